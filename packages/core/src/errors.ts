@@ -1,0 +1,86 @@
+/**
+ * Every error that Tallystick gives, in one table: the stable code, the HTTP status that the service
+ * answers with, and the title that never changes for a code. What is wrong in the case at hand, and what
+ * to do next, is the error's message.
+ */
+export const errorTable = {
+  // JSON gate (RFC 7493, RFC 8259)
+  json_empty: { status: 400, title: 'The body is empty' },
+  json_not_utf8: { status: 400, title: 'The body is not valid UTF-8' },
+  json_bom: { status: 400, title: 'The body starts with a byte order mark' },
+  json_syntax: { status: 400, title: 'The body is not JSON' },
+  json_duplicate_member: { status: 400, title: 'An object has the same member twice' },
+  json_lone_surrogate: { status: 400, title: 'A string holds half of a surrogate pair' },
+  json_noncharacter: { status: 400, title: 'A string holds a Unicode noncharacter' },
+  json_number_range: { status: 400, title: 'A number is too large for a double' },
+  json_integer_range: { status: 400, title: 'An integer is past 2^53-1' },
+  json_depth: { status: 400, title: 'The JSON is nested too deeply' },
+  json_not_plain: { status: 400, title: 'The value is not plain JSON' },
+  // Encodings and identifiers
+  invalid_hex: { status: 422, title: 'Not lower-case hex of the expected length' },
+  invalid_base64url: { status: 422, title: 'Not canonical base64url of the expected length' },
+  invalid_multibase: { status: 422, title: 'Not canonical base58btc multibase' },
+  invalid_did: { status: 422, title: 'Not a DID that this service knows how to read' },
+  invalid_public_key: { status: 422, title: 'Not an acceptable Ed25519 public key' },
+  invalid_secret_key: { status: 422, title: 'Not an Ed25519 secret key' },
+  // Requests
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
+  missing_field: { status: 422, title: 'A required field is missing' },
+  unknown_field: { status: 422, title: 'A field is not known here' },
+  invalid_field: { status: 422, title: 'A field has a wrong value' },
+  conflicting_fields: { status: 422, title: 'Fields contradict each other' },
+  empty_input: { status: 422, title: 'The input is empty' },
+  unknown_profile: { status: 422, title: 'There is no such receipt profile' },
+  not_found: { status: 404, title: 'There is nothing at this path' },
+  method_not_allowed: { status: 405, title: 'The path does not answer to this method' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  idempotency_key_invalid: { status: 400, title: 'The Idempotency-Key is malformed' },
+  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used with another request' },
+  internal: { status: 500, title: 'Something went wrong on our side' },
+  unavailable: { status: 503, title: 'Not available just now' },
+  // Receipts
+  not_a_receipt: { status: 422, title: 'The document is not a receipt of a known family' },
+  receipt_too_large: { status: 422, title: 'The receipt would be larger than its profile allows' },
+  receipt_not_found: { status: 404, title: 'There is no such receipt' },
+  receipt_purged: { status: 410, title: 'The receipt was kept for its retention and then deleted' },
+  too_many_receipts: { status: 422, title: 'Too many receipts in one batch' },
+  anchor_unavailable: { status: 422, title: 'Anchoring is not available on this service' },
+  countersign_mismatch: { status: 422, title: 'The key does not belong to the party that the receipt names' },
+  // Sealing
+  seal_invalid: { status: 422, title: 'The sealed document is malformed' },
+  seal_wrong_key: { status: 422, title: 'The key is not the one that sealed this' },
+  seal_tampered: { status: 422, title: 'The sealed document was changed' },
+  // Merkle trees (RFC 6962)
+  merkle_range: { status: 422, title: 'The leaf index or tree size is out of range' },
+  // Issuers
+  issuer_not_found: { status: 404, title: 'There is no such issuer' },
+  issuer_exists: { status: 409, title: 'The handle is taken' },
+  issuer_conflict: { status: 409, title: 'The issuer record has moved on' },
+  issuer_proof_invalid: { status: 422, title: 'The signature does not prove possession of the key' },
+  // Trust bundles
+  trust_invalid: { status: 422, title: 'The trust bundle is malformed' },
+  trust_signature_invalid: { status: 422, title: 'The trust bundle is not signed by its root' },
+  trust_root_mismatch: { status: 422, title: 'The trust bundle is signed by another root than the pinned one' },
+  trust_rollback: { status: 422, title: 'The trust bundle is older than the one already seen' },
+  trust_expired: { status: 422, title: 'The trust bundle has expired' },
+  trust_unavailable: { status: 503, title: 'No trust bundle has been published' },
+} as const;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/**
+ * The one error class: `message` is public text that says what is wrong and what to do next; `field` is the
+ * path of the offending member (`request.hash`, `receipts[3].ts`); `cause` stays inside.
+ */
+export class TallyError extends Error {
+  override readonly name = 'TallyError';
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { field?: string | undefined; cause?: unknown } = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.field = options.field;
+  }
+}
