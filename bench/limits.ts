@@ -1,0 +1,54 @@
+// A child of the benchmark, pinned to the server's core: measures the raw limits that the server is held
+// against. Reads one JSON command a line, answers with one JSON line.
+import { createInterface } from 'node:readline';
+import { generateKeyPairSync, sign, verify as rawVerify } from 'node:crypto';
+import { type JsonValue, parseJson, verify, utf8 } from '@tallystick/core';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const message = Buffer.alloc(1024, 7);
+const signature = sign(null, message, privateKey);
+
+/** Calls a second of `work`, over `ms` milliseconds. */
+function rate(ms: number, work: () => void): number {
+  const start = performance.now();
+  let calls = 0;
+  let now = start;
+  while (now - start < ms) {
+    for (let i = 0; i < 50; i++) work();
+    calls += 50;
+    now = performance.now();
+  }
+  return (calls * 1000) / (now - start);
+}
+
+/** Times of core's own verify, gate included, in milliseconds: sorted. */
+async function coreVerify(receipt: string, calls: number): Promise<number[]> {
+  const bytes = utf8(receipt);
+  const now = Date.now();
+  const times: number[] = [];
+  for (let i = 0; i < calls; i++) {
+    const start = performance.now();
+    const document: JsonValue = parseJson(bytes);
+    const { integrity } = await verify(document, { now });
+    times.push(performance.now() - start);
+    if (!integrity) throw new Error('The receipt that is measured does not verify.');
+  }
+  return times.toSorted((a, b) => a - b);
+}
+
+type Command = { measure: 'sign' | 'verify'; ms: number } | { measure: 'core'; receipt: string; calls: number };
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = JSON.parse(line) as Command;
+  if (command.measure === 'core') {
+    const times = await coreVerify(command.receipt, command.calls);
+    const at = (share: number): number | undefined => times[Math.floor(times.length * share)];
+    process.stdout.write(`${JSON.stringify({ p50: at(0.5), p95: at(0.95) })}\n`);
+  } else {
+    const work =
+      command.measure === 'sign'
+        ? () => void sign(null, message, privateKey)
+        : () => void rawVerify(null, message, publicKey, signature);
+    process.stdout.write(`${JSON.stringify(rate(command.ms, work))}\n`);
+  }
+}

@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util';
+import { machine } from './machine.ts';
+import { receipts } from './receipts.ts';
+
+const suites: Readonly<Record<string, () => Promise<Report>>> = { receipts };
+
+/** What a suite measured. Times are medians over the rounds; a ratio compares two rates of the same run. */
+export interface Report {
+  readonly title: string;
+  readonly method: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What was aimed at, and whether more is better. */
+  readonly aim?: { readonly at_least: number } | { readonly at_most: number };
+  /** Every round's value. */
+  readonly rounds?: readonly number[];
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+});
+const [name] = positionals;
+const suite = name === undefined ? undefined : suites[name];
+
+if (suite === undefined || values.help) {
+  process.stderr.write(`Usage: npm run bench -- <suite> [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`);
+  process.exit(values.help ? 0 : 2);
+}
+
+const report = await suite();
+const result = { suite: name, machine: machine(), ...report };
+if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+else print(result);
+
+function print({ title, method, rows, machine: place }: typeof result): void {
+  const width = Math.max(...rows.map((row) => row.name.length));
+  const lines = rows.map((row) => {
+    const spread = row.rounds === undefined ? '' : `  [${row.rounds.map(short).join(' ')}]`;
+    return `  ${row.name.padEnd(width)}  ${short(row.value).padStart(9)} ${row.unit}${aimText(row)}${spread}`;
+  });
+  process.stdout.write(`${title}\n${place}\n${method}\n\n${lines.join('\n')}\n`);
+}
+
+function aimText({ value, aim }: Row): string {
+  if (aim === undefined) return '';
+  const [met, text] =
+    'at_least' in aim ? [value >= aim.at_least, `at least ${aim.at_least}`] : [value <= aim.at_most, `at most ${aim.at_most}`];
+  return `  (${text}: ${met ? 'met' : 'MISSED'})`;
+}
+
+function short(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}

@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import {
+  canonicalize,
+  createSigner,
+  fromBase64url,
+  generateSecretKey,
+  isObject,
+  type Signer,
+  TallyError,
+  toBase64url,
+} from '@tallystick/core';
+import { readJson } from './input.ts';
+
+const KEY_TYPE = 'tally-key-v1';
+
+/** Makes a key of one's own and writes it with mode 0600; an existing file is never overwritten. */
+export async function generateKeyFile(path: string): Promise<Signer> {
+  const secret = generateSecretKey();
+  const signer = await createSigner(secret);
+  const text = canonicalize({ type: KEY_TYPE, key_id: signer.keyId, secret: toBase64url(secret) });
+  writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+  return signer;
+}
+
+/** The signer of a key file. @throws invalid_secret_key */
+export async function readKeyFile(path: string): Promise<Signer> {
+  const file = await readJson(path);
+  if (!isObject(file) || file.type !== KEY_TYPE || typeof file.secret !== 'string') {
+    throw new TallyError('invalid_secret_key', `${path} is not a key file. Make one with \`tally keys generate\`.`);
+  }
+  const signer = await createSigner(fromBase64url(file.secret, 32));
+  if (signer.keyId !== file.key_id) {
+    throw new TallyError('invalid_secret_key', `The key_id in ${path} is not that of its secret.`);
+  }
+  return signer;
+}

@@ -1,0 +1,135 @@
+import * as fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { haveSharedVectors, readSharedText } from '../test/shared-vectors.ts';
+import { aesGcmDecrypt, aesGcmEncrypt } from './aes-gcm.ts';
+import { fromHex, toHex } from './encoding/hex.ts';
+import { TallyError } from './errors.ts';
+
+interface Vector {
+  tcId: number;
+  comment: string;
+  key: string;
+  iv: string;
+  aad: string;
+  msg: string;
+  ct: string;
+  tag: string;
+  result: 'valid' | 'invalid';
+}
+interface Group {
+  ivSize: number;
+  keySize: number;
+  tests: Vector[];
+}
+
+const groups = haveSharedVectors
+  ? (JSON.parse(readSharedText('wycheproof/aes_gcm_test.json')) as { testGroups: Group[] }).testGroups
+  : [];
+const withoutWebCrypto = () => vi.stubGlobal('crypto', undefined);
+const refusedSize = expect.objectContaining({ code: 'invalid_field' });
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+async function outcome({ key, iv, aad, msg, ct, tag }: Vector): Promise<string> {
+  const input = [fromHex(key), fromHex(iv), fromHex(aad)] as const;
+  try {
+    const opened = await aesGcmDecrypt(...input, fromHex(ct + tag));
+    if (opened === undefined) return 'not authentic';
+    const sealed = await aesGcmEncrypt(...input, fromHex(msg));
+    return toHex(opened) === msg && toHex(sealed) === ct + tag ? 'these bytes' : 'other bytes';
+  } catch (error) {
+    return error instanceof TallyError ? error.code : String(error);
+  }
+}
+
+function wanted({ iv, result }: Vector): string {
+  if (iv.length < 16) return 'invalid_field';
+  return result === 'valid' ? 'these bytes' : 'not authentic';
+}
+
+describe.skipIf(!haveSharedVectors)('Wycheproof AES-GCM', () => {
+  test('of 316 vectors only 24 valid ones, with nonces of 1 to 6 bytes, are out of reach', () => {
+    const vectors = groups.flatMap(({ tests }) => tests);
+    const refused = vectors.filter((vector) => wanted(vector) === 'invalid_field');
+    expect([vectors.length, refused.length]).toEqual([316, 30]);
+    expect(refused.filter(({ result }) => result === 'valid')).toHaveLength(24);
+    expect(new Set(refused.map(({ iv }) => iv.length / 2))).toEqual(new Set([0, 1, 2, 4, 6]));
+  });
+
+  test.each(groups)('$keySize-bit key, $ivSize-bit nonce', async ({ tests }) => {
+    expect(await Promise.all(tests.map(outcome))).toEqual(tests.map(wanted));
+  });
+
+  test.each(groups)('$keySize-bit key, $ivSize-bit nonce, without WebCrypto', async ({ tests }) => {
+    withoutWebCrypto();
+    expect(await Promise.all(tests.map(outcome))).toEqual(tests.map(wanted));
+  });
+});
+
+test.each([
+  [16, 12, true],
+  [32, 12, true],
+  [24, 12, false],
+  [32, 16, false],
+])('a key of %i and a nonce of %i bytes: WebCrypto %s', async (keyLength, nonceLength, native) => {
+  const encrypt = vi.spyOn(crypto.subtle, 'encrypt');
+  const decrypt = vi.spyOn(crypto.subtle, 'decrypt');
+  const input = [new Uint8Array(keyLength), new Uint8Array(nonceLength), new Uint8Array(0)] as const;
+  expect(await aesGcmDecrypt(...input, await aesGcmEncrypt(...input, new Uint8Array(5)))).toEqual(
+    new Uint8Array(5),
+  );
+  expect([encrypt.mock.calls.length, decrypt.mock.calls.length]).toEqual(native ? [1, 1] : [0, 0]);
+});
+
+const sized = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const inputs = [sized(32), sized(12), fc.uint8Array(), fc.uint8Array({ maxLength: 200 })] as const;
+
+test('WebCrypto and noble write the same bytes and read each other', async () => {
+  await fc.assert(
+    fc.asyncProperty(...inputs, async (key, nonce, aad, data) => {
+      const sealed = await aesGcmEncrypt(key, nonce, aad, data);
+      withoutWebCrypto();
+      expect(await aesGcmEncrypt(key, nonce, aad, data)).toEqual(sealed);
+      expect(await aesGcmDecrypt(key, nonce, aad, sealed)).toEqual(data);
+      vi.unstubAllGlobals();
+      expect(await aesGcmDecrypt(key, nonce, aad, sealed)).toEqual(data);
+    }),
+  );
+});
+
+test('a caller that reuses its buffers at once does not change what is encrypted', async () => {
+  const [key, nonce, aad, data] = [32, 12, 4, 40].map((length) => new Uint8Array(length).fill(length)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+  ];
+  const expected = await aesGcmEncrypt(key, nonce, aad, data);
+  const pending = aesGcmEncrypt(key, nonce, aad, data);
+  for (const buffer of [key, nonce, aad, data]) buffer.fill(0);
+  expect(await pending).toEqual(expected);
+});
+
+describe.each([['WebCrypto'], ['noble']])('%s', (path) => {
+  const bytes = (length: number) => new Uint8Array(length);
+
+  test.each([[0], [15], [17], [31], [33], [64]])('refuses a key of %i bytes', async (length) => {
+    if (path === 'noble') withoutWebCrypto();
+    await expect(aesGcmEncrypt(bytes(length), bytes(12), bytes(0), bytes(1))).rejects.toThrow(refusedSize);
+    await expect(aesGcmDecrypt(bytes(length), bytes(12), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
+  });
+
+  test.each([[0], [1], [7]])('refuses a nonce of %i bytes', async (length) => {
+    if (path === 'noble') withoutWebCrypto();
+    await expect(aesGcmEncrypt(bytes(32), bytes(length), bytes(0), bytes(1))).rejects.toThrow(refusedSize);
+    await expect(aesGcmDecrypt(bytes(32), bytes(length), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
+  });
+
+  test.each([[0], [1], [15]])('opens nothing that is %i bytes, shorter than a tag', async (length) => {
+    if (path === 'noble') withoutWebCrypto();
+    expect(await aesGcmDecrypt(bytes(32), bytes(12), bytes(0), bytes(length))).toBeUndefined();
+  });
+});

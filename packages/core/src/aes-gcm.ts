@@ -1,0 +1,101 @@
+import { gcm } from '@noble/ciphers/aes.js';
+import { TallyError } from './errors.ts';
+
+/** Bytes of the authentication tag at the end of every ciphertext. */
+export const AES_GCM_TAG_LENGTH = 16;
+
+/** Shorter nonces are valid GCM, but neither noble nor the WebCrypto of Node takes them. */
+const MIN_NONCE_LENGTH = 8;
+
+/** One operation's input, copied so that the caller can't change it while WebCrypto is at work. */
+interface Operation {
+  key: Uint8Array<ArrayBuffer>;
+  nonce: Uint8Array<ArrayBuffer>;
+  aad: Uint8Array<ArrayBuffer>;
+  data: Uint8Array<ArrayBuffer>;
+}
+
+function operation(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, data: Uint8Array): Operation {
+  if (![16, 24, 32].includes(key.length)) {
+    throw new TallyError('invalid_field', 'An AES key is 16, 24 or 32 bytes.', { field: 'key' });
+  }
+  if (nonce.length < MIN_NONCE_LENGTH) {
+    throw new TallyError('invalid_field', `An AES-GCM nonce is ${MIN_NONCE_LENGTH} bytes or more here.`, {
+      field: 'nonce',
+    });
+  }
+  return {
+    key: new Uint8Array(key),
+    nonce: new Uint8Array(nonce),
+    aad: new Uint8Array(aad),
+    data: new Uint8Array(data),
+  };
+}
+
+/**
+ * WebCrypto for the sizes that every runtime has, else `undefined`. It reports a size that it lacks just
+ * like a wrong tag, so it is never asked: Chromium has no AES-192, Deno and Node differ on nonces other
+ * than 12 bytes, and browsers have no WebCrypto at all outside secure origins.
+ */
+function webCryptoFor({ key, nonce }: Operation): SubtleCrypto | undefined {
+  if (key.length === 24 || nonce.length !== 12) return undefined;
+  return (globalThis as { crypto?: { subtle?: SubtleCrypto } }).crypto?.subtle;
+}
+
+function algorithm({ nonce, aad }: Operation): AesGcmParams {
+  return { name: 'AES-GCM', iv: nonce, additionalData: aad };
+}
+
+/**
+ * AES-GCM with a 128-bit tag (NIST SP 800-38D): the ciphertext followed by its 16-byte tag.
+ * `key` is 16, 24 or 32 bytes, `nonce` 8 bytes or more (12 is the size to use) and never used twice with
+ * one key. Throws `invalid_field` for other lengths, on every runtime alike.
+ */
+export async function aesGcmEncrypt(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  aad: Uint8Array,
+  plaintext: Uint8Array,
+): Promise<Uint8Array> {
+  const input = operation(key, nonce, aad, plaintext);
+  const subtle = webCryptoFor(input);
+  if (subtle === undefined) return gcm(input.key, input.nonce, input.aad).encrypt(input.data);
+  const cryptoKey = await subtle.importKey('raw', input.key, 'AES-GCM', false, ['encrypt']);
+  return new Uint8Array(await subtle.encrypt(algorithm(input), cryptoKey, input.data));
+}
+
+/**
+ * The plaintext of what `aesGcmEncrypt` made, or `undefined` when the tag does not authenticate it under
+ * this key, nonce and `aad`. Throws `invalid_field` for lengths that `aesGcmEncrypt` refuses.
+ */
+export async function aesGcmDecrypt(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  aad: Uint8Array,
+  ciphertext: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const input = operation(key, nonce, aad, ciphertext);
+  if (ciphertext.length < AES_GCM_TAG_LENGTH) return undefined;
+  const subtle = webCryptoFor(input);
+  return subtle === undefined ? decryptWithNoble(input) : decryptWithWebCrypto(subtle, input);
+}
+
+function decryptWithNoble({ key, nonce, aad, data }: Operation): Uint8Array | undefined {
+  const cipher = gcm(key, nonce, aad);
+  try {
+    return cipher.decrypt(data);
+  } catch {
+    // every length was checked before, so noble's untyped error can only be about the tag
+    return undefined;
+  }
+}
+
+async function decryptWithWebCrypto(subtle: SubtleCrypto, input: Operation): Promise<Uint8Array | undefined> {
+  const cryptoKey = await subtle.importKey('raw', input.key, 'AES-GCM', false, ['decrypt']);
+  try {
+    return new Uint8Array(await subtle.decrypt(algorithm(input), cryptoKey, input.data));
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'OperationError') return undefined;
+    throw error;
+  }
+}

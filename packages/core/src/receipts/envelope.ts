@@ -1,0 +1,156 @@
+import { toBase64url } from '../encoding/base64url.ts';
+import { utf8 } from '../encoding/bytes.ts';
+import type { Signer } from '../ed25519/signer.ts';
+import { canonicalize } from '../json/canonical.ts';
+import type { JsonObject } from '../json/types.ts';
+import { formatTimestamp, secondsOf } from '../time.ts';
+import { type Family, SCHEMA_VERSION, withoutUnsigned } from './family.ts';
+import {
+  boolean,
+  bytes32,
+  constant,
+  did,
+  keyId,
+  nullable,
+  object,
+  pattern,
+  sha256Text,
+  signature,
+  text,
+  timestamp,
+} from './shape.ts';
+import { assertSize } from './size.ts';
+
+export const ENVELOPE_VERSION = 'svc-receipt-v1';
+
+/** The facts of an envelope (specification 2.7). What is not known is null. Hashes are `sha256:<64 hex>`. */
+export interface EnvelopeFacts {
+  readonly request: {
+    readonly hash: string | null;
+    readonly origin: string | null;
+    readonly purpose: string | null;
+    readonly policy_hash: string | null;
+  };
+  readonly operator: {
+    readonly entity: string | null;
+    readonly region: string | null;
+    readonly training_region: string | null;
+  };
+  readonly hardware: { readonly class: string | null; readonly attestation: string | null };
+  readonly response: { readonly hash: string | null; readonly sealed: boolean | null };
+  readonly settlement: { readonly chain: string | null; readonly asset: string | null; readonly tx: string | null };
+}
+
+/** Who issues a receipt, and when. */
+export interface Issuance {
+  readonly receiptId: string;
+  /** Unix milliseconds. */
+  readonly issuedAt: number;
+  readonly issuerDid: string;
+  readonly issuerVerified: boolean;
+}
+
+/**
+ * Mints an envelope, signed by the service.
+ * @returns the JCS text of the receipt
+ * @throws receipt_too_large when it would pass 3,072 bytes once both counter-signatures are added
+ */
+export async function mintEnvelope(facts: EnvelopeFacts, issuance: Issuance, signer: Signer): Promise<string> {
+  const body = {
+    v: ENVELOPE_VERSION,
+    receipt_profile: 'standard',
+    receipt_schema_version: SCHEMA_VERSION,
+    receipt_id: issuance.receiptId,
+    issued_at: formatTimestamp(issuance.issuedAt),
+    issuer_did: issuance.issuerDid,
+    issuer_pubkey: toBase64url(signer.publicKey),
+    issuer_verified: issuance.issuerVerified,
+    key_id: signer.keyId,
+    request: { ...facts.request },
+    operator: { ...facts.operator },
+    hardware: { ...facts.hardware },
+    response: { ...facts.response },
+    settlement: { ...facts.settlement },
+  };
+  const svc = toBase64url(await signer.sign(utf8(canonicalize(body))));
+  const receipt = canonicalize({ ...body, signatures: { requester: null, operator: null, svc } });
+  assertSize('standard', receipt, { reserve: 2 * COUNTER_SIGNATURE_GROWTH });
+  return receipt;
+}
+
+/** What a counter-signature adds to the JCS text: 86 characters in quotes in place of `null`. */
+const COUNTER_SIGNATURE_GROWTH = 84;
+
+const envelopeShape = object(
+  {
+    v: constant(ENVELOPE_VERSION),
+    receipt_profile: constant('standard'),
+    receipt_schema_version: constant(SCHEMA_VERSION),
+    receipt_id: pattern(/^r_env_[0-9]{10,}_[0-9a-f]{12}$/, 'r_env_<seconds>_<12 hex>'),
+    request: object({
+      hash: nullable(sha256Text),
+      origin: nullable(did),
+      purpose: nullable(text),
+      policy_hash: nullable(sha256Text),
+    }),
+    operator: object({ entity: nullable(did), region: nullable(text), training_region: nullable(text) }),
+    hardware: object({ class: nullable(text), attestation: nullable(text) }),
+    response: object({ hash: nullable(sha256Text), sealed: nullable(boolean) }),
+    settlement: object({ chain: nullable(text), asset: nullable(text), tx: nullable(text) }),
+    signatures: object(
+      { requester: nullable(signature), operator: nullable(signature), svc: signature },
+      { closed: true },
+    ),
+    issued_at: timestamp,
+    key_id: keyId,
+    issuer_pubkey: bytes32,
+    issuer_verified: boolean,
+  },
+  { optional: { issuer_did: did } },
+);
+
+interface Envelope extends JsonObject {
+  receipt_id: string;
+  request: { origin: string | null };
+  operator: { entity: string | null };
+  signatures: { requester: string | null; operator: string | null; svc: string };
+  issued_at: string;
+  key_id: string;
+  issuer_pubkey: string;
+  issuer_verified: boolean;
+}
+
+export const envelope: Family = {
+  name: 'envelope',
+  recognises: (document) => document.v === ENVELOPE_VERSION,
+  shape: (document) => envelopeShape(document, ''),
+  claims(document) {
+    const receipt = document as Envelope;
+    return {
+      receiptId: receipt.receipt_id,
+      profile: 'standard',
+      keyId: receipt.key_id,
+      issuerPublicKey: receipt.issuer_pubkey,
+      issuerDid: typeof receipt.issuer_did === 'string' ? receipt.issuer_did : null,
+      issuerVerified: receipt.issuer_verified,
+      issuedAt: secondsOf(receipt.issued_at),
+      signature: receipt.signatures.svc,
+    };
+  },
+  signed(document) {
+    const { signatures: _signatures, ...signed } = withoutUnsigned(document);
+    return signed;
+  },
+  anchored(document) {
+    const { svc } = (document as Envelope).signatures;
+    return { ...withoutUnsigned(document), signatures: { requester: null, operator: null, svc } };
+  },
+  counterSignatures(document) {
+    const { request, operator, signatures } = document as Envelope;
+    return [
+      { role: 'requester', did: request.origin, signature: signatures.requester },
+      { role: 'operator', did: operator.entity, signature: signatures.operator },
+    ];
+  },
+  rules: () => [],
+};

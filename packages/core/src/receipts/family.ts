@@ -1,0 +1,76 @@
+import type { JsonObject, JsonValue } from '../json/types.ts';
+import type { Fault } from './shape.ts';
+
+/** The version that envelopes and profiles declare (specification 2.8). */
+export const SCHEMA_VERSION = 'r1.0.0';
+
+/** Members that no signature covers: hints about where the receipt is anchored, never authority. */
+export const UNSIGNED_MEMBERS = ['anchor_ref', 'tier', 'anchor'] as const;
+
+/** Largest receipts, in bytes of their JCS form without the unsigned members (specification 2.8). */
+export const MAX_BYTES = { nano: 600, standard: 3072 } as const;
+
+/** How long the service keeps a receipt of each profile, in days (specification 2.8; metering as pq). */
+export const RETENTION_DAYS = { nano: 30, standard: 365, pq: 2557, metering: 2557 } as const;
+
+export type FamilyName = 'envelope' | 'profile' | 'metering' | 'issue' | 'legacy';
+
+/** What a receipt says of itself, read from a document whose shape holds. */
+export interface Claims {
+  readonly receiptId: string;
+  readonly profile: string;
+  /** Null where only `issuerPublicKey` names the key. */
+  readonly keyId: string | null;
+  /** base64url, 32 bytes; null where the family carries none. */
+  readonly issuerPublicKey: string | null;
+  readonly issuerDid: string | null;
+  readonly issuerVerified: boolean | null;
+  /** Whole Unix seconds. */
+  readonly issuedAt: number;
+  /** base64url, 64 bytes: the issuer's own signature. */
+  readonly signature: string;
+}
+
+/** One named check. `ok` is null where there was nothing to check it with; `detail` says why. */
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean | null;
+  readonly detail: string;
+}
+
+/** A signature of somebody other than the issuer: the role, the DID that must have made it, the signature. */
+export interface CounterSignature {
+  readonly role: 'requester' | 'operator';
+  readonly did: string | null;
+  readonly signature: string | null;
+}
+
+/** What the verifier needs to know of a receipt family. All functions but `recognises` and `shape` expect a document whose shape holds. */
+export interface Family {
+  readonly name: FamilyName;
+  recognises(document: JsonObject): boolean;
+  shape(document: JsonObject): Fault | null;
+  claims(document: JsonObject): Claims;
+  /** The value whose JCS bytes the issuer signed. */
+  signed(document: JsonObject): JsonValue;
+  /** The document as it is anchored: without unsigned members and counter-signatures, with the issuer's signature. */
+  anchored(document: JsonObject): JsonObject;
+  counterSignatures(document: JsonObject): readonly CounterSignature[];
+  /** The family's own rules, each by name. */
+  rules(document: JsonObject, evidence: Iterable<JsonValue> | undefined): Iterable<Check>;
+}
+
+/** The document without the unsigned members: a shallow copy. */
+export function withoutUnsigned(document: JsonObject): JsonObject {
+  const { anchor_ref: _ref, tier: _tier, anchor: _anchor, ...signed } = document;
+  return signed;
+}
+
+export const passed = (name: string, detail: string): Check => ({ name, ok: true, detail });
+export const failed = (name: string, detail: string): Check => ({ name, ok: false, detail });
+export const unchecked = (name: string, detail: string): Check => ({ name, ok: null, detail });
+export const check = (name: string, ok: boolean, good: string, bad: string): Check => ({
+  name,
+  ok,
+  detail: ok ? good : bad,
+});

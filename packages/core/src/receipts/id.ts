@@ -1,0 +1,17 @@
+import { toHex } from '../encoding/hex.ts';
+import { TallyError } from '../errors.ts';
+
+/** The kinds that receipt ids are made for: `env` is the envelope. */
+export type ReceiptIdKind = 'env' | 'nano' | 'standard' | 'pq' | 'issue';
+
+/**
+ * `r_<kind>_<unix seconds>_<12 hex>`, unique by the randomness.
+ * @param random six random bytes
+ */
+export function receiptId(kind: ReceiptIdKind, unixSeconds: number, random: Uint8Array): string {
+  if (random.length !== 6) throw new TallyError('invalid_field', 'A receipt id takes six random bytes.');
+  return `r_${kind}_${unixSeconds}_${toHex(random)}`;
+}
+
+/** The grammar of every receipt id that the service hands out. */
+export const receiptIdPattern = /^r_(?:env|nano|standard|pq|issue|sls\.metering)_[0-9]{10,}_[0-9a-f]{12}$/;

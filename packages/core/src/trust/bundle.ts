@@ -1,0 +1,170 @@
+import { didKeyOf } from '../did/key.ts';
+import { fromBase64url, toBase64url } from '../encoding/base64url.ts';
+import { utf8 } from '../encoding/bytes.ts';
+import { defaultEngine } from '../ed25519/engines.ts';
+import { type Ed25519Engine, verifyEd25519 } from '../ed25519/profile.ts';
+import type { Signer } from '../ed25519/signer.ts';
+import { TallyError } from '../errors.ts';
+import { sha256Hex } from '../hash.ts';
+import { canonicalBytes, canonicalize } from '../json/canonical.ts';
+import { copyJson } from '../json/copy.ts';
+import type { JsonObject } from '../json/types.ts';
+import {
+  bytes32,
+  constant,
+  integer,
+  keyId,
+  nonEmptyText,
+  nullable,
+  object,
+  signature,
+  timestamp,
+} from '../receipts/shape.ts';
+import { formatTimestamp, parseTimestamp } from '../time.ts';
+import { type IssuerRecord, issuerRecord } from './issuer.ts';
+
+export const TRUST_TYPE = 'svc-trust-v1';
+
+/** Which log and which chain a service's anchors are checked against. */
+export interface AnchorAuthority {
+  readonly log: { readonly origin: string; readonly key_id: string; readonly public_key: string } | null;
+  readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
+}
+
+/** The signed list of issuers, keys and anchors that a service stands for: TUF in miniature. */
+export interface TrustBundle extends AnchorAuthority {
+  readonly type: typeof TRUST_TYPE;
+  /** Grows by at least one with every bundle. */
+  readonly version: number;
+  readonly issued_at: string;
+  readonly expires_at: string;
+  readonly root: { readonly key_id: string; readonly public_key: string };
+  readonly issuers: readonly IssuerRecord[];
+  /** The root's signature over the JCS of all the rest: base64url. */
+  readonly sig_b64u: string;
+}
+
+/** What a client remembers of a service: its root, and the newest bundle seen. */
+export interface TrustPin {
+  /** `sha256:<hex>` of the root's public key. */
+  readonly root: string;
+  readonly version: number;
+  /** SHA-256 of the bundle's JCS bytes, hex: two bundles of one version are refused. */
+  readonly bundle_sha256: string;
+}
+
+const bundleShape = object({
+  type: constant(TRUST_TYPE),
+  version: integer(1),
+  issued_at: timestamp,
+  expires_at: timestamp,
+  root: object({ key_id: keyId, public_key: bytes32 }),
+  issuers: (value, path) => {
+    if (!Array.isArray(value)) return { field: path, expected: 'a list of issuers' };
+    for (const [index, issuer] of value.entries()) {
+      const fault = issuerRecord(issuer, `${path}[${index}]`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  },
+  log: nullable(object({ origin: nonEmptyText, key_id: keyId, public_key: bytes32 })),
+  chain: nullable(object({ network: nonEmptyText, chain_id: integer(1), address: nonEmptyText })),
+  sig_b64u: signature,
+});
+
+/** What a new bundle says; times are Unix milliseconds. */
+export interface TrustBundleFacts extends AnchorAuthority {
+  readonly version: number;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly issuers: readonly IssuerRecord[];
+}
+
+/** Signs a bundle with the root key. Returns its JCS text. */
+export async function signTrustBundle(facts: TrustBundleFacts, root: Signer): Promise<string> {
+  const body = copyJson({
+    type: TRUST_TYPE,
+    version: facts.version,
+    issued_at: formatTimestamp(facts.issuedAt),
+    expires_at: formatTimestamp(facts.expiresAt),
+    root: { key_id: root.keyId, public_key: toBase64url(root.publicKey) },
+    issuers: facts.issuers,
+    log: facts.log,
+    chain: facts.chain,
+  }) as JsonObject;
+  const sig_b64u = toBase64url(await root.sign(utf8(canonicalize(body))));
+  return canonicalize({ ...body, sig_b64u });
+}
+
+/** `sha256:<hex>` of a root's public key (32 bytes): what people compare. */
+export function rootFingerprint(publicKey: Uint8Array): string {
+  return `sha256:${sha256Hex(publicKey)}`;
+}
+
+/**
+ * Checks a bundle and, where there is a pin, that it is no step back.
+ * @param options.now Unix milliseconds
+ * @returns the bundle and the pin to remember from now on
+ * @throws trust_invalid, trust_root_mismatch, trust_signature_invalid, trust_rollback, trust_expired
+ */
+export async function checkTrustBundle(
+  document: unknown,
+  options: {
+    now: number;
+    pin?: TrustPin | undefined;
+    /** A fingerprint learnt elsewhere, for the first fetch. */
+    root?: string | undefined;
+    engine?: Ed25519Engine | undefined;
+  },
+): Promise<{ bundle: TrustBundle; pin: TrustPin }> {
+  const copy = copyJson(document);
+  const fault = bundleShape(copy, '');
+  if (fault !== null) {
+    throw new TallyError('trust_invalid', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+  }
+  const { sig_b64u, ...body } = copy as JsonObject & { sig_b64u: string };
+  const bundle = copy as unknown as TrustBundle;
+  const publicKey = fromBase64url(bundle.root.public_key, 32);
+  const root = rootFingerprint(publicKey);
+  const expected = options.pin?.root ?? options.root;
+  if (expected !== undefined && expected !== root) {
+    throw new TallyError(
+      'trust_root_mismatch',
+      `The bundle's root is ${root}; the pinned one is ${expected}. If the service really changed its root, remove the pin by hand.`,
+    );
+  }
+  const signed = canonicalBytes(body);
+  const engine = options.engine ?? defaultEngine;
+  if (!(await verifyEd25519(engine, publicKey, signed, fromBase64url(sig_b64u, 64)))) {
+    throw new TallyError('trust_signature_invalid', 'The bundle was changed after its root signed it.');
+  }
+  if (didKeyOf(publicKey) !== bundle.root.key_id) {
+    throw new TallyError('trust_invalid', 'root.key_id is not the did:key of root.public_key.', {
+      field: 'root.key_id',
+    });
+  }
+  const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(copy)) };
+  refuseStepBack(pin, options.pin);
+  refuseExpired(bundle, options.now);
+  return { bundle, pin };
+}
+
+function refuseStepBack(pin: TrustPin, pinned: TrustPin | undefined): void {
+  if (pinned === undefined) return;
+  if (pin.version < pinned.version) {
+    throw new TallyError(
+      'trust_rollback',
+      `The bundle is version ${pin.version}, but version ${pinned.version} was seen before.`,
+    );
+  }
+  if (pin.version === pinned.version && pin.bundle_sha256 !== pinned.bundle_sha256) {
+    throw new TallyError('trust_rollback', `There are two different bundles of version ${pin.version}.`);
+  }
+}
+
+function refuseExpired(bundle: TrustBundle, now: number): void {
+  const expires = parseTimestamp(bundle.expires_at);
+  if (expires === null || expires.seconds * 1000 <= now) {
+    throw new TallyError('trust_expired', `The bundle expired at ${bundle.expires_at}. Fetch a newer one.`);
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  bytes32,
+  did,
+  keyId,
+  nullable,
+  object,
+  oneOf,
+  type Rule,
+  timestamp,
+} from '../receipts/shape.ts';
+
+/** What a key may sign. A key never signs for two purposes. */
+export const KEY_PURPOSES = ['root', 'receipt', 'log', 'status', 'benchmark', 'bundle'] as const;
+export type KeyPurpose = (typeof KEY_PURPOSES)[number];
+
+/** `compromised` takes trust from everything that is not anchored before the revocation. */
+export const REVOCATION_REASONS = ['compromised', 'superseded', 'ceased', 'unspecified'] as const;
+export type RevocationReason = (typeof REVOCATION_REASONS)[number];
+
+/**
+ * One key of an issuer. It signs for [valid_from, valid_until), whole seconds; `valid_until` null is open.
+ * A revoked key signs nothing from `revoked.at` on.
+ */
+export interface IssuerKey {
+  readonly key_id: string;
+  /** base64url, 32 bytes. */
+  readonly public_key: string;
+  readonly purpose: KeyPurpose;
+  readonly state: 'pending' | 'active' | 'retired' | 'revoked';
+  readonly valid_from: string;
+  readonly valid_until: string | null;
+  readonly revoked: { readonly at: string; readonly reason: RevocationReason } | null;
+}
+
+/** `registered` by proof of possession alone; `verified` by an act of the service's operator. */
+export interface IssuerRecord {
+  readonly did: string;
+  readonly status: 'registered' | 'verified';
+  readonly keys: readonly IssuerKey[];
+}
+
+const issuerKey: Rule = object({
+  key_id: keyId,
+  public_key: bytes32,
+  purpose: oneOf(...KEY_PURPOSES),
+  state: oneOf('pending', 'active', 'retired', 'revoked'),
+  valid_from: timestamp,
+  valid_until: nullable(timestamp),
+  revoked: nullable(object({ at: timestamp, reason: oneOf(...REVOCATION_REASONS) })),
+});
+
+/** The shape of an issuer record, without regard to what else it carries. */
+export const issuerRecord: Rule = object({
+  did,
+  status: oneOf('registered', 'verified'),
+  keys: (value, path) => {
+    if (!Array.isArray(value)) return { field: path, expected: 'a list of keys' };
+    for (const [index, key] of value.entries()) {
+      const fault = issuerKey(key, `${path}[${index}]`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  },
+});
+
+/** Issuers that a verifier knows, found by DID or by key. */
+export interface Trust {
+  issuer(did: string): IssuerRecord | undefined;
+  /** The issuer that holds the key, a verified one first. */
+  holder(publicKey: string): IssuerRecord | undefined;
+  key(keyId: string): IssuerKey | undefined;
+}
+
+/** Indexes issuer records. The first record of a DID wins. */
+export function trustOf(records: Iterable<IssuerRecord>): Trust {
+  const issuers = new Map<string, IssuerRecord>();
+  const holders = new Map<string, IssuerRecord>();
+  const keys = new Map<string, IssuerKey>();
+  for (const record of records) {
+    if (issuers.has(record.did)) continue;
+    issuers.set(record.did, record);
+    for (const key of record.keys) {
+      if (!keys.has(key.key_id) || record.status === 'verified') keys.set(key.key_id, key);
+      if (!holders.has(key.public_key) || record.status === 'verified') holders.set(key.public_key, record);
+    }
+  }
+  return {
+    issuer: (did) => issuers.get(did),
+    holder: (publicKey) => holders.get(publicKey),
+    key: (id) => keys.get(id),
+  };
+}
+
+/** Looks in `first`, then in `second`. */
+export function bothTrusts(first: Trust, second: Trust): Trust {
+  return {
+    issuer: (did) => first.issuer(did) ?? second.issuer(did),
+    holder: (publicKey) => first.holder(publicKey) ?? second.holder(publicKey),
+    key: (id) => first.key(id) ?? second.key(id),
+  };
+}

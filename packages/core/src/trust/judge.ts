@@ -1,0 +1,107 @@
+import { toBase64url } from '../encoding/base64url.ts';
+import { type Check, type Claims, failed, passed, unchecked } from '../receipts/family.ts';
+import { formatTimestamp, secondsOf } from '../time.ts';
+import type { IssuerKey, IssuerRecord, Trust } from './issuer.ts';
+
+export interface IssuerVerdict {
+  readonly did: string | null;
+  readonly status: 'verified' | 'registered' | 'unknown' | 'contradicted';
+  readonly keyState: IssuerKey['state'] | 'compromised' | 'unknown';
+  readonly trusted: boolean;
+  readonly checks: readonly Check[];
+}
+
+/**
+ * Whose key it is, and whether it could sign then. A receipt that contradicts what is known of the issuer it
+ * names fails; one whose issuer is not known is untrusted, no more.
+ * @param publicKey null when the receipt's key could not be told
+ * @param anchoredAt Unix milliseconds at which the receipt is known to have existed
+ */
+export function judgeIssuer(
+  claims: Claims,
+  publicKey: Uint8Array | null,
+  trust: Trust,
+  anchoredAt: number | undefined,
+): IssuerVerdict {
+  const contradicted = (did: string | null, detail: string): IssuerVerdict => ({
+    did,
+    status: 'contradicted',
+    keyState: 'unknown',
+    trusted: false,
+    checks: [failed('issuer', detail), unchecked('key_window', 'Not reached: the key is not the issuer’s.')],
+  });
+  const named = claims.issuerDid;
+  if (publicKey === null) return contradicted(named, 'The receipt’s key could not be told.');
+  const encoded = toBase64url(publicKey);
+  const record = named === null ? trust.holder(encoded) : trust.issuer(named);
+  if (record === undefined) {
+    if (named?.startsWith('did:key:') && named !== claims.keyId) {
+      return contradicted(named, `${named} did not sign this; ${claims.keyId} did.`);
+    }
+    return unknownIssuer(named);
+  }
+  const key = record.keys.find(({ public_key }) => public_key === encoded);
+  if (key === undefined) return contradicted(record.did, `${record.did} does not hold the key that signed this.`);
+  if (key.purpose !== 'receipt') {
+    return contradicted(record.did, `The key of ${record.did} is for ${key.purpose}, not for receipts.`);
+  }
+  if (claims.issuerVerified === true && record.status !== 'verified') {
+    return contradicted(record.did, `${record.did} claims to be verified, but is only ${record.status}.`);
+  }
+  return knownIssuer(record, key, claims.issuedAt, anchoredAt);
+}
+
+function unknownIssuer(did: string | null): IssuerVerdict {
+  return {
+    did,
+    status: 'unknown',
+    keyState: 'unknown',
+    trusted: false,
+    checks: [
+      unchecked('issuer', 'The trust given does not know this issuer.'),
+      unchecked('key_window', 'Nothing is known of when this key was in use.'),
+    ],
+  };
+}
+
+function knownIssuer(
+  record: IssuerRecord,
+  key: IssuerKey,
+  issuedAt: number,
+  anchoredAt: number | undefined,
+): IssuerVerdict {
+  const compromised = key.revoked?.reason === 'compromised';
+  const window = windowCheck(key, issuedAt);
+  const datedByAnchor =
+    anchoredAt !== undefined && key.revoked !== null && anchoredAt < secondsOf(key.revoked.at) * 1000;
+  const believable = !compromised || datedByAnchor;
+  const checks = [
+    passed('issuer', `The key belongs to ${record.did}, which is ${record.status}.`),
+    window.ok && !believable
+      ? unchecked('key_window', 'The key was compromised, and nothing proves that this was signed before.')
+      : window,
+  ];
+  return {
+    did: record.did,
+    status: record.status,
+    keyState: compromised ? 'compromised' : key.state,
+    trusted: record.status === 'verified' && window.ok === true && believable,
+    checks,
+  };
+}
+
+function windowCheck(key: IssuerKey, issuedAt: number): Check {
+  const name = 'key_window';
+  const at = `issued at ${formatTimestamp(issuedAt * 1000)}`;
+  if (key.state === 'pending') return failed(name, 'The key is not in use yet.');
+  if (issuedAt < secondsOf(key.valid_from)) {
+    return failed(name, `The key signs from ${key.valid_from} on; this was ${at}.`);
+  }
+  if (key.valid_until !== null && issuedAt >= secondsOf(key.valid_until)) {
+    return failed(name, `The key signed until ${key.valid_until}; this was ${at}.`);
+  }
+  if (key.revoked !== null && issuedAt >= secondsOf(key.revoked.at)) {
+    return failed(name, `The key was revoked at ${key.revoked.at} (${key.revoked.reason}); this was ${at}.`);
+  }
+  return passed(name, 'The key was in use when this was issued.');
+}

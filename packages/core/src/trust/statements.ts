@@ -1,0 +1,246 @@
+import { publicKeyOfDidKey } from '../did/key.ts';
+import { fromBase64url, toBase64url } from '../encoding/base64url.ts';
+import { defaultEngine } from '../ed25519/engines.ts';
+import { type Ed25519Engine, verifyEd25519 } from '../ed25519/profile.ts';
+import type { Signer } from '../ed25519/signer.ts';
+import { TallyError } from '../errors.ts';
+import { canonicalBytes } from '../json/canonical.ts';
+import { copyJson } from '../json/copy.ts';
+import type { JsonObject } from '../json/types.ts';
+import { constant, did, integer, keyId, nullable, object, oneOf, pattern, signature, timestamp } from '../receipts/shape.ts';
+import { formatTimestamp, secondsOf } from '../time.ts';
+import {
+  type IssuerKey,
+  type IssuerRecord,
+  KEY_PURPOSES,
+  type KeyPurpose,
+  REVOCATION_REASONS,
+  type RevocationReason,
+} from './issuer.ts';
+
+export const ISSUER_TYPE = 'svc-issuer-v1';
+export const STATEMENT_TYPE = 'svc-issuer-statement-v1';
+
+/**
+ * One step in the life of an issuer's keys. `at` is when it takes effect; `sequence` is its place in the
+ * history, from 1, so that a statement can't be replayed; `audience` is the DID of the service it is made to.
+ */
+export interface IssuerStatement {
+  readonly type: typeof STATEMENT_TYPE;
+  readonly audience: string;
+  readonly did: string;
+  readonly sequence: number;
+  readonly action: 'register' | 'add_key' | 'retire_key' | 'revoke_key';
+  /** The did:key that is registered, added, retired or revoked. */
+  readonly key_id: string;
+  readonly purpose: KeyPurpose;
+  readonly reason: RevocationReason | null;
+  readonly at: string;
+  readonly signed_by: string;
+}
+
+/** A statement with the signature of `signed_by` and, when a key comes in, the proof that its holder wants that. */
+export interface SignedStatement {
+  readonly statement: IssuerStatement;
+  readonly signature: string;
+  readonly proof: string | null;
+}
+
+/** A published record: keys and status follow from the history, which anyone can replay. */
+export interface IssuerDocument extends IssuerRecord {
+  readonly type: typeof ISSUER_TYPE;
+  readonly sequence: number;
+  readonly history: readonly SignedStatement[];
+}
+
+const signedStatementShape = object(
+  {
+    statement: object(
+      {
+        type: constant(STATEMENT_TYPE),
+        audience: did,
+        did: pattern(/^did:svc:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'did:svc: and a handle of a-z, 0-9 and -'),
+        sequence: integer(1),
+        action: oneOf('register', 'add_key', 'retire_key', 'revoke_key'),
+        key_id: keyId,
+        purpose: oneOf(...KEY_PURPOSES),
+        reason: nullable(oneOf(...REVOCATION_REASONS)),
+        at: timestamp,
+        signed_by: keyId,
+      },
+      { closed: true },
+    ),
+    signature,
+    proof: nullable(signature),
+  },
+  { closed: true },
+);
+
+/** What a statement says; `at` is Unix milliseconds, and is written in whole seconds. */
+export interface StatementFacts {
+  readonly audience: string;
+  readonly did: string;
+  readonly sequence: number;
+  readonly action: IssuerStatement['action'];
+  readonly keyId: string;
+  readonly purpose?: KeyPurpose;
+  readonly reason?: RevocationReason;
+  readonly at: number;
+}
+
+/** Signs a statement with a present key and, where a new key comes in, with that key too. */
+export async function signStatement(facts: StatementFacts, signer: Signer, incoming?: Signer): Promise<SignedStatement> {
+  const statement: IssuerStatement = {
+    type: STATEMENT_TYPE,
+    audience: facts.audience,
+    did: facts.did,
+    sequence: facts.sequence,
+    action: facts.action,
+    key_id: facts.keyId,
+    purpose: facts.purpose ?? 'receipt',
+    reason: facts.reason ?? null,
+    at: formatTimestamp(Math.floor(facts.at / 1000) * 1000),
+    signed_by: signer.keyId,
+  };
+  const bytes = canonicalBytes({ ...statement });
+  return {
+    statement,
+    signature: toBase64url(await signer.sign(bytes)),
+    proof: incoming === undefined ? null : toBase64url(await incoming.sign(bytes)),
+  };
+}
+
+/** @throws missing or malformed members as invalid_field */
+export function readSignedStatement(document: unknown): SignedStatement {
+  const copy = copyJson(document);
+  const fault = signedStatementShape(copy, '');
+  if (fault !== null) {
+    throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+  }
+  return copy as unknown as SignedStatement;
+}
+
+/**
+ * The record after one more statement.
+ * @param document null before the first statement
+ * @throws issuer_exists, issuer_conflict, issuer_proof_invalid, invalid_field
+ */
+export async function applyStatement(
+  document: IssuerDocument | null,
+  signed: SignedStatement,
+  engine: Ed25519Engine = defaultEngine,
+): Promise<IssuerDocument> {
+  const { statement } = signed;
+  const keys = document?.keys ?? [];
+  assertPlace(document, statement);
+  const present = keys.find(({ key_id }) => key_id === statement.key_id);
+  if (statement.action !== 'register') assertMaySign(keys, statement);
+  await assertProof(engine, statement, statement.signed_by, signed.signature, 'signature');
+  if (statement.action === 'register' || statement.action === 'add_key') {
+    if (present !== undefined) throw wrong('statement.key_id', `${statement.key_id} is in the record already.`);
+    if (statement.action === 'add_key') {
+      await assertProof(engine, statement, statement.key_id, signed.proof, 'proof');
+    }
+  } else if (present === undefined) {
+    throw wrong('statement.key_id', `${statement.key_id} is not in the record.`);
+  }
+  return {
+    type: ISSUER_TYPE,
+    did: statement.did,
+    status: document?.status ?? 'registered',
+    sequence: statement.sequence,
+    keys: changedKeys(keys, statement),
+    history: [...(document?.history ?? []), signed],
+  };
+}
+
+function assertPlace(document: IssuerDocument | null, { action, did, sequence, key_id, signed_by }: IssuerStatement): void {
+  if (action === 'register' && document !== null) {
+    throw new TallyError('issuer_exists', `${did} is registered already.`, { field: 'statement.did' });
+  }
+  if (action === 'register' && signed_by !== key_id) {
+    throw wrong('statement.signed_by', 'A registration is signed by the key that it registers.');
+  }
+  if (action !== 'register' && document === null) {
+    throw new TallyError('issuer_not_found', `${did} is not registered yet.`, { field: 'statement.did' });
+  }
+  const next = (document?.sequence ?? 0) + 1;
+  if (sequence !== next) {
+    throw new TallyError('issuer_conflict', `The next statement of ${did} is number ${next}, not ${sequence}.`, {
+      field: 'statement.sequence',
+    });
+  }
+}
+
+/** A registration is signed by the key that it registers; everything else by a key that may sign at that time. */
+function assertMaySign(keys: readonly IssuerKey[], { signed_by, at }: IssuerStatement): void {
+  const signer = keys.find(({ key_id }) => key_id === signed_by);
+  const usable =
+    signer !== undefined &&
+    signer.purpose === 'receipt' &&
+    signer.revoked === null &&
+    (signer.valid_until === null || secondsOf(at) < secondsOf(signer.valid_until));
+  if (!usable) {
+    throw new TallyError('issuer_proof_invalid', `${signed_by} is not a present receipt key of the issuer.`, {
+      field: 'statement.signed_by',
+    });
+  }
+}
+
+async function assertProof(
+  engine: Ed25519Engine,
+  statement: IssuerStatement,
+  keyId: string,
+  proof: string | null,
+  field: 'signature' | 'proof',
+): Promise<void> {
+  const publicKey = publicKeyOfDidKey(keyId);
+  const good =
+    proof !== null &&
+    (await verifyEd25519(engine, publicKey, canonicalBytes({ ...statement }), fromBase64url(proof, 64)));
+  if (!good) {
+    throw new TallyError('issuer_proof_invalid', `${field} is not a signature of ${keyId} over the statement.`, {
+      field,
+    });
+  }
+}
+
+function changedKeys(keys: readonly IssuerKey[], statement: IssuerStatement): IssuerKey[] {
+  const { action, key_id, at } = statement;
+  if (action === 'register' || action === 'add_key') {
+    const added: IssuerKey = {
+      key_id,
+      public_key: toBase64url(publicKeyOfDidKey(key_id)),
+      purpose: statement.purpose,
+      state: 'active',
+      valid_from: at,
+      valid_until: null,
+      revoked: null,
+    };
+    return [...keys, added];
+  }
+  return keys.map((key) => {
+    if (key.key_id !== key_id) return key;
+    if (action === 'retire_key') return { ...key, state: 'retired', valid_until: at };
+    return { ...key, state: 'revoked', revoked: { at, reason: statement.reason ?? 'unspecified' } };
+  });
+}
+
+function wrong(field: string, message: string): TallyError {
+  return new TallyError('invalid_field', message, { field });
+}
+
+/** Replays a published record from its history. @throws where a step does not follow, or the record says otherwise */
+export async function checkIssuerDocument(document: IssuerDocument): Promise<void> {
+  let replayed: IssuerDocument | null = null;
+  for (const signed of document.history) replayed = await applyStatement(replayed, readSignedStatement(signed));
+  const claimed = { ...(copyJson(document) as JsonObject), status: 'registered' };
+  if (replayed === null || !sameJson(claimed, copyJson({ ...replayed, status: 'registered' }) as JsonObject)) {
+    throw new TallyError('issuer_proof_invalid', `The record of ${document.did} does not follow from its history.`);
+  }
+}
+
+function sameJson(a: JsonObject, b: JsonObject): boolean {
+  const [left, right] = [canonicalBytes(a), canonicalBytes(b)];
+  return left.length === right.length && left.every((byte, index) => byte === right[index]);
+}

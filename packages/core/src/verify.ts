@@ -1,0 +1,262 @@
+import { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
+import { fromBase64url, toBase64url } from './encoding/base64url.ts';
+import { defaultEngine } from './ed25519/engines.ts';
+import { type Ed25519Engine, verifyEd25519 } from './ed25519/profile.ts';
+import { TallyError } from './errors.ts';
+import { canonicalBytes, canonicalize } from './json/canonical.ts';
+import { copyJson } from './json/copy.ts';
+import type { JsonObject, JsonValue } from './json/types.ts';
+import { metering } from './metering/metering.ts';
+import { envelope } from './receipts/envelope.ts';
+import {
+  type Check,
+  type Claims,
+  type CounterSignature,
+  check,
+  type Family,
+  type FamilyName,
+  failed,
+  MAX_BYTES,
+  passed,
+  unchecked,
+  withoutUnsigned,
+} from './receipts/family.ts';
+import { issueReceipt } from './receipts/issue.ts';
+import { fullReceipt, legacyReceipt, nanoReceipt } from './receipts/profile-family.ts';
+import { isObject } from './receipts/shape.ts';
+import { utf8Length } from './receipts/size.ts';
+import { formatTimestamp } from './time.ts';
+import { judgeIssuer } from './trust/judge.ts';
+import { type Trust, trustOf } from './trust/issuer.ts';
+
+/** How far an issuer's clock may run ahead of the verifier's, in seconds. */
+const CLOCK_SKEW = 300;
+
+export interface VerifyOptions {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The issuers that the verifier knows; none when absent. */
+  readonly trust?: Trust | undefined;
+  /** The evidence leaves behind a metering receipt, in order. */
+  readonly evidence?: Iterable<JsonValue> | undefined;
+  /** Unix milliseconds at which the receipt's anchored hash is known to have existed: the caller checked it. */
+  readonly anchoredAt?: number | undefined;
+  readonly engine?: Ed25519Engine | undefined;
+}
+
+/** The verdict. `valid`: integrity, and no contradiction with known issuers. Trust is said apart from it. */
+export interface Verification {
+  readonly valid: boolean;
+  /** These bytes were signed by this key, and the family's rules hold. */
+  readonly integrity: boolean;
+  readonly issuer: {
+    readonly did: string | null;
+    readonly key_id: string | null;
+    /** The key belongs to a verified issuer of the trust given, and its window covers the receipt. */
+    readonly trusted: boolean;
+    readonly status: 'verified' | 'registered' | 'unknown' | 'contradicted';
+    readonly key_state: 'pending' | 'active' | 'retired' | 'revoked' | 'compromised' | 'unknown';
+  };
+  readonly family: FamilyName | null;
+  readonly profile: string | null;
+  readonly receipt_id: string | null;
+  readonly checks: readonly Check[];
+  readonly verified_at: string;
+}
+
+const families: readonly Family[] = [envelope, nanoReceipt, fullReceipt, metering, issueReceipt, legacyReceipt];
+
+/** The family that a document says it belongs to, or null. */
+export function familyOf(document: JsonObject): Family | null {
+  return families.find((family) => family.recognises(document)) ?? null;
+}
+
+/**
+ * Verifies a receipt of any family. Pure: the same document, trust and time give the same verdict on every
+ * runtime. Never throws for a document that is plain JSON, whatever it says.
+ * @throws the codes of `copyJson` for a value that is not I-JSON
+ */
+export async function verify(document: unknown, options: VerifyOptions): Promise<Verification> {
+  const copy = copyJson(document);
+  const family = isObject(copy) ? familyOf(copy) : null;
+  if (!isObject(copy) || family === null) {
+    return notReached(null, [failed('format', 'This is not a receipt of a known family.')], options);
+  }
+  const fault = family.shape(copy);
+  if (fault !== null) {
+    return notReached(family, [failed('format', `${fault.field} must be ${fault.expected}.`)], options);
+  }
+  return judge(family, copy, options);
+}
+
+async function judge(family: Family, document: JsonObject, options: VerifyOptions): Promise<Verification> {
+  const trust = options.trust ?? nobody;
+  const engine = options.engine ?? defaultEngine;
+  const claims = family.claims(document);
+  const key = resolveKey(claims, trust);
+  const integrityChecks: Check[] = [
+    passed('format', `It has the members of ${family.name === 'profile' ? claims.profile : family.name}.`),
+    sizeCheck(claims.profile, document),
+    key.check,
+    await signatureCheck(family, document, claims, key.publicKey, engine),
+  ];
+  for (const counter of family.counterSignatures(document)) {
+    integrityChecks.push(await counterCheck(family, document, counter, trust, engine));
+  }
+  integrityChecks.push(...family.rules(document, options.evidence));
+
+  const issuer = judgeIssuer(claims, key.publicKey, trust, options.anchoredAt);
+  const contradictionChecks = [timeCheck(claims, options.now), ...issuer.checks, anchorCheck(claims, options)];
+  const holds = (checks: readonly Check[]): boolean => checks.every(({ ok }) => ok !== false);
+  const integrity = holds(integrityChecks);
+  const valid = integrity && holds(contradictionChecks);
+  return {
+    valid,
+    integrity,
+    issuer: {
+      did: issuer.did,
+      key_id: claims.keyId ?? key.keyId,
+      trusted: valid && issuer.trusted,
+      status: issuer.status,
+      key_state: issuer.keyState,
+    },
+    family: family.name,
+    profile: claims.profile,
+    receipt_id: claims.receiptId,
+    checks: [...integrityChecks, ...contradictionChecks],
+    verified_at: formatTimestamp(options.now),
+  };
+}
+
+const nobody = trustOf([]);
+
+function notReached(family: Family | null, checks: readonly Check[], options: VerifyOptions): Verification {
+  const issuer = { did: null, key_id: null, trusted: false, status: 'unknown', key_state: 'unknown' } as const;
+  return {
+    valid: false,
+    integrity: false,
+    issuer,
+    family: family?.name ?? null,
+    profile: null,
+    receipt_id: null,
+    checks: [...checks, unchecked('signature', 'Not reached: the document has not the form of a receipt.')],
+    verified_at: formatTimestamp(options.now),
+  };
+}
+
+function sizeCheck(profile: string, document: JsonObject): Check {
+  if (profile !== 'nano' && profile !== 'standard') return passed('size', `${profile} has no size limit.`);
+  const size = utf8Length(canonicalize(withoutUnsigned(document)));
+  const limit = MAX_BYTES[profile];
+  return check('size', size <= limit, `${size} of ${limit} bytes.`, `${size} bytes; ${profile} allows ${limit}.`);
+}
+
+interface ResolvedKey {
+  readonly check: Check;
+  readonly keyId: string | null;
+  readonly publicKey: Uint8Array | null;
+}
+
+/** The key that the receipt names: by its did:key, or by an id that the verifier's trust holds. */
+function resolveKey(claims: Claims, trust: Trust): ResolvedKey {
+  try {
+    const carried = claims.issuerPublicKey === null ? null : fromBase64url(claims.issuerPublicKey, 32);
+    const publicKey = claims.keyId === null ? carried : publicKeyOfId(claims.keyId, trust);
+    if (publicKey === null) return unresolved(`The key ${claims.keyId} is not among those that are known.`);
+    if (carried !== null && toBase64url(publicKey) !== claims.issuerPublicKey) {
+      return unresolved('issuer_pubkey is another key than key_id names.');
+    }
+    const keyId = claims.keyId ?? didKeyOf(publicKey);
+    return { check: passed('key', `The key is ${keyId}.`), keyId, publicKey };
+  } catch (error) {
+    if (error instanceof TallyError) return unresolved(error.message);
+    throw error;
+  }
+}
+
+function publicKeyOfId(keyId: string, trust: Trust): Uint8Array | null {
+  if (keyId.startsWith('did:key:')) return publicKeyOfDidKey(keyId);
+  const key = trust.key(keyId);
+  return key === undefined ? null : fromBase64url(key.public_key, 32);
+}
+
+const unresolved = (detail: string): ResolvedKey => ({
+  check: failed('key', detail),
+  keyId: null,
+  publicKey: null,
+});
+
+async function signatureCheck(
+  family: Family,
+  document: JsonObject,
+  claims: Claims,
+  publicKey: Uint8Array | null,
+  engine: Ed25519Engine,
+): Promise<Check> {
+  if (publicKey === null) return failed('signature', 'There is no key to check it with.');
+  const message = canonicalBytes(family.signed(document));
+  const good = await verifyEd25519(engine, publicKey, message, fromBase64url(claims.signature, 64));
+  return check(
+    'signature',
+    good,
+    'The issuer’s Ed25519 signature is over exactly these contents.',
+    'The signature does not match: the contents were changed, or another key signed them.',
+  );
+}
+
+async function counterCheck(
+  family: Family,
+  document: JsonObject,
+  counter: CounterSignature,
+  trust: Trust,
+  engine: Ed25519Engine,
+): Promise<Check> {
+  const name = `signature_${counter.role}`;
+  if (counter.signature === null) return unchecked(name, `The ${counter.role} has not signed.`);
+  if (counter.did === null) return failed(name, `There is a signature, but the receipt names no ${counter.role}.`);
+  const candidates = keysOf(counter.did, trust);
+  if (candidates.length === 0) return unchecked(name, `The keys of ${counter.did} are not known here.`);
+  const message = canonicalBytes(family.signed(document));
+  const bytes = fromBase64url(counter.signature, 64);
+  for (const publicKey of candidates) {
+    if (await verifyEd25519(engine, publicKey, message, bytes)) {
+      return passed(name, `${counter.did} signed exactly these contents.`);
+    }
+  }
+  return failed(name, `The signature is not one of ${counter.did} over these contents.`);
+}
+
+/** The keys that may counter-sign for a DID. A key of unusable form is no key. */
+function keysOf(did: string, trust: Trust): Uint8Array[] {
+  if (!did.startsWith('did:key:')) {
+    const keys = trust.issuer(did)?.keys ?? [];
+    return keys.filter(({ purpose }) => purpose === 'receipt').map((key) => fromBase64url(key.public_key, 32));
+  }
+  try {
+    return [publicKeyOfDidKey(did)];
+  } catch (error) {
+    if (error instanceof TallyError) return [];
+    throw error;
+  }
+}
+
+function timeCheck(claims: Claims, now: number): Check {
+  const latest = Math.floor(now / 1000) + CLOCK_SKEW;
+  return check(
+    'issued_at',
+    claims.issuedAt <= latest,
+    `Issued at ${formatTimestamp(claims.issuedAt * 1000)}.`,
+    `Issued at ${formatTimestamp(claims.issuedAt * 1000)}, which has not come yet.`,
+  );
+}
+
+function anchorCheck(claims: Claims, { anchoredAt }: VerifyOptions): Check {
+  if (anchoredAt === undefined) return unchecked('anchor', 'No anchor proof was given.');
+  return check(
+    'anchor',
+    claims.issuedAt <= Math.floor(anchoredAt / 1000) + CLOCK_SKEW,
+    `It existed at ${formatTimestamp(anchoredAt)}.`,
+    `It claims to be issued after it was anchored at ${formatTimestamp(anchoredAt)}.`,
+  );
+}
+

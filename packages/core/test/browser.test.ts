@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { isBuiltin } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import sparticuz from '@sparticuz/chromium';
+import { build } from 'esbuild';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type * as core from '../src/index.ts';
+import { verdictCases } from './ed25519-cases.ts';
+import { haveSharedVectors, jcsPairs, wycheproofEd25519 } from './shared-vectors.ts';
+
+declare global {
+  interface Window {
+    readonly tallystick: typeof core;
+  }
+}
+
+const engines = ['defaultEngine', 'nobleEngine', 'webCryptoEngine'] as const;
+
+const bundle = await build({
+  entryPoints: [fileURLToPath(new URL('../src/index.ts', import.meta.url))],
+  bundle: true,
+  write: false,
+  metafile: true,
+  platform: 'browser',
+  format: 'iife',
+  globalName: 'tallystick',
+  target: 'es2024',
+  logLevel: 'silent',
+});
+
+test('nothing that core imports is a Node builtin', () => {
+  const { inputs } = bundle.metafile;
+  const imported = Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+  expect(imported.length).toBeGreaterThan(20);
+  expect(imported.filter((path) => isBuiltin(path))).toEqual([]);
+  expect(Object.keys(inputs).filter((path) => path.startsWith('(disabled)'))).toEqual([]);
+});
+
+describe('core in Chromium', () => {
+  let server: Server;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    server = await serveBundle();
+    const { port } = server.address() as AddressInfo;
+    browser = await chromium.launch({
+      executablePath: await sparticuz.executablePath(),
+      args: [...sparticuz.args, '--no-sandbox'],
+      headless: true,
+    });
+    page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${port}/`);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    server.close();
+  });
+
+  test('has WebCrypto, without which its engine would not be tried', async () => {
+    expect(await page.evaluate(() => window.isSecureContext && 'subtle' in crypto)).toBe(true);
+  });
+
+  describe.each(engines)('%s', (engine) => {
+    test('gives the verdicts of Node on the Ed25519 table', async () => {
+      const expected = verdictCases.map(({ name, valid }) => [name, valid]);
+      expect(await verdicts(page, engine, verdictCases)).toEqual(expected);
+    });
+
+    test.skipIf(!haveSharedVectors)('agrees with every Wycheproof case (needs ../shared)', async () => {
+      const cases = wycheproofEd25519();
+      const expected = cases.map(({ name, result }) => [name, result === 'valid']);
+      expect(await verdicts(page, engine, cases)).toEqual(expected);
+    });
+  });
+
+  test.skipIf(!haveSharedVectors)(
+    'canonicalises the RFC 8785 files as Node does (needs ../shared)',
+    async () => {
+      const pairs = jcsPairs();
+      const outputs = await page.evaluate(
+        (inputs) => {
+          const { canonicalize, parseJson, utf8 } = window.tallystick;
+          return inputs.map((input) => canonicalize(parseJson(utf8(input))));
+        },
+        pairs.map(({ input }) => input),
+      );
+      expect(outputs).toEqual(pairs.map(({ output }) => output));
+    },
+  );
+});
+
+async function serveBundle(): Promise<Server> {
+  const script = bundle.outputFiles[0]?.text ?? '';
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/core.js';
+    response.setHeader('content-type', isScript ? 'text/javascript; charset=utf-8' : 'text/html');
+    response.end(isScript ? script : '<!doctype html><script src="/core.js"></script>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+interface SignatureCase {
+  readonly name: string;
+  readonly publicKey: string;
+  readonly message: string;
+  readonly signature: string;
+}
+
+async function verdicts(
+  page: Page,
+  engine: (typeof engines)[number],
+  cases: readonly SignatureCase[],
+): Promise<[string, boolean][]> {
+  return page.evaluate(
+    async ([engine, cases]) => {
+      const { fromHex, verifyEd25519, [engine]: chosen } = window.tallystick;
+      const verify = async ({ name, publicKey, message, signature }: SignatureCase) => {
+        const bytes = [fromHex(publicKey), fromHex(message), fromHex(signature)] as const;
+        return [name, await verifyEd25519<boolean | Promise<boolean>>(chosen, ...bytes)] as [string, boolean];
+      };
+      return Promise.all(cases.map(verify));
+    },
+    [engine, cases] as const,
+  );
+}

@@ -1,0 +1,26 @@
+import { type Api, createApi } from './http/api.ts';
+import { chooseRoutes } from './routes/choose.ts';
+import { issuerRoutes } from './routes/issuers.ts';
+import { metaRoutes } from './routes/meta.ts';
+import { receiptRoutes } from './routes/receipts.ts';
+import { verifyRoutes } from './routes/verify.ts';
+import type { Services } from './services.ts';
+
+/** The whole HTTP surface over one set of services. */
+export function createApp(services: Services): Api['app'] {
+  const { config, logger, metrics } = services;
+  const api = createApi({
+    receiptsUrl: config.receiptsUrl,
+    maxBodyBytes: config.maxBodyBytes,
+    logger,
+    metrics,
+  });
+  api.add(
+    ...receiptRoutes(services),
+    ...verifyRoutes(services),
+    ...chooseRoutes(services),
+    ...issuerRoutes(services),
+    ...metaRoutes({ api, metrics, ready: services.ready }),
+  );
+  return api.app;
+}

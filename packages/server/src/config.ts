@@ -1,0 +1,175 @@
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { didSvc } from '@tallystick/core';
+import { matches, type Reader, reader } from './config-reader.ts';
+
+/** Everything the process is told from outside. Plain data: nothing in it opens a file or a socket. */
+export interface Config {
+  readonly mode: 'development' | 'production';
+  readonly host: string;
+  /** 0 asks the system for a free port; see `withAddress`. */
+  readonly port: number;
+  /** Absolute path; it may not exist yet. */
+  readonly dataDir: string;
+  /** Public origins, without a trailing slash. */
+  readonly receiptsUrl: string;
+  readonly apiUrl: string;
+  readonly siteUrl: string;
+  /** Which of the three URLs above follow from host and port instead of the environment. */
+  readonly derivedUrls: readonly UrlField[];
+  /** The service is `did:svc:<handle>`. */
+  readonly handle: string;
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly chain: Chain;
+  readonly region: string | null;
+  /** Free mints a day (UTC) and client; 0 turns the quota off. */
+  readonly freeMintPerDay: number;
+  readonly trustedProxies: readonly Subnet[];
+  readonly logLevel: LogLevel;
+  readonly maxBodyBytes: number;
+}
+
+type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
+
+export type Database =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export interface Keyring {
+  readonly path: string;
+  /** A `file` is read when the keyring is opened. */
+  readonly passphrase: { readonly value: string } | { readonly file: string } | null;
+}
+
+export interface Chain {
+  readonly id: number;
+  /** The `<network>` of an anchor reference, so it holds no colon. */
+  readonly network: string;
+  readonly rpcUrl: string | null;
+}
+
+/** An address with the number of its leading bits that count. */
+export interface Subnet {
+  readonly address: string;
+  readonly prefix: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Every fault of the environment at once, one a line; it never holds a secret's value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration has ${faults.length} fault${faults.length === 1 ? '' : 's'}:\n  ${faults.join('\n  ')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads the whole configuration. An empty variable counts as one that is not set.
+ *
+ * @throws ConfigError naming every variable that is missing or wrong, with an example of a right one
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const read = reader(env);
+  const mode = read.oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
+  read.requireExplicit(mode === 'production');
+  const config = readAll(read, mode === 'production');
+  if (read.faults.length > 0) throw new ConfigError(read.faults);
+  return config;
+}
+
+function readAll(read: Reader, production: boolean): Config {
+  const host = read.text('HOST', '127.0.0.1', { accepts: matches(/^[0-9A-Za-z.:-]+$/), example: '0.0.0.0' });
+  const port = read.integer('PORT', 8787, 0, 65_535);
+  const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
+  return {
+    mode: production ? 'production' : 'development',
+    host,
+    port,
+    dataDir,
+    ...readUrls(read, origin(host, port)),
+    handle: read.explicit('TALLY_HANDLE', 'local', { accepts: isHandle, example: 'acme' }),
+    database: readDatabase(read, dataDir),
+    keyring: readKeyring(read, dataDir),
+    chain: readChain(read),
+    region: read.optional('TALLY_REGION', { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' }),
+    freeMintPerDay: read.integer('TALLY_FREE_MINT_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
+    trustedProxies: read.list('TALLY_TRUSTED_PROXIES', parseSubnet, '10.0.0.0/8,fd00::/8'),
+    logLevel: read.oneOf('TALLY_LOG_LEVEL', LOG_LEVELS, production ? 'info' : 'warn'),
+    maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
+  };
+}
+
+function readUrls(read: Reader, fallback: string): Pick<Config, UrlField | 'derivedUrls'> {
+  const receiptsUrl = read.publicUrl('TALLY_RECEIPTS_URL', 'https://receipts.example.com');
+  const apiUrl = read.publicUrl('TALLY_API_URL', 'https://api.example.com');
+  const siteUrl = read.publicUrl('TALLY_SITE_URL', 'https://example.com');
+  const found = { receiptsUrl, apiUrl, siteUrl };
+  return {
+    receiptsUrl: receiptsUrl ?? fallback,
+    apiUrl: apiUrl ?? fallback,
+    siteUrl: siteUrl ?? fallback,
+    derivedUrls: (Object.keys(found) as UrlField[]).filter((field) => found[field] === null),
+  };
+}
+
+function readDatabase(read: Reader, dataDir: string): Database {
+  const url = read.secretUrl('TALLY_DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://tally@db.internal:5432/tally');
+  return url === null ? { kind: 'sqlite', path: join(dataDir, 'tally.db') } : { kind: 'postgres', url };
+}
+
+function readKeyring(read: Reader, dataDir: string): Keyring {
+  const path = resolve(read.explicit('TALLY_KEYRING', join(dataDir, 'keyring.json'), { example: '/etc/tally/keyring.json' }));
+  const value = read.optional('TALLY_KEYRING_PASSPHRASE', { secret: true });
+  const file = read.optional('TALLY_KEYRING_PASSPHRASE_FILE', { example: '/run/secrets/tally-keyring' });
+  if (value !== null && file !== null) {
+    read.fault('TALLY_KEYRING_PASSPHRASE', 'is set beside TALLY_KEYRING_PASSPHRASE_FILE; keep one of them');
+  }
+  return { path, passphrase: value !== null ? { value } : file !== null ? { file: resolve(file) } : null };
+}
+
+function readChain(read: Reader): Chain {
+  return {
+    id: read.explicitInteger('TALLY_CHAIN_ID', 31_337, 1, Number.MAX_SAFE_INTEGER, '8453'),
+    network: read.explicit('TALLY_CHAIN_NETWORK', 'devnet', { accepts: matches(/^[a-z0-9][a-z0-9-]{0,31}$/), example: 'base' }),
+    rpcUrl: read.explicitSecretUrl('TALLY_CHAIN_RPC_URL', ['http:', 'https:'], 'https://rpc.example.com/v1'),
+  };
+}
+
+function isHandle(text: string): boolean {
+  try {
+    didSvc(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parseSubnet(text: string): Subnet | null {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return null;
+  const width = version === 4 ? 32 : 128;
+  const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  if (prefix < 0 || prefix > width) return null;
+  return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
+}
+
+/** The configuration with its derived URLs pointing at the address that the server was really given. */
+export function withAddress(config: Config, address: { port: number }): Config {
+  const at = origin(config.host, address.port);
+  const derived = Object.fromEntries(config.derivedUrls.map((field) => [field, at]));
+  return { ...config, port: address.port, ...derived };
+}
+
+/** A wildcard address is nothing a client can call, so it becomes `localhost`. */
+function origin(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}

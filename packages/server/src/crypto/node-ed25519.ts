@@ -1,0 +1,50 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { didKeyOf, type Ed25519Engine, publicKeyOf, type Signer } from '@tallystick/core';
+
+/** The DER that precedes the 32 bytes of a key (RFC 8410, sections 4 and 7). */
+const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** Making a key object from DER costs a fair part of a whole check, so the keys used last are remembered. */
+const rememberedKeys = 4096;
+const keyObjects = new Map<string, KeyObject>();
+
+/** OpenSSL through `node:crypto`, synchronous. It remembers the 4,096 public keys used last. */
+export const nodeEngine: Ed25519Engine<boolean> = {
+  verify: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
+};
+
+/**
+ * A signer that holds the key in OpenSSL.
+ * @param secretKey the 32-byte seed of RFC 8032
+ * @throws invalid_secret_key
+ */
+export function nodeSigner(secretKey: Uint8Array): Signer {
+  const publicKey = publicKeyOf(secretKey);
+  const key = createPrivateKey({
+    key: Buffer.concat([pkcs8Prefix, secretKey]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  return {
+    keyId: didKeyOf(publicKey),
+    publicKey,
+    sign: async (message) => Uint8Array.from(sign(null, message, key)),
+  };
+}
+
+function keyObjectOf(publicKey: Uint8Array): KeyObject {
+  const id = Buffer.from(publicKey).toString('latin1');
+  const known = keyObjects.get(id);
+  const key =
+    known ?? createPublicKey({ key: Buffer.concat([spkiPrefix, publicKey]), format: 'der', type: 'spki' });
+  keyObjects.delete(id);
+  keyObjects.set(id, key);
+  if (keyObjects.size > rememberedKeys) forgetOldest();
+  return key;
+}
+
+function forgetOldest(): void {
+  const [oldest] = keyObjects.keys();
+  if (oldest !== undefined) keyObjects.delete(oldest);
+}

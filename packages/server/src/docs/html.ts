@@ -1,0 +1,35 @@
+/** Markup that needs no escaping any more. */
+export interface Html {
+  readonly markup: string;
+}
+
+type Part = string | number | Html | readonly Part[] | null | undefined;
+
+/** A template whose values are escaped, lists joined, and nothing made of null and undefined. */
+export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
+  return { markup: strings.map((text, index) => text + render(values[index])).join('') };
+}
+
+/** Text that is markup already: our own constants only. */
+export function trusted(markup: string): Html {
+  return { markup };
+}
+
+function render(part: Part): string {
+  if (part === null || part === undefined) return '';
+  if (Array.isArray(part)) return part.map(render).join('');
+  if (typeof part === 'object') return (part as Html).markup;
+  return escape(String(part));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** Prose with `code` in backticks, as descriptions are written. */
+export function prose(text: string): Html {
+  const parts = text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+  return html`${parts}`;
+}

@@ -1,0 +1,127 @@
+import type { OpenApiDocument } from '../http/api.ts';
+import { curlOf } from './curl.ts';
+import { type Html, html, prose } from './html.ts';
+import { type Operation, operationsByGroup, type Parameter, type ResponseDocs, slug } from './operation.ts';
+import { renderPage } from './page.ts';
+import { type Field, fieldsOf, fieldTable, type Schema, typeOf } from './schema.ts';
+
+/** The HTML reference of everything in the OpenAPI document. */
+export function referencePage(document: OpenApiDocument): string {
+  const groups = [...operationsByGroup(document)];
+  const documents = Object.entries((document.components?.schemas ?? {}) as Record<string, Schema>);
+  const baseUrl = document.servers?.[0]?.url ?? '';
+  return renderPage({
+    title: `${document.info.title} reference`,
+    description: document.info.description ?? '',
+    current: '/docs',
+    nav: contents(groups, documents),
+    main: html`${introduction(document, baseUrl)}${groups.map(([name, operations]) => group(name, operations, baseUrl))}${namedDocuments(documents)}`,
+  });
+}
+
+type Groups = readonly (readonly [string, readonly Operation[]])[];
+
+function contents(groups: Groups, documents: readonly (readonly [string, Schema])[]): Html {
+  return html`<details><summary>Contents</summary><ul class="contents">
+<li><a href="#basics">Basics</a></li>
+${groups.map(
+  ([name, operations]) => html`<li><a href="#${slug(name)}">${name}</a><ul>${operations.map(
+    ({ id, method, summary }) =>
+      html`<li><a href="#${id}"><span class="verb verb-${method}">${method.toUpperCase()}</span><span>${summary}</span></a></li>`,
+  )}</ul></li>`,
+)}
+<li><a href="#documents">Documents</a><ul>${documents.map(([name]) => html`<li><a href="#document-${name}">${name}</a></li>`)}</ul></li>
+</ul></details>`;
+}
+
+const PROBLEM_SAMPLE = `HTTP/1.1 422 Unprocessable Content
+Content-Type: application/problem+json
+X-Request-Id: 7c1f…
+
+{
+  "type": "…/docs/errors#unknown_field",
+  "title": "A field is not known here",
+  "status": 422,
+  "detail": "inputs is not known.
+    Did you mean input?",
+  "code": "unknown_field",
+  "field": "inputs",
+  "instance": "urn:request:7c1f…"
+}`;
+
+function introduction(document: OpenApiDocument, baseUrl: string): Html {
+  return html`<section id="basics"><h1>${document.info.title} reference</h1>
+<p class="lede">${document.info.description ?? ''}</p>
+<div class="entry"><div>
+<h3>Where</h3><p>Everything here is at <code>${baseUrl}</code>. Any origin may call it from a browser.</p>
+<h3>What is sent</h3><p>JSON in UTF-8 with <code>Content-Type: application/json</code>. It is checked before it is parsed: a member that comes twice, half of a surrogate pair, or an integer past 2<sup>53</sup>−1 is refused, and so is a field that is not known.</p>
+<h3>What goes wrong</h3><p>Every error is a problem document (RFC 9457). Branch on its <code>code</code>, which never changes; <code>field</code> names the culprit. <a href="/docs/errors">All codes</a></p>
+<h3>Trying again</h3><p>Send an <code>Idempotency-Key</code> of your own with a POST that makes something, and the same request with the same key gets the first answer again, marked <code>Idempotency-Replayed: true</code>. A quota that is used up answers 429; <code>Retry-After</code> says for how many seconds.</p>
+<h3>Finding it again</h3><p>Each answer has an <code>X-Request-Id</code>. Send your own and it is kept.</p>
+</div><div class="aside">${sample('An error', PROBLEM_SAMPLE)}</div></div></section>`;
+}
+
+function group(name: string, operations: readonly Operation[], baseUrl: string): Html {
+  return html`<section class="group" id="${slug(name)}"><h2><a class="anchor" href="#${slug(name)}">${name}</a></h2>${operations.map((operation) => entry(operation, baseUrl))}</section>`;
+}
+
+function entry(operation: Operation, baseUrl: string): Html {
+  const { id, method, path, summary, description, availability, body, responses } = operation;
+  return html`<article class="entry" id="${id}"><div>
+<h3><a class="anchor" href="#${id}">${summary}</a></h3>
+<p class="route"><span class="chip verb-${method}">${method.toUpperCase()}</span><code class="path">${path}</code><span class="tag ${availability}">${availability}</span></p>
+${description === undefined ? null : html`<p>${prose(description)}</p>`}
+${parameterTables(operation.parameters)}
+${body === undefined ? null : fieldTable('Body', fieldsOf(body.schema))}
+${responses.filter(({ codes }) => codes.length === 0).map(success)}
+${refusals(responses)}
+</div><div class="aside">${sample('Try it', curlOf(operation, baseUrl))}</div></article>`;
+}
+
+const CAPTIONS = { path: 'Path', query: 'Query', header: 'Headers' } as const;
+
+function parameterTables(parameters: readonly Parameter[]): Html {
+  const tables = (['path', 'query', 'header'] as const).map((place) =>
+    fieldTable(CAPTIONS[place], parameters.filter((one) => one.in === place).map(parameterField)),
+  );
+  return html`${tables}`;
+}
+
+function parameterField({ name, required = false, description, schema }: Parameter): Field {
+  return { parent: '', name, required, schema: description === undefined ? schema : { ...schema, description } };
+}
+
+function success({ status, description, headers, contentType, schema }: ResponseDocs): Html {
+  const sent = Object.entries(headers).map(([name, { description: text }]): Field => ({
+    parent: '',
+    name,
+    required: false,
+    schema: { type: 'header', ...(text === undefined ? {} : { description: text }) },
+  }));
+  const fields = schema === undefined ? [] : fieldsOf(schema);
+  const kind = contentType === 'application/json' && schema !== undefined ? typeOf(schema) : (contentType ?? 'no body');
+  return html`<h4>Answers ${status}</h4><p>${prose(description)} (${kind})</p>${fieldTable(`Headers of ${status}`, sent)}${fieldTable(`Body of ${status}`, fields)}`;
+}
+
+/** The codes by status; `internal` goes without saying. */
+function refusals(responses: readonly ResponseDocs[]): Html | null {
+  const rows = responses.filter(({ codes }) => codes.some((code) => code !== 'internal'));
+  if (rows.length === 0) return null;
+  return html`<h4>Errors</h4><ul class="codes">${rows.map(
+    ({ status, codes }) =>
+      html`<li><span class="status">${status}</span><span class="list">${codes.map((code) => html`<a href="/docs/errors#${code}">${code}</a>`)}</span></li>`,
+  )}</ul>`;
+}
+
+function namedDocuments(documents: readonly (readonly [string, Schema])[]): Html {
+  return html`<section class="group" id="documents"><h2><a class="anchor" href="#documents">Documents</a></h2>
+${documents.map(
+  ([name, schema]) => html`<article class="entry" id="document-${name}"><div><h3><a class="anchor" href="#document-${name}">${name}</a></h3>
+${schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`}
+${fieldTable('Members', fieldsOf(schema))}</div></article>`,
+)}</section>`;
+}
+
+function sample(caption: string, code: string): Html {
+  return html`<figure class="sample"><figcaption>${caption}</figcaption><pre tabindex="0" aria-label="${caption}"><code>${code}</code></pre></figure>`;
+}

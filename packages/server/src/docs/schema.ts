@@ -1,0 +1,117 @@
+import { type Html, html, prose } from './html.ts';
+
+/** The part of JSON Schema 2020-12 that the generator writes. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly example?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+/** A line of a field table. */
+export interface Field {
+  /** Names of the objects that it sits in: `counterparty.`, `keys[].`; empty at the top. */
+  readonly parent: string;
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+/** Every member of the schema, those of nested objects after the one that holds them. */
+export function fieldsOf(schema: Schema, parent = ''): readonly Field[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, member]): readonly Field[] => [
+    { parent, name, required: schema.required?.includes(name) ?? false, schema: member },
+    ...fieldsOf(member, `${parent}${name}${member.items === undefined ? '' : '[]'}.`),
+  ]);
+  const inner = [...variantsOf(schema), ...(schema.items === undefined ? [] : [schema.items])];
+  return [...own, ...inner.flatMap((one) => fieldsOf(one, parent))];
+}
+
+function variantsOf(schema: Schema): readonly Schema[] {
+  return schema.anyOf ?? schema.oneOf ?? schema.allOf ?? [];
+}
+
+/** The fields as a table, or nothing when there are none. */
+export function fieldTable(caption: string, fields: readonly Field[]): Html | null {
+  if (fields.length === 0) return null;
+  return html`<h4>${caption}</h4><table class="fields" aria-label="${caption}"><tbody>${fields.map(fieldRow)}</tbody></table>`;
+}
+
+function fieldRow({ parent, name, required, schema }: Field): Html {
+  const rules = rulesOf(schema);
+  return html`<tr><th scope="row"><span class="name"><span class="parent">${parent}</span>${name}</span><span class="kind">${typeOf(schema)}${required ? html` · <span class="required">required</span>` : null}</span></th><td>${
+    schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`
+  }${rules === null ? null : html`<p class="rules">${rules}</p>`}</td></tr>`;
+}
+
+/** `string`, `integer`, `list of string`, `string or null`, or a link to a named document. */
+export function typeOf(schema: Schema): Html {
+  if (schema.$ref !== undefined) {
+    const name = refName(schema.$ref);
+    return html`<a href="#document-${name}">${name}</a>`;
+  }
+  const variants = variantsOf(schema);
+  if (variants.length > 0) return joined(variants.map(typeOf), ' or ');
+  if (schema.items !== undefined) return html`list of ${typeOf(schema.items)}`;
+  if (schema.const !== undefined || schema.enum !== undefined) return html`constant`;
+  const types = [schema.type ?? []].flat();
+  return types.length === 0 ? html`any JSON` : html`${types.join(' or ')}`;
+}
+
+export function refName(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1);
+}
+
+function rulesOf(schema: Schema): Html | null {
+  const rules = [
+    ...constants(schema),
+    ...range('characters', schema.minLength, schema.maxLength),
+    ...range('', schema.minimum, schema.maximum),
+    ...range('entries', schema.minItems, schema.maxItems),
+    ...(schema.pattern === undefined || schema.pattern.length > 80 ? [] : [html`matches <code>${schema.pattern}</code>`]),
+    ...(schema.format === undefined ? [] : [html`${schema.format}`]),
+    ...(schema.default === undefined ? [] : [html`default <code>${show(schema.default)}</code>`]),
+  ];
+  return rules.length === 0 ? null : joined(rules, ' · ');
+}
+
+function constants({ const: constant, enum: choices }: Schema): Html[] {
+  const values = constant === undefined ? (choices ?? []) : [constant];
+  return values.length === 0 ? [] : [joined(values.map((value) => html`<code>${show(value)}</code>`), ' ')];
+}
+
+/** Bounds that only say "a safe integer" are left out: every number here is one. */
+function range(unit: string, min: number | undefined, max: number | undefined): Html[] {
+  const low = min === undefined || min <= Number.MIN_SAFE_INTEGER ? undefined : min;
+  const high = max === undefined || max >= Number.MAX_SAFE_INTEGER ? undefined : max;
+  const noun = unit === '' ? '' : ` ${unit}`;
+  if (low !== undefined && high !== undefined) return [html`${low} to ${high}${noun}`];
+  if (low !== undefined) return [html`at least ${low}${noun}`];
+  return high === undefined ? [] : [html`at most ${high}${noun}`];
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function joined(parts: readonly Html[], separator: string): Html {
+  return html`${parts.map((part, index) => (index === 0 ? part : html`${separator}${part}`))}`;
+}

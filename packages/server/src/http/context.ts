@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+
+export interface AppEnv {
+  Bindings: Partial<HttpBindings>;
+}
+
+export type AppContext = Context<AppEnv>;
+
+/** Node's own request; undefined under `app.request()` and on other runtimes. */
+export function incomingOf(c: AppContext): IncomingMessage | undefined {
+  return (c.env as Partial<HttpBindings> | undefined)?.incoming;
+}
+
+/** A request header as one string, or undefined. Node's own record is read where there is one: it is cheaper. */
+export function header(c: AppContext, lowerCaseName: string): string | undefined {
+  const incoming = incomingOf(c);
+  if (incoming === undefined) return c.req.header(lowerCaseName);
+  const value = incoming.headers[lowerCaseName];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

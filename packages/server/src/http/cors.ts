@@ -1,0 +1,38 @@
+import type { Answer } from './answer.ts';
+
+const EXPOSED = [
+  'X-Receipt-Profile',
+  'X-Receipt-Schema-Version',
+  'X-Anchor-Ref',
+  'X-Request-Id',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Idempotency-Replayed',
+].join(', ');
+
+/**
+ * On every answer: any origin may read it. No route knows cookies, so a wildcard gives a page nothing that
+ * its reader does not hold. It is sent without looking at `Origin`, so that shared caches need no `Vary`.
+ */
+export const corsHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED,
+} as const;
+
+/** The answer to a CORS preflight (Fetch, section 3.2) for a path that answers to these methods. */
+export function preflight(methods: readonly string[], requestedHeaders: string | undefined): Answer {
+  return {
+    status: 204,
+    body: null,
+    contentType: null,
+    headers: {
+      allow: methods.join(', '),
+      'access-control-allow-methods': methods.join(', '),
+      // A wildcard would not cover Authorization, so the asked names are given back.
+      'access-control-allow-headers': requestedHeaders ?? '*',
+      'access-control-max-age': '86400',
+      vary: 'Access-Control-Request-Headers',
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import { canonicalize, type JsonValue, TallyError } from '@tallystick/core';
+import type { IdempotencyRecord, Store } from '../store/store.ts';
+import { type AppContext, header } from './context.ts';
+
+/** For how long a key is remembered: long enough for a retry queue that stood still over a weekend. */
+const TTL_SECONDS = 72 * 60 * 60;
+
+/** What a request's idempotency record is made of. */
+export interface IdempotentRequest {
+  /** `Clients.scope`: the same key of another caller is another key. */
+  readonly caller: string;
+  readonly route: string;
+  readonly profile?: string;
+  readonly body: JsonValue;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * The record of a request that carries an `Idempotency-Key`, else undefined. Its scope is SHA-256 over JCS of
+ * [caller, route, key]; its request hash is SHA-256 over JCS of all that decides the answer: route, profile,
+ * `X-Agent-DID` and body.
+ *
+ * @throws idempotency_key_invalid unless the key is 1 to 255 visible ASCII characters
+ */
+export function idempotencyClaim(c: AppContext, request: IdempotentRequest): IdempotencyRecord | undefined {
+  const key = header(c, 'idempotency-key');
+  if (key === undefined) return undefined;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new TallyError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+  }
+  const { caller, route, profile = null, body, now } = request;
+  return {
+    scope: jcsHash([caller, route, key]),
+    requestHash: jcsHash({ route, profile, agent: header(c, 'x-agent-did') ?? null, body }),
+    expiresAt: Math.floor(now / 1_000) + TTL_SECONDS,
+  };
+}
+
+/**
+ * What an earlier request under the same claim was answered, or null. `now` is in Unix milliseconds.
+ *
+ * @throws idempotency_key_reused when the key came with another request
+ */
+export async function replayOf(
+  store: Pick<Store, 'findIdempotent'>,
+  claim: IdempotencyRecord | undefined,
+  now: number,
+): Promise<{ response: string } | null> {
+  if (claim === undefined) return null;
+  const earlier = await store.findIdempotent(claim.scope, claim.requestHash, Math.floor(now / 1_000));
+  if (earlier?.kind === 'reused') throw reused();
+  return earlier;
+}
+
+/** The refusal of a key that was used with another request. */
+export function reused(): TallyError {
+  return new TallyError(
+    'idempotency_key_reused',
+    'This Idempotency-Key came with another request before. Send a fresh key, or the same request.',
+  );
+}
+
+function jcsHash(value: JsonValue): string {
+  return hash('sha256', canonicalize(value));
+}

@@ -1,0 +1,38 @@
+import { type ErrorCode, errorTable } from '@tallystick/core';
+
+/** OpenAPI responses for these codes: one for each status, its `code` narrowed to those that come with it. */
+export function problemResponses(codes: readonly ErrorCode[]) {
+  const byStatus = Map.groupBy(new Set(codes), (code) => errorTable[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, same]) => [
+      status,
+      {
+        description: same.map((code) => `\`${code}\`: ${errorTable[code].title}.`).join('\n'),
+        content: {
+          'application/problem+json': {
+            schema: {
+              allOf: [{ $ref: '#/components/schemas/Problem' }],
+              properties: { code: { type: 'string' as const, enum: same } },
+            },
+          },
+        },
+      },
+    ]),
+  );
+}
+
+/** The schema of `Problem` in problem.ts. */
+export const problemSchema = {
+  type: 'object' as const,
+  description: 'A problem document (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  properties: {
+    type: { type: 'string' as const, format: 'uri', description: 'A page that explains the code.' },
+    title: { type: 'string' as const, description: 'The same text whenever the code is the same.' },
+    status: { type: 'integer' as const, description: 'The HTTP status.' },
+    detail: { type: 'string' as const, description: 'What is wrong here, and what to do next.' },
+    code: { type: 'string' as const, enum: Object.keys(errorTable), description: 'Stable; branch on this one.' },
+    field: { type: 'string' as const, description: 'The offending member: `purpose`, `receipts[3].ts`.' },
+    instance: { type: 'string' as const, description: '`urn:request:` and the value of `X-Request-Id`.' },
+  },
+};

@@ -1,0 +1,81 @@
+import { type JsonValue, TallyError } from '@tallystick/core';
+import type { z } from 'zod';
+import { suggest } from './suggest.ts';
+
+type Issue = z.core.$ZodIssue;
+type Steps = readonly (string | number)[];
+
+/**
+ * The value as the schema's type. Objects in a schema are `z.strictObject`, so that nothing unknown passes.
+ *
+ * @throws missing_field, unknown_field (the message names the known ones) or invalid_field, with `field`
+ */
+export function validate<T>(schema: z.ZodType<T>, value: JsonValue): T {
+  const result = schema.safeParse(value, naming);
+  if (result.success) return result.data;
+  throw toError(result.error.issues, value, []);
+}
+
+/** Zod's own text but for unknown members, where it keeps back what the schema does know. */
+const naming: z.core.ParseContext<Issue> = {
+  error: (issue) => (issue.code === 'unrecognized_keys' ? knownNames(issue.inst).join('\n') : undefined),
+};
+
+function knownNames(schema: unknown): string[] {
+  const definition = (schema as z.core.$ZodType | undefined)?._zod.def;
+  return definition?.type === 'object' ? Object.keys((definition as z.core.$ZodObjectDef).shape) : [];
+}
+
+/** An unknown member comes first: `inputs` for `input` is better called unknown than the other one missing. */
+function toError(issues: readonly Issue[], value: JsonValue, prefix: Steps): TallyError {
+  const issue = issues.find((one) => one.code === 'unrecognized_keys') ?? issues[0];
+  if (issue === undefined) return new TallyError('invalid_field', 'The value is not acceptable here.');
+  const steps = [...prefix, ...(issue.path as Steps)];
+  if (issue.code === 'unrecognized_keys') return unknownField(issue, steps);
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) return toError(closest(issue.errors), value, steps);
+  const field = formatPath(steps);
+  if (lookUp(value, steps) === undefined) {
+    return new TallyError('missing_field', `${named(field)} is required.`, { field });
+  }
+  return new TallyError('invalid_field', `${named(field)}: ${lowerFirst(issue.message)}.`, { field });
+}
+
+function unknownField(issue: z.core.$ZodIssueUnrecognizedKeys, steps: Steps): TallyError {
+  const [key = ''] = issue.keys;
+  const known = issue.message === '' ? [] : issue.message.split('\n');
+  const near = suggest(key, known);
+  const field = formatPath([...steps, key]);
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  const list = known.length === 0 ? 'No field is known here.' : `Known here: ${known.join(', ')}.`;
+  return new TallyError('unknown_field', `${named(field)} is not known.${hint} ${list}`, { field });
+}
+
+/** Of a union's branches, the one that the value got furthest into. */
+function closest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
+  const depth = (branch: readonly Issue[]): number => Math.max(...branch.map((issue) => issue.path.length));
+  return [...branches].sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? [];
+}
+
+function lookUp(value: JsonValue, steps: Steps): JsonValue | undefined {
+  let here: JsonValue | undefined = value;
+  for (const step of steps) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = (here as Record<string | number, JsonValue>)[step];
+  }
+  return here;
+}
+
+/** `request.hash`, `receipts[3].ts`; undefined for the body itself. */
+function formatPath(steps: Steps): string | undefined {
+  const text = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return text === '' ? undefined : text.replace(/^\./, '');
+}
+
+function named(field: string | undefined): string {
+  return field ?? 'The body';
+}
+
+function lowerFirst(message: string): string {
+  const text = message.replace(/^Invalid input: /, '');
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,124 @@
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import {
+  canonicalize,
+  checkIssuerDocument,
+  copyJson,
+  fromBase64url,
+  isObject,
+  type IssuerDocument,
+  type JsonObject,
+  type JsonValue,
+  KEY_PURPOSES,
+  type KeyPurpose,
+  parseJson,
+  TallyError,
+  toBase64url,
+} from '@tallystick/core';
+import { nodeSigner } from '../crypto/node-ed25519.ts';
+import type { KeyEntry, Keyring } from './keyring.ts';
+
+const KEYRING_TYPE = 'tally-keyring-v1';
+const SCRYPT = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+
+/**
+ * Writes the keyring as one JSON file of mode 0600, so that a crash leaves the old file or the new one.
+ * @param passphrase encrypts the secrets (scrypt, AES-256-GCM); null leaves them readable to the file's owner
+ */
+export function writeKeyring(path: string, keyring: Keyring, passphrase: string | null): void {
+  const lock = passphrase === null ? null : newLock(passphrase);
+  const document = copyJson({
+    type: KEYRING_TYPE,
+    document: keyring.document,
+    kdf: lock === null ? null : { name: 'scrypt', salt: toBase64url(lock.salt), n: SCRYPT.N, r: SCRYPT.r, p: SCRYPT.p },
+    keys: keyring.keys.map((entry) => ({
+      key_id: entry.keyId,
+      purpose: entry.purpose,
+      secret: lock === null ? toBase64url(entry.secret) : encrypt(lock.key, entry),
+    })),
+  });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.new`;
+  const file = openSync(temporary, 'w', 0o600);
+  try {
+    writeSync(file, `${canonicalize(document)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/**
+ * Reads a keyring and checks that its record follows from its history and that each secret is its key's.
+ * @throws invalid_field when the file is malformed or the passphrase is wrong or missing
+ */
+export async function readKeyring(path: string, passphrase: string | null): Promise<Keyring> {
+  const file = parseJson(readFileSync(path));
+  if (!isObject(file) || file.type !== KEYRING_TYPE || !Array.isArray(file.keys)) {
+    throw malformed(`${path} is not a keyring.`);
+  }
+  const unlock = unlocker(file.kdf, passphrase);
+  const document = file.document as unknown as IssuerDocument;
+  await checkIssuerDocument(document);
+  return { document, keys: file.keys.map((entry) => readEntry(entry, unlock)) };
+}
+
+function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
+  const purpose = isObject(entry) ? KEY_PURPOSES.find((known) => known === entry.purpose) : undefined;
+  if (!isObject(entry) || purpose === undefined || typeof entry.key_id !== 'string' || typeof entry.secret !== 'string') {
+    throw malformed('A key of the keyring is malformed.');
+  }
+  const secret = unlock === null ? fromBase64url(entry.secret, 32) : decrypt(unlock, entry.key_id, purpose, entry.secret);
+  if (nodeSigner(secret).keyId !== entry.key_id) throw malformed(`The secret of ${entry.key_id} is another key's.`);
+  return { keyId: entry.key_id, purpose, secret };
+}
+
+function newLock(passphrase: string): { key: Buffer; salt: Buffer } {
+  const salt = randomBytes(16);
+  return { key: scryptSync(passphrase, salt, 32, SCRYPT), salt };
+}
+
+function unlocker(kdf: JsonValue | undefined, passphrase: string | null): Uint8Array | null {
+  if (kdf === null) return null;
+  if (!isObject(kdf) || kdf.name !== 'scrypt' || kdf.n !== SCRYPT.N || kdf.r !== SCRYPT.r || kdf.p !== SCRYPT.p) {
+    throw malformed('The keyring is encrypted in a way that is not known here.');
+  }
+  if (passphrase === null) {
+    throw malformed('The keyring is encrypted: set TALLY_KEYRING_PASSPHRASE or TALLY_KEYRING_PASSPHRASE_FILE.');
+  }
+  return scryptSync(passphrase, fromBase64url(String(kdf.salt), 16), 32, SCRYPT);
+}
+
+// The nonce, the ciphertext and the tag, in that order; the key's id and purpose are authenticated with them.
+function encrypt(key: Uint8Array, entry: KeyEntry): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(label(entry.keyId, entry.purpose));
+  const sealed = Buffer.concat([nonce, cipher.update(entry.secret), cipher.final(), cipher.getAuthTag()]);
+  return toBase64url(sealed);
+}
+
+function decrypt(key: Uint8Array, keyId: string, purpose: KeyPurpose, text: string): Uint8Array {
+  const sealed = fromBase64url(text, 12 + 32 + 16);
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
+    .setAAD(label(keyId, purpose))
+    .setAuthTag(sealed.subarray(44));
+  try {
+    return new Uint8Array(Buffer.concat([decipher.update(sealed.subarray(12, 44)), decipher.final()]));
+  } catch (cause) {
+    throw malformed('The passphrase of the keyring is wrong.', cause);
+  }
+}
+
+function label(keyId: string, purpose: KeyPurpose): Buffer {
+  const aad: JsonObject = { type: KEYRING_TYPE, key_id: keyId, purpose };
+  return Buffer.from(canonicalize(aad));
+}
+
+function malformed(message: string, cause?: unknown): TallyError {
+  return new TallyError('invalid_field', message, { field: 'keyring', ...(cause === undefined ? {} : { cause }) });
+}

@@ -1,0 +1,145 @@
+import {
+  applyStatement,
+  generateSecretKey,
+  type IssuerDocument,
+  type IssuerKey,
+  KEY_PURPOSES,
+  type KeyPurpose,
+  type RevocationReason,
+  signStatement,
+  type Signer,
+  TallyError,
+} from '@tallystick/core';
+import { nodeSigner } from '../crypto/node-ed25519.ts';
+
+/** Seconds for which an outgoing key still signs, so that a process that has not seen the rotation yet stays valid. */
+export const ROTATION_GRACE = 60;
+
+/** One secret key and what it is for. The secret is the 32-byte seed. */
+export interface KeyEntry {
+  readonly keyId: string;
+  readonly purpose: KeyPurpose;
+  readonly secret: Uint8Array;
+}
+
+/**
+ * The keys of one service and the public history of its own issuer record. Immutable: each change gives a new
+ * keyring. The root key may be absent: in production it lives offline.
+ */
+export interface Keyring {
+  readonly document: IssuerDocument;
+  readonly keys: readonly KeyEntry[];
+}
+
+/** Purposes whose keys stand in the issuer record; the root stands only in the trust bundle. */
+const RECORDED = KEY_PURPOSES.filter((purpose) => purpose !== 'root');
+
+/** A fresh keyring with one key for each purpose. `now` is Unix milliseconds. */
+export async function createKeyring(did: string, now: number): Promise<Keyring> {
+  const receipt = freshKey('receipt');
+  const register = { audience: did, did, sequence: 1, action: 'register', keyId: receipt.keyId, at: now } as const;
+  let keyring: Keyring = {
+    document: {
+      ...(await applyStatement(null, await signStatement(register, nodeSigner(receipt.secret)))),
+      status: 'verified',
+    },
+    keys: [receipt, freshKey('root')],
+  };
+  for (const purpose of RECORDED) {
+    if (purpose !== 'receipt') keyring = await addKey(keyring, purpose, now);
+  }
+  return keyring;
+}
+
+/**
+ * Replaces the active key of a purpose. The change is signed by the outgoing receipt key; the outgoing key of the
+ * purpose stays valid for `ROTATION_GRACE` seconds.
+ * @throws invalid_field for the root, which is replaced by pinning another one
+ */
+export async function rotateKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promise<Keyring> {
+  if (purpose === 'root') {
+    throw new TallyError(
+      'invalid_field',
+      'The root can’t be rotated: clients pin it. Create a new keyring and publish its fingerprint out of band.',
+      { field: 'purpose' },
+    );
+  }
+  const outgoing = activeKey(keyring.document, purpose);
+  const author = activeKey(keyring.document, 'receipt').key_id;
+  const rotated = await addKey(keyring, purpose, now);
+  const until = now + ROTATION_GRACE * 1000;
+  return record(rotated, { action: 'retire_key', keyId: outgoing.key_id, at: until }, author);
+}
+
+/**
+ * Revokes a key from `at` on (Unix milliseconds; for a compromise, when it happened). An active key is replaced
+ * first, so that the service goes on.
+ */
+export async function revokeKey(
+  keyring: Keyring,
+  keyId: string,
+  reason: RevocationReason,
+  at: number,
+  now: number,
+): Promise<Keyring> {
+  const key = keyring.document.keys.find(({ key_id }) => key_id === keyId);
+  if (key === undefined) {
+    throw new TallyError('invalid_field', `${keyId} is not a key of ${keyring.document.did}.`, { field: 'key_id' });
+  }
+  const active = key.state === 'active';
+  const replaced = active ? await addKey(keyring, key.purpose, now) : keyring;
+  return record(replaced, { action: 'revoke_key', keyId, reason, at });
+}
+
+/** The key that signs for a purpose now. @throws unavailable when the keyring holds none, as of an offline root */
+export function signerFor(keyring: Keyring, purpose: KeyPurpose): Signer {
+  const wanted = purpose === 'root' ? null : activeKey(keyring.document, purpose).key_id;
+  const entry = keyring.keys.find((key) => key.purpose === purpose && (wanted === null || key.keyId === wanted));
+  if (entry === undefined) throw new TallyError('unavailable', `The keyring holds no ${purpose} key.`);
+  return nodeSigner(entry.secret);
+}
+
+/** Whether the keyring can sign trust bundles by itself. */
+export function holdsRoot(keyring: Keyring): boolean {
+  return keyring.keys.some(({ purpose }) => purpose === 'root');
+}
+
+function activeKey(document: IssuerDocument, purpose: KeyPurpose): IssuerKey {
+  const key = document.keys.findLast((candidate) => candidate.purpose === purpose && candidate.state === 'active');
+  if (key === undefined) throw new TallyError('unavailable', `There is no active ${purpose} key.`);
+  return key;
+}
+
+interface Change {
+  readonly action: 'add_key' | 'retire_key' | 'revoke_key';
+  readonly keyId: string;
+  readonly purpose?: KeyPurpose;
+  readonly reason?: RevocationReason;
+  readonly at: number;
+}
+
+async function addKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promise<Keyring> {
+  const entry = freshKey(purpose);
+  const withKey = { ...keyring, keys: [...keyring.keys, entry] };
+  const author = activeKey(keyring.document, 'receipt').key_id;
+  return record(withKey, { action: 'add_key', keyId: entry.keyId, purpose, at: now }, author, entry);
+}
+
+/** Writes one more signed statement into the history. */
+async function record(keyring: Keyring, change: Change, author?: string, incoming?: KeyEntry): Promise<Keyring> {
+  const { document, keys } = keyring;
+  const authorId = author ?? activeKey(document, 'receipt').key_id;
+  const signer = keys.find(({ keyId }) => keyId === authorId);
+  if (signer === undefined) throw new TallyError('unavailable', `The secret of ${authorId} is not in the keyring.`);
+  const signed = await signStatement(
+    { audience: document.did, did: document.did, sequence: document.sequence + 1, ...change },
+    nodeSigner(signer.secret),
+    incoming === undefined ? undefined : nodeSigner(incoming.secret),
+  );
+  return { ...keyring, document: await applyStatement(document, signed) };
+}
+
+function freshKey(purpose: KeyPurpose): KeyEntry {
+  const secret = generateSecretKey();
+  return { keyId: nodeSigner(secret).keyId, purpose, secret };
+}

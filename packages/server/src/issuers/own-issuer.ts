@@ -1,0 +1,69 @@
+import { existsSync, statSync } from 'node:fs';
+import type { KeyPurpose, Signer } from '@tallystick/core';
+import { TallyError } from '@tallystick/core';
+import { type Keyring, signerFor } from './keyring.ts';
+import { readKeyring } from './keyring-file.ts';
+
+/** The service as an issuer: its DID, its published record, and the keys that sign now. */
+export interface OwnIssuer {
+  readonly did: string;
+  readonly keyring: Keyring;
+  /** The key that signs for a purpose at this moment. @throws unavailable when the keyring holds none */
+  signer(purpose: KeyPurpose): Signer;
+}
+
+/**
+ * The issuer of a keyring file. `refresh` reads the file again when it has changed on disk, so that a rotation by
+ * the CLI reaches a running server.
+ */
+export async function openOwnIssuer(
+  path: string,
+  did: string,
+  passphrase: string | null,
+): Promise<OwnIssuer & { refresh(): Promise<boolean> }> {
+  if (!existsSync(path)) {
+    throw new TallyError('unavailable', `There is no keyring at ${path}. Create one with \`tally keys init\`.`);
+  }
+  let version = fileVersion(path);
+  let keyring = await readFor(path, did, passphrase);
+  const signers = new Map<KeyPurpose, Signer>();
+  return {
+    did,
+    get keyring() {
+      return keyring;
+    },
+    signer(purpose) {
+      let signer = signers.get(purpose);
+      if (signer === undefined) {
+        signer = signerFor(keyring, purpose);
+        signers.set(purpose, signer);
+      }
+      return signer;
+    },
+    async refresh() {
+      const current = fileVersion(path);
+      if (current === version) return false;
+      keyring = await readFor(path, did, passphrase);
+      version = current;
+      signers.clear();
+      return true;
+    },
+  };
+}
+
+async function readFor(path: string, did: string, passphrase: string | null): Promise<Keyring> {
+  const keyring = await readKeyring(path, passphrase);
+  if (keyring.document.did !== did) {
+    throw new TallyError(
+      'unavailable',
+      `The keyring at ${path} is of ${keyring.document.did}, but the service is ${did}. Set TALLY_HANDLE or TALLY_KEYRING.`,
+    );
+  }
+  return keyring;
+}
+
+/** Changes whenever the file is replaced: each write is a rename, so the inode is new. */
+function fileVersion(path: string): string {
+  const { ino, mtimeMs, size } = statSync(path);
+  return `${ino}:${mtimeMs}:${size}`;
+}

@@ -1,0 +1,88 @@
+import {
+  applyStatement,
+  canonicalize,
+  copyJson,
+  type IssuerDocument,
+  parseJson,
+  secondsOf,
+  type SignedStatement,
+  TallyError,
+  utf8,
+} from '@tallystick/core';
+import { nodeEngine } from '../crypto/node-ed25519.ts';
+import { reused } from '../http/idempotency.ts';
+import type { IdempotencyRecord, Store } from '../store/store.ts';
+import type { OwnIssuer } from './own-issuer.ts';
+
+/** Handles that stand for something else. */
+const RESERVED = new Set(['anonymous', 'svc', 'member', 'root', 'admin', 'tallystick']);
+const MAX_STATEMENTS = 200;
+/** How far a statement's clock may be off, in seconds. */
+const SKEW = 300;
+
+export interface Registry {
+  /** The published record of an issuer: the service itself, or one from the registry. */
+  document(did: string): Promise<IssuerDocument | null>;
+  /**
+   * Registers a handle or changes its keys. Resolves to the JCS text of the record once that is durable.
+   * @throws issuer_exists, issuer_not_found, issuer_conflict, issuer_proof_invalid, invalid_field, idempotency_key_reused
+   */
+  apply(signed: SignedStatement, idempotency: IdempotencyRecord | undefined): Promise<string>;
+}
+
+export function createRegistry(store: Store, issuer: OwnIssuer, clock: () => number): Registry {
+  const stored = async (did: string): Promise<{ document: IssuerDocument; revision: number } | null> => {
+    const found = await store.getIssuer(did);
+    if (found === null) return null;
+    return { document: parseJson(utf8(found.record)) as unknown as IssuerDocument, revision: found.sequence };
+  };
+  return {
+    async document(did) {
+      if (did === issuer.did) return issuer.keyring.document;
+      return (await stored(did))?.document ?? null;
+    },
+    async apply(signed, idempotency) {
+      const { statement } = signed;
+      assertAcceptable(signed, issuer.did, clock());
+      const before = await stored(statement.did);
+      const document = canonicalize(copyJson(await applyStatement(before?.document ?? null, signed, nodeEngine)));
+      const outcome = await store.putIssuer(
+        statement.did,
+        document,
+        (before?.revision ?? 0) + 1,
+        idempotency === undefined ? undefined : { ...idempotency, response: document },
+      );
+      if (outcome === 'conflict') {
+        throw new TallyError('issuer_conflict', `${statement.did} was changed at the same moment. Read it and try again.`);
+      }
+      if (outcome === 'stored') return document;
+      if (outcome.kind === 'reused') throw reused();
+      return outcome.response;
+    },
+  };
+}
+
+function assertAcceptable({ statement }: SignedStatement, audience: string, now: number): void {
+  const { did, action, purpose, sequence, at } = statement;
+  if (statement.audience !== audience) {
+    throw invalid('statement.audience', `The statement is made to ${statement.audience}; this service is ${audience}.`);
+  }
+  if (did === audience || RESERVED.has(did.slice('did:svc:'.length))) {
+    throw new TallyError('issuer_exists', `${did} is reserved.`, { field: 'statement.did' });
+  }
+  if (purpose !== 'receipt') throw invalid('statement.purpose', 'Issuers register receipt keys only.');
+  if (sequence > MAX_STATEMENTS) {
+    throw invalid('statement.sequence', `A record holds at most ${MAX_STATEMENTS} statements.`);
+  }
+  const seconds = secondsOf(at);
+  const present = Math.floor(now / 1000);
+  const tooEarly = action !== 'revoke_key' && seconds < present - SKEW;
+  const tooLate = action !== 'retire_key' && seconds > present + SKEW;
+  if (tooEarly || tooLate) {
+    throw invalid('statement.at', `A ${action} statement takes effect within ${SKEW} s of now; this one says ${at}.`);
+  }
+}
+
+function invalid(field: string, message: string): TallyError {
+  return new TallyError('invalid_field', message, { field });
+}

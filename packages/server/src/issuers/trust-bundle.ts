@@ -1,0 +1,99 @@
+import {
+  type AnchorAuthority,
+  canonicalize,
+  copyJson,
+  type IssuerRecord,
+  type JsonObject,
+  parseJson,
+  secondsOf,
+  signTrustBundle,
+  TallyError,
+  type TrustBundle,
+  type TrustBundleFacts,
+  utf8,
+} from '@tallystick/core';
+import type { Store } from '../store/store.ts';
+import { holdsRoot, type Keyring, signerFor } from './keyring.ts';
+
+const NAME = 'trust';
+const DAY_MS = 86_400_000;
+/** How long a bundle may be relied on: a revocation reaches every offline verifier within this time. */
+export const BUNDLE_DAYS = 90;
+
+/** A bundle as it was published, to the byte, and as read. */
+export interface PublishedTrust {
+  readonly text: string;
+  readonly bundle: TrustBundle;
+}
+
+/** The newest published bundle, or null before the first. */
+export async function currentTrust(store: Store): Promise<PublishedTrust | null> {
+  const document = await store.getDocument(NAME);
+  if (document === null) return null;
+  return { text: document.body, bundle: parseJson(utf8(document.body)) as unknown as TrustBundle };
+}
+
+/** What a bundle says of issuers: the service itself and whoever its operator verified, ordered by DID. */
+async function trustedIssuers(store: Store, keyring: Keyring): Promise<IssuerRecord[]> {
+  const records = [recordOf(keyring.document)];
+  for await (const { record } of store.listIssuers({ status: 'verified' })) {
+    records.push(recordOf(parseJson(utf8(record)) as unknown as IssuerRecord));
+  }
+  return records.sort((a, b) => (a.did < b.did ? -1 : 1));
+}
+
+function recordOf({ did, status, keys }: IssuerRecord): IssuerRecord {
+  return { did, status, keys };
+}
+
+/**
+ * Publishes a new bundle when the newest says something else, or when half its life is over. Does nothing
+ * without the root key: then bundles are signed offline and published by the operator.
+ * @param now Unix milliseconds
+ */
+export async function refreshTrust(store: Store, keyring: Keyring, now: number): Promise<void> {
+  if (!holdsRoot(keyring)) return;
+  const newest = await currentTrust(store);
+  const draft = await trustDraft(store, keyring);
+  const half = now + (BUNDLE_DAYS * DAY_MS) / 2;
+  const same =
+    newest !== null &&
+    canonicalize(copyJson(newest.bundle.issuers)) === canonicalize(copyJson(draft.issuers)) &&
+    secondsOf(newest.bundle.expires_at) * 1000 > half;
+  if (same) return;
+  const facts = { ...draft, issuedAt: now, expiresAt: now + BUNDLE_DAYS * DAY_MS };
+  const text = await signTrustBundle(facts, signerFor(keyring, 'root'));
+  // Stale means that another process has just published the same news.
+  await store.putDocument(NAME, draft.version, text);
+}
+
+/** No log and no chain vouch for anchors yet. */
+const ANCHORS: AnchorAuthority = { log: null, chain: null };
+
+/** What the next bundle is to say, for a root that signs offline. */
+export async function trustDraft(
+  store: Store,
+  keyring: Keyring,
+): Promise<Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'>> {
+  const newest = await currentTrust(store);
+  return { version: (newest?.bundle.version ?? 0) + 1, issuers: await trustedIssuers(store, keyring), ...ANCHORS };
+}
+
+/** Stores a checked bundle as the newest. @throws trust_rollback when one as new is there */
+export async function publishTrust(store: Store, bundle: TrustBundle): Promise<void> {
+  const text = canonicalize(copyJson(bundle));
+  if ((await store.putDocument(NAME, bundle.version, text)) === 'stale') {
+    throw new TallyError('trust_rollback', `A bundle of version ${bundle.version} or later is published already.`);
+  }
+}
+
+/** Marks a registered issuer as verified. @throws issuer_not_found, issuer_conflict */
+export async function approveIssuer(store: Store, did: string): Promise<void> {
+  const found = await store.getIssuer(did);
+  if (found === null) throw new TallyError('issuer_not_found', `${did} is not registered here.`);
+  const document = parseJson(utf8(found.record)) as JsonObject;
+  const record = canonicalize({ ...document, status: 'verified' });
+  if ((await store.putIssuer(did, record, found.sequence + 1)) !== 'stored') {
+    throw new TallyError('issuer_conflict', `${did} was changed at the same moment. Try again.`);
+  }
+}

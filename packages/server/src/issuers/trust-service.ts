@@ -1,0 +1,61 @@
+import {
+  bothTrusts,
+  isObject,
+  type IssuerRecord,
+  type JsonObject,
+  parseJson,
+  type Trust,
+  trustOf,
+  utf8,
+} from '@tallystick/core';
+import type { Store } from '../store/store.ts';
+import type { OwnIssuer } from './own-issuer.ts';
+import { currentTrust, type PublishedTrust } from './trust-bundle.ts';
+
+/** Whom this service trusts when it verifies: itself, whoever stands in the newest bundle, registered issuers. */
+export interface TrustService {
+  /** The issuers of the keyring and the newest bundle, without a look at the database. */
+  issuers(): Trust;
+  /** `issuers()` and the registry's records of the issuers that the receipt names. */
+  forReceipt(receipt: JsonObject): Promise<Trust>;
+  /** The newest bundle, or null before the first. */
+  bundle(): PublishedTrust | null;
+  /** Takes up what has changed in the keyring or the store. */
+  refresh(): Promise<void>;
+}
+
+export async function openTrustService(store: Store, issuer: OwnIssuer): Promise<TrustService> {
+  let published: PublishedTrust | null = null;
+  let trust: Trust = trustOf([issuer.keyring.document]);
+  const service: TrustService = {
+    issuers: () => trust,
+    bundle: () => published,
+    async forReceipt(receipt) {
+      const unknown = namedIssuers(receipt).filter((did) => trust.issuer(did) === undefined);
+      if (unknown.length === 0) return trust;
+      const found = await Promise.all(unknown.map((did) => registered(store, did)));
+      return bothTrusts(trust, trustOf(found.filter((record) => record !== null)));
+    },
+    async refresh() {
+      published = await currentTrust(store);
+      // The keyring comes first: it knows of a rotation before the bundle does.
+      trust = trustOf([issuer.keyring.document, ...(published?.bundle.issuers ?? [])]);
+    },
+  };
+  await service.refresh();
+  return service;
+}
+
+async function registered(store: Store, did: string): Promise<IssuerRecord | null> {
+  const stored = await store.getIssuer(did);
+  return stored === null ? null : (parseJson(utf8(stored.record)) as unknown as IssuerRecord);
+}
+
+/** Every did:svc that a receipt of any family names: as issuer, requester or operator. */
+function namedIssuers(receipt: JsonObject): string[] {
+  const { issuer_did, request, operator } = receipt;
+  const named = [issuer_did, isObject(request) ? request.origin : null, isObject(operator) ? operator.entity : null];
+  const isSvc = (did: unknown): did is string =>
+    typeof did === 'string' && did.startsWith('did:svc:') && did.length <= 100;
+  return [...new Set(named.filter(isSvc))];
+}

@@ -1,0 +1,45 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import type { LogLevel } from './config.ts';
+
+/** The metrics of one app. Each app has its own registry, so that two in one process do not collide. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** Counts one answered request. `route` is the path's template, never the path, so that labels stay few. */
+  observe(place: { readonly method: string; readonly route: string }, status: number, seconds: number): void;
+}
+
+/** A registry with `http_requests_total`, `http_request_duration_seconds` and the process's own metrics. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const requests = new Counter({
+    name: 'http_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['route', 'method', 'status'],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the parsed head of a request to its answer, without the sending of the body.',
+    labelNames: ['route', 'method'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    observe: ({ method, route }, status, seconds) => {
+      requests.inc({ route, method, status });
+      duration.observe({ route, method }, seconds);
+    },
+  };
+}
+
+/**
+ * JSON lines on standard error, or on `stream`. Lines are gathered for at most a second before they are
+ * written, and flushed when the process ends.
+ */
+export function createLogger(level: LogLevel, stream?: DestinationStream): Logger {
+  const destination = stream ?? pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 1_000 });
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+}

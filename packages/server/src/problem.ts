@@ -1,0 +1,48 @@
+import { type ErrorCode, errorTable, TallyError } from '@tallystick/core';
+import type { Answer } from './http/answer.ts';
+
+/** A problem document (RFC 9457, section 3.1) with the members that every error of this service has. */
+export interface Problem {
+  /** `<receipts URL>/docs/errors#<code>`: a page that explains the code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  /** The offending member of the request: `purpose`, `receipts[3].ts`. */
+  readonly field?: string;
+  /** `urn:request:<id>`, the id being the one in `X-Request-Id`. */
+  readonly instance?: string;
+}
+
+/**
+ * The public face of whatever was thrown. Anything but a TallyError is answered as `internal`, with nothing
+ * of what it says; see `isFault` for what the log must keep.
+ */
+export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestId?: string }): Problem {
+  const error = thrown instanceof TallyError ? thrown : unexpected;
+  const { status, title } = errorTable[error.code];
+  return {
+    type: `${docs.receiptsUrl}/docs/errors#${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(docs.requestId === undefined ? {} : { instance: `urn:request:${docs.requestId}` }),
+  };
+}
+
+const unexpected = new TallyError(
+  'internal',
+  'The request was not the cause. Try again; if it stays, tell the operator the value of X-Request-Id.',
+);
+
+/** Whether the service is to blame: a 5xx, or anything that was thrown without a code. */
+export function isFault(thrown: unknown): boolean {
+  return !(thrown instanceof TallyError) || errorTable[thrown.code].status >= 500;
+}
+
+export function problemAnswer(problem: Problem): Answer {
+  return { status: problem.status, body: JSON.stringify(problem), contentType: 'application/problem+json' };
+}

@@ -1,0 +1,101 @@
+import {
+  canonicalBytes,
+  emitReceipt,
+  fromHex,
+  type JsonValue,
+  type Profile,
+  type SealReference,
+  type SettlementReference,
+  type Subject,
+  sha256,
+  TallyError,
+  utf8,
+} from '@tallystick/core';
+import type { IdempotencyRecord } from '../store/store.ts';
+import { issueDurably, type Minted, type ReceiptContext } from './mint.ts';
+
+/** What a caller asks to be receipted: exactly one of `payload`, `input` and `payload_sha256`. */
+export interface EmitRequest {
+  readonly agent_did?: string | undefined;
+  readonly payload?: JsonValue | undefined;
+  readonly input?: string | undefined;
+  readonly payload_sha256?: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly content_type?: string | undefined;
+  readonly ok?: boolean | undefined;
+  readonly settlement_reference?:
+    | { readonly rail: string; readonly chain_id: number; readonly asset: string; readonly tx?: string | undefined }
+    | undefined;
+  readonly seal?: SealReference | undefined;
+  readonly sealed_evidence_ref?: string | null | undefined;
+  readonly auditor_verifier?: boolean | undefined;
+}
+
+export interface EmitOptions {
+  readonly profile: Profile;
+  /** The `X-Agent-DID` header, for a body that names no agent. */
+  readonly agentHeader: string | null;
+  readonly verifyUri: string;
+  readonly chainId: number;
+  readonly idempotency?: IdempotencyRecord | undefined;
+}
+
+const ANONYMOUS = 'did:svc:anonymous';
+
+/**
+ * Emits a receipt of the chosen profile. Resolves after it is durable. A profile carries the members that it has
+ * room for: nano neither purpose, settlement nor seal; only pq the evidence reference and the auditor flag.
+ * @throws missing_field, conflicting_fields, empty_input, receipt_too_large, idempotency_key_reused, unavailable
+ */
+export function emit(context: ReceiptContext, request: EmitRequest, options: EmitOptions): Promise<Minted> {
+  const facts = {
+    agentDid: request.agent_did ?? options.agentHeader ?? ANONYMOUS,
+    agentProved: false,
+    subject: subjectOf(request),
+    verifyUri: options.verifyUri,
+    purpose: request.purpose ?? null,
+    settlement: settlementOf(request, options.chainId),
+    seal: request.seal ?? null,
+    reputationTier: 'unregistered',
+    sealedEvidenceRef: request.sealed_evidence_ref ?? null,
+    auditorVerifier: request.auditor_verifier ?? false,
+  };
+  return issueDurably(context, options.profile, options.idempotency, (issuance) =>
+    emitReceipt(options.profile, facts, issuance, context.issuer.signer('receipt')),
+  );
+}
+
+function subjectOf(request: EmitRequest): Subject {
+  const { payload, input, payload_sha256 } = request;
+  const given = Object.entries({ payload, input, payload_sha256 }).filter(([, value]) => value !== undefined);
+  if (given.length === 0) {
+    throw new TallyError(
+      'missing_field',
+      'Give one of payload (any JSON), input (a text) or payload_sha256 (64 hex).',
+      { field: 'payload' },
+    );
+  }
+  if (given.length > 1) {
+    const names = given.map(([name]) => name).join(' and ');
+    throw new TallyError('conflicting_fields', `Give one of payload, input and payload_sha256, not ${names}.`, {
+      field: given[1]?.[0],
+    });
+  }
+  if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
+  const ok = request.ok ?? true;
+  const typed = (sha256: Uint8Array, byDefault: string): Subject => ({
+    sha256,
+    contentType: request.content_type ?? byDefault,
+    ok,
+  });
+  if (input !== undefined) return typed(sha256(utf8(input)), 'text/plain');
+  if (payload_sha256 !== undefined) return typed(fromHex(payload_sha256, 32), 'application/octet-stream');
+  return typed(sha256(canonicalBytes(payload ?? null)), 'application/json');
+}
+
+/** Where a payment would settle on this service, unless the caller declares where one did. */
+function settlementOf({ settlement_reference: declared }: EmitRequest, chainId: number): SettlementReference {
+  if (declared === undefined) return { rail: 'x402', chain_id: chainId, asset: 'USDC', status: 'none', tx: null };
+  const { rail, chain_id, asset, tx } = declared;
+  return { rail, chain_id, asset, status: 'declared', tx: tx ?? null };
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type EnvelopeFacts,
+  type Issuance,
+  mintEnvelope,
+  RETENTION_DAYS,
+  receiptId,
+  sha256Hex,
+  TallyError,
+  utf8,
+} from '@tallystick/core';
+import { reused } from '../http/idempotency.ts';
+import type { OwnIssuer } from '../issuers/own-issuer.ts';
+import type { IdempotencyRecord, ReceiptRow, Store } from '../store/store.ts';
+
+/** What minting and emitting need of the service. `clock` gives Unix milliseconds. */
+export interface ReceiptContext {
+  readonly store: Store;
+  readonly issuer: OwnIssuer;
+  readonly clock: () => number;
+}
+
+/** A receipt's JCS text, and whether it was made now or is the answer to an earlier request of the same key. */
+export interface Minted {
+  readonly receipt: string;
+  readonly replayed: boolean;
+}
+
+export interface FreeMint {
+  /** Hashed as UTF-8 and then forgotten. */
+  readonly input: string;
+  readonly purpose: string;
+  /** The DID that the caller says is its own, or null. */
+  readonly origin: string | null;
+  readonly region: string | null;
+}
+
+/**
+ * Mints the free envelope. Resolves after it is durable.
+ * @throws receipt_too_large, idempotency_key_reused, unavailable
+ */
+export function mintFree(context: ReceiptContext, mint: FreeMint, idempotency?: IdempotencyRecord): Promise<Minted> {
+  const facts: EnvelopeFacts = {
+    request: {
+      hash: `sha256:${sha256Hex(utf8(mint.input))}`,
+      origin: mint.origin,
+      purpose: mint.purpose,
+      policy_hash: null,
+    },
+    operator: { entity: context.issuer.did, region: mint.region, training_region: null },
+    hardware: { class: null, attestation: null },
+    response: { hash: null, sealed: false },
+    settlement: { chain: null, asset: null, tx: null },
+  };
+  return issueDurably(context, 'env', idempotency, (issuance) =>
+    mintEnvelope(facts, issuance, context.issuer.signer('receipt')),
+  );
+}
+
+const PROFILE_OF = { env: 'standard', nano: 'nano', standard: 'standard', pq: 'pq' } as const;
+const DAY = 86_400;
+
+/** Signs a receipt under a fresh id and stores it; a caller's repeated request gets the first answer. */
+export async function issueDurably(
+  { store, issuer, clock }: ReceiptContext,
+  kind: keyof typeof PROFILE_OF,
+  idempotency: IdempotencyRecord | undefined,
+  sign: (issuance: Issuance) => Promise<string>,
+): Promise<Minted> {
+  const now = clock();
+  const seconds = Math.floor(now / 1000);
+  const profile = PROFILE_OF[kind];
+  const id = receiptId(kind, seconds, randomBytes(6));
+  const body = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
+  const row: ReceiptRow = {
+    id,
+    profile,
+    tenant: null,
+    body,
+    issuedAt: seconds,
+    expiresAt: seconds + RETENTION_DAYS[profile] * DAY,
+  };
+  const outcome = await store.putReceipt(row, idempotency);
+  switch (outcome.kind) {
+    case 'stored':
+      return { receipt: body, replayed: false };
+    case 'replayed':
+      return { receipt: outcome.response, replayed: true };
+    case 'reused':
+      throw reused();
+    case 'id_taken':
+      throw new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
+  }
+}

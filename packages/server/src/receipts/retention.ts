@@ -1,0 +1,13 @@
+import type { Store } from '../store/store.ts';
+
+const BATCH = 1000;
+
+/** Deletes what has expired, in small transactions, so that minting goes on meanwhile. `now`: Unix milliseconds. */
+export async function purgeExpired(store: Store, now: number): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const { receipts, idempotency, counters } = await store.purge(Math.floor(now / 1000), BATCH);
+    deleted += receipts;
+    if (Math.max(receipts, idempotency, counters) < BATCH) return deleted;
+  }
+}

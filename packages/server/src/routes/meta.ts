@@ -1,0 +1,137 @@
+import { z } from '@hono/zod-openapi';
+import { type Answer, json, redirect, text } from '../http/answer.ts';
+import type { Api } from '../http/api.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import type { Metrics } from '../observability.ts';
+import { errorsPage } from '../docs/errors.ts';
+import { pageHeaders } from '../docs/page.ts';
+import { referencePage } from '../docs/reference.ts';
+
+export interface MetaServices {
+  /** The API that these routes describe and are part of. */
+  readonly api: Pick<Api, 'document'>;
+  readonly metrics: Metrics;
+  /** What each part the service needs says of itself: `ok`, or what is wrong with it. */
+  readonly ready: () => Promise<Record<string, 'ok' | string>>;
+}
+
+const GROUP = 'Operations';
+
+/** What describes the service and tells how it is. */
+export function metaRoutes({ api, metrics, ready }: MetaServices): Endpoint[] {
+  return [health(), readiness(ready), measurements(metrics), openApi(api), reference(api), errorReference(), verifier()];
+}
+
+function health(): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/healthz',
+    group: GROUP,
+    summary: 'Whether the process is alive',
+    description: 'Touches nothing. For a liveness probe.',
+    availability: 'live',
+    answers: { 200: { description: 'It is', schema: z.object({ status: z.literal('ok') }) } },
+    handle: () => json({ status: 'ok' }, { headers: { 'cache-control': 'no-store' } }),
+  });
+}
+
+function readiness(ready: MetaServices['ready']): Endpoint {
+  const schema = z.object({
+    status: z.enum(['ok', 'unavailable']),
+    checks: z.record(z.string(), z.string()).describe('Each part that is needed: `ok`, or what is wrong.'),
+  });
+  return endpoint({
+    method: 'get',
+    path: '/readyz',
+    group: GROUP,
+    summary: 'Whether requests can be served',
+    description: 'Asks each part the service needs. For a readiness probe.',
+    availability: 'live',
+    answers: { 200: { description: 'Every part is well', schema }, 503: { description: 'Some part is not', schema } },
+    async handle() {
+      const checks = await ready();
+      const well = Object.values(checks).every((state) => state === 'ok');
+      return json(
+        { status: well ? 'ok' : 'unavailable', checks },
+        { status: well ? 200 : 503, headers: { 'cache-control': 'no-store' } },
+      );
+    },
+  });
+}
+
+function measurements({ registry }: Metrics): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/metrics',
+    group: GROUP,
+    summary: 'Metrics for Prometheus',
+    availability: 'live',
+    answers: { 200: { description: 'The text exposition format', schema: z.string(), contentType: 'text/plain' } },
+    handle: async () => text(await registry.metrics(), registry.contentType, { headers: { 'cache-control': 'no-store' } }),
+  });
+}
+
+function openApi(api: MetaServices['api']): Endpoint {
+  const cached = once(() => json(api.document(), { headers: { 'cache-control': 'public, max-age=300' } }));
+  return endpoint({
+    method: 'get',
+    path: '/openapi.json',
+    group: GROUP,
+    summary: 'This interface as OpenAPI 3.1',
+    availability: 'live',
+    answers: { 200: { description: 'The document', schema: z.looseObject({}) } },
+    handle: cached,
+  });
+}
+
+function reference(api: MetaServices['api']): Endpoint {
+  const cached = once(() => page(referencePage(api.document())));
+  return endpoint({
+    method: 'get',
+    path: '/docs',
+    group: GROUP,
+    summary: 'This page',
+    availability: 'live',
+    answers: { 200: { description: 'The reference', schema: z.string(), contentType: 'text/html' } },
+    handle: cached,
+  });
+}
+
+function errorReference(): Endpoint {
+  const cached = once(() => page(errorsPage()));
+  return endpoint({
+    method: 'get',
+    path: '/docs/errors',
+    group: GROUP,
+    summary: 'Every error code',
+    description: 'The `type` of a problem document points here, at its code.',
+    availability: 'live',
+    answers: { 200: { description: 'The list', schema: z.string(), contentType: 'text/html' } },
+    handle: cached,
+  });
+}
+
+function verifier(): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/verify',
+    group: 'Verify',
+    summary: 'How to verify',
+    availability: 'live',
+    answers: { 302: { description: 'To the reference', headers: { Location: 'The part on verifying.' } } },
+    handle: () => redirect('/docs#verify'),
+  });
+}
+
+function page(html: string): Answer {
+  return text(html, 'text/html; charset=utf-8', { headers: pageHeaders });
+}
+
+/** Keeps the first result. It is asked for first when all endpoints are mounted. */
+function once(make: () => Answer): () => Answer {
+  let made: Answer | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,196 @@
+import { z } from '@hono/zod-openapi';
+import { type JsonValue, type Profile, PROFILES, receiptIdPattern, SCHEMA_VERSION, TallyError } from '@tallystick/core';
+import { type Answer, text } from '../http/answer.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
+import { consumeDaily } from '../http/rate-limit.ts';
+import { emit } from '../receipts/emit.ts';
+import { type Minted, mintFree } from '../receipts/mint.ts';
+import type { Services } from '../services.ts';
+import { agentHeader } from './agent.ts';
+import { did, hex64, receiptSchema } from './shapes.ts';
+
+const GROUP = 'Receipts';
+const HEADERS = {
+  'Idempotency-Key': 'Repeating a request with the same key and body gives the same receipt, for 72 hours.',
+  'X-Agent-DID': 'The DID of the calling agent.',
+};
+const RECEIPT_HEADERS = {
+  'X-Receipt-Profile': 'The profile of the receipt.',
+  'X-Receipt-Schema-Version': `Always ${SCHEMA_VERSION}.`,
+};
+
+/** Mint, emit and read receipts (specification 4.1). */
+export function receiptRoutes(services: Services): Endpoint[] {
+  return [free(services), emission(services), read(services)];
+}
+
+function answerWith({ receipt, replayed }: Minted, profile: Profile): Answer {
+  return text(receipt, 'application/json', {
+    headers: {
+      'x-receipt-profile': profile,
+      'x-receipt-schema-version': SCHEMA_VERSION,
+      ...(replayed ? { 'idempotency-replayed': 'true' } : {}),
+    },
+  });
+}
+
+const anchor = z.boolean().optional().openapi({ description: 'Ask for the receipt’s hash to be anchored.' });
+
+function refuseAnchor(wanted: boolean | undefined): void {
+  if (wanted) {
+    throw new TallyError('anchor_unavailable', 'This service has no anchor log. Leave out anchor.', { field: 'anchor' });
+  }
+}
+
+function free(services: Services): Endpoint {
+  const { config, store, clock, clients } = services;
+  const quota = { name: 'free-mint', limit: config.freeMintPerDay, store };
+  return endpoint({
+    method: 'post',
+    path: '/v1/receipt/free',
+    group: GROUP,
+    summary: 'Mint a free receipt',
+    description:
+      'Signs a receipt for the SHA-256 of `input`. The input itself is not stored. No account and no key; verify the receipt anywhere, offline.',
+    availability: 'live',
+    headers: HEADERS,
+    body: z.strictObject({ input: z.string(), purpose: z.string(), anchor }),
+    example: { input: 'The quick brown fox', purpose: 'demo' },
+    answers: { 200: { description: 'The receipt: an envelope', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    errors: [
+      'empty_input',
+      'receipt_too_large',
+      'rate_limited',
+      'idempotency_key_invalid',
+      'idempotency_key_reused',
+      'anchor_unavailable',
+      'unavailable',
+    ],
+    async handle(call) {
+      const { c, body } = call;
+      const { input, purpose } = body;
+      if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
+      refuseAnchor(body.anchor);
+      const origin = agentHeader(c);
+      const caller = clients.scope(c);
+      const claim = idempotencyClaim(c, { caller, route: '/v1/receipt/free', body: { input, purpose }, now: clock() });
+      const earlier = await replayOf(store, claim, clock());
+      if (earlier !== null) return answerWith({ receipt: earlier.response, replayed: true }, 'standard');
+      await consumeDaily(quota, clients.group(c), call, clock());
+      return answerWith(await mintFree(services, { input, purpose, origin, region: config.region }, claim), 'standard');
+    },
+  });
+}
+
+const sealReference = z
+  .strictObject({ seal_id: z.string().min(1), ciphertext_sha256: hex64, key_commitment: hex64 })
+  .openapi({ description: 'What spec/sealing.md says a receipt carries of a sealed document.' });
+
+const emitBody = z.strictObject({
+  agent_did: did.optional(),
+  payload: z.unknown().optional().openapi({ description: 'Any JSON; hashed as JCS (RFC 8785) and not stored.', type: 'object' }),
+  input: z.string().optional().openapi({ description: 'A text; hashed as UTF-8 and not stored.' }),
+  payload_sha256: hex64.optional().openapi({ description: 'The SHA-256 of a payload that stays with you.' }),
+  purpose: z.string().optional(),
+  content_type: z
+    .string()
+    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/, 'Not a media type')
+    .optional(),
+  ok: z.boolean().optional(),
+  settlement_reference: z
+    .strictObject({
+      rail: z.string().min(1),
+      chain_id: z.int().nonnegative(),
+      asset: z.string().min(1),
+      tx: z.string().min(1).optional(),
+    })
+    .optional(),
+  seal: sealReference.optional(),
+  sealed_evidence_ref: z.string().nullable().optional(),
+  auditor_verifier: z.boolean().optional(),
+  anchor,
+});
+
+function emission(services: Services): Endpoint {
+  const { config, clock, clients } = services;
+  return endpoint({
+    method: 'post',
+    path: '/v1/receipt/emit',
+    group: GROUP,
+    summary: 'Emit a receipt of a profile',
+    description:
+      'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and leaves out purpose, settlement and seal; standard at most 3,072; pq is kept about seven years.',
+    availability: 'live',
+    headers: HEADERS,
+    query: z.strictObject({
+      profile: z.string().optional().openapi({ enum: [...PROFILES], default: 'standard' }),
+    }),
+    body: emitBody,
+    example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
+    answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    errors: [
+      'unknown_profile',
+      'empty_input',
+      'conflicting_fields',
+      'receipt_too_large',
+      'idempotency_key_invalid',
+      'idempotency_key_reused',
+      'anchor_unavailable',
+      'unavailable',
+    ],
+    async handle({ c, body, query }) {
+      const profile = profileOf(query.profile);
+      refuseAnchor(body.anchor);
+      const route = '/v1/receipt/emit';
+      const claim = idempotencyClaim(c, {
+        caller: clients.scope(c),
+        route,
+        profile,
+        body: body as JsonValue,
+        now: clock(),
+      });
+      const minted = await emit(services, body as Parameters<typeof emit>[1], {
+        profile,
+        agentHeader: agentHeader(c),
+        verifyUri: `${config.receiptsUrl}/verify`,
+        chainId: config.chain.id,
+        idempotency: claim,
+      });
+      return answerWith(minted, profile);
+    },
+  });
+}
+
+function profileOf(text: string | undefined): Profile {
+  if (text === undefined) return 'standard';
+  const profile = PROFILES.find((known) => known === text);
+  if (profile !== undefined) return profile;
+  throw new TallyError('unknown_profile', `There is no profile “${text.slice(0, 40)}”. Choose nano, standard or pq.`, {
+    field: 'profile',
+  });
+}
+
+function read({ store }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/receipt/{id}',
+    group: GROUP,
+    summary: 'Read a receipt',
+    description: 'The receipt to the byte as it was answered, for as long as its profile is kept.',
+    availability: 'live',
+    params: z.object({ id: z.string() }),
+    answers: { 200: { description: 'The receipt', schema: receiptSchema } },
+    errors: ['receipt_not_found', 'receipt_purged'],
+    async handle({ params: { id } }) {
+      const found = receiptIdPattern.test(id) ? await store.getReceipt(id) : ({ kind: 'unknown' } as const);
+      if (found.kind === 'purged') {
+        throw new TallyError('receipt_purged', 'The receipt’s retention is over and it was deleted. Your copy still verifies.');
+      }
+      if (found.kind === 'unknown' || found.tenant !== null) {
+        throw new TallyError('receipt_not_found', 'This service has no receipt of that id.');
+      }
+      return text(found.body, 'application/json');
+    },
+  });
+}

@@ -1,0 +1,111 @@
+import { z } from '@hono/zod-openapi';
+import { isObject, type JsonObject, type JsonValue, TallyError, type Verification, verify } from '@tallystick/core';
+import { nodeEngine } from '../crypto/node-ed25519.ts';
+import { json } from '../http/answer.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import type { Services } from '../services.ts';
+import { receiptSchema, verificationSchema } from './shapes.ts';
+
+const MAX_BATCH = 500;
+const WRAPPER = new Set(['receipt', 'evidence', 'anchor']);
+
+/** Verify receipts: free, no account (specification 4.1). */
+export function verifyRoutes(services: Services): Endpoint[] {
+  return [single(services), many(services)];
+}
+
+const wrapped = z.looseObject({ receipt: receiptSchema, evidence: z.array(z.looseObject({})).optional() });
+const EXAMPLE = { receipt: {} };
+const DESCRIPTION =
+  'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […]}` for a metering receipt with its evidence leaves.';
+
+function single(services: Services): Endpoint {
+  return endpoint({
+    method: 'post',
+    path: '/v1/receipt/verify',
+    group: 'Verify',
+    summary: 'Verify a receipt',
+    description: DESCRIPTION,
+    availability: 'live',
+    body: z.union([receiptSchema, wrapped]),
+    example: EXAMPLE,
+    answers: { 200: { description: 'The verdict on a receipt of any family, valid or not', schema: verificationSchema } },
+    errors: ['not_a_receipt', 'anchor_unavailable'],
+    async handle({ body }) {
+      return json(await verdictOn(services, body as JsonValue));
+    },
+  });
+}
+
+function many(services: Services): Endpoint {
+  return endpoint({
+    method: 'post',
+    path: '/v1/receipts/verify',
+    group: 'Verify',
+    summary: 'Verify a receipt, or many',
+    description: `${DESCRIPTION} Or send \`{"receipts": […]}\` with up to ${MAX_BATCH} receipts, each alone or wrapped.`,
+    availability: 'live',
+    body: z.union([receiptSchema, wrapped, z.looseObject({ receipts: z.array(z.union([receiptSchema, wrapped])) })]),
+    example: EXAMPLE,
+    answers: {
+      200: {
+        description: 'One verdict, or `results` in the order of `receipts`',
+        schema: z.union([verificationSchema, z.object({ results: z.array(verificationSchema) })]),
+      },
+    },
+    errors: ['not_a_receipt', 'too_many_receipts', 'anchor_unavailable'],
+    async handle({ body }) {
+      const document = body as JsonObject;
+      const { receipts, ...rest } = document;
+      if (!Array.isArray(receipts)) return json(await verdictOn(services, document));
+      const [stray] = Object.keys(rest);
+      if (stray !== undefined) {
+        throw new TallyError('unknown_field', `A batch has one member, receipts; ${stray} is not known.`, { field: stray });
+      }
+      if (receipts.length > MAX_BATCH) {
+        throw new TallyError('too_many_receipts', `A batch holds at most ${MAX_BATCH} receipts; this one has ${receipts.length}.`, {
+          field: 'receipts',
+        });
+      }
+      const results: Verification[] = [];
+      for (const receipt of receipts) results.push(await verifyOne(services, receipt));
+      return json({ results });
+    },
+  });
+}
+
+/** As `verifyOne`, but refuses what is no receipt at all. */
+async function verdictOn(services: Services, document: JsonValue): Promise<Verification> {
+  const verdict = await verifyOne(services, document);
+  if (verdict.family === null) {
+    throw new TallyError(
+      'not_a_receipt',
+      'No known family of receipts has such members. Send the receipt as it was answered, or {"receipt": …}.',
+    );
+  }
+  return verdict;
+}
+
+async function verifyOne({ trust, clock }: Services, document: JsonValue): Promise<Verification> {
+  const { receipt, evidence } = unwrap(document);
+  return verify(receipt, {
+    now: clock(),
+    trust: isObject(receipt) ? await trust.forReceipt(receipt) : trust.issuers(),
+    engine: nodeEngine,
+    evidence,
+  });
+}
+
+/** A profile receipt has a member `receipt` too, so that only an object of nothing but wrapper members is one. */
+function unwrap(document: JsonValue): { receipt: JsonValue; evidence: JsonValue[] | undefined } {
+  const wrapper = isObject(document) && isObject(document.receipt) && Object.keys(document).every((name) => WRAPPER.has(name));
+  if (!wrapper) return { receipt: document, evidence: undefined };
+  const { receipt, evidence, anchor } = document;
+  if (anchor !== undefined && anchor !== null) {
+    throw new TallyError('anchor_unavailable', 'This service checks no anchors. Leave out anchor.', { field: 'anchor' });
+  }
+  if (evidence !== undefined && !Array.isArray(evidence)) {
+    throw new TallyError('invalid_field', 'evidence is a list of leaves.', { field: 'evidence' });
+  }
+  return { receipt: receipt ?? null, evidence };
+}

@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises';
+import { TallyError } from '@tallystick/core';
+
+export interface GroupCommitOptions<Request, Outcome> {
+  /** Runs one transaction over the batch and resolves, once it is durable, to one outcome per request. */
+  commit(batch: readonly Request[]): Promise<readonly Outcome[]>;
+  /** Whether an error blames the data of one request, which then fails without its neighbours. */
+  isRowFault(error: unknown): boolean;
+  /** The most requests in one transaction. */
+  maxBatch: number;
+  /** The most requests that wait; past it they are refused, which bounds memory and delay. */
+  maxPending: number;
+}
+
+interface Pending<Request, Outcome> {
+  readonly request: Request;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Puts requests that arrive together into one transaction, so that they share one flush to disk. The first
+ * request when idle waits for the end of the event loop's turn; what arrives by then, or while a transaction
+ * is under way, goes into the next. One transaction at a time, in the order of arrival.
+ */
+export class GroupCommit<Request, Outcome> {
+  readonly #options: GroupCommitOptions<Request, Outcome>;
+  #pending: Pending<Request, Outcome>[] = [];
+  #running: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: GroupCommitOptions<Request, Outcome>) {
+    this.#options = options;
+  }
+
+  /** Resolves after the commit; rejects `unavailable` when closed or full, else with the batch's error. */
+  submit(request: Request): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) {
+        reject(new TallyError('unavailable', 'The store is closed.'));
+      } else if (this.#pending.length >= this.#options.maxPending) {
+        reject(new TallyError('unavailable', 'Too many writes are waiting. Try again shortly.'));
+      } else {
+        this.#pending.push({ request, resolve, reject });
+        this.#running ??= this.#run();
+      }
+    });
+  }
+
+  /** Refuses new requests and resolves when those that wait are settled. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#pending.length > 0) {
+      await setImmediate();
+      await this.#settle(this.#take());
+    }
+    this.#running = undefined;
+  }
+
+  #take(): Pending<Request, Outcome>[] {
+    if (this.#pending.length > this.#options.maxBatch) {
+      return this.#pending.splice(0, this.#options.maxBatch);
+    }
+    const batch = this.#pending;
+    this.#pending = [];
+    return batch;
+  }
+
+  async #settle(batch: readonly Pending<Request, Outcome>[]): Promise<void> {
+    try {
+      const outcomes = await this.#options.commit(batch.map((entry) => entry.request));
+      for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
+    } catch (error) {
+      if (batch.length > 1 && this.#options.isRowFault(error)) {
+        for (const entry of batch) await this.#settle([entry]);
+      } else {
+        for (const entry of batch) entry.reject(error);
+      }
+    }
+  }
+}

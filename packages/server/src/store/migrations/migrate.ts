@@ -1,0 +1,68 @@
+import { TallyError } from '@tallystick/core';
+import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Schema } from '../schema.ts';
+import { type Session, statement } from '../statement.ts';
+import { initial } from './0001-initial.ts';
+
+/** Column types that dialects write differently. */
+export interface ColumnTypes {
+  /** Text that is compared and ordered by its bytes. */
+  readonly key: RawBuilder<unknown>;
+}
+
+/** A step forward. There is none back: restore a backup instead. */
+export interface Migration {
+  readonly name: string;
+  statements(db: Kysely<Schema>, types: ColumnTypes): Compilable[];
+}
+
+/** In order: the first brings a database to version 1. Only ever append. */
+const migrations: readonly Migration[] = [initial];
+
+/**
+ * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.
+ *
+ * @throws {TallyError} `unavailable` when the database is at a version that this code does not know.
+ */
+export async function migrate(session: Session, db: Kysely<Schema>, types: ColumnTypes): Promise<void> {
+  const table = db.schema
+    .createTable('schema_migrations')
+    .ifNotExists()
+    .addColumn('version', 'bigint', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('applied_at', 'bigint', (column) => column.notNull());
+  const newest = db
+    .selectFrom('schema_migrations')
+    .select(sql<number>`coalesce(max(version), 0)`.as('version'));
+  const record = statement((v: Schema['schema_migrations']) =>
+    db.insertInto('schema_migrations').values({ version: v.version, name: v.name, applied_at: v.applied_at }),
+  );
+  await session.run(
+    statement(() => table),
+    {},
+  );
+  const [row] = await session.all(
+    statement(() => newest),
+    {},
+  );
+  const current = row?.version ?? 0;
+  if (current > migrations.length) throw tooNew(current);
+  for (const [index, migration] of migrations.entries()) {
+    if (index < current) continue;
+    for (const step of migration.statements(db, types)) {
+      await session.run(
+        statement(() => step),
+        {},
+      );
+    }
+    const applied_at = Math.floor(Date.now() / 1000);
+    await session.run(record, { version: index + 1, name: migration.name, applied_at });
+  }
+}
+
+function tooNew(current: number): TallyError {
+  return new TallyError(
+    'unavailable',
+    `The database is at version ${current}; this release knows ${migrations.length}. Run a newer release, or restore a backup.`,
+  );
+}

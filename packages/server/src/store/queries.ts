@@ -1,0 +1,159 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Schema } from './schema.ts';
+import { statement } from './statement.ts';
+
+type Compiler = Kysely<Schema>;
+
+export interface Lookup {
+  requestHash: string;
+  response: string;
+}
+
+/**
+ * The statements that all dialects share. `skipLocked` ends a select whose rows are about to be deleted, so
+ * that a purge never waits for, or deadlocks with, a write; empty where there is only one writer.
+ */
+export function sharedQueries(db: Compiler, skipLocked: RawBuilder<unknown>) {
+  return {
+    ...receiptQueries(db),
+    ...purgeQueries(db, skipLocked),
+    ...issuerQueries(db),
+    ...documentQueries(db),
+    ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
+  };
+}
+
+export type Queries = ReturnType<typeof sharedQueries>;
+
+function receiptQueries(db: Compiler) {
+  const records = db
+    .selectFrom('idempotency')
+    .leftJoin('receipts', 'receipts.id', 'idempotency.receipt_id')
+    .select([
+      'idempotency.request_hash as requestHash',
+      sql<string>`coalesce(idempotency.response, receipts.body)`.as('response'),
+    ]);
+  return {
+    getReceipt: statement((v: { id: string }) =>
+      db.selectFrom('receipts').select(['body', 'tenant']).where('id', '=', v.id),
+    ),
+    findRecord: statement((v: { scope: string }) => records.where('scope', '=', v.scope)),
+    findLiveRecord: statement((v: { scope: string; now: number }) =>
+      records.where('scope', '=', v.scope).where('idempotency.expires_at', '>', v.now),
+    ),
+    claimScope: statement(
+      (v: {
+        scope: string;
+        requestHash: string;
+        receiptId: string | null;
+        response: string | null;
+        expiresAt: number;
+      }) =>
+        db
+          .insertInto('idempotency')
+          .values({
+            scope: v.scope,
+            request_hash: v.requestHash,
+            receipt_id: v.receiptId,
+            response: v.response,
+            expires_at: v.expiresAt,
+          })
+          .onConflict((conflict) => conflict.column('scope').doNothing()),
+    ),
+    releaseScope: statement((v: { scope: string }) =>
+      db.deleteFrom('idempotency').where('scope', '=', v.scope),
+    ),
+  };
+}
+
+function purgeQueries(db: Compiler, skipLocked: RawBuilder<unknown>) {
+  type Values = { now: number; limit: number };
+  return {
+    purgeReceipts: statement((v: Values) =>
+      db
+        .updateTable('receipts')
+        .set({ body: sql`null`, tenant: sql`null` })
+        .where('id', 'in', (query) =>
+          query
+            .selectFrom('receipts')
+            .select('id')
+            .where('expires_at', '<=', v.now)
+            .where('body', 'is not', null)
+            .orderBy('expires_at')
+            .limit(v.limit)
+            .modifyEnd(skipLocked),
+        ),
+    ),
+    purgeIdempotency: statement((v: Values) =>
+      db
+        .deleteFrom('idempotency')
+        .where('scope', 'in', (query) =>
+          query
+            .selectFrom('idempotency')
+            .select('scope')
+            .where('expires_at', '<=', v.now)
+            .limit(v.limit)
+            .modifyEnd(skipLocked),
+        ),
+    ),
+    purgeCounters: statement((v: Values) =>
+      db
+        .deleteFrom('counters')
+        .where('counter', 'in', (query) =>
+          query
+            .selectFrom('counters')
+            .select('counter')
+            .where('expires_at', '<=', v.now)
+            .limit(v.limit)
+            .modifyEnd(skipLocked),
+        ),
+    ),
+  };
+}
+
+function issuerQueries(db: Compiler) {
+  type Values = { did: string; record: string; sequence: number };
+  return {
+    getIssuer: statement((v: { did: string }) =>
+      db.selectFrom('issuers').select(['record', 'sequence']).where('did', '=', v.did),
+    ),
+    insertIssuer: statement((v: Values) =>
+      db
+        .insertInto('issuers')
+        .values({ did: v.did, record: v.record, sequence: v.sequence })
+        .onConflict((conflict) => conflict.column('did').doNothing()),
+    ),
+    replaceIssuer: statement((v: Values & { previous: number }) =>
+      db
+        .updateTable('issuers')
+        .set({ record: v.record, sequence: v.sequence })
+        .where('did', '=', v.did)
+        .where('sequence', '=', v.previous),
+    ),
+    pageOfIssuers: statement((v: { after: string; status: string | null; limit: number }) =>
+      db
+        .selectFrom('issuers')
+        .select(['did', 'record', 'sequence'])
+        .where('did', '>', v.after)
+        .where(sql<boolean>`(cast(${v.status} as text) is null or record ->> 'status' = ${v.status})`)
+        .orderBy('did')
+        .limit(v.limit),
+    ),
+  };
+}
+
+function documentQueries(db: Compiler) {
+  return {
+    newestDocument: statement((v: { name: string }) =>
+      db
+        .selectFrom('documents')
+        .select(['version', 'body'])
+        .where('name', '=', v.name)
+        .orderBy('version', 'desc')
+        .limit(sql.lit(1)),
+    ),
+    insertDocument: statement((v: Schema['documents']) =>
+      db.insertInto('documents').values({ name: v.name, version: v.version, body: v.body }),
+    ),
+  };
+}

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openSqliteStore } from './sqlite.ts';
+import type { ReceiptRow } from './store.ts';
+import { storeSuite } from './store-suite.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tally-sqlite-'));
+let files = 0;
+
+function newFile(): string {
+  files += 1;
+  return join(folder, `${files}.db`);
+}
+
+function receipt(id: string): ReceiptRow {
+  return { id, profile: 'nano', tenant: null, body: `"${id}"`, issuedAt: 0, expiresAt: 1 };
+}
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+storeSuite('SQLite', async () => {
+  const file = newFile();
+  return {
+    open: () => openSqliteStore(file),
+    execute: async (sql) => {
+      const connection = new DatabaseSync(file);
+      connection.exec(sql);
+      connection.close();
+    },
+  };
+});
+
+/** Runs a script in a Node process of its own; `store` is the open store. */
+async function inProcess(file: string, script: string): Promise<{ stdout: string }> {
+  const code = `
+    const { openSqliteStore } = await import(${JSON.stringify(import.meta.resolve('./sqlite.ts'))});
+    const store = await openSqliteStore(${JSON.stringify(file)});
+    ${script}`;
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', code]);
+}
+
+describe('SQLite', () => {
+  it('is opened fresh by several processes at once, which then share it', async () => {
+    const file = newFile();
+    const put = (id: number): string => `
+      const row = { profile: 'nano', tenant: null, body: '"x"', issuedAt: 0, expiresAt: 1 };
+      const ids = Array.from({ length: 20 }, (_, i) => '${id}-' + i);
+      await Promise.all(ids.map((id) => store.putReceipt({ id, ...row })));
+      for (let i = 0; i < 20; i += 1) await store.consume('shared', 50, 1);
+      await store.close();`;
+    await Promise.all([1, 2, 3].map((id) => inProcess(file, put(id))));
+    const store = await openSqliteStore(file);
+    for (const id of [1, 2, 3]) {
+      expect(await store.getReceipt(`${id}-19`)).toMatchObject({ kind: 'found' });
+    }
+    expect(await store.consume('shared', 50, 1)).toEqual({ allowed: false, used: 50 });
+    await store.close();
+  });
+
+  it('keeps what was answered when the process is killed', async () => {
+    const file = newFile();
+    const killed = inProcess(
+      file,
+      `await store.putReceipt(${JSON.stringify(receipt('r1'))});
+       process.kill(process.pid, 'SIGKILL');`,
+    );
+    await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
+    const store = await openSqliteStore(file);
+    expect(await store.getReceipt('r1')).toMatchObject({ kind: 'found' });
+    await store.close();
+  });
+
+  it('backs up a consistent prefix while it is written, replacing an older copy', async () => {
+    const store = await openSqliteStore(newFile());
+    const target = join(folder, 'copies', 'backup.db');
+    await store.backup(target);
+    const ids = Array.from({ length: 6_000 }, (_, i) => `r${i}`);
+    let backedUp = false;
+    const copying = store.backup(target).then(() => {
+      backedUp = true;
+    });
+    let answered = 0;
+    for (let i = 0; i < ids.length || !backedUp; i += 100) {
+      const batch = ids.length > i ? ids.slice(i, i + 100) : [`extra${i}`];
+      await Promise.all(batch.map((id) => store.putReceipt(receipt(id))));
+      answered += batch.length;
+    }
+    await copying;
+    expect(answered).toBeGreaterThanOrEqual(ids.length);
+    expect(readdirSync(join(folder, 'copies'))).toEqual(['backup.db']);
+
+    await store.putReceipt(receipt('before'));
+    await store.backup(target);
+    await store.putReceipt(receipt('after'));
+    await store.close();
+    const connection = new DatabaseSync(target);
+    expect(connection.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+    connection.close();
+    const copy = await openSqliteStore(target);
+    expect(await copy.getReceipt('before')).toMatchObject({ kind: 'found' });
+    expect(await copy.getReceipt('after')).toEqual({ kind: 'unknown' });
+    await copy.close();
+  });
+
+  it('refuses a file that is no database', async () => {
+    const file = newFile();
+    writeFileSync(file, 'no database, but long enough to be looked at'.repeat(100));
+    await expect(openSqliteStore(file)).rejects.toThrow('not a database');
+  });
+});

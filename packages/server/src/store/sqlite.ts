@@ -1,0 +1,148 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
+import { TallyError } from '@tallystick/core';
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
+import { migrate } from './migrations/migrate.ts';
+import { sharedQueries } from './queries.ts';
+import type { Schema } from './schema.ts';
+import type { SqlDatabase } from './sql-database.ts';
+import { SqlStore } from './sql-store.ts';
+import { SqliteSession } from './sqlite-session.ts';
+import { sqliteWrites } from './sqlite-writes.ts';
+import type { Store } from './store.ts';
+import { takeTurns } from './turns.ts';
+
+/** How long a statement waits for another process that holds the write lock. */
+const BUSY_MS = 5_000;
+
+/**
+ * Ids are random within their second, so a batch touches many pages of their index: larger pages mean far
+ * fewer writes for it. They can only be chosen before the database exists.
+ */
+const PAGE_BYTES = 16_384;
+const CHECKPOINT_PAGES = 2_000;
+
+/** SQLite's primary result codes (sqlite.org/rescode.html). */
+const BUSY = 5;
+const IO_ERROR = 10;
+const FULL = 13;
+const TOO_BIG = 18;
+const CONSTRAINT = 19;
+
+/**
+ * Opens (or makes) the store in a file, whose folder must exist, and brings it to the newest version. Any
+ * number of processes of one machine may open it; the file must be on a local disk.
+ *
+ * @throws {TallyError} `unavailable` when the file was written by a newer release.
+ */
+export async function openSqliteStore(file: string): Promise<Store> {
+  const connection = new DatabaseSync(file, { timeout: BUSY_MS });
+  try {
+    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+    await enterWal(connection);
+    connection.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    return new SqlStore(await openDatabase(connection, file));
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** SQLite does not wait for its busy timeout when two connections change a new file to WAL at once. */
+async function enterWal(connection: DatabaseSync): Promise<void> {
+  const deadline = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      connection.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (resultCode(error) !== BUSY || performance.now() > deadline) throw error;
+      await setTimeout(5);
+    }
+  }
+}
+
+async function openDatabase(connection: DatabaseSync, file: string): Promise<SqlDatabase<SqliteSession>> {
+  const compiler = new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  const session = new SqliteSession(connection);
+  const inTurn = takeTurns();
+  const transaction: SqlDatabase<SqliteSession>['transaction'] = (work) =>
+    inTurn(async () => {
+      try {
+        connection.exec('BEGIN IMMEDIATE');
+        const result = await work(session);
+        connection.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (connection.isTransaction) connection.exec('ROLLBACK');
+        throw publicError(error);
+      }
+    });
+  await transaction(() => migrate(session, compiler, { key: sql`text` }));
+  const queries = sharedQueries(compiler, sql``);
+  return {
+    queries,
+    transaction,
+    // One connection: a read takes its turn, or it would see what a transaction has not committed.
+    read: (work) => inTurn(() => work(session)),
+    ...sqliteWrites(compiler, queries),
+    lockDocuments: () => undefined,
+    isRowFault,
+    backup: (path) => writeBackup(file, path),
+    close: () => inTurn(() => connection.close()),
+  };
+}
+
+/**
+ * A connection of its own reads one snapshot in one step on a thread: writers go on meanwhile, and no write
+ * makes the copy start again.
+ */
+async function writeBackup(file: string, path: string): Promise<void> {
+  const partial = `${path}.partial`;
+  await mkdir(dirname(path), { recursive: true });
+  await rm(partial, { force: true });
+  const source = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
+  try {
+    await backup(source, partial, { rate: -1 });
+  } finally {
+    source.close();
+  }
+  await sync(partial);
+  await rename(partial, path);
+  await sync(dirname(path));
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+function isRowFault(error: unknown): boolean {
+  const code = resultCode(error);
+  const unbindable = error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_TYPE';
+  return code === CONSTRAINT || code === TOO_BIG || unbindable;
+}
+
+function publicError(error: unknown): unknown {
+  const code = resultCode(error);
+  if (code !== BUSY && code !== IO_ERROR && code !== FULL) return error;
+  return new TallyError('unavailable', 'The database cannot be written just now.', { cause: error });
+}

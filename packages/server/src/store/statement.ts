@@ -1,0 +1,52 @@
+import type { Compilable, Kysely, RawBuilder } from 'kysely';
+import type { Schema } from './schema.ts';
+
+/** SQL compiled once. `Values` are the named values that it takes, `Row` is what it returns. */
+export interface Statement<Values, Row> {
+  readonly sql: string;
+  /** The names of the values, in the order of the SQL's parameters. */
+  readonly parameters: readonly (keyof Values & string)[];
+  /** Only a type: no statement holds a row. */
+  readonly row?: Row;
+}
+
+/** Where statements run: a connection inside a transaction, or one on its own outside. */
+export interface Session {
+  /** Resolves to the number of rows changed. */
+  run<Values>(statement: Statement<Values, unknown>, values: Values): number | Promise<number>;
+  all<Values, Row>(statement: Statement<Values, Row>, values: Values): Row[] | Promise<Row[]>;
+}
+
+class Placeholder {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) });
+
+/**
+ * Compiles a query whose values are filled in at each run. `build` gets a stand-in for every value by its
+ * name; Kysely carries them to the parameters, which tells their order.
+ */
+export function statement<Values, Row>(build: (values: Values) => Compilable<Row>): Statement<Values, Row> {
+  const { sql, parameters } = build(placeholders as Values).compile();
+  return { sql, parameters: parameters.map(placeholderName) as (keyof Values & string)[] };
+}
+
+/** SQL that one dialect alone has, for {@link statement}. */
+export function raw<Row>(db: Kysely<Schema>, query: RawBuilder<Row>): Compilable<Row> {
+  return { compile: () => query.compile(db) };
+}
+
+function placeholderName(parameter: unknown): string {
+  if (parameter instanceof Placeholder) return parameter.name;
+  throw new TypeError('A statement holds a value that is no placeholder.');
+}
+
+/** The values in the order of the statement's parameters. */
+export function bind<Values>(statement: Statement<Values, unknown>, values: Values): Values[keyof Values][] {
+  return statement.parameters.map((name) => values[name]);
+}

@@ -1,0 +1,364 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { IdempotencyRecord, IssuerRow, ReceiptRow, Store } from './store.ts';
+
+/** One empty database: `open` opens it as another process would, `execute` runs SQL behind the store's back. */
+export interface TestDatabase {
+  open(): Promise<Store>;
+  execute(sql: string): Promise<void>;
+}
+
+const NOW = 1_800_000_000;
+
+function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {
+  const body = `{"id":"${id}","text":"é\\u0000"}`;
+  return { id, profile: 'standard', tenant: null, body, issuedAt: NOW, expiresAt: NOW + 100, ...change };
+}
+
+function key(scope: string, requestHash = 'a', expiresAt = NOW + 50): IdempotencyRecord {
+  return { scope, requestHash, expiresAt };
+}
+
+function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+async function collect(issuers: AsyncIterable<IssuerRow>): Promise<IssuerRow[]> {
+  const rows: IssuerRow[] = [];
+  for await (const row of issuers) rows.push(row);
+  return rows;
+}
+
+/** The guarantees of {@link Store}, to be kept by every adapter. */
+export function storeSuite(name: string, createDatabase: () => Promise<TestDatabase>): void {
+  describe(`${name} keeps the guarantees of Store`, () => {
+    let database: TestDatabase;
+    let store: Store;
+    let opened: Store[];
+
+    async function open(): Promise<Store> {
+      const store = await database.open();
+      opened.push(store);
+      return store;
+    }
+
+    async function close(store: Store): Promise<void> {
+      opened.splice(opened.indexOf(store), 1);
+      await store.close();
+    }
+
+    beforeEach(async () => {
+      opened = [];
+      database = await createDatabase();
+      store = await open();
+    });
+
+    afterEach(async () => {
+      await Promise.all(opened.map((store) => store.close()));
+    });
+
+    describe('receipts', () => {
+      it('are readable by others as soon as they are answered, byte for byte, and after a reopen', async () => {
+        const row = receipt('r1', { tenant: 'acme' });
+        expect(await store.putReceipt(row)).toEqual({ kind: 'stored' });
+        const found = { kind: 'found', body: row.body, tenant: 'acme' };
+        expect(await (await open()).getReceipt('r1')).toEqual(found);
+        await close(store);
+        expect(await (await open()).getReceipt('r1')).toEqual(found);
+      });
+
+      it('are all stored when 1,500 come at once', async () => {
+        const rows = times(1_500, (i) => receipt(`r${i}`, { tenant: i % 2 ? 'odd' : null }));
+        const outcomes = await Promise.all(rows.map((row) => store.putReceipt(row)));
+        expect(outcomes.every((outcome) => outcome.kind === 'stored')).toBe(true);
+        const read = await Promise.all(rows.map((row) => store.getReceipt(row.id)));
+        expect(read).toEqual(rows.map(({ body, tenant }) => ({ kind: 'found', body, tenant })));
+      });
+
+      it('keep the first body of an id, and a taken id fails no neighbour', async () => {
+        await store.putReceipt(receipt('old', { body: '"first"' }));
+        const outcomes = await Promise.all([
+          store.putReceipt(receipt('a')),
+          store.putReceipt(receipt('old', { body: '"second"' })),
+          store.putReceipt(receipt('twice', { body: '"first"' })),
+          store.putReceipt(receipt('twice', { body: '"second"' })),
+          store.putReceipt(receipt('b')),
+        ]);
+        expect(outcomes.map((outcome) => outcome.kind)).toEqual([
+          'stored',
+          'id_taken',
+          'stored',
+          'id_taken',
+          'stored',
+        ]);
+        expect(await store.getReceipt('old')).toMatchObject({ body: '"first"' });
+        expect(await store.getReceipt('twice')).toMatchObject({ body: '"first"' });
+      });
+
+      it('fail alone when the database refuses their data', async () => {
+        const refused = receipt('refused', { profile: null as never });
+        const outcomes = await Promise.allSettled([
+          store.putReceipt(receipt('a')),
+          store.putReceipt(refused, key('refused')),
+          store.consume('c', 5, NOW),
+          store.putReceipt(receipt('b')),
+        ]);
+        expect(outcomes.map((outcome) => outcome.status)).toEqual([
+          'fulfilled',
+          'rejected',
+          'fulfilled',
+          'fulfilled',
+        ]);
+        expect(await store.getReceipt('b')).toMatchObject({ kind: 'found' });
+        expect(await store.getReceipt('refused')).toEqual({ kind: 'unknown' });
+        expect(await store.findIdempotent('refused', 'a', NOW)).toBeNull();
+        expect(await store.consume('c', 5, NOW)).toEqual({ allowed: true, used: 2 });
+      });
+
+      it('are unknown when never stored', async () => {
+        expect(await store.getReceipt('never')).toEqual({ kind: 'unknown' });
+      });
+    });
+
+    describe('idempotency', () => {
+      it('replays the first response, refuses another request, and writes nothing more', async () => {
+        const row = receipt('r1');
+        await store.putReceipt(row, key('s'));
+        const replayed = { kind: 'replayed', response: row.body };
+        expect(await store.putReceipt(receipt('r2'), key('s'))).toEqual(replayed);
+        expect(await store.putReceipt(receipt('r3'), key('s', 'b'))).toEqual({ kind: 'reused' });
+        expect(await store.getReceipt('r2')).toEqual({ kind: 'unknown' });
+        expect(await store.getReceipt('r3')).toEqual({ kind: 'unknown' });
+        await close(store);
+        const again = await open();
+        expect(await again.putReceipt(receipt('r2'), key('s'))).toEqual(replayed);
+        expect(await again.findIdempotent('s', 'a', NOW)).toEqual(replayed);
+        expect(await again.findIdempotent('s', 'b', NOW)).toEqual({ kind: 'reused' });
+        expect(await again.findIdempotent('other', 'a', NOW)).toBeNull();
+      });
+
+      it('stores one of many that come at once, over two connections', async () => {
+        const other = await open();
+        const outcomes = await Promise.all(
+          times(60, (i) =>
+            (i % 2 ? store : other).putReceipt(receipt(`r${i}`), key('s', i < 40 ? 'a' : 'b')),
+          ),
+        );
+        const kinds = outcomes.map((outcome) => outcome.kind);
+        expect(kinds.filter((kind) => kind === 'stored')).toHaveLength(1);
+        const winner = kinds.indexOf('stored');
+        const response = receipt(`r${winner}`).body;
+        for (const [i, outcome] of outcomes.entries()) {
+          const same = i < 40 === winner < 40;
+          if (i !== winner)
+            expect(outcome).toEqual(same ? { kind: 'replayed', response } : { kind: 'reused' });
+          expect((await store.getReceipt(`r${i}`)).kind).toBe(i === winner ? 'found' : 'unknown');
+        }
+      });
+
+      it('never deadlocks when two connections take the same keys in opposite order', async () => {
+        const other = await open();
+        const forth = times(200, (i) => store.putReceipt(receipt(`f${i}`), key(`s${i}`)));
+        const back = times(200, (i) => other.putReceipt(receipt(`b${i}`), key(`s${199 - i}`)));
+        const outcomes = await Promise.all([...forth, ...back]);
+        expect(outcomes.filter((outcome) => outcome.kind === 'stored')).toHaveLength(200);
+        expect(outcomes.filter((outcome) => outcome.kind === 'replayed')).toHaveLength(200);
+      });
+
+      it('leaves the key free when the id is taken', async () => {
+        await store.putReceipt(receipt('r1'));
+        const [taken, next] = await Promise.all([
+          store.putReceipt(receipt('r1'), key('s')),
+          store.putReceipt(receipt('r2'), key('s')),
+        ]);
+        expect(taken).toEqual({ kind: 'id_taken' });
+        expect(next).toEqual({ kind: 'stored' });
+      });
+
+      it('ends at its own expiry, or its receipt’s when that is earlier', async () => {
+        await store.putReceipt(receipt('long'), key('a', 'a', NOW + 50));
+        await store.putReceipt(receipt('short', { expiresAt: NOW + 10 }), key('b', 'a', NOW + 50));
+        expect(await store.findIdempotent('a', 'a', NOW + 49)).toMatchObject({ kind: 'replayed' });
+        expect(await store.findIdempotent('a', 'a', NOW + 50)).toBeNull();
+        expect(await store.findIdempotent('b', 'a', NOW + 9)).toMatchObject({ kind: 'replayed' });
+        expect(await store.findIdempotent('b', 'a', NOW + 10)).toBeNull();
+      });
+    });
+
+    describe('purge', () => {
+      it('takes the body, leaves the id, and frees keys and counters', async () => {
+        await store.putReceipt(receipt('short', { expiresAt: NOW + 10, tenant: 'acme' }), key('s'));
+        await store.putReceipt(receipt('long'));
+        await store.consume('c', 1, NOW + 10);
+        expect(await store.purge(NOW + 9)).toEqual({ receipts: 0, idempotency: 0, counters: 0 });
+        expect(await store.getReceipt('short')).toMatchObject({ kind: 'found' });
+        expect(await store.purge(NOW + 10)).toEqual({ receipts: 1, idempotency: 1, counters: 1 });
+        expect(await store.getReceipt('short')).toEqual({ kind: 'purged' });
+        expect(await store.getReceipt('long')).toMatchObject({ kind: 'found' });
+        expect(await store.putReceipt(receipt('short'))).toEqual({ kind: 'id_taken' });
+        expect(await store.putReceipt(receipt('next'), key('s', 'other'))).toEqual({ kind: 'stored' });
+        expect(await store.consume('c', 1, NOW + 20)).toEqual({ allowed: true, used: 1 });
+      });
+
+      it('goes in bounded steps and never leaves a key whose receipt is gone', async () => {
+        const rows = times(25, (i) => receipt(`r${i}`, { expiresAt: NOW + 10 }));
+        await Promise.all(rows.map((row) => store.putReceipt(row, key(row.id))));
+        let purged = 0;
+        for (let step = await store.purge(NOW + 10, 10); step.receipts + step.idempotency > 0; ) {
+          expect(Math.max(step.receipts, step.idempotency)).toBeLessThanOrEqual(10);
+          purged += step.receipts;
+          for (const row of rows) {
+            const repeated = await store.putReceipt(receipt('probe'), key(row.id));
+            if (repeated.kind === 'replayed') expect(repeated.response).toBe(row.body);
+          }
+          step = await store.purge(NOW + 10, 10);
+        }
+        expect(purged).toBe(25);
+      });
+
+      it('counts every receipt once when several run at once', async () => {
+        await Promise.all(times(200, (i) => store.putReceipt(receipt(`r${i}`), key(`s${i}`))));
+        const other = await open();
+        let receipts = 0;
+        for (let round = 0; round < 20; round += 1) {
+          const steps = await Promise.all([store.purge(NOW + 100, 50), other.purge(NOW + 100, 50)]);
+          for (const step of steps) receipts += step.receipts;
+        }
+        expect(receipts).toBe(200);
+      });
+    });
+
+    describe('consume', () => {
+      it('never passes the limit, over two connections', async () => {
+        const other = await open();
+        const outcomes = await Promise.all(
+          times(300, (i) => (i % 2 ? store : other).consume(i % 3 ? 'a' : 'b', 70, NOW)),
+        );
+        const used = (counter: string): number[] =>
+          outcomes
+            .filter((outcome, i) => outcome.allowed && (i % 3 ? 'a' : 'b') === counter)
+            .map((outcome) => outcome.used)
+            .sort((x, y) => x - y);
+        expect(used('a')).toEqual(times(70, (i) => i + 1));
+        expect(used('b')).toEqual(times(70, (i) => i + 1));
+        await close(store);
+        expect(await other.consume('a', 70, NOW)).toEqual({ allowed: false, used: 70 });
+      });
+
+      it('follows a limit that changes and never counts down', async () => {
+        expect(await store.consume('c', 0, NOW)).toEqual({ allowed: false, used: 0 });
+        expect(await store.consume('c', 2, NOW)).toEqual({ allowed: true, used: 1 });
+        expect(await store.consume('c', 2, NOW)).toEqual({ allowed: true, used: 2 });
+        expect(await store.consume('c', 1, NOW)).toEqual({ allowed: false, used: 2 });
+        expect(await store.consume('c', 3, NOW)).toEqual({ allowed: true, used: 3 });
+      });
+    });
+
+    describe('issuers', () => {
+      it('swap only from the sequence before', async () => {
+        expect(await store.getIssuer('did:svc:a')).toBeNull();
+        expect(await store.putIssuer('did:svc:a', '{"n":2}', 2)).toBe('conflict');
+        expect(await store.putIssuer('did:svc:a', '{"n":1}', 1)).toBe('stored');
+        expect(await store.putIssuer('did:svc:a', '{"n":9}', 1)).toBe('conflict');
+        expect(await store.putIssuer('did:svc:a', '{"n":9}', 3)).toBe('conflict');
+        expect(await store.putIssuer('did:svc:a', '{ "n":2 }', 2)).toBe('stored');
+        expect(await store.getIssuer('did:svc:a')).toEqual({ record: '{ "n":2 }', sequence: 2 });
+      });
+
+      it('let one of many swaps at once win', async () => {
+        const other = await open();
+        for (const sequence of [1, 2, 3]) {
+          const outcomes = await Promise.all(
+            times(12, (i) => (i % 2 ? store : other).putIssuer('did:svc:a', `{"n":${i}}`, sequence)),
+          );
+          expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(1);
+          const record = `{"n":${outcomes.indexOf('stored')}}`;
+          expect(await store.getIssuer('did:svc:a')).toEqual({ record, sequence });
+        }
+      });
+
+      it('replay under a key, and a conflict leaves it free', async () => {
+        const once = { ...key('s'), response: '{"ok":true}' };
+        expect(await store.putIssuer('did:svc:a', '{}', 2, once)).toBe('conflict');
+        expect(await store.putIssuer('did:svc:a', '{}', 1, once)).toBe('stored');
+        const replayed = { kind: 'replayed', response: '{"ok":true}' };
+        expect(await store.putIssuer('did:svc:a', '{}', 1, once)).toEqual(replayed);
+        expect(await store.findIdempotent('s', 'a', NOW)).toEqual(replayed);
+        expect(await store.putIssuer('did:svc:b', '{}', 1, { ...once, requestHash: 'b' })).toEqual({
+          kind: 'reused',
+        });
+        expect(await store.getIssuer('did:svc:b')).toBeNull();
+      });
+
+      it('are listed in byte order, over pages, by status', async () => {
+        const dids = times(450, (i) => `did:svc:${i % 2 ? 'A' : 'a'}-${i}${i % 5 ? '' : '_'}`);
+        const status = (did: string): string => (did.includes('A') ? 'verified' : 'registered');
+        for (const did of dids) await store.putIssuer(did, `{"status":"${status(did)}"}`, 1);
+        const sorted = [...dids].sort();
+        const all = await collect(store.listIssuers());
+        expect(all.map((row) => row.did)).toEqual(sorted);
+        expect(all[0]).toEqual({ did: sorted[0], record: '{"status":"verified"}', sequence: 1 });
+        const some = await collect(store.listIssuers({ status: 'registered' }));
+        expect(some.map((row) => row.did)).toEqual(sorted.filter((did) => status(did) === 'registered'));
+        expect(await collect(store.listIssuers({ status: 'other' }))).toEqual([]);
+      });
+    });
+
+    describe('documents', () => {
+      it('only grow in version, by name', async () => {
+        expect(await store.getDocument('trust')).toBeNull();
+        expect(await store.putDocument('trust', 3, 'three')).toBe('stored');
+        expect(await store.putDocument('trust', 3, 'again')).toBe('stale');
+        expect(await store.putDocument('trust', 2, 'two')).toBe('stale');
+        expect(await store.putDocument('other', 1, 'one')).toBe('stored');
+        expect(await store.putDocument('trust', 10, 'ten')).toBe('stored');
+        expect(await store.getDocument('trust')).toEqual({ version: 10, body: 'ten' });
+      });
+
+      it('store no older version after a newer one when writers race', async () => {
+        const other = await open();
+        const versions = times(30, (i) => ((i * 7) % 30) + 1);
+        const order: number[] = [];
+        await Promise.all(
+          versions.map(async (version, i) => {
+            const outcome = await (i % 2 ? store : other).putDocument('trust', version, `v${version}`);
+            if (outcome === 'stored') order.push(version);
+          }),
+        );
+        expect(Math.max(...order)).toBe(30);
+        expect(await store.getDocument('trust')).toEqual({ version: 30, body: 'v30' });
+      });
+    });
+
+    describe('its life', () => {
+      it('answers a ping, and not when closed', async () => {
+        await store.ping();
+        await close(store);
+        await expect(store.ping()).rejects.toThrow();
+      });
+
+      it('drains what waits when it closes, and then refuses', async () => {
+        const puts = times(700, (i) => store.putReceipt(receipt(`r${i}`)));
+        await close(store);
+        const outcomes = await Promise.all(puts);
+        expect(outcomes.every((outcome) => outcome.kind === 'stored')).toBe(true);
+        await expect(store.putReceipt(receipt('late'))).rejects.toMatchObject({ code: 'unavailable' });
+        expect(await (await open()).getReceipt('r699')).toMatchObject({ kind: 'found' });
+      });
+
+      it('opens an empty database from several places at once', async () => {
+        database = await createDatabase();
+        const stores = await Promise.all(times(4, () => open()));
+        await stores[0]?.putReceipt(receipt('r1'));
+        expect(await stores[3]?.getReceipt('r1')).toMatchObject({ kind: 'found' });
+      });
+
+      it('refuses a database of a newer release', async () => {
+        await database.execute("insert into schema_migrations values (99, 'later', 0)");
+        await expect(database.open()).rejects.toMatchObject({
+          code: 'unavailable',
+          message: expect.stringContaining('version 99'),
+        });
+      });
+    });
+  });
+}
