@@ -1,8 +1,9 @@
 // A child of the benchmark, pinned to the server's core: measures the raw limits that the server is held
 // against. Reads one JSON command a line, answers with one JSON line.
+
+import { generateKeyPairSync, verify as rawVerify, sign } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { generateKeyPairSync, sign, verify as rawVerify } from 'node:crypto';
-import { type JsonValue, parseJson, verify, utf8 } from '@tallystick/core';
+import { type JsonValue, parseJson, utf8, verify } from '@tallystick/core';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const message = Buffer.alloc(1024, 7);
@@ -36,7 +37,9 @@ async function coreVerify(receipt: string, calls: number): Promise<number[]> {
   return times.toSorted((a, b) => a - b);
 }
 
-type Command = { measure: 'sign' | 'verify'; ms: number } | { measure: 'core'; receipt: string; calls: number };
+type Command =
+  | { measure: 'sign' | 'verify'; ms: number }
+  | { measure: 'core'; receipt: string; calls: number };
 
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line) as Command;

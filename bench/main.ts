@@ -23,13 +23,18 @@ export interface Row {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+  options: {
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 });
 const [name] = positionals;
 const suite = name === undefined ? undefined : suites[name];
 
 if (suite === undefined || values.help) {
-  process.stderr.write(`Usage: npm run bench -- <suite> [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`);
+  process.stderr.write(
+    `Usage: npm run bench -- <suite> [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
+  );
   process.exit(values.help ? 0 : 2);
 }
 
@@ -50,7 +55,9 @@ function print({ title, method, rows, machine: place }: typeof result): void {
 function aimText({ value, aim }: Row): string {
   if (aim === undefined) return '';
   const [met, text] =
-    'at_least' in aim ? [value >= aim.at_least, `at least ${aim.at_least}`] : [value <= aim.at_most, `at most ${aim.at_most}`];
+    'at_least' in aim
+      ? [value >= aim.at_least, `at least ${aim.at_least}`]
+      : [value <= aim.at_most, `at most ${aim.at_most}`];
   return `  (${text}: ${met ? 'met' : 'MISSED'})`;
 }
 

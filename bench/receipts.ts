@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
-import type { Report } from './main.ts';
 import { median } from './machine.ts';
+import type { Report } from './main.ts';
 
 const ROUNDS = 5;
 const RAW_MS = 1000;
@@ -36,7 +36,10 @@ type Ask = <T>(command: object) => Promise<T>;
 
 async function measure(url: string, ask: Ask): Promise<Report> {
   const receipt = await standardReceipt(url);
-  const mint = { path: '/v1/receipt/free', body: JSON.stringify({ input: 'x'.repeat(200), purpose: 'benchmark' }) };
+  const mint = {
+    path: '/v1/receipt/free',
+    body: JSON.stringify({ input: 'x'.repeat(200), purpose: 'benchmark' }),
+  };
   const check = { path: '/v1/receipt/verify', body: receipt };
   await load(url, mint, 2);
   await load(url, check, 2);
@@ -54,7 +57,8 @@ async function measure(url: string, ask: Ask): Promise<Report> {
     checks.push(await load(url, check, LOAD_SECONDS));
   }
   const core = await ask<{ p50: number; p95: number }>({ measure: 'core', receipt, calls: 5000 });
-  const ratios = (over: number[], under: number[]): number[] => over.map((value, i) => value / (under[i] ?? Number.NaN));
+  const ratios = (over: number[], under: number[]): number[] =>
+    over.map((value, i) => value / (under[i] ?? Number.NaN));
   const mintRatios = ratios(mints, signs);
   const checkRatios = ratios(checks, verifies);
   return {
@@ -63,10 +67,27 @@ async function measure(url: string, ask: Ask): Promise<Report> {
     rows: [
       { name: 'raw Ed25519 sign, 1 KB', value: median(signs), unit: '/s', rounds: signs },
       { name: 'durable free mint over HTTP', value: median(mints), unit: '/s', rounds: mints },
-      { name: 'mint / raw sign', value: median(mintRatios), unit: '', aim: { at_least: 0.25 }, rounds: mintRatios },
+      {
+        name: 'mint / raw sign',
+        value: median(mintRatios),
+        unit: '',
+        aim: { at_least: 0.25 },
+        rounds: mintRatios,
+      },
       { name: 'raw Ed25519 verify, 1 KB', value: median(verifies), unit: '/s', rounds: verifies },
-      { name: `HTTP verify, standard receipt of ${Buffer.byteLength(receipt)} B`, value: median(checks), unit: '/s', rounds: checks },
-      { name: 'HTTP verify / raw verify', value: median(checkRatios), unit: '', aim: { at_least: 0.45 }, rounds: checkRatios },
+      {
+        name: `HTTP verify, standard receipt of ${Buffer.byteLength(receipt)} B`,
+        value: median(checks),
+        unit: '/s',
+        rounds: checks,
+      },
+      {
+        name: 'HTTP verify / raw verify',
+        value: median(checkRatios),
+        unit: '',
+        aim: { at_least: 0.45 },
+        rounds: checkRatios,
+      },
       { name: 'core verify, gate included, p50', value: core.p50, unit: 'ms' },
       { name: 'core verify, gate included, p95', value: core.p95, unit: 'ms', aim: { at_most: 0.4 } },
     ],
@@ -83,7 +104,11 @@ async function standardReceipt(url: string): Promise<string> {
 }
 
 /** Answered requests a second; anything but a 200 ends the run. */
-async function load(url: string, { path, body }: { path: string; body: string }, seconds: number): Promise<number> {
+async function load(
+  url: string,
+  { path, body }: { path: string; body: string },
+  seconds: number,
+): Promise<number> {
   const result = await autocannon({
     url: `${url}${path}`,
     method: 'POST',
@@ -127,7 +152,7 @@ function asker(child: ChildProcess): Ask {
     child.stdin?.write(`${JSON.stringify(command)}\n`);
     const { value, done } = await answers.next();
     if (done) throw new Error('The child that measures the limits ended.');
-    return JSON.parse(String(value)) as T;
+    return JSON.parse(value) as T;
   };
 }
 

@@ -19,7 +19,9 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
     shell: process.platform === 'win32',
   });
   if (done.status !== 0) {
-    process.stderr.write('tallystick: npm ci failed; the lines above say why. Run `npm run setup` to try again.\n');
+    process.stderr.write(
+      'tallystick: npm ci failed; the lines above say why. Run `npm run setup` to try again.\n',
+    );
     process.exit(done.status ?? 1);
   }
   writeFileSync(stamp, wanted);

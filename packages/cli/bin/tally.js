@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that an older Node can still read it: Tallystick itself needs Node 24, which the
 // project brings along from npm.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,11 +16,12 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
 } else {
   const node = bundledNode(dirname(fileURLToPath(import.meta.url)));
   if (node === null) {
-    process.stderr.write(`tally needs Node ${NEEDED} or later; this is ${process.version}. Install it, or run npm ci in the project.\n`);
+    process.stderr.write(
+      `tally: Node ${NEEDED} or later is needed; this is ${process.version}. Install it, or run npm ci in the project.\n`,
+    );
     process.exit(2);
   }
-  const done = spawnSync(node, process.argv.slice(1), { stdio: 'inherit' });
-  process.exit(done.status ?? 1);
+  runWith(node);
 }
 
 /** The nearest node_modules/.bin/node above a folder, or null. */
@@ -29,4 +30,22 @@ function bundledNode(folder) {
   if (existsSync(candidate)) return candidate;
   const parent = dirname(folder);
   return parent === folder ? null : bundledNode(parent);
+}
+
+/** Runs the same command there. Signals reach it, and it ends this process as it ended itself. */
+function runWith(node) {
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  const passOn = (signal) => child.kill(signal);
+  process.on('SIGTERM', passOn).on('SIGHUP', passOn);
+  // A terminal sends Ctrl-C to both; a second one would cut the server's drain short.
+  process.on('SIGINT', (signal) => process.stdin.isTTY || passOn(signal));
+  child.on('error', (error) => {
+    process.stderr.write(`tally: ${node} cannot be run: ${error.message}.\n`);
+    process.exitCode = 2;
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }

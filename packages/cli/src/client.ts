@@ -1,42 +1,115 @@
-import { errorTable, type ErrorCode, isObject, parseJson, TallyError } from '@tallystick/core';
+import {
+  type ErrorCode,
+  errorTable,
+  isObject,
+  type JsonValue,
+  parseJson,
+  TallyError,
+  utf8,
+} from '@tallystick/core';
+import { Option } from 'commander';
+import { parseNamed } from './input.ts';
+import { UsageError } from './output.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8787';
+const TIMEOUT_MS = 30_000;
 
-/** The service's answer: its text to the byte, and its headers. */
+/** `--url`, read from TALLY_URL where it is not given. */
+export function urlOption(): Option {
+  return new Option('--url <url>', 'the service').env('TALLY_URL').default(DEFAULT_URL).argParser(serviceUrl);
+}
+
+/**
+ * A service's URL in the one form by which it is remembered: scheme, host, port and perhaps a path, without a
+ * trailing slash.
+ * @throws UsageError
+ */
+export function serviceUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    const host = /^[\w.-]+(?::\d+)?(?:\/|$)/.test(text) ? ` Did you mean https://${text}?` : '';
+    throw new UsageError(`“${text}” is not the URL of a service, such as ${DEFAULT_URL}.${host}`);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new UsageError('The URL of a service has no credentials, query or fragment.');
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** An answer: its text to the byte, and the JSON in it. */
 export interface Reply {
   readonly text: string;
-  readonly headers: Headers;
+  readonly body: JsonValue;
 }
 
-/** @throws the service's own code for a problem document; unavailable where nothing answers */
-export async function call(base: string, path: string, init: { body?: string; headers?: Record<string, string> } = {}): Promise<Reply> {
-  const url = new URL(path, base);
-  const headers = { ...(init.body === undefined ? {} : { 'content-type': 'application/json' }), ...init.headers };
-  const request: RequestInit = { method: init.body === undefined ? 'GET' : 'POST', headers, redirect: 'error' };
+/**
+ * Asks the service at `base` (see `serviceUrl`): POST with a body, GET without.
+ * @throws the service's own code for a problem document; unavailable where nothing, or something else, answers
+ */
+export async function call(
+  base: string,
+  path: string,
+  init: { body?: string; headers?: Record<string, string> } = {},
+): Promise<Reply> {
+  const headers = {
+    ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...init.headers,
+  };
+  const request: RequestInit = {
+    method: init.body === undefined ? 'GET' : 'POST',
+    headers,
+    redirect: 'manual',
+  };
   if (init.body !== undefined) request.body = init.body;
-  let response: Response;
-  try {
-    response = await fetch(url, { ...request, signal: AbortSignal.timeout(30_000) });
-  } catch (cause) {
-    throw new TallyError('unavailable', `Nothing answers at ${url.origin}. Is the service running? Choose another with --url.`, { cause });
-  }
-  const text = await response.text();
-  if (!response.ok) throw problem(response.status, text);
-  return { text, headers: response.headers };
+  const { response, text } = await send(base, path, request);
+  if (!response.ok) throw problem(base, response, text);
+  return { text, body: parseNamed(utf8(text), `The answer of ${base}`) };
 }
 
-function problem(status: number, text: string): Error {
+async function send(
+  base: string,
+  path: string,
+  request: RequestInit,
+): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetch(`${base}${path}`, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return { response, text: await response.text() };
+  } catch (cause) {
+    throw new TallyError('unavailable', unreached(base, cause), { cause });
+  }
+}
+
+function unreached(base: string, error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `${base} did not answer within ${TIMEOUT_MS / 1000} s.`;
+  const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+  const why = cause?.code === undefined ? '' : ` (${cause.code})`;
+  return `Nothing answers at ${base}${why}. Start a service with: tally serve. Choose another with --url or TALLY_URL.`;
+}
+
+function problem(base: string, response: Response, text: string): Error {
   const document = parsed(text);
   if (isObject(document) && typeof document.code === 'string' && Object.hasOwn(errorTable, document.code)) {
     const field = typeof document.field === 'string' ? document.field : undefined;
-    return new TallyError(document.code as ErrorCode, String(document.detail ?? document.title), { field });
+    const detail =
+      typeof document.detail === 'string' ? document.detail : `The service answered ${response.status}.`;
+    const after = response.headers.get('retry-after');
+    const wait = after === null ? '' : ` Try again in ${after} s.`;
+    return new TallyError(document.code as ErrorCode, `${detail}${wait}`, {
+      field,
+    });
   }
-  return new TallyError('unavailable', `The service answered ${status}, which is not one of its own errors.`);
+  const location = response.headers.get('location');
+  const where = location === null ? '' : ` It points to ${location}: give the service’s own URL.`;
+  return new TallyError(
+    'unavailable',
+    `${base} answered ${response.status} and does not look like Tallystick.${where}`,
+  );
 }
 
-function parsed(text: string) {
+function parsed(text: string): JsonValue {
   try {
-    return parseJson(new TextEncoder().encode(text));
+    return parseJson(utf8(text));
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
 import {
   canonicalize,
   createSigner,
@@ -9,28 +9,45 @@ import {
   TallyError,
   toBase64url,
 } from '@tallystick/core';
+import { unwritable } from './files.ts';
 import { readJson } from './input.ts';
 
 const KEY_TYPE = 'tally-key-v1';
 
-/** Makes a key of one's own and writes it with mode 0600; an existing file is never overwritten. */
+/** Makes a key of one's own and writes it with mode 0600. @throws UsageError where the file exists */
 export async function generateKeyFile(path: string): Promise<Signer> {
   const secret = generateSecretKey();
   const signer = await createSigner(secret);
   const text = canonicalize({ type: KEY_TYPE, key_id: signer.keyId, secret: toBase64url(secret) });
-  writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeFileSync(file, `${text}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw unwritable(path, error);
+  }
   return signer;
 }
 
-/** The signer of a key file. @throws invalid_secret_key */
+/** The signer of a key file. @throws UsageError, json_*, invalid_secret_key */
 export async function readKeyFile(path: string): Promise<Signer> {
   const file = await readJson(path);
   if (!isObject(file) || file.type !== KEY_TYPE || typeof file.secret !== 'string') {
-    throw new TallyError('invalid_secret_key', `${path} is not a key file. Make one with \`tally keys generate\`.`);
+    throw new TallyError(
+      'invalid_secret_key',
+      `${path} is not a key file. Make one with: tally keys generate --out <file>`,
+    );
   }
   const signer = await createSigner(fromBase64url(file.secret, 32));
   if (signer.keyId !== file.key_id) {
-    throw new TallyError('invalid_secret_key', `The key_id in ${path} is not that of its secret.`);
+    throw new TallyError(
+      'invalid_secret_key',
+      `The key_id in ${path} is not that of its secret. Use a copy that was not edited.`,
+    );
   }
   return signer;
 }

@@ -5,18 +5,21 @@ import { receiptCommands } from './commands/receipts.ts';
 import { serviceCommands } from './commands/service.ts';
 import { trustCommands } from './commands/trust.ts';
 import { verifyCommand } from './commands/verify.ts';
-import { EXIT, type Exit, explain } from './output.ts';
+import { EXIT, type Exit, explain, UsageError } from './output.ts';
 
 const VERSION = '0.1.0';
 
 /** Runs `tally` with its arguments. Resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  process.stdout.on('error', ignoreClosedPipe);
+  process.stderr.on('error', ignoreClosedPipe);
   let exit: Exit = EXIT.ok;
   const program = new Command('tally')
     .description('Signed receipts for AI calls and machine work that anyone can check, offline, years later.')
     .version(VERSION)
-    .showHelpAfterError('(tally --help lists the commands)')
-    .exitOverride();
+    .configureOutput({ outputError: () => {} })
+    .exitOverride()
+    .addHelpText('after', HELP);
   serviceCommands(program);
   receiptCommands(program);
   verifyCommand(program, (code) => {
@@ -29,7 +32,44 @@ export async function main(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return explain(error, args.includes('--json'));
+    const json = args.includes('--json');
+    if (!(error instanceof CommanderError)) return explain(error, json);
+    if (error.exitCode === 0) return EXIT.ok;
+    // A group without a command has printed its help.
+    return error.code === 'commander.help' ? EXIT.usage : explain(misuse(error, program, args), json);
   }
+}
+
+const HELP = `
+Exit status: 0 done (valid and trusted), 1 failed (invalid), 2 wrong usage, 3 intact but issuer not trusted.
+
+A first tour:
+  $ tally serve                                  in another terminal
+  $ tally mint --text hello --out receipt.json
+  $ tally trust fetch
+  $ tally verify receipt.json`;
+
+/** `tally inspect x | head -1` closes the pipe early: the rest is not wanted, and that is no failure. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
+function misuse({ message }: CommanderError, program: Command, args: readonly string[]): UsageError {
+  const text = message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
+  return new UsageError(
+    `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.)?]$/.test(text) ? '' : '.'} See: ${nearest(program, args)} --help`,
+  );
+}
+
+/** The command that the arguments lead to, as it is typed. */
+function nearest(program: Command, args: readonly string[]): string {
+  let command = program;
+  let path = program.name();
+  for (const arg of args) {
+    const next = command.commands.find((candidate) => candidate.name() === arg);
+    if (next === undefined) break;
+    command = next;
+    path += ` ${next.name()}`;
+  }
+  return path;
 }

@@ -1,82 +1,99 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import {
   canonicalize,
-  checkTrustBundle,
   copyJson,
   isObject,
-  type IssuerRecord,
   type JsonValue,
-  parseJson,
   sha256Hex,
+  TallyError,
   type TrustBundle,
   type TrustPin,
   utf8,
 } from '@tallystick/core';
-import { readJson } from './input.ts';
+import { writeAtomically } from './files.ts';
+import { parseNamed } from './input.ts';
+import { describe } from './output.ts';
 
-/** A bundle as it was saved: where it came from, what is pinned of it, and the bundle itself. */
-interface SavedTrust {
+/** A bundle as it was saved: the service's URL, what is pinned of it, and the bundle itself. */
+export interface SavedTrust {
   readonly url: string;
   readonly pin: TrustPin;
   readonly bundle: TrustBundle;
 }
 
+/** A saved file that can't be used, and why. */
+export interface Refused {
+  readonly from: string;
+  readonly reason: string;
+}
+
 function folder(): string {
-  const home = process.env.TALLY_HOME ?? join(homedir(), '.config', 'tallystick');
-  return join(home, 'trust');
+  const home = process.env.TALLY_HOME ?? '';
+  return join(home === '' ? join(homedir(), '.config', 'tallystick') : home, 'trust');
 }
 
-function fileOf(origin: string): string {
-  return join(folder(), `${sha256Hex(utf8(origin)).slice(0, 16)}.json`);
+/** Where the bundle of a service is kept: a file of its own for each URL. */
+export function trustFile(url: string): string {
+  return join(folder(), `${sha256Hex(utf8(url)).slice(0, 16)}.json`);
 }
 
-/** What is saved of the service at an origin, or null. */
-export function savedTrust(origin: string): SavedTrust | null {
-  const path = fileOf(origin);
-  return existsSync(path) ? (parseJson(readFileSync(path)) as unknown as SavedTrust) : null;
+/** What is saved of the service at a URL, or null. @throws trust_invalid when the file was damaged */
+export function savedTrust(url: string): SavedTrust | null {
+  const path = trustFile(url);
+  return existsSync(path) ? readSaved(path) : null;
 }
 
-/** Saves a checked bundle, so that the next one from there must carry on from it. */
+/** Everything that is saved, in the order of the URLs, and the files that are damaged. */
+export function allSavedTrust(): { saved: SavedTrust[]; refused: Refused[] } {
+  const saved: SavedTrust[] = [];
+  const refused: Refused[] = [];
+  const names = existsSync(folder()) ? readdirSync(folder()).filter((name) => name.endsWith('.json')) : [];
+  for (const name of names) {
+    const path = join(folder(), name);
+    try {
+      saved.push(readSaved(path));
+    } catch (error) {
+      refused.push({ from: path, reason: describe(error).message });
+    }
+  }
+  return { saved: saved.sort((a, b) => (a.url < b.url ? -1 : 1)), refused };
+}
+
+/** Saves a checked bundle, so that the next one from there must carry on from it. Returns the file. */
 export function saveTrust(saved: SavedTrust): string {
   mkdirSync(folder(), { recursive: true, mode: 0o700 });
-  const path = fileOf(saved.url);
-  const temporary = `${path}.${process.pid}.new`;
-  writeFileSync(temporary, `${canonicalize(copyJson(saved))}\n`);
-  renameSync(temporary, path);
+  const path = trustFile(saved.url);
+  writeAtomically(path, `${canonicalize(copyJson(saved))}\n`, 0o600);
   return path;
 }
 
-/**
- * The issuers of the bundle in `path`, or of all saved ones. Each bundle is checked again, expiry included.
- * @param now Unix milliseconds
- * @throws the trust_* codes for the bundle in `path`
- */
-export async function loadIssuers(
-  path: string | undefined,
-  now: number,
-): Promise<{ issuers: IssuerRecord[]; refused: string[] }> {
-  if (path !== undefined) {
-    const { bundle } = await checkSaved(await readJson(path), now);
-    return { issuers: [...bundle.issuers], refused: [] };
-  }
-  const issuers: IssuerRecord[] = [];
-  const refused: string[] = [];
-  if (!existsSync(folder())) return { issuers, refused };
-  for (const name of readdirSync(folder()).filter((entry) => entry.endsWith('.json'))) {
-    const saved = parseJson(readFileSync(join(folder(), name)));
-    try {
-      issuers.push(...(await checkSaved(saved, now)).bundle.issuers);
-    } catch (error) {
-      refused.push(`${isObject(saved) ? saved.url : name}: ${error instanceof Error ? error.message : error}`);
-    }
-  }
-  return { issuers, refused };
+/** Removes the bundle and the pin of a service. Returns false where there was none. */
+export function forgetTrust(url: string): boolean {
+  const path = trustFile(url);
+  const there = existsSync(path);
+  rmSync(path, { force: true });
+  return there;
 }
 
-/** Takes a bundle as served, or as saved with its pin. */
-function checkSaved(document: JsonValue, now: number) {
-  const saved = isObject(document) && isObject(document.bundle) ? (document as unknown as SavedTrust) : null;
-  return checkTrustBundle(saved?.bundle ?? document, { now, pin: saved?.pin });
+/** Whether a document is a bundle with its pin, as saved here. */
+export function isSavedTrust(document: JsonValue): boolean {
+  if (!isObject(document) || !isObject(document.pin) || !isObject(document.bundle)) return false;
+  const { root, version, bundle_sha256 } = document.pin;
+  return (
+    typeof document.url === 'string' &&
+    typeof root === 'string' &&
+    typeof version === 'number' &&
+    typeof bundle_sha256 === 'string'
+  );
+}
+
+function readSaved(path: string): SavedTrust {
+  const document = parseNamed(readFileSync(path), path);
+  const saved = document as unknown as SavedTrust;
+  if (!isSavedTrust(document) || trustFile(saved.url) !== path) {
+    throw new TallyError('trust_invalid', `${path} was damaged. Remove it, then fetch the bundle again.`);
+  }
+  return saved;
 }

@@ -46,17 +46,16 @@ async function outcome({ key, iv, aad, msg, ct, tag }: Vector): Promise<string> 
 }
 
 function wanted({ iv, result }: Vector): string {
-  if (iv.length < 16) return 'invalid_field';
-  return result === 'valid' ? 'these bytes' : 'not authentic';
+  if (result === 'valid') return 'these bytes';
+  return iv === '' ? 'invalid_field' : 'not authentic';
 }
 
 describe.skipIf(!haveSharedVectors)('Wycheproof AES-GCM', () => {
-  test('of 316 vectors only 24 valid ones, with nonces of 1 to 6 bytes, are out of reach', () => {
+  test('there are 316 vectors, none beyond reach', () => {
     const vectors = groups.flatMap(({ tests }) => tests);
-    const refused = vectors.filter((vector) => wanted(vector) === 'invalid_field');
-    expect([vectors.length, refused.length]).toEqual([316, 30]);
-    expect(refused.filter(({ result }) => result === 'valid')).toHaveLength(24);
-    expect(new Set(refused.map(({ iv }) => iv.length / 2))).toEqual(new Set([0, 1, 2, 4, 6]));
+    const empty = vectors.filter(({ iv }) => iv === '');
+    expect(vectors).toHaveLength(316);
+    expect(new Set(empty.map(({ result }) => result))).toEqual(new Set(['invalid']));
   });
 
   test.each(groups)('$keySize-bit key, $ivSize-bit nonce', async ({ tests }) => {
@@ -74,6 +73,7 @@ test.each([
   [32, 12, true],
   [24, 12, false],
   [32, 16, false],
+  [32, 7, false],
 ])('a key of %i and a nonce of %i bytes: WebCrypto %s', async (keyLength, nonceLength, native) => {
   const encrypt = vi.spyOn(crypto.subtle, 'encrypt');
   const decrypt = vi.spyOn(crypto.subtle, 'decrypt');
@@ -122,10 +122,10 @@ describe.each([['WebCrypto'], ['noble']])('%s', (path) => {
     await expect(aesGcmDecrypt(bytes(length), bytes(12), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
   });
 
-  test.each([[0], [1], [7]])('refuses a nonce of %i bytes', async (length) => {
+  test('refuses an empty nonce', async () => {
     if (path === 'noble') withoutWebCrypto();
-    await expect(aesGcmEncrypt(bytes(32), bytes(length), bytes(0), bytes(1))).rejects.toThrow(refusedSize);
-    await expect(aesGcmDecrypt(bytes(32), bytes(length), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
+    await expect(aesGcmEncrypt(bytes(32), bytes(0), bytes(0), bytes(1))).rejects.toThrow(refusedSize);
+    await expect(aesGcmDecrypt(bytes(32), bytes(0), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
   });
 
   test.each([[0], [1], [15]])('opens nothing that is %i bytes, shorter than a tag', async (length) => {

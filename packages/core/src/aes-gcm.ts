@@ -1,11 +1,12 @@
 import { gcm } from '@noble/ciphers/aes.js';
 import { TallyError } from './errors.ts';
+import { type GcmCipher, gcmShortNonce } from './gcm-short-nonce.ts';
 
 /** Bytes of the authentication tag at the end of every ciphertext. */
 export const AES_GCM_TAG_LENGTH = 16;
 
-/** Shorter nonces are valid GCM, but neither noble nor the WebCrypto of Node takes them. */
-const MIN_NONCE_LENGTH = 8;
+/** The shortest nonce that noble's `gcm` takes. */
+const NOBLE_NONCE_LENGTH = 8;
 
 /** One operation's input, copied so that the caller can't change it while WebCrypto is at work. */
 interface Operation {
@@ -19,10 +20,8 @@ function operation(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, data: Ui
   if (![16, 24, 32].includes(key.length)) {
     throw new TallyError('invalid_field', 'An AES key is 16, 24 or 32 bytes.', { field: 'key' });
   }
-  if (nonce.length < MIN_NONCE_LENGTH) {
-    throw new TallyError('invalid_field', `An AES-GCM nonce is ${MIN_NONCE_LENGTH} bytes or more here.`, {
-      field: 'nonce',
-    });
+  if (nonce.length === 0) {
+    throw new TallyError('invalid_field', 'An AES-GCM nonce is not empty.', { field: 'nonce' });
   }
   return {
     key: new Uint8Array(key),
@@ -46,9 +45,13 @@ function algorithm({ nonce, aad }: Operation): AesGcmParams {
   return { name: 'AES-GCM', iv: nonce, additionalData: aad };
 }
 
+function nobleCipher({ key, nonce, aad }: Operation): GcmCipher {
+  return nonce.length < NOBLE_NONCE_LENGTH ? gcmShortNonce(key, nonce, aad) : gcm(key, nonce, aad);
+}
+
 /**
  * AES-GCM with a 128-bit tag (NIST SP 800-38D): the ciphertext followed by its 16-byte tag.
- * `key` is 16, 24 or 32 bytes, `nonce` 8 bytes or more (12 is the size to use) and never used twice with
+ * `key` is 16, 24 or 32 bytes, `nonce` 1 byte or more (12 is the size to use) and never used twice with
  * one key. Throws `invalid_field` for other lengths, on every runtime alike.
  */
 export async function aesGcmEncrypt(
@@ -59,7 +62,7 @@ export async function aesGcmEncrypt(
 ): Promise<Uint8Array> {
   const input = operation(key, nonce, aad, plaintext);
   const subtle = webCryptoFor(input);
-  if (subtle === undefined) return gcm(input.key, input.nonce, input.aad).encrypt(input.data);
+  if (subtle === undefined) return nobleCipher(input).encrypt(input.data);
   const cryptoKey = await subtle.importKey('raw', input.key, 'AES-GCM', false, ['encrypt']);
   return new Uint8Array(await subtle.encrypt(algorithm(input), cryptoKey, input.data));
 }
@@ -75,17 +78,16 @@ export async function aesGcmDecrypt(
   ciphertext: Uint8Array,
 ): Promise<Uint8Array | undefined> {
   const input = operation(key, nonce, aad, ciphertext);
-  if (ciphertext.length < AES_GCM_TAG_LENGTH) return undefined;
   const subtle = webCryptoFor(input);
   return subtle === undefined ? decryptWithNoble(input) : decryptWithWebCrypto(subtle, input);
 }
 
-function decryptWithNoble({ key, nonce, aad, data }: Operation): Uint8Array | undefined {
-  const cipher = gcm(key, nonce, aad);
+function decryptWithNoble(input: Operation): Uint8Array | undefined {
+  const cipher = nobleCipher(input);
   try {
-    return cipher.decrypt(data);
+    return cipher.decrypt(input.data);
   } catch {
-    // every length was checked before, so noble's untyped error can only be about the tag
+    // key and nonce were checked before, so an untyped error can only be about the tag
     return undefined;
   }
 }

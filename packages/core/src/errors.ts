@@ -47,6 +47,18 @@ export const errorTable = {
   too_many_receipts: { status: 422, title: 'Too many receipts in one batch' },
   anchor_unavailable: { status: 422, title: 'Anchoring is not available on this service' },
   countersign_mismatch: { status: 422, title: 'The key does not belong to the party that the receipt names' },
+  // Metering receipts
+  metering_window: { status: 422, title: 'The billing window does not end after it starts' },
+  metering_compiled_early: { status: 422, title: 'The bill was compiled before its window closed' },
+  metering_compiled_late: { status: 422, title: 'The bill was compiled in the future' },
+  metering_compiled_before_key: {
+    status: 422,
+    title: 'The bill was compiled before the key that would sign it was in use',
+  },
+  metering_derived_mismatch: { status: 422, title: 'A derived value is not what follows from the bill' },
+  metering_unit_range: { status: 422, title: 'The evidence is for a unit that was not billed' },
+  metering_unit_twice: { status: 422, title: 'A unit carries evidence twice' },
+  metering_receipt_twice: { status: 422, title: 'A receipt backs two units' },
   // Sealing
   seal_invalid: { status: 422, title: 'The sealed document is malformed' },
   seal_wrong_key: { status: 422, title: 'The key is not the one that sealed this' },
@@ -61,7 +73,10 @@ export const errorTable = {
   // Trust bundles
   trust_invalid: { status: 422, title: 'The trust bundle is malformed' },
   trust_signature_invalid: { status: 422, title: 'The trust bundle is not signed by its root' },
-  trust_root_mismatch: { status: 422, title: 'The trust bundle is signed by another root than the pinned one' },
+  trust_root_mismatch: {
+    status: 422,
+    title: 'The trust bundle is signed by another root than the pinned one',
+  },
   trust_rollback: { status: 422, title: 'The trust bundle is older than the one already seen' },
   trust_expired: { status: 422, title: 'The trust bundle has expired' },
   trust_unavailable: { status: 503, title: 'No trust bundle has been published' },
@@ -78,7 +93,11 @@ export class TallyError extends Error {
   readonly code: ErrorCode;
   readonly field: string | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { field?: string | undefined; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { field?: string | undefined; cause?: unknown } = {},
+  ) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.field = options.field;

@@ -1,14 +1,9 @@
-export { type ErrorCode, errorTable, TallyError } from './errors.ts';
-export type { JsonObject, JsonPrimitive, JsonValue } from './json/types.ts';
-export { concatBytes, equalBytes, utf8 } from './encoding/bytes.ts';
-export { fromHex, toHex } from './encoding/hex.ts';
-export { fromBase64url, toBase64url } from './encoding/base64url.ts';
-export { fromBase58, toBase58 } from './encoding/base58.ts';
-export { fromMultibase, toMultibase } from './encoding/multibase.ts';
-export { hkdfSha256, hmacSha256, sha256, sha256Hex } from './hash.ts';
-export { canonicalBytes, canonicalize } from './json/canonical.ts';
-export { copyJson } from './json/copy.ts';
-export { parseJson } from './json/parse.ts';
+export { aesGcmDecrypt, aesGcmEncrypt } from './aes-gcm.ts';
+export { type Did, isDid, parseDid } from './did/did.ts';
+export { type DidDocumentKey, didDocument, keysOfDidDocument } from './did/document.ts';
+export { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
+export { didSvc, parseDidSvc, type SvcDid } from './did/svc.ts';
+export { didWebUrl } from './did/web.ts';
 export { defaultEngine, nobleEngine, webCryptoEngine } from './ed25519/engines.ts';
 export {
   checkPublicKey,
@@ -18,12 +13,18 @@ export {
   verifyEd25519,
 } from './ed25519/profile.ts';
 export { createSigner, generateSecretKey, publicKeyOf, type Signer } from './ed25519/signer.ts';
-export { type Did, isDid, parseDid } from './did/did.ts';
-export { didDocument, type DidDocumentKey, keysOfDidDocument } from './did/document.ts';
-export { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
-export { didSvc, parseDidSvc, type SvcDid } from './did/svc.ts';
-export { didWebUrl } from './did/web.ts';
-export { aesGcmDecrypt, aesGcmEncrypt } from './aes-gcm.ts';
+export { fromBase58, toBase58 } from './encoding/base58.ts';
+export { fromBase64url, toBase64url } from './encoding/base64url.ts';
+export { concatBytes, equalBytes, utf8 } from './encoding/bytes.ts';
+export { fromHex, toHex } from './encoding/hex.ts';
+export { fromMultibase, toMultibase } from './encoding/multibase.ts';
+export { type ErrorCode, errorTable, TallyError } from './errors.ts';
+export { hkdfSha256, hmacSha256, sha256, sha256Hex } from './hash.ts';
+export { canonicalBytes, canonicalize } from './json/canonical.ts';
+export { copyJson } from './json/copy.ts';
+export { parseJson } from './json/parse.ts';
+export { formatPath } from './json/path.ts';
+export type { JsonObject, JsonPrimitive, JsonValue } from './json/types.ts';
 export { CompactRange, type CompactRangeState } from './merkle/compact-range.ts';
 export {
   type ConsistencyClaim,
@@ -41,7 +42,6 @@ export {
 } from './merkle/inclusion.ts';
 export { merkleRoot } from './merkle/root.ts';
 export type { TreeNode } from './merkle/subtree.ts';
-export { openSeal, type SealedDocument, seal, sealReference } from './seal.ts';
 export { anchoredHash, countersign } from './receipts/countersign.ts';
 export { type EnvelopeFacts, type Issuance, mintEnvelope } from './receipts/envelope.ts';
 export {
@@ -55,14 +55,14 @@ export {
 export { receiptId, receiptIdPattern } from './receipts/id.ts';
 export {
   emitReceipt,
+  PROFILES,
   type Profile,
   type ProfileFacts,
-  PROFILES,
-  type SealReference,
   type SettlementReference,
   type Subject,
 } from './receipts/profiles.ts';
 export { isObject } from './receipts/shape.ts';
+export { openSeal, type SealedDocument, type SealReference, seal, sealReference } from './seal.ts';
 export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';
 export {
   type AnchorAuthority,
@@ -91,7 +91,7 @@ export {
   type IssuerStatement,
   readSignedStatement,
   type SignedStatement,
-  signStatement,
   type StatementFacts,
+  signStatement,
 } from './trust/statements.ts';
-export { verify, type Verification, type VerifyOptions } from './verify.ts';
+export { type Verification, type VerifyOptions, verify, verifyParsed } from './verify.ts';

@@ -182,6 +182,7 @@ test.each([0, 16, 31, 33])('a key of %i bytes is refused', async (length) => {
   const short = new Uint8Array(length);
   await expect(seal(bytes('x'), short)).rejects.toThrow(code('invalid_field'));
   await expect(openSeal(await seal(bytes('x'), key), short)).rejects.toThrow(code('invalid_field'));
+  await expect(openSeal('before the document is looked at', short)).rejects.toThrow(code('invalid_field'));
 });
 
 describe('a malformed document is refused, and the member named:', () => {

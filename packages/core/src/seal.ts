@@ -49,6 +49,7 @@ interface SealBytes {
  * One key may seal any number of documents. Throws `invalid_field` for a key of another length.
  */
 export async function seal(plaintext: Uint8Array, key: Uint8Array): Promise<SealedDocument> {
+  requireKey(key);
   const sealId = crypto.getRandomValues(new Uint8Array(SEAL_ID_LENGTH));
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_LENGTH));
   const { encryptionKey, commitment } = deriveKeys(key, sealId);
@@ -65,9 +66,9 @@ export async function seal(plaintext: Uint8Array, key: Uint8Array): Promise<Seal
 
 /**
  * Opens a sealed document with its 32-byte key. Throws, in this order: `invalid_field` for a key of another
- * length; `seal_invalid` for a document that `seal` would not have written, or an `expected` without its members; `seal_tampered`
- * where the document is not the one that `expected` names; `seal_wrong_key` where the key does not give the
- * commitment; `seal_tampered` where the tag does not authenticate the rest.
+ * length; `seal_invalid` for a document that `seal` would not have written, or an `expected` without its
+ * members; `seal_tampered` where the document is not the one that `expected` names; `seal_wrong_key` where
+ * the key does not give the commitment; `seal_tampered` where the tag does not authenticate the rest.
  *
  * `expected` is what the signed receipt says (`sealReference`). Without it a changed `seal_id` or
  * `key_commitment` can only be seen as a wrong key.
@@ -107,7 +108,6 @@ function deriveKeys(
   key: Uint8Array,
   sealId: Uint8Array,
 ): { encryptionKey: Uint8Array; commitment: Uint8Array } {
-  requireKey(key);
   return {
     encryptionKey: hkdfSha256(key, sealId, utf8(`${SEAL_TYPE}/key`), KEY_LENGTH),
     commitment: hkdfSha256(key, sealId, utf8(`${SEAL_TYPE}/commitment`), COMMITMENT_LENGTH),

@@ -1,7 +1,7 @@
 import { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
-import { fromBase64url, toBase64url } from './encoding/base64url.ts';
 import { defaultEngine } from './ed25519/engines.ts';
 import { type Ed25519Engine, verifyEd25519 } from './ed25519/profile.ts';
+import { fromBase64url, toBase64url } from './encoding/base64url.ts';
 import { TallyError } from './errors.ts';
 import { canonicalBytes, canonicalize } from './json/canonical.ts';
 import { copyJson } from './json/copy.ts';
@@ -19,15 +19,14 @@ import {
   MAX_BYTES,
   passed,
   unchecked,
-  withoutUnsigned,
 } from './receipts/family.ts';
 import { issueReceipt } from './receipts/issue.ts';
 import { fullReceipt, legacyReceipt, nanoReceipt } from './receipts/profile-family.ts';
 import { isObject } from './receipts/shape.ts';
 import { utf8Length } from './receipts/size.ts';
 import { formatTimestamp } from './time.ts';
-import { judgeIssuer } from './trust/judge.ts';
 import { type Trust, trustOf } from './trust/issuer.ts';
+import { judgeIssuer } from './trust/judge.ts';
 
 /** How far an issuer's clock may run ahead of the verifier's, in seconds. */
 const CLOCK_SKEW = 300;
@@ -64,7 +63,14 @@ export interface Verification {
   readonly verified_at: string;
 }
 
-const families: readonly Family[] = [envelope, nanoReceipt, fullReceipt, metering, issueReceipt, legacyReceipt];
+const families: readonly Family[] = [
+  envelope,
+  nanoReceipt,
+  fullReceipt,
+  metering,
+  issueReceipt,
+  legacyReceipt,
+];
 
 /** The family that a document says it belongs to, or null. */
 export function familyOf(document: JsonObject): Family | null {
@@ -77,16 +83,20 @@ export function familyOf(document: JsonObject): Family | null {
  * @throws the codes of `copyJson` for a value that is not I-JSON
  */
 export async function verify(document: unknown, options: VerifyOptions): Promise<Verification> {
-  const copy = copyJson(document);
-  const family = isObject(copy) ? familyOf(copy) : null;
-  if (!isObject(copy) || family === null) {
+  return verifyParsed(copyJson(document), options);
+}
+
+/** `verify` for what `parseJson` made and nobody else holds: it is plain JSON already, and is not copied. */
+export async function verifyParsed(document: JsonValue, options: VerifyOptions): Promise<Verification> {
+  const family = isObject(document) ? familyOf(document) : null;
+  if (!isObject(document) || family === null) {
     return notReached(null, [failed('format', 'This is not a receipt of a known family.')], options);
   }
-  const fault = family.shape(copy);
+  const fault = family.shape(document);
   if (fault !== null) {
     return notReached(family, [failed('format', `${fault.field} must be ${fault.expected}.`)], options);
   }
-  return judge(family, copy, options);
+  return judge(family, document, options);
 }
 
 async function judge(family: Family, document: JsonObject, options: VerifyOptions): Promise<Verification> {
@@ -94,19 +104,24 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   const engine = options.engine ?? defaultEngine;
   const claims = family.claims(document);
   const key = resolveKey(claims, trust);
+  const signed = canonicalBytes(family.signed(document));
   const integrityChecks: Check[] = [
     passed('format', `It has the members of ${family.name === 'profile' ? claims.profile : family.name}.`),
-    sizeCheck(claims.profile, document),
+    sizeCheck(family, claims.profile, document, signed.length),
     key.check,
-    await signatureCheck(family, document, claims, key.publicKey, engine),
+    await signatureCheck(signed, claims.signature, key.publicKey, engine),
   ];
   for (const counter of family.counterSignatures(document)) {
-    integrityChecks.push(await counterCheck(family, document, counter, trust, engine));
+    integrityChecks.push(await counterCheck(signed, counter, trust, engine));
   }
   integrityChecks.push(...family.rules(document, options.evidence));
 
   const issuer = judgeIssuer(claims, key.publicKey, trust, options.anchoredAt);
-  const contradictionChecks = [timeCheck(claims, options.now), ...issuer.checks, anchorCheck(claims, options)];
+  const contradictionChecks = [
+    timeCheck(claims, options.now),
+    ...issuer.checks,
+    anchorCheck(claims, options),
+  ];
   const holds = (checks: readonly Check[]): boolean => checks.every(({ ok }) => ok !== false);
   const integrity = holds(integrityChecks);
   const valid = integrity && holds(contradictionChecks);
@@ -131,7 +146,13 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
 const nobody = trustOf([]);
 
 function notReached(family: Family | null, checks: readonly Check[], options: VerifyOptions): Verification {
-  const issuer = { did: null, key_id: null, trusted: false, status: 'unknown', key_state: 'unknown' } as const;
+  const issuer = {
+    did: null,
+    key_id: null,
+    trusted: false,
+    status: 'unknown',
+    key_state: 'unknown',
+  } as const;
   return {
     valid: false,
     integrity: false,
@@ -144,11 +165,20 @@ function notReached(family: Family | null, checks: readonly Check[], options: Ve
   };
 }
 
-function sizeCheck(profile: string, document: JsonObject): Check {
-  if (profile !== 'nano' && profile !== 'standard') return passed('size', `${profile} has no size limit.`);
-  const size = utf8Length(canonicalize(withoutUnsigned(document)));
+/** The signature stands in one place: its members and a comma are what the signed bytes lack. */
+function sizeCheck(family: Family, profile: string, document: JsonObject, signedBytes: number): Check {
+  if (family.name === 'legacy' || (profile !== 'nano' && profile !== 'standard')) {
+    return passed('size', `${profile} has no size limit.`);
+  }
+  const size =
+    signedBytes + utf8Length(canonicalize(family.signatureMembers(document))) - '{}'.length + ','.length;
   const limit = MAX_BYTES[profile];
-  return check('size', size <= limit, `${size} of ${limit} bytes.`, `${size} bytes; ${profile} allows ${limit}.`);
+  return check(
+    'size',
+    size <= limit,
+    `${size} of ${limit} bytes.`,
+    `${size} bytes; ${profile} allows ${limit}.`,
+  );
 }
 
 interface ResolvedKey {
@@ -175,9 +205,9 @@ function resolveKey(claims: Claims, trust: Trust): ResolvedKey {
 }
 
 function publicKeyOfId(keyId: string, trust: Trust): Uint8Array | null {
-  if (keyId.startsWith('did:key:')) return publicKeyOfDidKey(keyId);
-  const key = trust.key(keyId);
-  return key === undefined ? null : fromBase64url(key.public_key, 32);
+  const known = trust.key(keyId);
+  if (known !== undefined) return fromBase64url(known.public_key, 32);
+  return keyId.startsWith('did:key:') ? publicKeyOfDidKey(keyId) : null;
 }
 
 const unresolved = (detail: string): ResolvedKey => ({
@@ -187,53 +217,57 @@ const unresolved = (detail: string): ResolvedKey => ({
 });
 
 async function signatureCheck(
-  family: Family,
-  document: JsonObject,
-  claims: Claims,
+  signed: Uint8Array,
+  signature: string,
   publicKey: Uint8Array | null,
   engine: Ed25519Engine,
 ): Promise<Check> {
   if (publicKey === null) return failed('signature', 'There is no key to check it with.');
-  const message = canonicalBytes(family.signed(document));
-  const good = await verifyEd25519(engine, publicKey, message, fromBase64url(claims.signature, 64));
+  const good = await verifyEd25519(engine, publicKey, signed, fromBase64url(signature, 64));
   return check(
     'signature',
     good,
-    'The issuer’s Ed25519 signature is over exactly these contents.',
+    'The signature of the issuer is over exactly these contents.',
     'The signature does not match: the contents were changed, or another key signed them.',
   );
 }
 
 async function counterCheck(
-  family: Family,
-  document: JsonObject,
+  signed: Uint8Array,
   counter: CounterSignature,
   trust: Trust,
   engine: Ed25519Engine,
 ): Promise<Check> {
   const name = `signature_${counter.role}`;
   if (counter.signature === null) return unchecked(name, `The ${counter.role} has not signed.`);
-  if (counter.did === null) return failed(name, `There is a signature, but the receipt names no ${counter.role}.`);
+  if (counter.did === null)
+    return failed(name, `There is a signature, but the receipt names no ${counter.role}.`);
   const candidates = keysOf(counter.did, trust);
   if (candidates.length === 0) return unchecked(name, `The keys of ${counter.did} are not known here.`);
-  const message = canonicalBytes(family.signed(document));
   const bytes = fromBase64url(counter.signature, 64);
-  for (const publicKey of candidates) {
-    if (await verifyEd25519(engine, publicKey, message, bytes)) {
-      return passed(name, `${counter.did} signed exactly these contents.`);
+  for (const { publicKey, revoked } of candidates) {
+    if (await verifyEd25519(engine, publicKey, signed, bytes)) {
+      return revoked
+        ? unchecked(
+            name,
+            `A key of ${counter.did} signed this that was revoked: nothing shows that it was before.`,
+          )
+        : passed(name, `${counter.did} signed exactly these contents.`);
     }
   }
   return failed(name, `The signature is not one of ${counter.did} over these contents.`);
 }
 
 /** The keys that may counter-sign for a DID. A key of unusable form is no key. */
-function keysOf(did: string, trust: Trust): Uint8Array[] {
+function keysOf(did: string, trust: Trust): { publicKey: Uint8Array; revoked: boolean }[] {
   if (!did.startsWith('did:key:')) {
     const keys = trust.issuer(did)?.keys ?? [];
-    return keys.filter(({ purpose }) => purpose === 'receipt').map((key) => fromBase64url(key.public_key, 32));
+    return keys
+      .filter(({ purpose }) => purpose === 'receipt')
+      .map((key) => ({ publicKey: fromBase64url(key.public_key, 32), revoked: key.revoked !== null }));
   }
   try {
-    return [publicKeyOfDidKey(did)];
+    return [{ publicKey: publicKeyOfDidKey(did), revoked: false }];
   } catch (error) {
     if (error instanceof TallyError) return [];
     throw error;
@@ -259,4 +293,3 @@ function anchorCheck(claims: Claims, { anchoredAt }: VerifyOptions): Check {
     `It claims to be issued after it was anchored at ${formatTimestamp(anchoredAt)}.`,
   );
 }
-

@@ -7,7 +7,9 @@ import sparticuz from '@sparticuz/chromium';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { utf8 } from '../src/encoding/bytes.ts';
 import type * as core from '../src/index.ts';
+import { openSeal, type SealedDocument, type SealReference, seal, sealReference } from '../src/seal.ts';
 import { verdictCases } from './ed25519-cases.ts';
 import { haveSharedVectors, jcsPairs, wycheproofEd25519 } from './shared-vectors.ts';
 
@@ -16,6 +18,9 @@ declare global {
     readonly tallystick: typeof core;
   }
 }
+
+/** Chromium takes plain HTTP for secure on loopback addresses only, and leaves WebCrypto out elsewhere. */
+const insecureHost = 'insecure.test';
 
 const engines = ['defaultEngine', 'nobleEngine', 'webCryptoEngine'] as const;
 
@@ -43,17 +48,20 @@ describe('core in Chromium', () => {
   let server: Server;
   let browser: Browser;
   let page: Page;
+  let insecurePage: Page;
 
   beforeAll(async () => {
     server = await serveBundle();
     const { port } = server.address() as AddressInfo;
     browser = await chromium.launch({
       executablePath: await sparticuz.executablePath(),
-      args: [...sparticuz.args, '--no-sandbox'],
+      args: [...sparticuz.args, '--no-sandbox', `--host-resolver-rules=MAP ${insecureHost} 127.0.0.1`],
       headless: true,
     });
     page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${port}/`);
+    insecurePage = await browser.newPage();
+    await insecurePage.goto(`http://${insecureHost}:${port}/`);
   });
 
   afterAll(async () => {
@@ -92,6 +100,42 @@ describe('core in Chromium', () => {
       expect(outputs).toEqual(pairs.map(({ output }) => output));
     },
   );
+
+  describe.each([
+    ['with WebCrypto', true],
+    ['without WebCrypto, on an insecure origin', false],
+  ])('sealing %s', (_, secure) => {
+    const key = new Uint8Array(32).fill(0x4b);
+    const text = 'unit 7: 42.5 kg';
+    const sealingPage = () => (secure ? page : insecurePage);
+
+    test('runs where WebCrypto is as its name says', async () => {
+      const found = await sealingPage().evaluate(() => [window.isSecureContext, 'subtle' in crypto]);
+      expect(found).toEqual([secure, secure]);
+    });
+
+    test('is read by Node, and reads what Node wrote', async () => {
+      const sealed = await sealingPage().evaluate(
+        ([text, key]) => window.tallystick.seal(window.tallystick.utf8(text), new Uint8Array(key)),
+        [text, [...key]] as const,
+      );
+      expect(await openSeal(sealed, key, sealReference(sealed))).toEqual(utf8(text));
+      expect(await opened(sealingPage(), sealed, key)).toEqual([text, text]);
+      expect(await opened(sealingPage(), await seal(utf8(text), key), key)).toEqual([text, text]);
+    });
+
+    test('tells a changed document from a wrong key', async () => {
+      const sealed = await seal(utf8(text), key);
+      const other = await seal(utf8(text), key);
+      const changed = { ...sealed, ciphertext: other.ciphertext };
+      const reference = sealReference(sealed);
+      const tampered = ['seal_tampered', 'seal_tampered'];
+      expect(await opened(sealingPage(), changed, key, reference)).toEqual(tampered);
+      expect(await opened(sealingPage(), { ...sealed, nonce: other.nonce }, key)).toEqual(tampered);
+      const wrongKey = key.with(31, 0);
+      expect(await opened(sealingPage(), sealed, wrongKey)).toEqual(['seal_wrong_key', 'seal_wrong_key']);
+    });
+  });
 });
 
 async function serveBundle(): Promise<Server> {
@@ -128,5 +172,28 @@ async function verdicts(
       return Promise.all(cases.map(verify));
     },
     [engine, cases] as const,
+  );
+}
+
+/** What the page reads, or the code of its refusal: without a reference, and with one. */
+async function opened(
+  page: Page,
+  sealed: SealedDocument,
+  key: Uint8Array,
+  reference: SealReference = sealReference(sealed),
+): Promise<string[]> {
+  return page.evaluate(
+    async ([sealed, key, reference]) => {
+      const { openSeal, TallyError } = window.tallystick;
+      const outcome = async (expected?: SealReference) => {
+        try {
+          return new TextDecoder().decode(await openSeal(sealed, new Uint8Array(key), expected));
+        } catch (error) {
+          return error instanceof TallyError ? error.code : String(error);
+        }
+      };
+      return [await outcome(), await outcome(reference)];
+    },
+    [sealed, [...key], reference] as const,
   );
 }

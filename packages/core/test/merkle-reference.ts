@@ -10,7 +10,7 @@ function sha256(...parts: Uint8Array[]): Uint8Array {
   return new Uint8Array(createHash('sha256').update(Buffer.concat(parts)).digest());
 }
 
-export function referenceNode(left: Uint8Array, right: Uint8Array): Uint8Array {
+function referenceNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(Uint8Array.of(1), left, right);
 }
 

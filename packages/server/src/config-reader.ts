@@ -1,8 +1,7 @@
-/** What a text variable must look like; `secret` keeps its value out of every message. */
-export interface TextRule {
+/** What a text variable must look like. */
+interface TextRule {
   readonly accepts?: (text: string) => boolean;
   readonly example?: string;
-  readonly secret?: boolean;
 }
 
 export const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
@@ -41,13 +40,14 @@ export function reader(env: NodeJS.ProcessEnv): Reader {
   };
 
   const missing = (name: string, example: string): void => {
-    if (required && value(name) === null) fault(name, 'is not set and production has no default for it', example);
+    if (required && value(name) === null)
+      fault(name, 'is not set and production has no default for it', example);
   };
 
   const optional = (name: string, rule: TextRule): string | null => {
     const text = value(name);
     if (text === null || rule.accepts?.(text) !== false) return text;
-    fault(name, rule.secret ? 'is malformed' : `is ${JSON.stringify(text)}, which is malformed`, rule.example);
+    fault(name, `is ${JSON.stringify(text)}, which is malformed`, rule.example);
     return null;
   };
 
@@ -89,11 +89,15 @@ export function reader(env: NodeJS.ProcessEnv): Reader {
       const text = value(name);
       if (text === null) return fallback;
       const choice = choices.find((one) => one === text);
-      if (choice === undefined) fault(name, `is ${JSON.stringify(text)}, not one of ${choices.join(', ')}`, fallback);
+      if (choice === undefined)
+        fault(name, `is ${JSON.stringify(text)}, not one of ${choices.join(', ')}`, fallback);
       return choice ?? fallback;
     },
     list: <T>(name: string, parse: (item: string) => T | null, example: string) => {
-      const items = value(name)?.split(',').map((item) => item.trim()) ?? [];
+      const items =
+        value(name)
+          ?.split(',')
+          .map((item) => item.trim()) ?? [];
       return items.flatMap((item) => {
         const parsed = parse(item);
         if (parsed === null) fault(name, `holds ${JSON.stringify(item)}, which is malformed`, example);
@@ -121,7 +125,8 @@ function publicUrlProblem(url: URL | null): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http:// or https:// URL';
   if (url.username !== '' || url.password !== '') return 'carries credentials, and it is published';
   if (url.search !== '' || url.hash !== '') return 'carries a query or a fragment';
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) return 'is http:// and not loopback; use https://';
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+    return 'is http:// and not loopback; use https://';
   return null;
 }
 

@@ -47,8 +47,16 @@ describe('development', () => {
     ['HOST', '0.0.0.0', { siteUrl: 'http://localhost:8787' }],
     ['PORT', '0', { port: 0 }],
     ['PORT', '', { port: 8787 }],
-    ['TALLY_API_URL', 'http://localhost:9000/', { apiUrl: 'http://localhost:9000', derivedUrls: ['receiptsUrl', 'siteUrl'] }],
-    ['TALLY_DATABASE_URL', 'postgres://u:p@db/x', { database: { kind: 'postgres', url: 'postgres://u:p@db/x' } }],
+    [
+      'TALLY_API_URL',
+      'http://localhost:9000/',
+      { apiUrl: 'http://localhost:9000', derivedUrls: ['receiptsUrl', 'siteUrl'] },
+    ],
+    [
+      'TALLY_DATABASE_URL',
+      'postgres://u:p@db/x',
+      { database: { kind: 'postgres', url: 'postgres://u:p@db/x' } },
+    ],
     ['TALLY_KEYRING_PASSPHRASE', 'open', { keyring: { passphrase: { value: 'open' } } }],
     ['TALLY_KEYRING_PASSPHRASE_FILE', '/run/p', { keyring: { passphrase: { file: '/run/p' } } }],
     ['TALLY_REGION', 'eu-west-1', { region: 'eu-west-1' }],
@@ -74,11 +82,19 @@ describe('faults', () => {
     ['PORT', '65536', /^PORT is "65536", not an integer from 0 to 65535; for example PORT=8787$/],
     ['PORT', '80x', /not an integer/],
     ['NODE_ENV', 'prod', /^NODE_ENV is "prod", not one of development, test, production/],
-    ['TALLY_HANDLE', 'Not A Handle', /^TALLY_HANDLE is "Not A Handle", which is malformed; for example TALLY_HANDLE=acme$/],
+    [
+      'TALLY_HANDLE',
+      'Not A Handle',
+      /^TALLY_HANDLE is "Not A Handle", which is malformed; for example TALLY_HANDLE=acme$/,
+    ],
     ['TALLY_RECEIPTS_URL', 'http://acme.test', /https:\/\//],
     ['TALLY_RECEIPTS_URL', 'https://u:p@acme.test', /carries credentials/],
     ['TALLY_SITE_URL', 'acme.test', /not an http:\/\/ or https:\/\/ URL/],
-    ['TALLY_DATABASE_URL', 'mysql://root:hunter2@db', /^TALLY_DATABASE_URL is not a postgres:\/\/ or postgresql:\/\/ URL/],
+    [
+      'TALLY_DATABASE_URL',
+      'mysql://root:hunter2@db',
+      /^TALLY_DATABASE_URL is not a postgres:\/\/ or postgresql:\/\/ URL/,
+    ],
     ['TALLY_CHAIN_NETWORK', 'eip155:1', /malformed/],
     ['TALLY_TRUSTED_PROXIES', '10.0.0.0/33', /holds "10.0.0.0\/33"/],
     ['TALLY_TRUSTED_PROXIES', '1.2.3.4/8/8', /malformed/],
@@ -117,7 +133,7 @@ describe('production', () => {
   it('names everything that is not, with an example', () => {
     const names = Object.keys(production).filter((name) => name !== 'NODE_ENV');
     const faults = faultsOf({ NODE_ENV: 'production' });
-    expect(faults.map((fault) => fault.split(' ')[0]).toSorted()).toEqual(names.toSorted());
+    expect(faults.map((fault) => String(fault.split(' ')[0])).toSorted()).toEqual(names.toSorted());
     for (const fault of faults) expect(fault).toMatch(/is not set .*; for example TALLY_\w+=.+/);
   });
 });

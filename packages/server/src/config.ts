@@ -32,7 +32,7 @@ export interface Config {
 
 type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
 
-export type Database =
+type Database =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
@@ -42,7 +42,7 @@ export interface Keyring {
   readonly passphrase: { readonly value: string } | { readonly file: string } | null;
 }
 
-export interface Chain {
+interface Chain {
   readonly id: number;
   /** The `<network>` of an anchor reference, so it holds no colon. */
   readonly network: string;
@@ -65,7 +65,9 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`The configuration has ${faults.length} fault${faults.length === 1 ? '' : 's'}:\n  ${faults.join('\n  ')}`);
+    super(
+      `The configuration has ${faults.length} fault${faults.length === 1 ? '' : 's'}:\n  ${faults.join('\n  ')}`,
+    );
     this.faults = faults;
   }
 }
@@ -120,13 +122,19 @@ function readUrls(read: Reader, fallback: string): Pick<Config, UrlField | 'deri
 }
 
 function readDatabase(read: Reader, dataDir: string): Database {
-  const url = read.secretUrl('TALLY_DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://tally@db.internal:5432/tally');
+  const url = read.secretUrl(
+    'TALLY_DATABASE_URL',
+    ['postgres:', 'postgresql:'],
+    'postgres://tally@db.internal:5432/tally',
+  );
   return url === null ? { kind: 'sqlite', path: join(dataDir, 'tally.db') } : { kind: 'postgres', url };
 }
 
 function readKeyring(read: Reader, dataDir: string): Keyring {
-  const path = resolve(read.explicit('TALLY_KEYRING', join(dataDir, 'keyring.json'), { example: '/etc/tally/keyring.json' }));
-  const value = read.optional('TALLY_KEYRING_PASSPHRASE', { secret: true });
+  const path = resolve(
+    read.explicit('TALLY_KEYRING', join(dataDir, 'keyring.json'), { example: '/etc/tally/keyring.json' }),
+  );
+  const value = read.optional('TALLY_KEYRING_PASSPHRASE', {});
   const file = read.optional('TALLY_KEYRING_PASSPHRASE_FILE', { example: '/run/secrets/tally-keyring' });
   if (value !== null && file !== null) {
     read.fault('TALLY_KEYRING_PASSPHRASE', 'is set beside TALLY_KEYRING_PASSPHRASE_FILE; keep one of them');
@@ -137,7 +145,10 @@ function readKeyring(read: Reader, dataDir: string): Keyring {
 function readChain(read: Reader): Chain {
   return {
     id: read.explicitInteger('TALLY_CHAIN_ID', 31_337, 1, Number.MAX_SAFE_INTEGER, '8453'),
-    network: read.explicit('TALLY_CHAIN_NETWORK', 'devnet', { accepts: matches(/^[a-z0-9][a-z0-9-]{0,31}$/), example: 'base' }),
+    network: read.explicit('TALLY_CHAIN_NETWORK', 'devnet', {
+      accepts: matches(/^[a-z0-9][a-z0-9-]{0,31}$/),
+      example: 'base',
+    }),
     rpcUrl: read.explicitSecretUrl('TALLY_CHAIN_RPC_URL', ['http:', 'https:'], 'https://rpc.example.com/v1'),
   };
 }

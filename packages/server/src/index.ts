@@ -1,6 +1,13 @@
 export { type Config, readConfig } from './config.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
-export { createKeyring, holdsRoot, type Keyring, revokeKey, rotateKey, signerFor } from './issuers/keyring.ts';
+export {
+  createKeyring,
+  holdsRoot,
+  type Keyring,
+  revokeKey,
+  rotateKey,
+  signerFor,
+} from './issuers/keyring.ts';
 export { readKeyring, writeKeyring } from './issuers/keyring-file.ts';
 export {
   approveIssuer,

@@ -25,7 +25,7 @@ export interface Listening {
   /** Resolves once the server and the service are closed; rejects with what closing threw. */
   readonly closed: Promise<void>;
   /** Stops accepting, lets requests in flight finish, then closes the service. Idempotent. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Why the server cannot listen, in one line for a human. */
@@ -77,7 +77,8 @@ function createHttpServer(fetch: Fetch): Server {
 
 function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
-  const onError = (error: NodeJS.ErrnoException): void => reject(new ListenError(explain(error, host, port), { cause: error }));
+  const onError = (error: NodeJS.ErrnoException): void =>
+    reject(new ListenError(explain(error, host, port), { cause: error }));
   server.once('error', onError);
   server.listen(port, host, () => {
     server.off('error', onError);

@@ -1,5 +1,5 @@
-import { type Config, readConfig, withAddress } from './config.ts';
 import { createApp } from './app.ts';
+import { type Config, readConfig, withAddress } from './config.ts';
 import { listen } from './listen.ts';
 import { openServices } from './services.ts';
 
@@ -26,7 +26,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 function banner({ dataDir, freeMintPerDay }: Config): string {
-  const quota = freeMintPerDay === 0 ? 'no limit on free mints' : `${freeMintPerDay} free mints a day and client`;
+  const quota =
+    freeMintPerDay === 0 ? 'no limit on free mints' : `${freeMintPerDay} free mints a day and client`;
   return `tallystick · development mode: generated keys in ${dataDir}, ${quota}, no payment asked`;
 }
-

@@ -1,5 +1,5 @@
-import { pino, type DestinationStream, type Logger } from 'pino';
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { LogLevel } from './config.ts';
 
 /** The metrics of one app. Each app has its own registry, so that two in one process do not collide. */
@@ -40,6 +40,7 @@ export function createMetrics(): Metrics {
  * written, and flushed when the process ends.
  */
 export function createLogger(level: LogLevel, stream?: DestinationStream): Logger {
-  const destination = stream ?? pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 1_000 });
+  const destination =
+    stream ?? pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 1_000 });
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }

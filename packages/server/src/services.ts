@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { didSvc } from '@tallystick/core';
+import { didSvc, TallyError } from '@tallystick/core';
 import type { Logger } from 'pino';
 import type { Config, Keyring as KeyringConfig } from './config.ts';
 import { type Clients, createClients } from './http/client.ts';
 import { createKeyring } from './issuers/keyring.ts';
-import { writeKeyring } from './issuers/keyring-file.ts';
-import { openOwnIssuer, type OwnIssuer } from './issuers/own-issuer.ts';
+import { writeFirstKeyring } from './issuers/keyring-file.ts';
+import { type OwnIssuer, openOwnIssuer } from './issuers/own-issuer.ts';
 import { createRegistry, type Registry } from './issuers/registry.ts';
 import { refreshTrust } from './issuers/trust-bundle.ts';
 import { openTrustService, type TrustService } from './issuers/trust-service.ts';
@@ -24,10 +24,10 @@ export interface Services {
   readonly trust: TrustService;
   readonly registry: Registry;
   readonly clients: Clients;
-  /** What `/readyz` says, by part. */
-  ready(): Promise<Record<string, 'ok' | string>>;
+  /** What `/readyz` says, by part: `ok`, or what is wrong. */
+  readonly ready: () => Promise<Record<string, string>>;
   /** Stops the timers and closes the store after its last commit. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const KEY_REFRESH_MS = 1000;
@@ -40,7 +40,7 @@ export async function openServices(config: Config, clock: () => number = Date.no
   const passphrase = readPassphrase(config.keyring);
   const did = didSvc(config.handle);
   if (config.mode === 'development' && !existsSync(config.keyring.path)) {
-    writeKeyring(config.keyring.path, await createKeyring(did, clock()), passphrase);
+    writeFirstKeyring(config.keyring.path, await createKeyring(did, clock()), passphrase);
   }
   const issuer = await openOwnIssuer(config.keyring.path, did, passphrase);
   await refreshTrust(store, issuer.keyring, clock());
@@ -73,7 +73,8 @@ export async function openServices(config: Config, clock: () => number = Date.no
         () => 'ok',
         () => 'unreachable',
       ),
-      trust: trust.bundle() === null ? 'no trust bundle is published: see tally trust draft, sign, publish' : 'ok',
+      trust:
+        trust.bundle() === null ? 'no trust bundle is published: see tally trust draft, sign, publish' : 'ok',
     }),
     async close() {
       for (const stop of upkeep) stop();
@@ -84,15 +85,24 @@ export async function openServices(config: Config, clock: () => number = Date.no
 
 /** The adapter that the configuration names; each is loaded only when it is used. */
 export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
-  if (database.kind === 'postgres') return (await import('./store/postgres.ts')).openPostgresStore(database.url);
+  if (database.kind === 'postgres')
+    return (await import('./store/postgres.ts')).openPostgresStore(database.url);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return (await import('./store/sqlite.ts')).openSqliteStore(database.path);
 }
 
-/** The keyring's passphrase, or null where the keyring is not encrypted. */
+/**
+ * The keyring's passphrase, or null where the keyring is not encrypted.
+ * @throws invalid_field when its file is empty: an empty passphrase would only look like protection
+ */
 export function readPassphrase({ passphrase }: KeyringConfig): string | null {
   if (passphrase === null) return null;
-  return 'value' in passphrase ? passphrase.value : readFileSync(passphrase.file, 'utf8').trimEnd();
+  if ('value' in passphrase) return passphrase.value;
+  const text = readFileSync(passphrase.file, 'utf8').trimEnd();
+  if (text !== '') return text;
+  throw new TallyError('invalid_field', `The passphrase file ${passphrase.file} is empty.`, {
+    field: 'keyring',
+  });
 }
 
 /** Runs `work` every `ms`, never twice at once, and lets the process end in between. */

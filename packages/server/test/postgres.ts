@@ -24,7 +24,8 @@ export async function startPostgres(): Promise<TestPostgres> {
     persistent: false,
     // PostgreSQL refuses to run as root; others run it as themselves.
     createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--no-sync', '--encoding=UTF8'],
+    // A collation that is not byte order, as most installations have.
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en'],
     postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
     onLog: () => undefined,
     onError: () => undefined,

@@ -1,32 +1,44 @@
-import { writeFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import { anchoredHash, canonicalBytes, countersign, isObject, type JsonValue, TallyError, verify } from '@tallystick/core';
-import { readJson } from '../input.ts';
+import {
+  anchoredHash,
+  canonicalBytes,
+  countersign,
+  isObject,
+  type JsonValue,
+  TallyError,
+  verify,
+} from '@tallystick/core';
+import { type Command, Option } from 'commander';
+import { writeOut } from '../files.ts';
+import { nameOf, readJson } from '../input.ts';
 import { readKeyFile } from '../key-file.ts';
-import { paint, print, printJson, remark, UsageError } from '../output.ts';
+import { paint, print, printJson, remark } from '../output.ts';
+import { printable } from '../printable.ts';
+
+interface CountersignOptions {
+  readonly role: 'requester' | 'operator';
+  readonly key: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
 
 /** `tally countersign` and `tally inspect`: work on a receipt in a file. */
 export function documentCommands(program: Command): void {
   program
     .command('countersign')
     .summary('add the requester’s or operator’s signature')
-    .description('Adds a counter-signature to an envelope. What was signed before stays as it is, and so does its anchor.')
+    .description(
+      'Adds a counter-signature to an envelope. What was signed before stays as it is, and so does its anchor. ' +
+        'The requester is the DID in request.origin (tally mint --agent), the operator the one in operator.entity.',
+    )
     .argument('<file>', 'the receipt: a file, or - for standard input')
-    .requiredOption('--role <role>', 'requester or operator')
+    .addOption(
+      new Option('--role <role>', 'who signs').choices(['requester', 'operator']).makeOptionMandatory(),
+    )
     .requiredOption('--key <file>', 'your key file (tally keys generate)')
     .option('--out <file>', 'write the receipt to a file')
-    .option('--json', 'the receipt, indented')
-    .action(async (file: string, options: { role: string; key: string; out?: string; json?: boolean }) => {
-      if (options.role !== 'requester' && options.role !== 'operator') {
-        throw new UsageError('--role is requester or operator.');
-      }
-      const signed = await countersign(await readJson(file), options.role, await readKeyFile(options.key));
-      if (options.out !== undefined) {
-        writeFileSync(options.out, `${signed}\n`);
-        remark(`Wrote the counter-signed receipt to ${options.out}.`);
-      } else if (options.json) printJson(JSON.parse(signed));
-      else print(signed);
-    });
+    .option('--json', 'the receipt, indented; with --out, what was written')
+    .addHelpText('after', COUNTERSIGN_HELP)
+    .action(countersignFile);
 
   program
     .command('inspect')
@@ -34,36 +46,73 @@ export function documentCommands(program: Command): void {
     .description('Lays a receipt out for reading. It judges nothing: `tally verify` does.')
     .argument('<file>', 'the receipt: a file, or - for standard input')
     .option('--json', 'as JSON')
-    .action(async (file: string, options: { json?: boolean }) => inspect(await readJson(file), options.json === true));
+    .action(async (file: string, options: { json?: boolean }) => inspect(file, options.json === true));
 }
 
-async function inspect(document: JsonValue, json: boolean): Promise<void> {
-  const { family, profile, receipt_id } = await verify(document, { now: Date.now() });
+const COUNTERSIGN_HELP = `
+Example:
+  $ me=$(tally keys generate --out me.json)
+  $ tally mint --text hello --agent "$me" --out receipt.json
+  $ tally countersign receipt.json --role requester --key me.json --out signed.json`;
+
+async function countersignFile(file: string, { role, key, out, json }: CountersignOptions): Promise<void> {
+  const document = await readJson(file);
+  const signed = await countersign(document, role, await readKeyFile(key)).catch((error: unknown) => {
+    throw named(error, file);
+  });
+  if (out !== undefined) {
+    writeOut(out, `${signed}\n`);
+    if (json) printJson({ file: out, role });
+    else remark(`Wrote the counter-signed receipt to ${out}.`);
+  } else if (json) printJson(JSON.parse(signed));
+  else print(signed);
+}
+
+/** What is no receipt is named, so that the message says which file is meant. */
+function named(error: unknown, file: string): unknown {
+  if (!(error instanceof TallyError) || error.code !== 'not_a_receipt') return error;
+  return new TallyError(error.code, `${nameOf(file)}: ${error.message}`, {
+    field: error.field,
+    cause: error,
+  });
+}
+
+async function inspect(file: string, json: boolean): Promise<void> {
+  const document = await readJson(file);
+  const { family, profile, receipt_id, checks } = await verify(document, { now: Date.now() });
   if (family === null || !isObject(document)) {
-    throw new TallyError('not_a_receipt', 'The document is not a receipt of a known family.');
+    throw new TallyError('not_a_receipt', `${nameOf(file)} is not a receipt of a known family.`);
   }
+  const fault = checks.find(({ name, ok }) => name === 'format' && ok === false);
   const facts = {
     family,
     profile,
     receipt_id,
     bytes: canonicalBytes(document).length,
-    anchored_sha256: anchoredHash(document),
+    anchored_sha256: fault === undefined ? anchoredHash(document) : null,
   };
   if (json) return printJson({ ...facts, document });
-  for (const [name, value] of Object.entries(facts)) print(`${paint('dim', name.padEnd(16))} ${value}`);
+  for (const [name, value] of Object.entries(facts))
+    print(`${paint('dim', name.padEnd(16))} ${shown(value)}`);
   print('');
   for (const line of lines(document, '')) print(line);
+  if (fault !== undefined) remark(`It has not the form of a receipt: ${fault.detail}`);
 }
 
 function* lines(value: JsonValue, indent: string): Generator<string> {
   if (value === null || typeof value !== 'object') {
-    yield `${indent}${String(value)}`;
+    yield `${indent}${shown(value)}`;
     return;
   }
   for (const [name, member] of Object.entries(value)) {
+    const label = printable(name);
     if (member !== null && typeof member === 'object') {
-      yield `${indent}${paint('bold', name)}`;
+      yield `${indent}${paint('bold', label)}`;
       yield* lines(member, `${indent}  `);
-    } else yield `${indent}${paint('dim', name)} ${member === null ? paint('dim', 'unknown') : String(member)}`;
+    } else yield `${indent}${paint('dim', label)} ${shown(member)}`;
   }
+}
+
+function shown(value: string | number | boolean | null): string {
+  return value === null ? paint('dim', 'null') : printable(String(value));
 }

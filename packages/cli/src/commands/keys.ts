@@ -1,37 +1,35 @@
-import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import {
   didSvc,
-  formatTimestamp,
+  isObject,
   KEY_PURPOSES,
-  parseTimestamp,
+  type KeyPurpose,
   REVOCATION_REASONS,
-  rootFingerprint,
+  type RevocationReason,
   signStatement,
+  TallyError,
 } from '@tallystick/core';
-import {
-  createKeyring,
-  holdsRoot,
-  type Keyring,
-  readPassphrase,
-  refreshTrust,
-  revokeKey,
-  rotateKey,
-  signerFor,
-  writeKeyring,
-} from '@tallystick/server';
-import { call, DEFAULT_URL } from '../client.ts';
+import { type Command, Option } from 'commander';
+import { call, urlOption } from '../client.ts';
 import { generateKeyFile, readKeyFile } from '../key-file.ts';
-import { paint, print, printJson, remark, UsageError } from '../output.ts';
-import { serviceConfig, serviceKeyring, withStore } from '../service-files.ts';
+import { print, printJson, remark, UsageError } from '../output.ts';
 
-/** `tally keys`: the service's keyring, and keys of one's own. */
+/** `tally keys`: keys of one's own, and the service's keyring. */
 export function keyCommands(program: Command): void {
-  const keys = program.command('keys').summary('the service’s keys, and your own').description('Makes, lists, rotates and revokes keys.');
+  const keys = program
+    .command('keys')
+    .summary('the service’s keys, and your own')
+    .description(
+      'generate and register are for a key of your own; init, list, rotate and revoke for the keyring of the service on this machine.',
+    );
+  ownKeys(keys);
+  serviceKeys(keys);
+}
 
+function ownKeys(keys: Command): void {
   keys
     .command('generate')
-    .description('Makes a key of your own, to counter-sign or to register as an issuer.')
+    .summary('make a key of your own')
+    .description('Makes a key of your own, to counter-sign or to register as an issuer. Prints its did:key.')
     .requiredOption('--out <file>', 'where to write it (mode 0600); an existing file is kept')
     .option('--json', 'as JSON')
     .action(async ({ out, json }: { out: string; json?: boolean }) => {
@@ -42,105 +40,99 @@ export function keyCommands(program: Command): void {
 
   keys
     .command('register')
-    .description('Registers a handle at a service with your key: the service learns that did:svc:<handle> holds it.')
-    .requiredOption('--handle <handle>', 'the handle: a-z, 0-9 and -')
+    .summary('register a handle with your key')
+    .description(
+      'Registers a handle at a service with your key: the service learns that did:svc:<handle> holds it.',
+    )
+    .requiredOption('--handle <handle>', 'the handle: a-z, 0-9 and -', handle)
     .requiredOption('--key <file>', 'your key file')
-    .option('--url <url>', 'the service', process.env.TALLY_URL ?? DEFAULT_URL)
+    .addOption(urlOption())
     .option('--json', 'the record as JSON')
     .action(register);
+}
 
+function serviceKeys(keys: Command): void {
   keys
     .command('init')
-    .description('Makes the service’s keyring. The root key goes into a file of its own with --root-out, to be kept offline.')
-    .option('--root-out <file>', 'a keyring with the root, apart from the rest')
-    .action(init);
-
-  keys.command('list').description('Lists the service’s keys.').option('--json', 'as JSON').action(list);
+    .summary('make the service’s keyring')
+    .description(
+      'Makes the service’s keyring. The root key goes into a file of its own with --root-out, to be kept offline.',
+    )
+    .option('--root-out <file>', 'a keyring with the root alone')
+    .option('--json', 'as JSON')
+    .action(async (options: { rootOut?: string; json?: boolean }) =>
+      (await import('../service/keyring.ts')).init(options),
+    );
 
   keys
+    .command('list')
+    .summary('list the service’s keys')
+    .description('Lists the service’s public keys with their purposes, states and windows.')
+    .option('--json', 'as JSON')
+    .action(async (options: { json?: boolean }) => (await import('../service/keyring.ts')).list(options));
+
+  const purposes = KEY_PURPOSES.filter((purpose) => purpose !== 'root');
+  keys
     .command('rotate')
-    .description('Replaces a key. The outgoing one signs the change and stays valid for 60 s; a running server takes the new one up within 2 s.')
-    .option('--purpose <purpose>', KEY_PURPOSES.filter((purpose) => purpose !== 'root').join(', '), 'receipt')
-    .action(rotate);
+    .summary('replace a key of the service')
+    .description(
+      'Replaces a key. The outgoing one signs the change and stays valid for 60 s; a running server takes the new one up within 2 s.',
+    )
+    .addOption(new Option('--purpose <purpose>', 'which key').choices(purposes).default('receipt'))
+    .option('--json', 'as JSON')
+    .action(async (options: { purpose: KeyPurpose; json?: boolean }) =>
+      (await import('../service/keyring.ts')).rotate(options),
+    );
 
   keys
     .command('revoke')
-    .description('Revokes a key. After `compromised`, only receipts anchored before stay trusted.')
-    .argument('<key-id>', 'the did:key')
-    .requiredOption('--reason <reason>', REVOCATION_REASONS.join(', '))
+    .summary('revoke a key of the service')
+    .description(
+      'Revokes a key; an active one is replaced. After `compromised`, only receipts anchored before stay trusted.',
+    )
+    .argument('<key-id>', 'the did:key (tally keys list)')
+    .addOption(new Option('--reason <reason>', 'why').choices([...REVOCATION_REASONS]).makeOptionMandatory())
     .option('--at <time>', 'since when, in UTC; now when absent')
-    .action(revoke);
+    .option('--json', 'as JSON')
+    .action(async (keyId: string, options: { reason: RevocationReason; at?: string; json?: boolean }) =>
+      (await import('../service/keyring.ts')).revoke(keyId, options),
+    );
 }
 
-async function register(options: { handle: string; key: string; url: string; json?: boolean }): Promise<void> {
-  const signer = await readKeyFile(options.key);
-  const own = JSON.parse((await call(options.url, '/.well-known/did.json')).text) as { alsoKnownAs?: string[] };
-  const audience = own.alsoKnownAs?.[0];
-  if (audience === undefined) throw new UsageError(`The service at ${options.url} does not say which DID it has.`);
-  const did = didSvc(options.handle);
+/** The did:svc of a handle. @throws UsageError */
+function handle(text: string): string {
+  try {
+    return didSvc(text);
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    throw new UsageError(`--handle ${text}: ${error.message}`, { cause: error });
+  }
+}
+
+async function register({
+  handle: did,
+  key,
+  url,
+  json,
+}: {
+  handle: string;
+  key: string;
+  url: string;
+  json?: boolean;
+}): Promise<void> {
+  const signer = await readKeyFile(key);
+  const { body: own } = await call(url, '/.well-known/did.json');
+  const audience = isObject(own) && Array.isArray(own.alsoKnownAs) ? own.alsoKnownAs[0] : undefined;
+  if (typeof audience !== 'string')
+    throw new TallyError('unavailable', `The service at ${url} does not say which DID it has.`);
   const statement = await signStatement(
     { audience, did, sequence: 1, action: 'register', keyId: signer.keyId, at: Date.now() },
     signer,
   );
-  const { text } = await call(options.url, '/v1/issuers', { body: JSON.stringify(statement) });
-  if (options.json) print(text);
-  else remark(`Registered ${did} with ${signer.keyId}. Its record: ${new URL(`/.well-known/issuers/${did}.json`, options.url)}`);
-}
-
-async function init({ rootOut }: { rootOut?: string }): Promise<void> {
-  const config = serviceConfig();
-  for (const path of [config.keyring.path, rootOut]) {
-    if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists already; it is left as it is.`);
-  }
-  const keyring = await createKeyring(didSvc(config.handle), Date.now());
-  const passphrase = readPassphrase(config.keyring);
-  if (rootOut === undefined) writeKeyring(config.keyring.path, keyring, passphrase);
-  else {
-    const isRoot = ({ purpose }: { purpose: string }): boolean => purpose === 'root';
-    writeKeyring(rootOut, { ...keyring, keys: keyring.keys.filter(isRoot) }, passphrase);
-    writeKeyring(config.keyring.path, { ...keyring, keys: keyring.keys.filter((key) => !isRoot(key)) }, passphrase);
-  }
-  print(`${keyring.document.did}  root ${rootFingerprint(signerFor(keyring, 'root').publicKey)}`);
-  if (passphrase === null) remark('The keys are not encrypted: set TALLY_KEYRING_PASSPHRASE_FILE to a file with a passphrase.');
-}
-
-async function list({ json }: { json?: boolean }): Promise<void> {
-  const { keyring } = await serviceKeyring(serviceConfig());
-  const { did, keys } = keyring.document;
-  const root = holdsRoot(keyring) ? rootFingerprint(signerFor(keyring, 'root').publicKey) : null;
-  if (json) return printJson({ did, root, keys });
-  print(`${paint('bold', did)}  root ${root ?? 'kept elsewhere'}`);
-  for (const key of keys) {
-    const until = key.revoked === null ? (key.valid_until ?? 'open') : `revoked ${key.revoked.at} (${key.revoked.reason})`;
-    print(`  ${key.purpose.padEnd(10)} ${key.state.padEnd(8)} ${key.key_id}  ${key.valid_from} … ${until}`);
-  }
-}
-
-async function rotate({ purpose: name }: { purpose: string }): Promise<void> {
-  const purpose = KEY_PURPOSES.find((known) => known === name);
-  if (purpose === undefined) throw new UsageError(`--purpose is one of ${KEY_PURPOSES.join(', ')}.`);
-  const after = await change((keyring) => rotateKey(keyring, purpose, Date.now()));
-  print(signerFor(after, purpose).keyId);
-}
-
-async function revoke(keyId: string, options: { reason: string; at?: string }): Promise<void> {
-  const reason = REVOCATION_REASONS.find((known) => known === options.reason);
-  if (reason === undefined) throw new UsageError(`--reason is one of ${REVOCATION_REASONS.join(', ')}.`);
-  const instant = options.at === undefined ? null : parseTimestamp(options.at);
-  if (options.at !== undefined && instant === null) throw new UsageError('--at takes a UTC time such as 2027-01-31T12:00:00Z.');
-  const now = Date.now();
-  const at = instant === null ? now : instant.seconds * 1000;
-  await change((keyring) => revokeKey(keyring, keyId, reason, at, now));
-  print(`${keyId} is revoked from ${formatTimestamp(Math.floor(at / 1000) * 1000)} on (${reason}).`);
-}
-
-/** Changes the keyring on disk and, where the root is at hand, publishes the news in a new trust bundle. */
-async function change(by: (keyring: Keyring) => Promise<Keyring>): Promise<Keyring> {
-  const config = serviceConfig();
-  const { keyring, passphrase } = await serviceKeyring(config);
-  const after = await by(keyring);
-  writeKeyring(config.keyring.path, after, passphrase);
-  if (holdsRoot(after)) await withStore(config, (store) => refreshTrust(store, after, Date.now()));
-  else remark('The root is not here: publish a new trust bundle with tally trust draft, sign and publish.');
-  return after;
+  const { body } = await call(url, '/v1/issuers', { body: JSON.stringify(statement) });
+  if (json) printJson(body);
+  else print(`${did}  ${signer.keyId}`);
+  remark(
+    `Registered. Its record: ${url}/.well-known/issuers/${did}.json. The service’s operator makes it verified.`,
+  );
 }

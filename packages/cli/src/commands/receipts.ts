@@ -1,8 +1,17 @@
-import { writeFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import { canonicalize, type JsonObject, PROFILES, utf8 } from '@tallystick/core';
-import { call, DEFAULT_URL } from '../client.ts';
-import { readBytes, readJson } from '../input.ts';
+import { existsSync } from 'node:fs';
+import {
+  canonicalize,
+  isObject,
+  type JsonObject,
+  PROFILES,
+  TallyError,
+  utf8,
+  verify,
+} from '@tallystick/core';
+import { type Command, Option } from 'commander';
+import { call, type Reply, urlOption } from '../client.ts';
+import { writeOut } from '../files.ts';
+import { nameOf, readBytes, readJson } from '../input.ts';
 import { print, printJson, remark, UsageError } from '../output.ts';
 
 interface Sending {
@@ -13,36 +22,12 @@ interface Sending {
   readonly json?: boolean;
 }
 
-/** `tally mint` and `tally emit`: receipts from a service. */
-export function receiptCommands(program: Command): void {
-  shared(program.command('mint'))
-    .summary('mint a free receipt for a text')
-    .description('Mints a free receipt. The service signs the SHA-256 of the input and does not keep the input.')
-    .argument('[file]', 'the input: a file, or - for standard input')
-    .option('--text <text>', 'the input itself')
-    .option('--purpose <purpose>', 'what the receipt is for', 'receipt')
-    .action(async (file: string | undefined, options: Sending & { text?: string; purpose: string }) => {
-      const input = await inputText(file, options.text);
-      await send('/v1/receipt/free', { input, purpose: options.purpose }, options);
-    });
-
-  shared(program.command('emit'))
-    .summary('emit a receipt of a profile')
-    .description('Emits a receipt for a payload. Give exactly one of --payload, --text and --sha256.')
-    .option('--profile <profile>', PROFILES.join(', '), 'standard')
-    .option('--payload <file>', 'any JSON: a file, or - for standard input')
-    .option('--text <text>', 'a text')
-    .option('--sha256 <hex>', 'the SHA-256 of a payload that stays here')
-    .option('--purpose <purpose>', 'what the receipt is for')
-    .option('--content-type <type>', 'the media type of the payload')
-    .option('--failed', 'receipt a failure: ok is false')
-    .option('--request <file>', 'the whole request body as JSON, for every other member')
-    .action(async (options: Sending & EmitOptions) => {
-      await send(`/v1/receipt/emit?profile=${encodeURIComponent(options.profile)}`, await emitBody(options), options);
-    });
+interface MintOptions extends Sending {
+  readonly text?: string;
+  readonly purpose: string;
 }
 
-interface EmitOptions {
+interface EmitOptions extends Sending {
   readonly profile: string;
   readonly payload?: string;
   readonly text?: string;
@@ -53,35 +38,113 @@ interface EmitOptions {
   readonly request?: string;
 }
 
+/** `tally mint` and `tally emit`: receipts from a service. */
+export function receiptCommands(program: Command): void {
+  shared(
+    program
+      .command('mint')
+      .summary('mint a free receipt for a text')
+      .description(
+        'Mints a free receipt. The service signs the SHA-256 of the input and does not keep the input.',
+      )
+      .argument('[file]', 'the input: a file, or - for standard input')
+      .option('--text <text>', 'the input itself')
+      .option('--purpose <purpose>', 'what the receipt is for', 'receipt'),
+  )
+    .addHelpText('after', MINT_HELP)
+    .action(mint);
+
+  shared(
+    program
+      .command('emit')
+      .summary('emit a receipt of a profile')
+      .description(
+        'Emits a receipt for a payload. Give exactly one of --payload, --text and --sha256, or a whole --request.',
+      )
+      .addOption(
+        new Option('--profile <profile>', 'size and retention').choices([...PROFILES]).default('standard'),
+      )
+      .option('--payload <file>', 'any JSON: a file, or - for standard input')
+      .option('--text <text>', 'a text')
+      .option('--sha256 <hex>', 'the SHA-256 of a payload that stays here')
+      .option('--purpose <purpose>', 'what the receipt is for')
+      .option('--content-type <type>', 'the media type of the payload')
+      .option('--failed', 'receipt a failure: ok is false')
+      .option('--request <file>', 'the request body as JSON, for every other member'),
+  )
+    .addHelpText('after', EMIT_HELP)
+    .action(async (options: EmitOptions) => {
+      await send(
+        `/v1/receipt/emit?profile=${encodeURIComponent(options.profile)}`,
+        await emitBody(options),
+        options,
+      );
+    });
+}
+
+const MINT_HELP = `
+Examples:
+  $ tally mint --text hello --out receipt.json
+  $ tally mint notes.txt > receipt.json
+  $ echo hello | tally mint - | tally verify -`;
+
+const EMIT_HELP = `
+Examples:
+  $ tally emit --text "42 pallets moved" --profile nano
+  $ echo '{"order":42}' | tally emit --payload - --purpose fulfilment --out receipt.json
+  $ tally emit --sha256 "$(sha256sum < model.bin | cut -c1-64)" --content-type application/octet-stream`;
+
 function shared(command: Command): Command {
   return command
-    .option('--url <url>', 'the service', process.env.TALLY_URL ?? DEFAULT_URL)
+    .addOption(urlOption())
     .option('--agent <did>', 'the DID of the calling agent')
     .option('--out <file>', 'write the receipt to a file')
     .option('--idempotency-key <key>', 'the same key and request give the same receipt')
-    .option('--json', 'the receipt, indented');
+    .option('--json', 'the receipt, indented; with --out, what was written');
+}
+
+async function mint(file: string | undefined, options: MintOptions): Promise<void> {
+  const input = await inputText(file, options.text);
+  await send('/v1/receipt/free', { input, purpose: options.purpose }, options);
 }
 
 async function inputText(file: string | undefined, text: string | undefined): Promise<string> {
-  if ((file === undefined) === (text === undefined)) {
-    throw new UsageError('Give the input as a file, as - for standard input, or with --text.');
+  if (text !== undefined && file === undefined) return text;
+  if (file === undefined || text !== undefined) {
+    throw new UsageError('Give the input either as a file, as - for standard input, or with --text.');
   }
-  if (text !== undefined) return text;
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readBytes(file ?? '-'));
+  if (file !== '-' && !existsSync(file)) {
+    throw new UsageError(
+      `There is no file ${file}. For a receipt of that very text: tally mint --text "${file}"`,
+    );
+  }
+  const bytes = await readBytes(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new UsageError(
+      `${nameOf(file)} is not UTF-8 text. For other bytes, receipt their hash: tally emit --sha256 <hex>`,
+      { code: 'json_not_utf8', cause },
+    );
+  }
 }
 
 async function emitBody(options: EmitOptions): Promise<JsonObject> {
-  const base = options.request === undefined ? {} : ((await readJson(options.request)) as JsonObject);
-  const given: [string, JsonObject[string] | undefined][] = [
-    ['payload', options.payload === undefined ? undefined : await readJson(options.payload)],
-    ['input', options.text],
-    ['payload_sha256', options.sha256],
-    ['purpose', options.purpose],
-    ['content_type', options.contentType],
-    ['ok', options.failed ? false : undefined],
-  ];
-  const members = given.filter((entry): entry is [string, JsonObject[string]] => entry[1] !== undefined);
-  return { ...base, ...Object.fromEntries(members) };
+  const payloads = [options.payload, options.text, options.sha256].filter((one) => one !== undefined);
+  if (payloads.length > 1 || (payloads.length === 0 && options.request === undefined)) {
+    throw new UsageError('Give exactly one of --payload, --text and --sha256, or a whole --request.');
+  }
+  const base = options.request === undefined ? {} : await readJson(options.request);
+  if (!isObject(base)) throw new UsageError('--request takes a file with a JSON object.');
+  const given = {
+    ...(options.payload === undefined ? {} : { payload: await readJson(options.payload) }),
+    ...(options.text === undefined ? {} : { input: options.text }),
+    ...(options.sha256 === undefined ? {} : { payload_sha256: options.sha256 }),
+    ...(options.purpose === undefined ? {} : { purpose: options.purpose }),
+    ...(options.contentType === undefined ? {} : { content_type: options.contentType }),
+    ...(options.failed ? { ok: false } : {}),
+  };
+  return { ...base, ...given };
 }
 
 async function send(path: string, body: JsonObject, options: Sending): Promise<void> {
@@ -89,10 +152,33 @@ async function send(path: string, body: JsonObject, options: Sending): Promise<v
     ...(options.agent === undefined ? {} : { 'x-agent-did': options.agent }),
     ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
   };
-  const { text } = await call(options.url, path, { body: canonicalize(body), headers });
+  const reply = await call(options.url, path, { body: canonicalize(body), headers });
+  const receiptId = await checkedReceipt(reply, options.url);
   if (options.out !== undefined) {
-    writeFileSync(options.out, `${text}\n`);
-    remark(`Wrote ${utf8(text).length} bytes to ${options.out}. Check them with: tally verify ${options.out}`);
-  } else if (options.json) printJson(JSON.parse(text));
-  else print(text);
+    keep(options.out, reply.text);
+    if (options.json) printJson({ file: options.out, receipt_id: receiptId, bytes: utf8(reply.text).length });
+    else remark(`Wrote ${receiptId} to ${options.out}. Check it with: tally verify ${options.out}`);
+  } else if (options.json) printJson(reply.body);
+  else print(reply.text);
+}
+
+/** A receipt is checked before it is handed on. Returns its id. @throws unavailable for anything else */
+async function checkedReceipt({ body }: Reply, url: string): Promise<string | null> {
+  const { integrity, receipt_id, checks } = await verify(body, { now: Date.now() });
+  if (integrity) return receipt_id;
+  const fault = checks.find(({ ok }) => ok === false);
+  throw new TallyError(
+    'unavailable',
+    `${url} answered with something that is no good receipt. ${fault?.detail ?? ''}`,
+  );
+}
+
+/** A receipt that was issued is not lost because a file can't be written: then it is printed. */
+function keep(path: string, text: string): void {
+  try {
+    writeOut(path, `${text}\n`);
+  } catch (error) {
+    print(text);
+    throw error;
+  }
 }

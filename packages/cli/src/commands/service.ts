@@ -1,23 +1,48 @@
 import type { Command } from 'commander';
-import { serve } from '@tallystick/server';
-import { remark } from '../output.ts';
-import { serviceConfig, withStore } from '../service-files.ts';
 
 /** `tally serve` and `tally backup`: the service on this machine. */
 export function serviceCommands(program: Command): void {
   program
     .command('serve')
     .summary('run the service')
-    .description('Runs the service until SIGTERM or SIGINT. Configured by the environment: PORT, HOST, TALLY_DATA_DIR and more (docs/operations.md).')
-    .action(() => serve(process.env));
+    .description(
+      'Runs the service until SIGTERM or SIGINT. It is configured by the environment (docs/operations.md).',
+    )
+    .addHelpText('after', SERVE_HELP)
+    .action(async () => {
+      const { serve } = await import('@tallystick/server');
+      await serve(process.env);
+    });
 
   program
     .command('backup')
     .summary('copy the database while it is in use')
-    .description('Writes a consistent copy of the service’s database to a file, while the service runs. Back up the keyring apart from it.')
+    .description(
+      'Writes a consistent copy of the service’s database to a file, while the service runs. Back up the keyring apart from it.',
+    )
     .argument('<file>', 'where to write the copy')
-    .action(async (file: string) => {
-      await withStore(serviceConfig(), (store) => store.backup(file));
-      remark(`Wrote a consistent copy to ${file}. The keys are not in it: keep the keyring apart.`);
-    });
+    .option('--force', 'replace the file if it exists, once the copy is complete')
+    .option('--json', 'as JSON')
+    .addHelpText('after', BACKUP_HELP)
+    .action(async (file: string, options: { force?: boolean; json?: boolean }) =>
+      (await import('../service/backup.ts')).backup(file, options),
+    );
 }
+
+const SERVE_HELP = `
+Environment, with the defaults of development:
+  PORT                           8787; 0 for any free port
+  HOST                           127.0.0.1
+  TALLY_DATA_DIR                 ./.tally
+  TALLY_HANDLE                   local: the service is did:svc:local
+  TALLY_KEYRING_PASSPHRASE_FILE  none: the keys are not encrypted
+  NODE_ENV=production            refuses to start without its settings, and names them
+
+Example:
+  $ PORT=9000 TALLY_DATA_DIR=/var/lib/tally tally serve`;
+
+const BACKUP_HELP = `
+Examples:
+  $ tally backup "tally-$(date +%F).db"
+  $ mkdir restored && cp tally-2027-01-31.db restored/tally.db && cp .tally/keyring.json restored/
+  $ TALLY_DATA_DIR=restored tally serve`;

@@ -1,148 +1,161 @@
-import { writeFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import {
-  checkTrustBundle,
-  formatTimestamp,
-  isObject,
-  parseJson,
-  signTrustBundle,
-  type TrustBundleFacts,
-  TallyError,
-  utf8,
-} from '@tallystick/core';
-import {
-  approveIssuer,
-  BUNDLE_DAYS,
-  currentTrust,
-  holdsRoot,
-  publishTrust,
-  readKeyring,
-  readPassphrase,
-  refreshTrust,
-  signerFor,
-  trustDraft,
-} from '@tallystick/server';
-import { call, DEFAULT_URL } from '../client.ts';
-import { readJson } from '../input.ts';
+import { checkTrustBundle, isObject, type JsonValue, TallyError, type TrustBundle } from '@tallystick/core';
+import { type Command, Option } from 'commander';
+import { call, DEFAULT_URL, serviceUrl } from '../client.ts';
+import { writeOut } from '../files.ts';
+import { nameOf, readJson } from '../input.ts';
 import { paint, print, printJson, remark, UsageError } from '../output.ts';
-import { serviceConfig, serviceKeyring, withStore } from '../service-files.ts';
-import { savedTrust, saveTrust } from '../trust-store.ts';
+import { printable } from '../printable.ts';
+import { rootFingerprintOption } from '../trust-sources.ts';
+import { allSavedTrust, forgetTrust, savedTrust, saveTrust, trustFile } from '../trust-store.ts';
+import { operatorTrustCommands } from './trust-operator.ts';
+
+type Checked = Awaited<ReturnType<typeof checkTrustBundle>>;
 
 /** `tally trust`: whom to trust, and for operators: how the service says so. */
 export function trustCommands(program: Command): void {
   const trust = program
     .command('trust')
     .summary('fetch, show and publish trust bundles')
-    .description('A trust bundle is the signed list of issuers and keys. Fetch it once; from then on verifying needs no network.');
+    .description(
+      'A trust bundle is a service’s signed list of issuers and keys. Fetch it once; from then on verifying needs no network. ' +
+        'draft, sign, publish and approve are for the operator of a service.',
+    );
 
   trust
     .command('fetch')
-    .description('Fetches a service’s bundle, checks it against the pin, and saves it.')
-    .argument('[url]', 'the service', process.env.TALLY_URL ?? DEFAULT_URL)
-    .option('--root <fingerprint>', 'the root’s fingerprint as you know it (sha256:…)')
+    .summary('fetch a service’s bundle, check it and save it')
+    .description(
+      'Fetches a service’s bundle and saves it for `tally verify`. The first fetch pins the root; after that, a bundle ' +
+        'of another root, an older one and an expired one are refused, and what was saved stays.',
+    )
+    .addArgument(
+      program
+        .createArgument('[url]', 'the service (default: TALLY_URL, or this machine)')
+        .argParser(serviceUrl),
+    )
+    .option('--root <fingerprint>', 'the root’s fingerprint as you know it (sha256:…)', rootFingerprintOption)
     .option('--out <file>', 'write the bundle to a file too, to carry it elsewhere')
     .option('--json', 'as JSON')
+    .addHelpText('after', FETCH_HELP)
     .action(fetchTrust);
 
   trust
     .command('show')
-    .description('Shows a bundle.')
-    .argument('<file>', 'a bundle: a file, or - for standard input')
+    .summary('show the saved bundles, or one in a file')
+    .description('Shows what is saved, or the bundle in a file, expired or not.')
+    .argument('[file]', 'a bundle: a file, or - for standard input')
     .option('--json', 'as JSON')
-    .action(async (file: string, { json }: { json?: boolean }) => {
-      const document = await readJson(file);
-      const bundle = isObject(document) && isObject(document.bundle) ? document.bundle : document;
-      show(await checkTrustBundle(bundle, { now: Date.now() }), json === true);
+    .action(showTrust);
+
+  trust
+    .command('forget')
+    .summary('remove a service’s bundle and its pin')
+    .description(
+      'Removes what is saved of a service. Its next fetch pins a root anew, so give that one with --root.',
+    )
+    .addArgument(program.createArgument('<url>', 'the service').argParser(serviceUrl))
+    .addOption(new Option('--json', 'as JSON'))
+    .action((url: string, { json }: { json?: boolean }) => {
+      if (!forgetTrust(url))
+        throw new UsageError(`Nothing is saved of ${url}. See what is with: tally trust show`);
+      if (json) printJson({ url, forgotten: true });
+      else remark(`Removed the bundle and the pin of ${url}.`);
     });
 
-  trust
-    .command('draft')
-    .description('Writes the next bundle, unsigned, to standard output: for a root that is kept offline.')
-    .action(async () => {
-      const config = serviceConfig();
-      const { keyring } = await serviceKeyring(config);
-      printJson(await withStore(config, (store) => trustDraft(store, keyring)));
-    });
-
-  trust
-    .command('sign')
-    .description('Signs a draft with the root key and writes the bundle to standard output. Needs no network and no database.')
-    .argument('<draft>', 'the draft: a file, or - for standard input')
-    .requiredOption('--root-keyring <file>', 'the keyring with the root (tally keys init --root-out)')
-    .option('--days <days>', 'for how long it may be relied on', String(BUNDLE_DAYS))
-    .action(sign);
-
-  trust
-    .command('publish')
-    .description('Publishes a signed bundle on the service of this machine.')
-    .argument('<file>', 'the bundle: a file, or - for standard input')
-    .action(publish);
-
-  trust
-    .command('approve')
-    .description('Marks a registered issuer as verified: your act, which is what issuer_verified and trusted mean.')
-    .argument('<did>', 'did:svc:<handle>')
-    .action(approve);
+  operatorTrustCommands(trust);
 }
 
-async function fetchTrust(url: string, options: { root?: string; out?: string; json?: boolean }): Promise<void> {
-  const { text } = await call(url, '/.well-known/trust.json');
-  const origin = new URL(url).origin;
-  const before = savedTrust(origin);
-  const checked = await checkTrustBundle(parseJson(utf8(text)), { now: Date.now(), pin: before?.pin, root: options.root });
-  const path = saveTrust({ url: origin, ...checked });
-  if (options.out !== undefined) writeFileSync(options.out, `${text}\n`);
-  show(checked, options.json === true);
+const FETCH_HELP = `
+Examples:
+  $ tally trust fetch https://receipts.example.com --root sha256:9f86d081…
+  $ tally trust fetch --out bundle.json               to verify on a machine without network`;
+
+async function fetchTrust(
+  given: string | undefined,
+  options: { root?: string; out?: string; json?: boolean },
+): Promise<void> {
+  const url = given ?? serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
+  assertPin(url, options.root);
+  const { text, body } = await call(url, '/.well-known/trust.json');
+  const before = savedTrust(url);
+  const expected = { now: Date.now(), pin: before?.pin, root: options.root };
+  const checked = await checkTrustBundle(body, expected).catch((error: unknown) => {
+    throw refused(error, url, before !== null);
+  });
+  const file = saveTrust({ url, ...checked });
+  if (options.out !== undefined) writeOut(options.out, `${text}\n`);
+  if (options.json) return printJson({ url, file, root: checked.pin.root, bundle: checked.bundle });
+  show(checked);
   if (before === null && options.root === undefined) {
-    remark('First fetch: the root is pinned from now on. Compare its fingerprint with one that you got another way.');
+    remark(
+      'First fetch: the root is pinned from now on. Compare its fingerprint with one that you got another way.',
+    );
   }
-  remark(`Saved to ${path}.`);
+  remark(`Saved to ${file}.`);
 }
 
-function show({ bundle, pin }: Awaited<ReturnType<typeof checkTrustBundle>>, json: boolean): void {
-  if (json) return printJson({ root: pin.root, bundle });
+/** @throws trust_root_mismatch when --root gives another root than the one that is pinned */
+function assertPin(url: string, root: string | undefined): void {
+  const pinned = savedTrust(url)?.pin.root;
+  if (root === undefined || pinned === undefined || pinned === root) return;
+  throw new TallyError(
+    'trust_root_mismatch',
+    `${url}: the pinned root is ${pinned}, not ${root} as --root says. If the service really changed its root: tally trust forget ${url}`,
+  );
+}
+
+function refused(error: unknown, url: string, kept: boolean): unknown {
+  if (!(error instanceof TallyError)) return error;
+  const stays = kept ? ' What was saved stays as it is.' : ' Nothing was saved.';
+  const advice =
+    error.code === 'trust_root_mismatch' && kept ? ` To start anew: tally trust forget ${url}` : '';
+  return new TallyError(error.code, `${url}: ${error.message}${stays}${advice}`, {
+    field: error.field,
+    cause: error,
+  });
+}
+
+async function showTrust(file: string | undefined, { json }: { json?: boolean }): Promise<void> {
+  if (file !== undefined) {
+    const document = await readJson(file);
+    const checked = await checkShown(document, nameOf(file));
+    if (json) printJson({ root: checked.pin.root, bundle: checked.bundle });
+    else show(checked);
+    return;
+  }
+  const { saved, refused: damaged } = allSavedTrust();
+  if (json) {
+    const list = saved.map(({ url, pin, bundle }) => ({ url, file: trustFile(url), root: pin.root, bundle }));
+    return printJson({ saved: list, refused: damaged });
+  }
+  for (const one of saved) {
+    print(`${paint('bold', 'service')}  ${printable(one.url)}`);
+    show(one);
+  }
+  for (const { reason } of damaged) remark(reason);
+  if (saved.length === 0) remark('No trust is saved. Fetch it once: tally trust fetch <url of the service>');
+}
+
+/** Checks all but the expiry, which `show` prints. */
+function checkShown(document: JsonValue, name: string): Promise<Checked> {
+  const bundle = isObject(document) && isObject(document.bundle) ? document.bundle : document;
+  return checkTrustBundle(bundle, { now: 0 }).catch((error: unknown) => {
+    if (!(error instanceof TallyError)) throw error;
+    throw new TallyError(error.code, `${name}: ${error.message}`, { field: error.field, cause: error });
+  });
+}
+
+function show({ bundle, pin }: Pick<Checked, 'bundle' | 'pin'>): void {
   print(`${paint('bold', 'root')}     ${pin.root}`);
-  print(`${paint('bold', 'version')}  ${bundle.version}, issued ${bundle.issued_at}, expires ${bundle.expires_at}`);
+  print(`${paint('bold', 'version')}  ${bundle.version}, issued ${bundle.issued_at}, ${expiry(bundle)}`);
   for (const issuer of bundle.issuers) {
-    print(`${paint('bold', 'issuer')}   ${issuer.did}  ${issuer.status}`);
-    for (const key of issuer.keys) print(`           ${key.purpose.padEnd(10)} ${key.state.padEnd(8)} ${key.key_id}`);
+    print(`${paint('bold', 'issuer')}   ${printable(issuer.did)}  ${issuer.status}`);
+    for (const key of issuer.keys)
+      print(`           ${key.purpose.padEnd(10)} ${key.state.padEnd(8)} ${printable(key.key_id)}`);
   }
 }
 
-async function sign(draft: string, options: { rootKeyring: string; days: string }): Promise<void> {
-  const days = Number(options.days);
-  if (!Number.isInteger(days) || days < 1 || days > 3660) throw new UsageError('--days is a whole number from 1 to 3660.');
-  const facts = (await readJson(draft)) as unknown as Pick<TrustBundleFacts, 'version' | 'issuers' | 'log' | 'chain'>;
-  const keyring = await readKeyring(options.rootKeyring, readPassphrase(serviceConfig().keyring));
-  const now = Math.floor(Date.now() / 1000) * 1000;
-  const text = await signTrustBundle({ ...facts, issuedAt: now, expiresAt: now + days * 86_400_000 }, signerFor(keyring, 'root'));
-  await checkTrustBundle(parseJson(utf8(text)), { now });
-  print(text);
+function expiry({ expires_at }: TrustBundle): string {
+  const expired = Date.parse(expires_at) <= Date.now();
+  return expired ? paint('red', `expired ${expires_at}`) : `expires ${expires_at}`;
 }
-
-async function publish(file: string): Promise<void> {
-  const document = await readJson(file);
-  const config = serviceConfig();
-  await withStore(config, async (store) => {
-    const before = await currentTrust(store);
-    const root = before?.bundle.root.public_key;
-    const { bundle } = await checkTrustBundle(document, { now: Date.now() });
-    if (root !== undefined && root !== bundle.root.public_key) {
-      throw new TallyError('trust_root_mismatch', 'The bundle is signed by another root than the one published now.');
-    }
-    await publishTrust(store, bundle);
-    remark(`Published version ${bundle.version}, which expires at ${bundle.expires_at}.`);
-  });
-}
-
-async function approve(did: string): Promise<void> {
-  const config = serviceConfig();
-  const { keyring } = await serviceKeyring(config);
-  await withStore(config, async (store) => {
-    await approveIssuer(store, did);
-    if (holdsRoot(keyring)) await refreshTrust(store, keyring, Date.now());
-    else remark('The root is not here: publish a new trust bundle with tally trust draft, sign and publish.');
-  });
-  print(`${did} is verified as of ${formatTimestamp(Date.now())}.`);
-}
-

@@ -57,6 +57,10 @@ test('what the caller does to its buffers later changes nothing', () => {
   range.root().fill(0);
   for (const hash of range.state().hashes) hash.fill(0);
   expect(range.root()).toEqual(root);
+
+  const resumed = new CompactRange({ size: 1, hashes: [buffer.fill(7)] });
+  buffer.fill(0);
+  expect(resumed.root()).toEqual(root);
 });
 
 test('sizes past 32 bits carry as they should', () => {

@@ -1,4 +1,5 @@
 import { TallyError } from '../errors.ts';
+import { type Sha256, sha256 } from '../hash.ts';
 import { foldNodes, isHash } from './hash.ts';
 import { isTreeSize } from './subtree.ts';
 
@@ -29,9 +30,13 @@ function trailingOnes(size: number): number {
 export class CompactRange {
   #size: number;
   readonly #hashes: Uint8Array[];
+  readonly #sha256: Sha256;
 
-  /** Starts empty, or where `state()` left off. Throws `merkle_range` when size and hashes disagree. */
-  constructor(state: CompactRangeState = { size: 0, hashes: [] }) {
+  /**
+   * Starts empty, or where `state()` left off. Throws `merkle_range` when size and hashes disagree.
+   * @param hash joins the nodes; core's own SHA-256 when absent
+   */
+  constructor(state: CompactRangeState = { size: 0, hashes: [] }, hash: Sha256 = sha256) {
     const { size, hashes } = state;
     if (!isTreeSize(size) || hashes.length !== subtreeCount(size) || !hashes.every(isHash)) {
       throw new TallyError(
@@ -40,6 +45,7 @@ export class CompactRange {
       );
     }
     this.#size = size;
+    this.#sha256 = hash;
     this.#hashes = hashes.map((hash) => hash.slice());
   }
 
@@ -57,13 +63,13 @@ export class CompactRange {
     if (!isTreeSize(this.#size + 1))
       throw new TallyError('merkle_range', 'A tree has at most 2^53-1 leaves.');
     const completed = this.#hashes.splice(this.#hashes.length - trailingOnes(this.#size));
-    this.#hashes.push(foldNodes([...completed, leafHash]));
+    this.#hashes.push(foldNodes([...completed, leafHash], this.#sha256));
     this.#size += 1;
   }
 
   /** The RFC 6962 root of the leaves so far, 32 bytes. */
   root(): Uint8Array {
-    return foldNodes(this.#hashes);
+    return foldNodes(this.#hashes, this.#sha256);
   }
 
   /** A copy of all that is needed to go on later. */

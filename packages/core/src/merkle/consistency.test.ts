@@ -101,6 +101,40 @@ test('nothing is consistent with the empty tree', () => {
   );
 });
 
+describe('at equal sizes', () => {
+  const sameSize = { size1: 7, size2: 7, path: [] };
+
+  test('equal roots of any length are consistent', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (root) => {
+        expect(verifyConsistency({ ...sameSize, root1: root, root2: root.slice() })).toBe(true);
+        expect(verifyConsistency({ ...sameSize, root1: root, root2: root, path: [root] })).toBe(false);
+      }),
+    );
+  });
+
+  test('other roots are not, nor are equal values that are not bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3 }), fc.uint8Array({ maxLength: 3 }), (root1, root2) => {
+        expect(verifyConsistency({ ...sameSize, root1, root2 })).toBe(Buffer.compare(root1, root2) === 0);
+      }),
+    );
+    const values: unknown[] = ['root', [1, 2], {}, null, undefined, 1];
+    for (const root of values) {
+      const claim = { ...sameSize, root1: root, root2: root } as ConsistencyClaim;
+      expect(verifyConsistency(claim)).toBe(false);
+    }
+  });
+});
+
+test.each([[0], [12], [31], [33], [64]])('a hash of %i bytes in a tree that grew is false', (length) => {
+  const claim = claimFor(8, 13);
+  const hash = new Uint8Array(length);
+  expect(verifyConsistency({ ...claim, root1: hash })).toBe(false);
+  expect(verifyConsistency({ ...claim, root2: hash })).toBe(false);
+  expect(verifyConsistency({ ...claim, path: claim.path.map(() => hash) })).toBe(false);
+});
+
 test('malformed members are false, never an exception', () => {
   const claim = claimFor(6, 13);
   const garbage = fc.oneof(

@@ -59,12 +59,20 @@ export function consistencyProof(leafHashes: readonly Uint8Array[], from: number
   );
 }
 
+function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array;
+}
+
 /**
  * Whether the claim holds (RFC 9162, 2.1.4.2). Members may be anything: what is malformed is `false`, and
- * so is `size1` 0, since any tree at all extends the empty one.
+ * so is `size1` 0, since any tree at all extends the empty one. Every hash is 32 bytes, with one exception:
+ * at equal sizes nothing is hashed, so there the path is empty and the roots are the same bytes, be they
+ * 32 or not.
  */
 export function verifyConsistency({ size1, size2, root1, root2, path }: ConsistencyClaim): boolean {
-  if (!isGrowth(size1, size2) || !isHash(root1) || !isHash(root2) || !Array.isArray(path)) return false;
+  if (!isGrowth(size1, size2) || !isBytes(root1) || !isBytes(root2) || !Array.isArray(path)) return false;
+  if (size1 === size2) return path.length === 0 && equalBytes(root1, root2);
+  if (!isHash(root1) || !isHash(root2)) return false;
   const steps = pathSubtrees(size1, size2);
   if (path.length !== steps.length) return false;
   let older = root1;

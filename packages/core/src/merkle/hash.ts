@@ -1,5 +1,5 @@
 import { TallyError } from '../errors.ts';
-import { sha256 } from '../hash.ts';
+import { type Sha256, sha256 } from '../hash.ts';
 
 /** Bytes in every hash of the tree. */
 const HASH_LENGTH = 32;
@@ -10,17 +10,17 @@ export function isHash(value: unknown): value is Uint8Array {
 }
 
 /** The hash of a leaf: SHA-256(0x00 || data), 32 bytes (RFC 9162, 2.1.1). `data` may be of any length. */
-export function leafHash(data: Uint8Array): Uint8Array {
+export function leafHash(data: Uint8Array, hash: Sha256 = sha256): Uint8Array {
   const preimage = new Uint8Array(1 + data.length);
   preimage.set(data, 1);
-  return sha256(preimage);
+  return hash(preimage);
 }
 
 /**
  * The hash of an inner node: SHA-256(0x01 || left || right), 32 bytes (RFC 9162, 2.1.1).
  * Throws `invalid_field` unless both children are 32 bytes, without which two trees could share a root.
  */
-export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function nodeHash(left: Uint8Array, right: Uint8Array, hash: Sha256 = sha256): Uint8Array {
   if (!isHash(left) || !isHash(right)) {
     throw new TallyError('invalid_field', 'A node of a Merkle tree has two children of 32 bytes.');
   }
@@ -28,7 +28,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   preimage[0] = 0x01;
   preimage.set(left, 1);
   preimage.set(right, 1 + HASH_LENGTH);
-  return sha256(preimage);
+  return hash(preimage);
 }
 
 /** The root of the tree without leaves: SHA-256 of no bytes (RFC 9162, 2.1.1). */
@@ -40,7 +40,7 @@ export function emptyRoot(): Uint8Array {
  * The hash of a run of leaves, from the hashes of the perfect subtrees that make it up, largest (leftmost)
  * first: each is joined with the hash of all that is right of it. `emptyRoot()` for none.
  */
-export function foldNodes(hashes: readonly Uint8Array[]): Uint8Array {
+export function foldNodes(hashes: readonly Uint8Array[], hash: Sha256 = sha256): Uint8Array {
   if (hashes.length === 0) return emptyRoot();
-  return hashes.reduceRight((right, left) => nodeHash(left, right)).slice();
+  return hashes.reduceRight((right, left) => nodeHash(left, right, hash)).slice();
 }

@@ -33,7 +33,9 @@ export class EvidenceTally {
     const path = `evidence[${this.#units.size}]`;
     const fault = this.#shape(leaf, path);
     if (fault !== null) {
-      throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+      throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, {
+        field: fault.field,
+      });
     }
     const { unit, receipt_sha256: receipt } = leaf as JsonObject & { unit: number; receipt_sha256: string };
     if (this.#units.has(unit)) throw twice(`${path}.unit`, `unit ${unit}`);

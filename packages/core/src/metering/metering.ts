@@ -1,6 +1,7 @@
 import { TallyError } from '../errors.ts';
 import { sha256Hex } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
+import { copyJson } from '../json/copy.ts';
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import { type Check, check, type Family, failed, passed, unchecked } from '../receipts/family.ts';
 import {
@@ -30,7 +31,7 @@ import {
 } from './derive.ts';
 import { EvidenceTally } from './evidence.ts';
 
-export const METERING_TYPE = 'sls.metering';
+const METERING_TYPE = 'sls.metering';
 const MAX_UNITS = 10_000_000;
 const units = integer(0, MAX_UNITS);
 
@@ -148,6 +149,7 @@ export const metering: Family = {
     };
   },
   signed: (document) => (document as MeteringReceipt).signed_body,
+  signatureMembers: ({ signed_body: _body, ...rest }) => rest,
   anchored: (document) => document,
   counterSignatures: () => [],
   *rules(document, evidence) {
@@ -193,11 +195,11 @@ function* billRules(body: SignedBody): Generator<Check> {
 function evidenceRule(body: SignedBody, evidence: Iterable<JsonValue> | undefined): Check {
   const name = 'evidence';
   if (evidence === undefined) {
-    return unchecked(name, 'No evidence leaves were given: the count of backed units is the issuer’s word.');
+    return unchecked(name, "No evidence leaves were given: the count of backed units is the issuer's word.");
   }
   const tally = new EvidenceTally(body.metered.billed_unit_count);
   try {
-    for (const leaf of evidence) tally.add(leaf);
+    for (const leaf of evidence) tally.add(copyJson(leaf));
   } catch (error) {
     if (error instanceof TallyError) return failed(name, error.message);
     throw error;

@@ -1,10 +1,10 @@
-import { toBase64url } from '../encoding/base64url.ts';
 import type { Signer } from '../ed25519/signer.ts';
+import { toBase64url } from '../encoding/base64url.ts';
 import { TallyError } from '../errors.ts';
+import { sha256Hex } from '../hash.ts';
 import { canonicalBytes, canonicalize } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
-import { sha256Hex } from '../hash.ts';
 import { familyOf } from '../verify.ts';
 import { envelope } from './envelope.ts';
 import type { CounterSignature, Family } from './family.ts';
@@ -15,7 +15,11 @@ import { isObject } from './shape.ts';
  * @returns the JCS text of the receipt with the signature
  * @throws not_a_receipt, countersign_mismatch when the receipt names nobody in that role or another did:key
  */
-export async function countersign(document: unknown, role: CounterSignature['role'], signer: Signer): Promise<string> {
+export async function countersign(
+  document: unknown,
+  role: CounterSignature['role'],
+  signer: Signer,
+): Promise<string> {
   const { family, receipt } = readReceipt(document);
   const party = family.counterSignatures(receipt).find((counter) => counter.role === role);
   if (family !== envelope || party === undefined) {
@@ -23,7 +27,9 @@ export async function countersign(document: unknown, role: CounterSignature['rol
   }
   const member = role === 'requester' ? 'request.origin' : 'operator.entity';
   if (party.did === null) {
-    throw new TallyError('countersign_mismatch', `The receipt names no ${role} (${member} is null).`, { field: member });
+    throw new TallyError('countersign_mismatch', `The receipt names no ${role} (${member} is null).`, {
+      field: member,
+    });
   }
   if (party.did.startsWith('did:key:') && party.did !== signer.keyId) {
     throw new TallyError(
@@ -33,7 +39,10 @@ export async function countersign(document: unknown, role: CounterSignature['rol
     );
   }
   const signature = toBase64url(await signer.sign(canonicalBytes(family.signed(receipt))));
-  return canonicalize({ ...receipt, signatures: { ...(receipt.signatures as JsonObject), [role]: signature } });
+  return canonicalize({
+    ...receipt,
+    signatures: { ...(receipt.signatures as JsonObject), [role]: signature },
+  });
 }
 
 /**
@@ -54,7 +63,9 @@ function readReceipt(document: unknown): { family: Family; receipt: JsonObject }
   }
   const fault = family.shape(receipt);
   if (fault !== null) {
-    throw new TallyError('not_a_receipt', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+    throw new TallyError('not_a_receipt', `${fault.field} must be ${fault.expected}.`, {
+      field: fault.field,
+    });
   }
   return { family, receipt };
 }

@@ -1,6 +1,6 @@
+import type { Signer } from '../ed25519/signer.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
-import type { Signer } from '../ed25519/signer.ts';
 import { canonicalize } from '../json/canonical.ts';
 import type { JsonObject } from '../json/types.ts';
 import { formatTimestamp, secondsOf } from '../time.ts';
@@ -21,7 +21,7 @@ import {
 } from './shape.ts';
 import { assertSize } from './size.ts';
 
-export const ENVELOPE_VERSION = 'svc-receipt-v1';
+const ENVELOPE_VERSION = 'svc-receipt-v1';
 
 /** The facts of an envelope (specification 2.7). What is not known is null. Hashes are `sha256:<64 hex>`. */
 export interface EnvelopeFacts {
@@ -38,7 +38,11 @@ export interface EnvelopeFacts {
   };
   readonly hardware: { readonly class: string | null; readonly attestation: string | null };
   readonly response: { readonly hash: string | null; readonly sealed: boolean | null };
-  readonly settlement: { readonly chain: string | null; readonly asset: string | null; readonly tx: string | null };
+  readonly settlement: {
+    readonly chain: string | null;
+    readonly asset: string | null;
+    readonly tx: string | null;
+  };
 }
 
 /** Who issues a receipt, and when. */
@@ -55,7 +59,11 @@ export interface Issuance {
  * @returns the JCS text of the receipt
  * @throws receipt_too_large when it would pass 3,072 bytes once both counter-signatures are added
  */
-export async function mintEnvelope(facts: EnvelopeFacts, issuance: Issuance, signer: Signer): Promise<string> {
+export async function mintEnvelope(
+  facts: EnvelopeFacts,
+  issuance: Issuance,
+  signer: Signer,
+): Promise<string> {
   const body = {
     v: ENVELOPE_VERSION,
     receipt_profile: 'standard',
@@ -141,6 +149,7 @@ export const envelope: Family = {
     const { signatures: _signatures, ...signed } = withoutUnsigned(document);
     return signed;
   },
+  signatureMembers: ({ signatures }) => ({ signatures: signatures ?? null }),
   anchored(document) {
     const { svc } = (document as Envelope).signatures;
     return { ...withoutUnsigned(document), signatures: { requester: null, operator: null, svc } };

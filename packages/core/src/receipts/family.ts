@@ -4,9 +4,6 @@ import type { Fault } from './shape.ts';
 /** The version that envelopes and profiles declare (specification 2.8). */
 export const SCHEMA_VERSION = 'r1.0.0';
 
-/** Members that no signature covers: hints about where the receipt is anchored, never authority. */
-export const UNSIGNED_MEMBERS = ['anchor_ref', 'tier', 'anchor'] as const;
-
 /** Largest receipts, in bytes of their JCS form without the unsigned members (specification 2.8). */
 export const MAX_BYTES = { nano: 600, standard: 3072 } as const;
 
@@ -53,6 +50,8 @@ export interface Family {
   claims(document: JsonObject): Claims;
   /** The value whose JCS bytes the issuer signed. */
   signed(document: JsonObject): JsonValue;
+  /** The members that `signed` leaves out for holding the signature, in one object. */
+  signatureMembers(document: JsonObject): JsonObject;
   /** The document as it is anchored: without unsigned members and counter-signatures, with the issuer's signature. */
   anchored(document: JsonObject): JsonObject;
   counterSignatures(document: JsonObject): readonly CounterSignature[];
@@ -60,7 +59,10 @@ export interface Family {
   rules(document: JsonObject, evidence: Iterable<JsonValue> | undefined): Iterable<Check>;
 }
 
-/** The document without the unsigned members: a shallow copy. */
+/**
+ * A shallow copy without the unsigned members, which are exactly `anchor_ref`, `tier` and `anchor`: hints about
+ * where the receipt is anchored, never authority.
+ */
 export function withoutUnsigned(document: JsonObject): JsonObject {
   const { anchor_ref: _ref, tier: _tier, anchor: _anchor, ...signed } = document;
   return signed;

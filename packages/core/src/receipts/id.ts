@@ -1,4 +1,3 @@
-import { toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
 
 /** The kinds that receipt ids are made for: `env` is the envelope. */
@@ -6,11 +5,12 @@ export type ReceiptIdKind = 'env' | 'nano' | 'standard' | 'pq' | 'issue';
 
 /**
  * `r_<kind>_<unix seconds>_<12 hex>`, unique by the randomness.
- * @param random six random bytes
+ * @param random 12 random lower-case hex characters
  */
-export function receiptId(kind: ReceiptIdKind, unixSeconds: number, random: Uint8Array): string {
-  if (random.length !== 6) throw new TallyError('invalid_field', 'A receipt id takes six random bytes.');
-  return `r_${kind}_${unixSeconds}_${toHex(random)}`;
+export function receiptId(kind: ReceiptIdKind, unixSeconds: number, random: string): string {
+  if (!/^[0-9a-f]{12}$/.test(random))
+    throw new TallyError('invalid_field', 'A receipt id takes 12 random hex characters.');
+  return `r_${kind}_${unixSeconds}_${random}`;
 }
 
 /** The grammar of every receipt id that the service hands out. */

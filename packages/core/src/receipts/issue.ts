@@ -16,7 +16,7 @@ import {
   timestamp,
 } from './shape.ts';
 
-export const ISSUE_TYPE = 'svc-issue-v1';
+const ISSUE_TYPE = 'svc-issue-v1';
 
 const issueShape = object(
   {
@@ -64,6 +64,7 @@ export const issueReceipt: Family = {
     const { sig_b64u: _signature, ...signed } = withoutUnsigned(document);
     return signed;
   },
+  signatureMembers: ({ sig_b64u }) => ({ sig_b64u: sig_b64u ?? null }),
   anchored: withoutUnsigned,
   counterSignatures: () => [],
   rules: () => [],

@@ -95,12 +95,26 @@ interface Referenced extends JsonObject {
   receipt: { id: string; sig_b64u: string };
 }
 
+interface Full extends Referenced {
+  key_id: string;
+  issued_at: string;
+}
+
+interface Nano extends Referenced {
+  k: string;
+  ts: number;
+}
+
 /** Profiles and older receipts sign the same way: all but `receipt.sig_b64u` and the unsigned members. */
-const signedByReference: Pick<Family, 'signed' | 'anchored' | 'counterSignatures' | 'rules'> = {
+const signedByReference: Pick<
+  Family,
+  'signed' | 'signatureMembers' | 'anchored' | 'counterSignatures' | 'rules'
+> = {
   signed(document) {
     const { sig_b64u: _signature, ...reference } = (document as Referenced).receipt;
     return { ...withoutUnsigned(document), receipt: reference };
   },
+  signatureMembers: (document) => ({ sig_b64u: (document as Referenced).receipt.sig_b64u }),
   anchored: withoutUnsigned,
   counterSignatures: () => [],
   rules: () => [],
@@ -109,15 +123,15 @@ const signedByReference: Pick<Family, 'signed' | 'anchored' | 'counterSignatures
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 function fullClaims(document: JsonObject, profile: unknown): ReturnType<Family['claims']> {
-  const { receipt } = document as Referenced;
+  const { receipt, key_id, issued_at } = document as Full;
   return {
     receiptId: receipt.id,
     profile: String(profile),
-    keyId: String(document.key_id),
+    keyId: key_id,
     issuerPublicKey: textOrNull(document.issuer_pubkey),
     issuerDid: textOrNull(document.issuer_did),
     issuerVerified: typeof document.issuer_verified === 'boolean' ? document.issuer_verified : null,
-    issuedAt: secondsOf(String(document.issued_at)),
+    issuedAt: secondsOf(issued_at),
     signature: receipt.sig_b64u,
   };
 }
@@ -128,15 +142,15 @@ export const nanoReceipt: Family = {
   recognises: (document) => document.profile === 'nano',
   shape: (document) => nanoShape(document, ''),
   claims(document) {
-    const { receipt } = document as Referenced;
+    const { receipt, k, ts } = document as Nano;
     return {
       receiptId: receipt.id,
       profile: 'nano',
-      keyId: String(document.k),
+      keyId: k,
       issuerPublicKey: null,
       issuerDid: null,
       issuerVerified: null,
-      issuedAt: Number(document.ts),
+      issuedAt: ts,
       signature: receipt.sig_b64u,
     };
   },

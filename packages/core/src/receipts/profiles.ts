@@ -1,9 +1,10 @@
+import type { Signer } from '../ed25519/signer.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { toHex } from '../encoding/hex.ts';
-import type { Signer } from '../ed25519/signer.ts';
 import { canonicalize } from '../json/canonical.ts';
 import type { JsonObject } from '../json/types.ts';
+import type { SealReference } from '../seal.ts';
 import { formatTimestamp } from '../time.ts';
 import type { Issuance } from './envelope.ts';
 import { SCHEMA_VERSION } from './family.ts';
@@ -28,13 +29,6 @@ export interface SettlementReference {
   /** `none`: nothing was said; `declared`: the caller says so; `confirmed`: the transaction was checked. */
   readonly status: 'none' | 'declared' | 'confirmed';
   readonly tx: string | null;
-}
-
-/** What the signed receipt says of a sealed payload, so that tampering and a wrong key are told apart. */
-export interface SealReference {
-  readonly seal_id: string;
-  readonly ciphertext_sha256: string;
-  readonly key_commitment: string;
 }
 
 export interface ProfileFacts {
@@ -93,7 +87,12 @@ function nano({ agentDid, subject }: ProfileFacts, issuance: Issuance, signer: S
   };
 }
 
-function full(profile: 'standard' | 'pq', facts: ProfileFacts, issuance: Issuance, signer: Signer): JsonObject {
+function full(
+  profile: 'standard' | 'pq',
+  facts: ProfileFacts,
+  issuance: Issuance,
+  signer: Signer,
+): JsonObject {
   const { subject, seal } = facts;
   const standard: JsonObject = {
     receipt_profile: profile,
@@ -103,7 +102,10 @@ function full(profile: 'standard' | 'pq', facts: ProfileFacts, issuance: Issuanc
     subject: { sha256: toHex(subject.sha256), content_type: subject.contentType, ok: subject.ok },
     purpose: facts.purpose,
     settlement_reference: { ...facts.settlement },
-    seal: seal === null ? { sealed: false, declaration: NOT_SEALED } : { sealed: true, declaration: SEALED, ...seal },
+    seal:
+      seal === null
+        ? { sealed: false, declaration: NOT_SEALED }
+        : { sealed: true, declaration: SEALED, ...seal },
     reputation_context: { reputation_tier: facts.reputationTier },
     issued_at: formatTimestamp(issuance.issuedAt),
     issuer_did: issuance.issuerDid,

@@ -36,7 +36,10 @@ export const nonEmptyText: Rule = rule('a text that is not empty', (v) => typeof
 
 /** An integer in [min, max]. */
 export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER): Rule =>
-  rule(`an integer from ${min} to ${max}`, (v) => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max);
+  rule(
+    `an integer from ${min} to ${max}`,
+    (v) => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max,
+  );
 
 /** A number in [min, max]. */
 export const numberIn = (min: number, max: number): Rule =>
@@ -80,7 +83,10 @@ export const sha256Text: Rule = pattern(/^sha256:[0-9a-f]{64}$/, 'sha256: and 64
 /** 64 bytes as base64url without padding; the last character's four spare bits are zero. */
 export const signature: Rule = pattern(/^[A-Za-z0-9_-]{85}[AQgw]$/, '86 characters of canonical base64url');
 /** 32 bytes as base64url without padding; the last character's two spare bits are zero. */
-export const bytes32: Rule = pattern(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/, '43 characters of canonical base64url');
+export const bytes32: Rule = pattern(
+  /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/,
+  '43 characters of canonical base64url',
+);
 export const did: Rule = pattern(/^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/, 'a DID');
 /** Specification 2.1, `key_id`. */
 export const keyId: Rule = pattern(/^did:(svc|web|key):[A-Za-z0-9._:%-]+$/, 'a did:svc, did:web or did:key');

@@ -1,9 +1,9 @@
 import { didKeyOf } from '../did/key.ts';
-import { fromBase64url, toBase64url } from '../encoding/base64url.ts';
-import { utf8 } from '../encoding/bytes.ts';
 import { defaultEngine } from '../ed25519/engines.ts';
 import { type Ed25519Engine, verifyEd25519 } from '../ed25519/profile.ts';
 import type { Signer } from '../ed25519/signer.ts';
+import { fromBase64url, toBase64url } from '../encoding/base64url.ts';
+import { utf8 } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
 import { sha256Hex } from '../hash.ts';
 import { canonicalBytes, canonicalize } from '../json/canonical.ts';
@@ -21,9 +21,9 @@ import {
   timestamp,
 } from '../receipts/shape.ts';
 import { formatTimestamp, parseTimestamp } from '../time.ts';
-import { type IssuerRecord, issuerRecord } from './issuer.ts';
+import { type IssuerRecord, issuerRecord, trustOf } from './issuer.ts';
 
-export const TRUST_TYPE = 'svc-trust-v1';
+const TRUST_TYPE = 'svc-trust-v1';
 
 /** Which log and which chain a service's anchors are checked against. */
 export interface AnchorAuthority {
@@ -120,7 +120,9 @@ export async function checkTrustBundle(
   const copy = copyJson(document);
   const fault = bundleShape(copy, '');
   if (fault !== null) {
-    throw new TallyError('trust_invalid', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+    throw new TallyError('trust_invalid', `${fault.field} must be ${fault.expected}.`, {
+      field: fault.field,
+    });
   }
   const { sig_b64u, ...body } = copy as JsonObject & { sig_b64u: string };
   const bundle = copy as unknown as TrustBundle;
@@ -146,6 +148,7 @@ export async function checkTrustBundle(
   const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(copy)) };
   refuseStepBack(pin, options.pin);
   refuseExpired(bundle, options.now);
+  trustOf(bundle.issuers);
   return { bundle, pin };
 }
 

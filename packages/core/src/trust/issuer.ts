@@ -1,13 +1,8 @@
-import {
-  bytes32,
-  did,
-  keyId,
-  nullable,
-  object,
-  oneOf,
-  type Rule,
-  timestamp,
-} from '../receipts/shape.ts';
+import { didKeyOf } from '../did/key.ts';
+import { publicKeyFault } from '../ed25519/profile.ts';
+import { fromBase64url } from '../encoding/base64url.ts';
+import { TallyError } from '../errors.ts';
+import { bytes32, did, keyId, nullable, object, oneOf, type Rule, timestamp } from '../receipts/shape.ts';
 
 /** What a key may sign. A key never signs for two purposes. */
 export const KEY_PURPOSES = ['root', 'receipt', 'log', 'status', 'benchmark', 'bundle'] as const;
@@ -71,7 +66,10 @@ export interface Trust {
   key(keyId: string): IssuerKey | undefined;
 }
 
-/** Indexes issuer records. The first record of a DID wins. */
+/**
+ * Indexes issuer records. The first record of a DID wins.
+ * @throws trust_invalid when a key is unusable, or a did:key stands beside another public key than its own
+ */
 export function trustOf(records: Iterable<IssuerRecord>): Trust {
   const issuers = new Map<string, IssuerRecord>();
   const holders = new Map<string, IssuerRecord>();
@@ -80,6 +78,7 @@ export function trustOf(records: Iterable<IssuerRecord>): Trust {
     if (issuers.has(record.did)) continue;
     issuers.set(record.did, record);
     for (const key of record.keys) {
+      assertOwnKey(key);
       if (!keys.has(key.key_id) || record.status === 'verified') keys.set(key.key_id, key);
       if (!holders.has(key.public_key) || record.status === 'verified') holders.set(key.public_key, record);
     }
@@ -89,6 +88,14 @@ export function trustOf(records: Iterable<IssuerRecord>): Trust {
     holder: (publicKey) => holders.get(publicKey),
     key: (id) => keys.get(id),
   };
+}
+
+function assertOwnKey({ key_id, public_key }: IssuerKey): void {
+  const fault = publicKeyFault(fromBase64url(public_key, 32));
+  if (fault !== undefined) throw new TallyError('trust_invalid', `The public key of ${key_id} ${fault}.`);
+  if (key_id.startsWith('did:key:') && key_id !== didKeyOf(fromBase64url(public_key, 32))) {
+    throw new TallyError('trust_invalid', `${key_id} stands beside a public key that is not its own.`);
+  }
 }
 
 /** Looks in `first`, then in `second`. */

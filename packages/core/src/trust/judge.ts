@@ -1,3 +1,4 @@
+import { didKeyOf } from '../did/key.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { type Check, type Claims, failed, passed, unchecked } from '../receipts/family.ts';
 import { formatTimestamp, secondsOf } from '../time.ts';
@@ -28,20 +29,25 @@ export function judgeIssuer(
     status: 'contradicted',
     keyState: 'unknown',
     trusted: false,
-    checks: [failed('issuer', detail), unchecked('key_window', 'Not reached: the key is not the issuer’s.')],
+    checks: [
+      failed('issuer', detail),
+      unchecked('key_window', 'Not reached: the key is not known as one of the issuer.'),
+    ],
   });
   const named = claims.issuerDid;
-  if (publicKey === null) return contradicted(named, 'The receipt’s key could not be told.');
+  if (publicKey === null) return contradicted(named, "The receipt's key could not be told.");
   const encoded = toBase64url(publicKey);
   const record = named === null ? trust.holder(encoded) : trust.issuer(named);
   if (record === undefined) {
-    if (named?.startsWith('did:key:') && named !== claims.keyId) {
-      return contradicted(named, `${named} did not sign this; ${claims.keyId} did.`);
+    const signer = claims.keyId ?? didKeyOf(publicKey);
+    if (named?.startsWith('did:key:') && named !== signer) {
+      return contradicted(named, `${named} did not sign this; ${signer} did.`);
     }
     return unknownIssuer(named);
   }
   const key = record.keys.find(({ public_key }) => public_key === encoded);
-  if (key === undefined) return contradicted(record.did, `${record.did} does not hold the key that signed this.`);
+  if (key === undefined)
+    return contradicted(record.did, `${record.did} does not hold the key that signed this.`);
   if (key.purpose !== 'receipt') {
     return contradicted(record.did, `The key of ${record.did} is for ${key.purpose}, not for receipts.`);
   }
@@ -94,6 +100,10 @@ function windowCheck(key: IssuerKey, issuedAt: number): Check {
   const name = 'key_window';
   const at = `issued at ${formatTimestamp(issuedAt * 1000)}`;
   if (key.state === 'pending') return failed(name, 'The key is not in use yet.');
+  const undated = { active: false, retired: key.valid_until === null, revoked: key.revoked === null }[
+    key.state
+  ];
+  if (undated) return failed(name, `The key is ${key.state}, and its record does not say since when.`);
   if (issuedAt < secondsOf(key.valid_from)) {
     return failed(name, `The key signs from ${key.valid_from} on; this was ${at}.`);
   }

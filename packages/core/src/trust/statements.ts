@@ -1,13 +1,25 @@
 import { publicKeyOfDidKey } from '../did/key.ts';
-import { fromBase64url, toBase64url } from '../encoding/base64url.ts';
 import { defaultEngine } from '../ed25519/engines.ts';
 import { type Ed25519Engine, verifyEd25519 } from '../ed25519/profile.ts';
 import type { Signer } from '../ed25519/signer.ts';
+import { fromBase64url, toBase64url } from '../encoding/base64url.ts';
 import { TallyError } from '../errors.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
-import { constant, did, integer, keyId, nullable, object, oneOf, pattern, signature, timestamp } from '../receipts/shape.ts';
+import {
+  constant,
+  did,
+  integer,
+  isObject,
+  keyId,
+  nullable,
+  object,
+  oneOf,
+  pattern,
+  signature,
+  timestamp,
+} from '../receipts/shape.ts';
 import { formatTimestamp, secondsOf } from '../time.ts';
 import {
   type IssuerKey,
@@ -18,8 +30,8 @@ import {
   type RevocationReason,
 } from './issuer.ts';
 
-export const ISSUER_TYPE = 'svc-issuer-v1';
-export const STATEMENT_TYPE = 'svc-issuer-statement-v1';
+const ISSUER_TYPE = 'svc-issuer-v1';
+const STATEMENT_TYPE = 'svc-issuer-statement-v1';
 
 /**
  * One step in the life of an issuer's keys. `at` is when it takes effect; `sequence` is its place in the
@@ -59,7 +71,10 @@ const signedStatementShape = object(
       {
         type: constant(STATEMENT_TYPE),
         audience: did,
-        did: pattern(/^did:svc:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'did:svc: and a handle of a-z, 0-9 and -'),
+        did: pattern(
+          /^did:svc:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+          'did:svc: and a handle of a-z, 0-9 and -',
+        ),
         sequence: integer(1),
         action: oneOf('register', 'add_key', 'retire_key', 'revoke_key'),
         key_id: keyId,
@@ -89,7 +104,11 @@ export interface StatementFacts {
 }
 
 /** Signs a statement with a present key and, where a new key comes in, with that key too. */
-export async function signStatement(facts: StatementFacts, signer: Signer, incoming?: Signer): Promise<SignedStatement> {
+export async function signStatement(
+  facts: StatementFacts,
+  signer: Signer,
+  incoming?: Signer,
+): Promise<SignedStatement> {
   const statement: IssuerStatement = {
     type: STATEMENT_TYPE,
     audience: facts.audience,
@@ -115,7 +134,9 @@ export function readSignedStatement(document: unknown): SignedStatement {
   const copy = copyJson(document);
   const fault = signedStatementShape(copy, '');
   if (fault !== null) {
-    throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+    throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, {
+      field: fault.field,
+    });
   }
   return copy as unknown as SignedStatement;
 }
@@ -133,17 +154,17 @@ export async function applyStatement(
   const { statement } = signed;
   const keys = document?.keys ?? [];
   assertPlace(document, statement);
-  const present = keys.find(({ key_id }) => key_id === statement.key_id);
   if (statement.action !== 'register') assertMaySign(keys, statement);
   await assertProof(engine, statement, statement.signed_by, signed.signature, 'signature');
-  if (statement.action === 'register' || statement.action === 'add_key') {
-    if (present !== undefined) throw wrong('statement.key_id', `${statement.key_id} is in the record already.`);
-    if (statement.action === 'add_key') {
-      await assertProof(engine, statement, statement.key_id, signed.proof, 'proof');
-    }
-  } else if (present === undefined) {
-    throw wrong('statement.key_id', `${statement.key_id} is not in the record.`);
+  if (statement.action === 'add_key') {
+    await assertProof(engine, statement, statement.key_id, signed.proof, 'proof');
+  } else if (signed.proof !== null) {
+    throw wrong('proof', 'Only the statement that adds a key carries a proof.');
   }
+  assertChange(
+    keys.find(({ key_id }) => key_id === statement.key_id),
+    statement,
+  );
   return {
     type: ISSUER_TYPE,
     did: statement.did,
@@ -154,7 +175,10 @@ export async function applyStatement(
   };
 }
 
-function assertPlace(document: IssuerDocument | null, { action, did, sequence, key_id, signed_by }: IssuerStatement): void {
+function assertPlace(
+  document: IssuerDocument | null,
+  { action, did, sequence, key_id, signed_by }: IssuerStatement,
+): void {
   if (action === 'register' && document !== null) {
     throw new TallyError('issuer_exists', `${did} is registered already.`, { field: 'statement.did' });
   }
@@ -164,26 +188,52 @@ function assertPlace(document: IssuerDocument | null, { action, did, sequence, k
   if (action !== 'register' && document === null) {
     throw new TallyError('issuer_not_found', `${did} is not registered yet.`, { field: 'statement.did' });
   }
+  if (document !== null && document.did !== did) {
+    throw wrong('statement.did', `The record is that of ${document.did}, not of ${did}.`);
+  }
   const next = (document?.sequence ?? 0) + 1;
   if (sequence !== next) {
-    throw new TallyError('issuer_conflict', `The next statement of ${did} is number ${next}, not ${sequence}.`, {
-      field: 'statement.sequence',
+    throw new TallyError(
+      'issuer_conflict',
+      `The next statement of ${did} is number ${next}, not ${sequence}.`,
+      {
+        field: 'statement.sequence',
+      },
+    );
+  }
+}
+
+/**
+ * All but a registration is signed by an active key. The signer's own word on the time (`at`) counts for nothing
+ * here: a key that has left could write any.
+ */
+function assertMaySign(keys: readonly IssuerKey[], { signed_by }: IssuerStatement): void {
+  const signer = keys.find(({ key_id }) => key_id === signed_by);
+  if (signer?.purpose !== 'receipt' || signer.state !== 'active') {
+    throw new TallyError('issuer_proof_invalid', `${signed_by} is not a present receipt key of the issuer.`, {
+      field: 'statement.signed_by',
     });
   }
 }
 
-/** A registration is signed by the key that it registers; everything else by a key that may sign at that time. */
-function assertMaySign(keys: readonly IssuerKey[], { signed_by, at }: IssuerStatement): void {
-  const signer = keys.find(({ key_id }) => key_id === signed_by);
-  const usable =
-    signer !== undefined &&
-    signer.purpose === 'receipt' &&
-    signer.revoked === null &&
-    (signer.valid_until === null || secondsOf(at) < secondsOf(signer.valid_until));
-  if (!usable) {
-    throw new TallyError('issuer_proof_invalid', `${signed_by} is not a present receipt key of the issuer.`, {
-      field: 'statement.signed_by',
-    });
+/** A key comes in once and leaves for good: it is retired once, and a revocation only grows stricter. */
+function assertChange(key: IssuerKey | undefined, { action, key_id, at, reason }: IssuerStatement): void {
+  const field = 'statement.key_id';
+  if (action === 'register' || action === 'add_key') {
+    if (key !== undefined) throw wrong(field, `${key_id} is in the record already.`);
+    return;
+  }
+  if (key === undefined) throw wrong(field, `${key_id} is not in the record.`);
+  if (action === 'retire_key' && key.state !== 'active')
+    throw wrong(field, `${key_id} is ${key.state} already.`);
+  if (action === 'revoke_key' && key.revoked !== null) {
+    const milder = key.revoked.reason === 'compromised' && reason !== 'compromised';
+    if (milder || secondsOf(at) > secondsOf(key.revoked.at)) {
+      throw wrong(
+        field,
+        `${key_id} was revoked at ${key.revoked.at} (${key.revoked.reason}); that can only grow stricter.`,
+      );
+    }
   }
 }
 
@@ -199,9 +249,13 @@ async function assertProof(
     proof !== null &&
     (await verifyEd25519(engine, publicKey, canonicalBytes({ ...statement }), fromBase64url(proof, 64)));
   if (!good) {
-    throw new TallyError('issuer_proof_invalid', `${field} is not a signature of ${keyId} over the statement.`, {
-      field,
-    });
+    throw new TallyError(
+      'issuer_proof_invalid',
+      `${field} is not a signature of ${keyId} over the statement.`,
+      {
+        field,
+      },
+    );
   }
 }
 
@@ -232,11 +286,13 @@ function wrong(field: string, message: string): TallyError {
 
 /** Replays a published record from its history. @throws where a step does not follow, or the record says otherwise */
 export async function checkIssuerDocument(document: IssuerDocument): Promise<void> {
+  const copy = copyJson(document);
+  if (!isObject(copy) || !Array.isArray(copy.history)) throw wrong('history', 'The record has no history.');
   let replayed: IssuerDocument | null = null;
-  for (const signed of document.history) replayed = await applyStatement(replayed, readSignedStatement(signed));
-  const claimed = { ...(copyJson(document) as JsonObject), status: 'registered' };
-  if (replayed === null || !sameJson(claimed, copyJson({ ...replayed, status: 'registered' }) as JsonObject)) {
-    throw new TallyError('issuer_proof_invalid', `The record of ${document.did} does not follow from its history.`);
+  for (const signed of copy.history) replayed = await applyStatement(replayed, readSignedStatement(signed));
+  const claimed = copy.status === 'verified' ? { ...copy, status: 'registered' } : copy;
+  if (replayed === null || !sameJson(claimed, copyJson(replayed) as JsonObject)) {
+    throw new TallyError('issuer_proof_invalid', 'The record does not follow from its history.');
   }
 }
 

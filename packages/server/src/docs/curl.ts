@@ -3,11 +3,16 @@ import type { Operation, Parameter } from './operation.ts';
 /** A command that works when it is pasted into a shell; unknown path parameters become shell variables. */
 export function curlOf({ method, path, parameters, body, responses }: Operation, baseUrl: string): string {
   const filled = parameters.filter((one) => one.in === 'path').reduce(fill, path);
-  const lines = [`curl -sS ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${baseUrl}${filled}"`];
+  const implied = body === undefined ? 'get' : 'post';
+  const verb = method === implied ? '' : `-X ${method.toUpperCase()} `;
+  const redirects = responses.some(({ status }) => status.startsWith('3'));
+  const lines = [`curl -sS${redirects ? 'L' : ''} ${verb}"${baseUrl}${filled}"`];
   if (body !== undefined) {
-    lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body.example ?? {}, null, 2).replaceAll("'", String.raw`'\''`)}'`);
+    lines.push(
+      `-H 'Content-Type: application/json'`,
+      `-d '${JSON.stringify(body.example ?? {}, null, 2).replaceAll("'", String.raw`'\''`)}'`,
+    );
   }
-  if (responses.some(({ status }) => status.startsWith('3'))) lines.push('-L');
   return lines.join(' \\\n  ');
 }
 

@@ -6,7 +6,10 @@ const CODES = Object.keys(errorTable) as ErrorCode[];
 
 /** What a client does about a status, whatever the code. */
 const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>> = {
-  400: ['Malformed request', 'The bytes are not what they should be. Mend them; the same request fails again.'],
+  400: [
+    'Malformed request',
+    'The bytes are not what they should be. Mend them; the same request fails again.',
+  ],
   404: ['Not here', 'Check the path and the id.'],
   405: ['Wrong method', 'The header Allow names the methods of the path.'],
   409: ['Conflict', 'Read the present state, then decide.'],
@@ -36,6 +39,7 @@ export function errorsPage(): string {
 function statusGroup(status: number, codes: readonly ErrorCode[]): Html {
   const [meaning, todo] = ADVICE[status] ?? ['', ''];
   return html`<section class="group" id="status-${status}"><h2>${status} ${meaning}</h2><p>${todo}</p><dl>${codes.map(
-    (code) => html`<div class="error" id="${code}"><dt><a class="anchor" href="#${code}">${code}</a></dt><dd>${errorTable[code].title}.</dd></div>`,
+    (code) =>
+      html`<div class="error" id="${code}"><dt><a class="anchor" href="#${code}">${code}</a></dt><dd>${errorTable[code].title}.</dd></div>`,
   )}</dl></section>`;
 }

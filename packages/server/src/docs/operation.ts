@@ -39,7 +39,9 @@ interface RawOperation {
   readonly description?: string;
   readonly 'x-availability'?: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema; example?: unknown }>> };
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { schema: Schema; example?: unknown }>>;
+  };
   readonly responses: Readonly<Record<string, RawResponse>>;
 }
 
@@ -73,9 +75,13 @@ function readOperation(method: string, path: string, raw: RawOperation): Operati
   };
 }
 
-function readResponse(status: string, { description, headers = {}, content = {} }: RawResponse): ResponseDocs {
+function readResponse(
+  status: string,
+  { description, headers = {}, content = {} }: RawResponse,
+): ResponseDocs {
   const [contentType, media] = Object.entries(content)[0] ?? [];
-  const codes = contentType === 'application/problem+json' ? (media?.schema?.properties?.['code']?.enum ?? []) : [];
+  const codes =
+    contentType === 'application/problem+json' ? (media?.schema?.properties?.['code']?.enum ?? []) : [];
   return { status, description, headers, contentType, schema: media?.schema, codes: codes.map(String) };
 }
 

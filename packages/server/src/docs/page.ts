@@ -38,7 +38,9 @@ export interface PageParts {
 /** A whole document that stands alone: no script, no font, no image from anywhere. */
 export function renderPage({ title, description, current, nav, main }: PageParts): string {
   const link = (href: PageParts['current'], text: string): Html =>
-    href === current ? html`<a href="${href}" aria-current="page">${text}</a>` : html`<a href="${href}">${text}</a>`;
+    href === current
+      ? html`<a href="${href}" aria-current="page">${text}</a>`
+      : html`<a href="${href}">${text}</a>`;
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -25,10 +25,11 @@ function contents(groups: Groups, documents: readonly (readonly [string, Schema]
   return html`<details><summary>Contents</summary><ul class="contents">
 <li><a href="#basics">Basics</a></li>
 ${groups.map(
-  ([name, operations]) => html`<li><a href="#${slug(name)}">${name}</a><ul>${operations.map(
-    ({ id, method, summary }) =>
-      html`<li><a href="#${id}"><span class="verb verb-${method}">${method.toUpperCase()}</span><span>${summary}</span></a></li>`,
-  )}</ul></li>`,
+  ([name, operations]) =>
+    html`<li><a href="#${slug(name)}">${name}</a><ul>${operations.map(
+      ({ id, method, summary }) =>
+        html`<li><a href="#${id}"><span class="verb verb-${method}">${method.toUpperCase()}</span><span>${summary}</span></a></li>`,
+    )}</ul></li>`,
 )}
 <li><a href="#documents">Documents</a><ul>${documents.map(([name]) => html`<li><a href="#document-${name}">${name}</a></li>`)}</ul></li>
 </ul></details>`;
@@ -42,8 +43,7 @@ X-Request-Id: 7c1f…
   "type": "…/docs/errors#unknown_field",
   "title": "A field is not known here",
   "status": 422,
-  "detail": "inputs is not known.
-    Did you mean input?",
+  "detail": "Did you mean input? …",
   "code": "unknown_field",
   "field": "inputs",
   "instance": "urn:request:7c1f…"
@@ -52,7 +52,7 @@ X-Request-Id: 7c1f…
 function introduction(document: OpenApiDocument, baseUrl: string): Html {
   return html`<section id="basics"><h1>${document.info.title} reference</h1>
 <p class="lede">${document.info.description ?? ''}</p>
-<div class="entry"><div>
+<div class="entry basics"><div>
 <h3>Where</h3><p>Everything here is at <code>${baseUrl}</code>. Any origin may call it from a browser.</p>
 <h3>What is sent</h3><p>JSON in UTF-8 with <code>Content-Type: application/json</code>. It is checked before it is parsed: a member that comes twice, half of a surrogate pair, or an integer past 2<sup>53</sup>−1 is refused, and so is a field that is not known.</p>
 <h3>What goes wrong</h3><p>Every error is a problem document (RFC 9457). Branch on its <code>code</code>, which never changes; <code>field</code> names the culprit. <a href="/docs/errors">All codes</a></p>
@@ -88,18 +88,26 @@ function parameterTables(parameters: readonly Parameter[]): Html {
 }
 
 function parameterField({ name, required = false, description, schema }: Parameter): Field {
-  return { parent: '', name, required, schema: description === undefined ? schema : { ...schema, description } };
+  return {
+    parent: '',
+    name,
+    required,
+    schema: description === undefined ? schema : { ...schema, description },
+  };
 }
 
 function success({ status, description, headers, contentType, schema }: ResponseDocs): Html {
-  const sent = Object.entries(headers).map(([name, { description: text }]): Field => ({
-    parent: '',
-    name,
-    required: false,
-    schema: { type: 'header', ...(text === undefined ? {} : { description: text }) },
-  }));
+  const sent = Object.entries(headers).map(
+    ([name, { description: text }]): Field => ({
+      parent: '',
+      name,
+      required: false,
+      schema: { type: 'header', ...(text === undefined ? {} : { description: text }) },
+    }),
+  );
   const fields = schema === undefined ? [] : fieldsOf(schema);
-  const kind = contentType === 'application/json' && schema !== undefined ? typeOf(schema) : (contentType ?? 'no body');
+  const kind =
+    contentType === 'application/json' && schema !== undefined ? typeOf(schema) : (contentType ?? 'no body');
   return html`<h4>Answers ${status}</h4><p>${prose(description)} (${kind})</p>${fieldTable(`Headers of ${status}`, sent)}${fieldTable(`Body of ${status}`, fields)}`;
 }
 
@@ -116,12 +124,15 @@ function refusals(responses: readonly ResponseDocs[]): Html | null {
 function namedDocuments(documents: readonly (readonly [string, Schema])[]): Html {
   return html`<section class="group" id="documents"><h2><a class="anchor" href="#documents">Documents</a></h2>
 ${documents.map(
-  ([name, schema]) => html`<article class="entry" id="document-${name}"><div><h3><a class="anchor" href="#document-${name}">${name}</a></h3>
+  ([
+    name,
+    schema,
+  ]) => html`<article class="entry" id="document-${name}"><div><h3><a class="anchor" href="#document-${name}">${name}</a></h3>
 ${schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`}
 ${fieldTable('Members', fieldsOf(schema))}</div></article>`,
 )}</section>`;
 }
 
 function sample(caption: string, code: string): Html {
-  return html`<figure class="sample"><figcaption>${caption}</figcaption><pre tabindex="0" aria-label="${caption}"><code>${code}</code></pre></figure>`;
+  return html`<figure class="sample"><figcaption>${caption}</figcaption><pre tabindex="0" role="region" aria-label="${caption}"><code>${code}</code></pre></figure>`;
 }

@@ -35,14 +35,21 @@ export interface Field {
   readonly schema: Schema;
 }
 
-/** Every member of the schema, those of nested objects after the one that holds them. */
+/**
+ * Every member of the schema, those of nested objects after the one that holds them. What only one of
+ * several variants has is not required.
+ */
 export function fieldsOf(schema: Schema, parent = ''): readonly Field[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, member]): readonly Field[] => [
     { parent, name, required: schema.required?.includes(name) ?? false, schema: member },
     ...fieldsOf(member, `${parent}${name}${member.items === undefined ? '' : '[]'}.`),
   ]);
-  const inner = [...variantsOf(schema), ...(schema.items === undefined ? [] : [schema.items])];
-  return [...own, ...inner.flatMap((one) => fieldsOf(one, parent))];
+  const variants = variantsOf(schema).flatMap((variant) => fieldsOf(variant, parent));
+  return [
+    ...own,
+    ...variants.map((field) => ({ ...field, required: false })),
+    ...(schema.items === undefined ? [] : fieldsOf(schema.items, parent)),
+  ];
 }
 
 function variantsOf(schema: Schema): readonly Schema[] {
@@ -57,9 +64,14 @@ export function fieldTable(caption: string, fields: readonly Field[]): Html | nu
 
 function fieldRow({ parent, name, required, schema }: Field): Html {
   const rules = rulesOf(schema);
-  return html`<tr><th scope="row"><span class="name"><span class="parent">${parent}</span>${name}</span><span class="kind">${typeOf(schema)}${required ? html` · <span class="required">required</span>` : null}</span></th><td>${
-    schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`
-  }${rules === null ? null : html`<p class="rules">${rules}</p>`}</td></tr>`;
+  const text = [
+    ...(schema.description === undefined ? [] : [html`<p>${prose(schema.description)}</p>`]),
+    ...(rules === null ? [] : [html`<p class="rules">${rules}</p>`]),
+  ];
+  const title = html`<span class="name"><span class="parent">${parent}</span>${name}</span>`;
+  const kind = html`<span class="kind">${typeOf(schema)}${required ? html` · <span class="required">required</span>` : null}</span>`;
+  if (text.length === 0) return html`<tr><th scope="row" colspan="2">${title}${kind}</th></tr>`;
+  return html`<tr><th scope="row">${title}${kind}</th><td>${text}</td></tr>`;
 }
 
 /** `string`, `integer`, `list of string`, `string or null`, or a link to a named document. */
@@ -71,12 +83,13 @@ export function typeOf(schema: Schema): Html {
   const variants = variantsOf(schema);
   if (variants.length > 0) return joined(variants.map(typeOf), ' or ');
   if (schema.items !== undefined) return html`list of ${typeOf(schema.items)}`;
-  if (schema.const !== undefined || schema.enum !== undefined) return html`constant`;
+  if (schema.const !== undefined) return html`constant`;
+  if (schema.enum !== undefined) return html`one of`;
   const types = [schema.type ?? []].flat();
   return types.length === 0 ? html`any JSON` : html`${types.join(' or ')}`;
 }
 
-export function refName(ref: string): string {
+function refName(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
 }
 
@@ -86,7 +99,9 @@ function rulesOf(schema: Schema): Html | null {
     ...range('characters', schema.minLength, schema.maxLength),
     ...range('', schema.minimum, schema.maximum),
     ...range('entries', schema.minItems, schema.maxItems),
-    ...(schema.pattern === undefined || schema.pattern.length > 80 ? [] : [html`matches <code>${schema.pattern}</code>`]),
+    ...(schema.pattern === undefined || schema.pattern.length > 80
+      ? []
+      : [html`matches <code>${schema.pattern}</code>`]),
     ...(schema.format === undefined ? [] : [html`${schema.format}`]),
     ...(schema.default === undefined ? [] : [html`default <code>${show(schema.default)}</code>`]),
   ];
@@ -95,7 +110,14 @@ function rulesOf(schema: Schema): Html | null {
 
 function constants({ const: constant, enum: choices }: Schema): Html[] {
   const values = constant === undefined ? (choices ?? []) : [constant];
-  return values.length === 0 ? [] : [joined(values.map((value) => html`<code>${show(value)}</code>`), ' ')];
+  return values.length === 0
+    ? []
+    : [
+        joined(
+          values.map((value) => html`<code>${show(value)}</code>`),
+          ' ',
+        ),
+      ];
 }
 
 /** Bounds that only say "a safe integer" are left out: every number here is one. */

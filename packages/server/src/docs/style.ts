@@ -28,7 +28,9 @@ h1 { font-size: clamp(2rem, 1.4rem + 2.4vw, 2.9rem); letter-spacing: -.03em; fon
 h2 { font-size: 1.6rem; letter-spacing: -.02em; font-weight: 660; }
 h3 { font-size: 1.2rem; letter-spacing: -.01em; font-weight: 640; }
 h4 { font-size: .8rem; font-weight: 640; color: var(--soft); margin: 1.75rem 0 .25rem; }
+sup { line-height: 0; font-size: .72em; }
 p { margin: .75rem 0; max-width: 68ch; text-wrap: pretty; }
+h3 + p { margin-top: .4rem; }
 code, pre { font-family: var(--mono); font-size: .86em; }
 p code, li code, td code, .note code { background: var(--wash); padding: .1em .35em; border-radius: 4px; overflow-wrap: anywhere; }
 .skip { position: absolute; left: 1rem; top: -4rem; background: var(--raised); padding: .5rem 1rem; z-index: 3; }
@@ -57,6 +59,8 @@ p code, li code, td code, .note code { background: var(--wash); padding: .1em .3
 main { padding: 1.5rem clamp(1rem, 3vw, 2rem) 5rem; min-width: 0; }
 
 .lede { font-size: 1.12rem; color: var(--soft); max-width: 58ch; }
+.basics h3 { font-size: 1.02rem; margin-top: 1.75rem; }
+.basics h3:first-child { margin-top: 0; }
 .group { margin-top: 4rem; padding-top: 2rem; border-top: 1px solid var(--line); }
 .entry { margin-top: 3rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem 2.5rem; }
 .route { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .7rem; margin: .6rem 0 0; max-width: none; }
@@ -87,7 +91,8 @@ main { padding: 1.5rem clamp(1rem, 3vw, 2rem) 5rem; min-width: 0; }
 .codes > li:last-child { border-bottom: 1px solid var(--line); }
 .codes .status { font-family: var(--mono); font-size: .85rem; color: var(--soft); }
 .codes .list { display: flex; flex-wrap: wrap; gap: .3rem .9rem; }
-.codes .list a { font-family: var(--mono); font-size: .82rem; }
+.codes .list a { font-family: var(--mono); font-size: .82rem; text-decoration: none; }
+.codes .list a:hover { text-decoration: underline; text-underline-offset: .35em; }
 
 .sample { margin: 0; background: var(--slate); color: var(--slate-ink); border: 1px solid var(--slate-line); border-radius: 10px; overflow: hidden; }
 .sample figcaption { padding: .6rem 1rem; font-size: .78rem; color: var(--slate-soft); border-bottom: 1px solid var(--slate-line); }
@@ -95,12 +100,18 @@ main { padding: 1.5rem clamp(1rem, 3vw, 2rem) 5rem; min-width: 0; }
 .aside { display: grid; gap: 1rem; align-content: start; min-width: 0; }
 .note { background: var(--wash); border-radius: 10px; padding: .9rem 1.1rem; font-size: .92rem; }
 
-.error { scroll-margin-top: calc(var(--top) + 1.5rem); padding: .8rem 0; border-top: 1px solid var(--line); display: grid; gap: .1rem 1.5rem; }
+.error { padding: .8rem 0; border-top: 1px solid var(--line); display: grid; gap: .1rem 1.5rem; align-items: baseline; }
 .error dt { font-family: var(--mono); font-size: .88rem; font-weight: 640; overflow-wrap: anywhere; }
 .error dd { margin: 0; color: var(--soft); }
 .error:target { background: var(--accent-wash); box-shadow: -1rem 0 var(--accent-wash), 1rem 0 var(--accent-wash); }
 dl { margin: 1rem 0 0; }
 
+@media (max-width: 35rem) {
+  .fields th[scope=row], .fields td, .fields th { display: block; width: auto; }
+  .fields td { border-top: 0; padding-top: 0; }
+  .fields tr:last-child > * { border-bottom: 0; }
+  .fields { border-bottom: 1px solid var(--line); }
+}
 @media (min-width: 60rem) {
   .frame { grid-template-columns: 17rem minmax(0, 1fr); }
   .side { position: sticky; top: var(--top); height: calc(100vh - var(--top)); overflow-y: auto; padding: 1rem 1rem 2rem 2rem; border-right: 1px solid var(--line); }
@@ -115,6 +126,5 @@ dl { margin: 1rem 0 0; }
   .entry { grid-template-columns: minmax(0, 1fr) minmax(0, 25rem); }
   .aside { position: sticky; top: calc(var(--top) + 1.5rem); align-self: start; padding-top: .2rem; }
 }
-@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print { .top, .side, .skip { display: none; } .frame { display: block; } }
 `;

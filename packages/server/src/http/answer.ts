@@ -27,5 +27,5 @@ export function text(body: string, contentType: string, options: AnswerOptions =
 
 /** 302: the place may change, so it is not remembered. */
 export function redirect(location: string): Answer {
-  return { status: 302, body: null, contentType: null, headers: { location } };
+  return { status: 302, body: null, contentType: null, headers: { location, 'content-length': '0' } };
 }

@@ -11,9 +11,9 @@ export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
 /** A Hono app that endpoints are mounted on, and the OpenAPI document that they make together. */
 export interface Api {
   readonly app: OpenAPIHono<AppEnv>;
-  add(...endpoints: readonly Endpoint[]): void;
+  readonly add: (...endpoints: readonly Endpoint[]) => void;
   /** OpenAPI 3.1 of everything added so far; made at the first call after an `add`. */
-  document(): OpenApiDocument;
+  readonly document: () => OpenApiDocument;
 }
 
 /** An app that answers preflights, 404, 405 and whatever escapes a handler as problem documents. */
@@ -34,7 +34,8 @@ export function createApi(frame: Frame): Api {
         info: {
           title: 'Tallystick',
           version: '1.0.0',
-          description: 'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
+          description:
+            'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
         },
         servers: [{ url: frame.receiptsUrl }],
       });
@@ -47,7 +48,11 @@ function mount(app: OpenAPIHono<AppEnv>, frame: Frame, endpoint: Endpoint): void
   app.openAPIRegistry.registerPath(endpoint.openapi);
   const place = { method: endpoint.method.toUpperCase(), route: endpoint.path, errors: endpoint.errors };
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-  app.on(place.method, path, exchangeHandler(frame, place, (exchange) => endpoint.handle(exchange, frame)));
+  app.on(
+    place.method,
+    path,
+    exchangeHandler(frame, place, (exchange) => endpoint.handle(exchange, frame)),
+  );
 }
 
 function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame): void {
@@ -65,7 +70,10 @@ function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame): void {
       const allowed = methodsAt(app, c);
       if (allowed.length === 0) throw nothingHere(c);
       headers['allow'] = allowed.join(', ');
-      throw new TallyError('method_not_allowed', `${c.req.path} answers to ${allowed.join(', ')}, not to ${c.req.method}.`);
+      throw new TallyError(
+        'method_not_allowed',
+        `${c.req.path} answers to ${allowed.join(', ')}, not to ${c.req.method}.`,
+      );
     }),
   );
   app.onError((error, c) =>

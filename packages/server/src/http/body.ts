@@ -14,7 +14,9 @@ export async function readJson(c: AppContext, limit: number): Promise<JsonValue>
   requireJson(c);
   if (Number(header(c, 'content-length') ?? 0) > limit) throw tooLarge(limit);
   const incoming = incomingOf(c);
-  return parseJson(incoming === undefined ? await readWeb(c.req.raw.body, limit) : await readNode(incoming, limit));
+  return parseJson(
+    incoming === undefined ? await readWeb(c.req.raw.body, limit) : await readNode(incoming, limit),
+  );
 }
 
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json[ \t]*(?:;|$)/i;
@@ -22,7 +24,10 @@ const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json[ \t]*(?:;|$)/i;
 function requireJson(c: AppContext): void {
   const type = header(c, 'content-type');
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
-    throw new TallyError('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.');
+    throw new TallyError(
+      'unsupported_media_type',
+      'Send the body as JSON with Content-Type: application/json.',
+    );
   }
   const encoding = header(c, 'content-encoding');
   if (encoding !== undefined && encoding !== 'identity') {
@@ -53,7 +58,8 @@ function readNode(incoming: IncomingMessage, limit: number): Promise<Uint8Array>
   incoming.on('data', onData);
   incoming.on('end', () => resolve(joined(chunks, length)));
   incoming.on('error', refuse);
-  incoming.on('close', () => reject(cutShort()));
+  // An error costs a stack trace, and every request closes.
+  incoming.on('close', () => incoming.readableEnded || reject(cutShort()));
   if (incoming.destroyed) refuse(cutShort());
   return promise;
 }

@@ -7,7 +7,7 @@ import { problemResponses } from './problem-responses.ts';
 import { validate } from './validate.ts';
 
 /** How one status is answered, for the reference. */
-export interface AnswerDocs {
+interface AnswerDocs {
   readonly description: string;
   /** Of a JSON body, unless `contentType` says otherwise; absent when there is no body. */
   readonly schema?: z.ZodType;
@@ -44,7 +44,7 @@ export interface EndpointDefinition<Body, Query, Params> {
 }
 
 /** A request that has passed the gate. */
-export interface Call<Body, Query, Params> extends Exchange {
+interface Call<Body, Query, Params> extends Exchange {
   readonly body: Body;
   readonly query: Query;
   readonly params: Params;
@@ -130,7 +130,14 @@ function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: read
       ...(definition.query === undefined ? {} : { query: definition.query as never }),
       ...(body === undefined
         ? {}
-        : { body: { required: true, content: { 'application/json': { schema: body, ...(example === undefined ? {} : { example }) } } } }),
+        : {
+            body: {
+              required: true,
+              content: {
+                'application/json': { schema: body, ...(example === undefined ? {} : { example }) },
+              },
+            },
+          }),
     },
     parameters: Object.entries(definition.headers ?? {}).map(([name, text]) => ({
       in: 'header',
@@ -144,15 +151,20 @@ function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: read
 
 function answerResponses(answers: Readonly<Record<number, AnswerDocs>>) {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, schema, contentType = 'application/json', headers = {} }]) => [
-      status,
-      {
-        description,
-        headers: Object.fromEntries(
-          Object.entries(headers).map(([name, text]) => [name, { description: text, schema: { type: 'string' as const } }]),
-        ),
-        ...(schema === undefined ? {} : { content: { [contentType]: { schema } } }),
-      },
-    ]),
+    Object.entries(answers).map(
+      ([status, { description, schema, contentType = 'application/json', headers = {} }]) => [
+        status,
+        {
+          description,
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([name, text]) => [
+              name,
+              { description: text, schema: { type: 'string' as const } },
+            ]),
+          ),
+          ...(schema === undefined ? {} : { content: { [contentType]: { schema } } }),
+        },
+      ],
+    ),
   );
 }

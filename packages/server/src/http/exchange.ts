@@ -51,7 +51,13 @@ export function exchangeHandler(
     const milliseconds = performance.now() - started;
     frame.metrics.observe(place, answer.status, milliseconds / 1_000);
     frame.logger.info(
-      { requestId: exchange.requestId, method: place.method, route: place.route, status: answer.status, milliseconds },
+      {
+        requestId: exchange.requestId,
+        method: place.method,
+        route: place.route,
+        status: answer.status,
+        milliseconds,
+      },
       'request',
     );
     return toResponse(answer, exchange);

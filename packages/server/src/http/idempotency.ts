@@ -28,7 +28,10 @@ export function idempotencyClaim(c: AppContext, request: IdempotentRequest): Ide
   const key = header(c, 'idempotency-key');
   if (key === undefined) return undefined;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new TallyError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+    throw new TallyError(
+      'idempotency_key_invalid',
+      'An Idempotency-Key is 1 to 255 visible ASCII characters.',
+    );
   }
   const { caller, route, profile = null, body, now } = request;
   return {

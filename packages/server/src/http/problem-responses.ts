@@ -31,7 +31,11 @@ export const problemSchema = {
     title: { type: 'string' as const, description: 'The same text whenever the code is the same.' },
     status: { type: 'integer' as const, description: 'The HTTP status.' },
     detail: { type: 'string' as const, description: 'What is wrong here, and what to do next.' },
-    code: { type: 'string' as const, enum: Object.keys(errorTable), description: 'Stable; branch on this one.' },
+    code: {
+      type: 'string' as const,
+      enum: Object.keys(errorTable),
+      description: 'Stable; branch on this one.',
+    },
     field: { type: 'string' as const, description: 'The offending member: `purpose`, `receipts[3].ts`.' },
     instance: { type: 'string' as const, description: '`urn:request:` and the value of `X-Request-Id`.' },
   },

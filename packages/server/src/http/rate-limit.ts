@@ -35,5 +35,8 @@ export async function consumeDaily(
   exchange.headers['ratelimit'] = `"${name}";r=${Math.max(0, limit - used)};t=${left}`;
   if (allowed) return;
   exchange.headers['retry-after'] = String(left);
-  throw new TallyError('rate_limited', `The ${limit} requests of this UTC day are used up. Try again in ${left} s.`);
+  throw new TallyError(
+    'rate_limited',
+    `The ${limit} requests of this UTC day are used up. Try again in ${left} s.`,
+  );
 }

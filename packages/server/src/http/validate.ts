@@ -1,4 +1,4 @@
-import { type JsonValue, TallyError } from '@tallystick/core';
+import { formatPath, type JsonValue, TallyError } from '@tallystick/core';
 import type { z } from 'zod';
 import { suggest } from './suggest.ts';
 
@@ -6,13 +6,15 @@ type Issue = z.core.$ZodIssue;
 type Steps = readonly (string | number)[];
 
 /**
- * The value as the schema's type. Objects in a schema are `z.strictObject`, so that nothing unknown passes.
+ * The value itself as the schema's type: schemas check, they neither default nor transform. Objects in a schema
+ * are `z.strictObject`, so that nothing unknown passes.
  *
  * @throws missing_field, unknown_field (the message names the known ones) or invalid_field, with `field`
  */
 export function validate<T>(schema: z.ZodType<T>, value: JsonValue): T {
   const result = schema.safeParse(value, naming);
-  if (result.success) return result.data;
+  // Not zod's copy: that one lacks a member `__proto__`, which a signature may cover.
+  if (result.success) return value as T;
   throw toError(result.error.issues, value, []);
 }
 
@@ -22,7 +24,7 @@ const naming: z.core.ParseContext<Issue> = {
 };
 
 function knownNames(schema: unknown): string[] {
-  const definition = (schema as z.core.$ZodType | undefined)?._zod.def;
+  const definition = (schema as z.ZodType | undefined)?.def;
   return definition?.type === 'object' ? Object.keys((definition as z.core.$ZodObjectDef).shape) : [];
 }
 
@@ -32,7 +34,8 @@ function toError(issues: readonly Issue[], value: JsonValue, prefix: Steps): Tal
   if (issue === undefined) return new TallyError('invalid_field', 'The value is not acceptable here.');
   const steps = [...prefix, ...(issue.path as Steps)];
   if (issue.code === 'unrecognized_keys') return unknownField(issue, steps);
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) return toError(closest(issue.errors), value, steps);
+  if (issue.code === 'invalid_union' && issue.errors.length > 0)
+    return toError(closest(issue.errors), value, steps);
   const field = formatPath(steps);
   if (lookUp(value, steps) === undefined) {
     return new TallyError('missing_field', `${named(field)} is required.`, { field });
@@ -63,12 +66,6 @@ function lookUp(value: JsonValue, steps: Steps): JsonValue | undefined {
     here = (here as Record<string | number, JsonValue>)[step];
   }
   return here;
-}
-
-/** `request.hash`, `receipts[3].ts`; undefined for the body itself. */
-function formatPath(steps: Steps): string | undefined {
-  const text = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
-  return text === '' ? undefined : text.replace(/^\./, '');
 }
 
 function named(field: string | undefined): string {

@@ -1,13 +1,23 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import {
   canonicalize,
   checkIssuerDocument,
   copyJson,
   fromBase64url,
-  isObject,
   type IssuerDocument,
+  isObject,
   type JsonObject,
   type JsonValue,
   KEY_PURPOSES,
@@ -27,30 +37,58 @@ const SCRYPT = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
  * @param passphrase encrypts the secrets (scrypt, AES-256-GCM); null leaves them readable to the file's owner
  */
 export function writeKeyring(path: string, keyring: Keyring, passphrase: string | null): void {
+  renameSync(writeBeside(path, keyring, passphrase), path);
+  syncFolder(path);
+}
+
+/** As `writeKeyring`, but leaves a file that is there as it is: of several processes that start at once, one wins. */
+export function writeFirstKeyring(path: string, keyring: Keyring, passphrase: string | null): void {
+  const temporary = writeBeside(path, keyring, passphrase);
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(temporary);
+  }
+  syncFolder(path);
+}
+
+/** Writes to a file beside `path` and to the disk. Returns the path of that file. */
+function writeBeside(path: string, keyring: Keyring, passphrase: string | null): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
+  const file = openSync(temporary, 'wx', 0o600);
+  try {
+    writeSync(file, `${canonicalize(toDocument(keyring, passphrase))}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return temporary;
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
   const lock = passphrase === null ? null : newLock(passphrase);
-  const document = copyJson({
+  return copyJson({
     type: KEYRING_TYPE,
     document: keyring.document,
-    kdf: lock === null ? null : { name: 'scrypt', salt: toBase64url(lock.salt), n: SCRYPT.N, r: SCRYPT.r, p: SCRYPT.p },
+    kdf:
+      lock === null
+        ? null
+        : { name: 'scrypt', salt: toBase64url(lock.salt), n: SCRYPT.N, r: SCRYPT.r, p: SCRYPT.p },
     keys: keyring.keys.map((entry) => ({
       key_id: entry.keyId,
       purpose: entry.purpose,
       secret: lock === null ? toBase64url(entry.secret) : encrypt(lock.key, entry),
     })),
   });
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${process.pid}.new`;
-  const file = openSync(temporary, 'w', 0o600);
-  try {
-    writeSync(file, `${canonicalize(document)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
-  const folder = openSync(dirname(path), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }
 
 /**
@@ -70,11 +108,18 @@ export async function readKeyring(path: string, passphrase: string | null): Prom
 
 function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
   const purpose = isObject(entry) ? KEY_PURPOSES.find((known) => known === entry.purpose) : undefined;
-  if (!isObject(entry) || purpose === undefined || typeof entry.key_id !== 'string' || typeof entry.secret !== 'string') {
+  if (
+    !isObject(entry) ||
+    purpose === undefined ||
+    typeof entry.key_id !== 'string' ||
+    typeof entry.secret !== 'string'
+  ) {
     throw malformed('A key of the keyring is malformed.');
   }
-  const secret = unlock === null ? fromBase64url(entry.secret, 32) : decrypt(unlock, entry.key_id, purpose, entry.secret);
-  if (nodeSigner(secret).keyId !== entry.key_id) throw malformed(`The secret of ${entry.key_id} is another key's.`);
+  const secret =
+    unlock === null ? fromBase64url(entry.secret, 32) : decrypt(unlock, entry.key_id, purpose, entry.secret);
+  if (nodeSigner(secret).keyId !== entry.key_id)
+    throw malformed(`The secret of ${entry.key_id} is another key's.`);
   return { keyId: entry.key_id, purpose, secret };
 }
 
@@ -85,13 +130,22 @@ function newLock(passphrase: string): { key: Buffer; salt: Buffer } {
 
 function unlocker(kdf: JsonValue | undefined, passphrase: string | null): Uint8Array | null {
   if (kdf === null) return null;
-  if (!isObject(kdf) || kdf.name !== 'scrypt' || kdf.n !== SCRYPT.N || kdf.r !== SCRYPT.r || kdf.p !== SCRYPT.p) {
+  if (
+    !isObject(kdf) ||
+    typeof kdf.salt !== 'string' ||
+    kdf.name !== 'scrypt' ||
+    kdf.n !== SCRYPT.N ||
+    kdf.r !== SCRYPT.r ||
+    kdf.p !== SCRYPT.p
+  ) {
     throw malformed('The keyring is encrypted in a way that is not known here.');
   }
   if (passphrase === null) {
-    throw malformed('The keyring is encrypted: set TALLY_KEYRING_PASSPHRASE or TALLY_KEYRING_PASSPHRASE_FILE.');
+    throw malformed(
+      'The keyring is encrypted: set TALLY_KEYRING_PASSPHRASE or TALLY_KEYRING_PASSPHRASE_FILE.',
+    );
   }
-  return scryptSync(passphrase, fromBase64url(String(kdf.salt), 16), 32, SCRYPT);
+  return scryptSync(passphrase, fromBase64url(kdf.salt, 16), 32, SCRYPT);
 }
 
 // The nonce, the ciphertext and the tag, in that order; the key's id and purpose are authenticated with them.
@@ -120,5 +174,8 @@ function label(keyId: string, purpose: KeyPurpose): Buffer {
 }
 
 function malformed(message: string, cause?: unknown): TallyError {
-  return new TallyError('invalid_field', message, { field: 'keyring', ...(cause === undefined ? {} : { cause }) });
+  return new TallyError('invalid_field', message, {
+    field: 'keyring',
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

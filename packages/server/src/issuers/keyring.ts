@@ -6,8 +6,8 @@ import {
   KEY_PURPOSES,
   type KeyPurpose,
   type RevocationReason,
-  signStatement,
   type Signer,
+  signStatement,
   TallyError,
 } from '@tallystick/core';
 import { nodeSigner } from '../crypto/node-ed25519.ts';
@@ -37,7 +37,14 @@ const RECORDED = KEY_PURPOSES.filter((purpose) => purpose !== 'root');
 /** A fresh keyring with one key for each purpose. `now` is Unix milliseconds. */
 export async function createKeyring(did: string, now: number): Promise<Keyring> {
   const receipt = freshKey('receipt');
-  const register = { audience: did, did, sequence: 1, action: 'register', keyId: receipt.keyId, at: now } as const;
+  const register = {
+    audience: did,
+    did,
+    sequence: 1,
+    action: 'register',
+    keyId: receipt.keyId,
+    at: now,
+  } as const;
   let keyring: Keyring = {
     document: {
       ...(await applyStatement(null, await signStatement(register, nodeSigner(receipt.secret)))),
@@ -84,7 +91,9 @@ export async function revokeKey(
 ): Promise<Keyring> {
   const key = keyring.document.keys.find(({ key_id }) => key_id === keyId);
   if (key === undefined) {
-    throw new TallyError('invalid_field', `${keyId} is not a key of ${keyring.document.did}.`, { field: 'key_id' });
+    throw new TallyError('invalid_field', `${keyId} is not a key of ${keyring.document.did}.`, {
+      field: 'key_id',
+    });
   }
   const active = key.state === 'active';
   const replaced = active ? await addKey(keyring, key.purpose, now) : keyring;
@@ -94,7 +103,9 @@ export async function revokeKey(
 /** The key that signs for a purpose now. @throws unavailable when the keyring holds none, as of an offline root */
 export function signerFor(keyring: Keyring, purpose: KeyPurpose): Signer {
   const wanted = purpose === 'root' ? null : activeKey(keyring.document, purpose).key_id;
-  const entry = keyring.keys.find((key) => key.purpose === purpose && (wanted === null || key.keyId === wanted));
+  const entry = keyring.keys.find(
+    (key) => key.purpose === purpose && (wanted === null || key.keyId === wanted),
+  );
   if (entry === undefined) throw new TallyError('unavailable', `The keyring holds no ${purpose} key.`);
   return nodeSigner(entry.secret);
 }
@@ -105,7 +116,9 @@ export function holdsRoot(keyring: Keyring): boolean {
 }
 
 function activeKey(document: IssuerDocument, purpose: KeyPurpose): IssuerKey {
-  const key = document.keys.findLast((candidate) => candidate.purpose === purpose && candidate.state === 'active');
+  const key = document.keys.findLast(
+    (candidate) => candidate.purpose === purpose && candidate.state === 'active',
+  );
   if (key === undefined) throw new TallyError('unavailable', `There is no active ${purpose} key.`);
   return key;
 }
@@ -126,11 +139,17 @@ async function addKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promi
 }
 
 /** Writes one more signed statement into the history. */
-async function record(keyring: Keyring, change: Change, author?: string, incoming?: KeyEntry): Promise<Keyring> {
+async function record(
+  keyring: Keyring,
+  change: Change,
+  author?: string,
+  incoming?: KeyEntry,
+): Promise<Keyring> {
   const { document, keys } = keyring;
   const authorId = author ?? activeKey(document, 'receipt').key_id;
   const signer = keys.find(({ keyId }) => keyId === authorId);
-  if (signer === undefined) throw new TallyError('unavailable', `The secret of ${authorId} is not in the keyring.`);
+  if (signer === undefined)
+    throw new TallyError('unavailable', `The secret of ${authorId} is not in the keyring.`);
   const signed = await signStatement(
     { audience: document.did, did: document.did, sequence: document.sequence + 1, ...change },
     nodeSigner(signer.secret),

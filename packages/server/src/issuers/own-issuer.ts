@@ -22,7 +22,10 @@ export async function openOwnIssuer(
   passphrase: string | null,
 ): Promise<OwnIssuer & { refresh(): Promise<boolean> }> {
   if (!existsSync(path)) {
-    throw new TallyError('unavailable', `There is no keyring at ${path}. Create one with \`tally keys init\`.`);
+    throw new TallyError(
+      'unavailable',
+      `There is no keyring at ${path}. Create one with \`tally keys init\`.`,
+    );
   }
   let version = fileVersion(path);
   let keyring = await readFor(path, did, passphrase);

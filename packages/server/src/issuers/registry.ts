@@ -4,13 +4,13 @@ import {
   copyJson,
   type IssuerDocument,
   parseJson,
-  secondsOf,
   type SignedStatement,
+  secondsOf,
   TallyError,
   utf8,
 } from '@tallystick/core';
 import { nodeEngine } from '../crypto/node-ed25519.ts';
-import { reused } from '../http/idempotency.ts';
+import { replayOf, reused } from '../http/idempotency.ts';
 import type { IdempotencyRecord, Store } from '../store/store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
@@ -45,7 +45,12 @@ export function createRegistry(store: Store, issuer: OwnIssuer, clock: () => num
       const { statement } = signed;
       assertAcceptable(signed, issuer.did, clock());
       const before = await stored(statement.did);
-      const document = canonicalize(copyJson(await applyStatement(before?.document ?? null, signed, nodeEngine)));
+      // Looked up after the record: a duplicate at the same moment has either not changed it yet, or is found here.
+      const earlier = await replayOf(store, idempotency, clock());
+      if (earlier !== null) return earlier.response;
+      const document = canonicalize(
+        copyJson(await applyStatement(before?.document ?? null, signed, nodeEngine)),
+      );
       const outcome = await store.putIssuer(
         statement.did,
         document,
@@ -53,7 +58,10 @@ export function createRegistry(store: Store, issuer: OwnIssuer, clock: () => num
         idempotency === undefined ? undefined : { ...idempotency, response: document },
       );
       if (outcome === 'conflict') {
-        throw new TallyError('issuer_conflict', `${statement.did} was changed at the same moment. Read it and try again.`);
+        throw new TallyError(
+          'issuer_conflict',
+          `${statement.did} was changed at the same moment. Read it and try again.`,
+        );
       }
       if (outcome === 'stored') return document;
       if (outcome.kind === 'reused') throw reused();
@@ -65,7 +73,10 @@ export function createRegistry(store: Store, issuer: OwnIssuer, clock: () => num
 function assertAcceptable({ statement }: SignedStatement, audience: string, now: number): void {
   const { did, action, purpose, sequence, at } = statement;
   if (statement.audience !== audience) {
-    throw invalid('statement.audience', `The statement is made to ${statement.audience}; this service is ${audience}.`);
+    throw invalid(
+      'statement.audience',
+      `The statement is made to ${statement.audience}; this service is ${audience}.`,
+    );
   }
   if (did === audience || RESERVED.has(did.slice('did:svc:'.length))) {
     throw new TallyError('issuer_exists', `${did} is reserved.`, { field: 'statement.did' });
@@ -79,7 +90,10 @@ function assertAcceptable({ statement }: SignedStatement, audience: string, now:
   const tooEarly = action !== 'revoke_key' && seconds < present - SKEW;
   const tooLate = action !== 'retire_key' && seconds > present + SKEW;
   if (tooEarly || tooLate) {
-    throw invalid('statement.at', `A ${action} statement takes effect within ${SKEW} s of now; this one says ${at}.`);
+    throw invalid(
+      'statement.at',
+      `A ${action} statement takes effect within ${SKEW} s of now; this one says ${at}.`,
+    );
   }
 }
 

@@ -76,14 +76,21 @@ export async function trustDraft(
   keyring: Keyring,
 ): Promise<Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'>> {
   const newest = await currentTrust(store);
-  return { version: (newest?.bundle.version ?? 0) + 1, issuers: await trustedIssuers(store, keyring), ...ANCHORS };
+  return {
+    version: (newest?.bundle.version ?? 0) + 1,
+    issuers: await trustedIssuers(store, keyring),
+    ...ANCHORS,
+  };
 }
 
 /** Stores a checked bundle as the newest. @throws trust_rollback when one as new is there */
 export async function publishTrust(store: Store, bundle: TrustBundle): Promise<void> {
   const text = canonicalize(copyJson(bundle));
   if ((await store.putDocument(NAME, bundle.version, text)) === 'stale') {
-    throw new TallyError('trust_rollback', `A bundle of version ${bundle.version} or later is published already.`);
+    throw new TallyError(
+      'trust_rollback',
+      `A bundle of version ${bundle.version} or later is published already.`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import {
   bothTrusts,
-  isObject,
   type IssuerRecord,
+  isObject,
   type JsonObject,
   parseJson,
   type Trust,
@@ -54,7 +54,11 @@ async function registered(store: Store, did: string): Promise<IssuerRecord | nul
 /** Every did:svc that a receipt of any family names: as issuer, requester or operator. */
 function namedIssuers(receipt: JsonObject): string[] {
   const { issuer_did, request, operator } = receipt;
-  const named = [issuer_did, isObject(request) ? request.origin : null, isObject(operator) ? operator.entity : null];
+  const named = [
+    issuer_did,
+    isObject(request) ? request.origin : null,
+    isObject(operator) ? operator.entity : null,
+  ];
   const isSvc = (did: unknown): did is string =>
     typeof did === 'string' && did.startsWith('did:svc:') && did.length <= 100;
   return [...new Set(named.filter(isSvc))];

@@ -24,7 +24,12 @@ export interface EmitRequest {
   readonly content_type?: string | undefined;
   readonly ok?: boolean | undefined;
   readonly settlement_reference?:
-    | { readonly rail: string; readonly chain_id: number; readonly asset: string; readonly tx?: string | undefined }
+    | {
+        readonly rail: string;
+        readonly chain_id: number;
+        readonly asset: string;
+        readonly tx?: string | undefined;
+      }
     | undefined;
   readonly seal?: SealReference | undefined;
   readonly sealed_evidence_ref?: string | null | undefined;
@@ -77,9 +82,13 @@ function subjectOf(request: EmitRequest): Subject {
   }
   if (given.length > 1) {
     const names = given.map(([name]) => name).join(' and ');
-    throw new TallyError('conflicting_fields', `Give one of payload, input and payload_sha256, not ${names}.`, {
-      field: given[1]?.[0],
-    });
+    throw new TallyError(
+      'conflicting_fields',
+      `Give one of payload, input and payload_sha256, not ${names}.`,
+      {
+        field: given[1]?.[0],
+      },
+    );
   }
   if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
   const ok = request.ok ?? true;
@@ -95,7 +104,8 @@ function subjectOf(request: EmitRequest): Subject {
 
 /** Where a payment would settle on this service, unless the caller declares where one did. */
 function settlementOf({ settlement_reference: declared }: EmitRequest, chainId: number): SettlementReference {
-  if (declared === undefined) return { rail: 'x402', chain_id: chainId, asset: 'USDC', status: 'none', tx: null };
+  if (declared === undefined)
+    return { rail: 'x402', chain_id: chainId, asset: 'USDC', status: 'none', tx: null };
   const { rail, chain_id, asset, tx } = declared;
   return { rail, chain_id, asset, status: 'declared', tx: tx ?? null };
 }

@@ -1,4 +1,4 @@
-import { type Profile, PROFILES } from '@tallystick/core';
+import { PROFILES, type Profile } from '@tallystick/core';
 import { PRICE_USD } from './pricing.ts';
 
 export interface RubricRequest {
@@ -13,7 +13,11 @@ export interface Recommendation {
   readonly rule: 'regulated' | 'verify' | 'sub_cent' | 'commerce';
   readonly reason: string;
   readonly price_usd: string;
-  readonly alternatives: readonly { readonly profile: Profile; readonly price_usd: string; readonly when: string }[];
+  readonly alternatives: readonly {
+    readonly profile: Profile;
+    readonly price_usd: string;
+    readonly when: string;
+  }[];
 }
 
 const REGULATED =
@@ -34,11 +38,16 @@ export function recommend({ intent = '', amount, counterparty }: RubricRequest):
     const cause = regulated ? 'The counterparty is regulated' : `The intent says “${word}”`;
     return recommendation('pq', 'regulated', `${cause}: such receipts are kept long.`);
   }
-  if (VERIFYING.test(intent)) return recommendation('nano', 'verify', 'The intent is to verify, not to trade.');
+  if (VERIFYING.test(intent))
+    return recommendation('nano', 'verify', 'The intent is to verify, not to trade.');
   if (amount !== undefined && Number(amount) < 0.01) {
     return recommendation('nano', 'sub_cent', 'The amount is less than a cent.');
   }
-  return recommendation('standard', 'commerce', 'Nothing says regulated, verify or sub-cent: this is commerce.');
+  return recommendation(
+    'standard',
+    'commerce',
+    'Nothing says regulated, verify or sub-cent: this is commerce.',
+  );
 }
 
 function recommendation(profile: Profile, rule: Recommendation['rule'], reason: string): Recommendation {

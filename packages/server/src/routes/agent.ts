@@ -5,6 +5,7 @@ import { type AppContext, header } from '../http/context.ts';
 export function agentHeader(c: AppContext): string | null {
   const did = header(c, 'x-agent-did');
   if (did === undefined) return null;
-  if (!isDid(did)) throw new TallyError('invalid_field', 'X-Agent-DID is not a DID.', { field: 'X-Agent-DID' });
+  if (!isDid(did))
+    throw new TallyError('invalid_field', 'X-Agent-DID is not a DID.', { field: 'X-Agent-DID' });
   return did;
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { PROFILES } from '@tallystick/core';
 import { json } from '../http/answer.ts';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { priceLadder } from '../receipts/pricing.ts';
 import { recommend } from '../receipts/rubric.ts';
 import type { Services } from '../services.ts';
@@ -57,7 +57,10 @@ function rubric(): Endpoint {
     body: z.strictObject({
       intent: z.string().max(2000).optional(),
       amount: z
-        .union([z.number().nonnegative(), z.string().regex(/^\d{1,15}(?:\.\d{1,18})?$/, 'Not a decimal amount of US dollars')])
+        .union([
+          z.number().nonnegative(),
+          z.string().regex(/^\d{1,15}(?:\.\d{1,18})?$/, 'Not a decimal amount of US dollars'),
+        ])
         .optional(),
       counterparty: z
         .union([
@@ -81,7 +84,9 @@ function rubric(): Endpoint {
             rule: z.enum(['regulated', 'verify', 'sub_cent', 'commerce']),
             reason: z.string(),
             price_usd: z.string(),
-            alternatives: z.array(z.object({ profile: z.enum(PROFILES), price_usd: z.string(), when: z.string() })),
+            alternatives: z.array(
+              z.object({ profile: z.enum(PROFILES), price_usd: z.string(), when: z.string() }),
+            ),
           })
           .openapi('Recommendation'),
       },

@@ -3,15 +3,16 @@ import {
   canonicalize,
   copyJson,
   didDocument,
+  fromBase64url,
   type IssuerDocument,
-  type JsonValue,
+  KEY_PURPOSES,
+  type KeyPurpose,
   readSignedStatement,
   rootFingerprint,
-  fromBase64url,
   TallyError,
 } from '@tallystick/core';
 import { json, text } from '../http/answer.ts';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import type { Services } from '../services.ts';
@@ -34,22 +35,23 @@ const keySchema = z.object({
   revoked: z.object({ at: z.string(), reason: z.string() }).nullable(),
 });
 
-const statementSchema = z.strictObject({
-  statement: z.strictObject({
-    type: z.literal('svc-issuer-statement-v1'),
-    audience: did,
-    did,
-    sequence: z.int().positive(),
-    action: z.enum(['register', 'add_key', 'retire_key', 'revoke_key']),
-    key_id: did,
-    purpose: z.literal('receipt'),
-    reason: z.enum(['compromised', 'superseded', 'ceased', 'unspecified']).nullable(),
-    at: z.string(),
-    signed_by: did,
-  }),
-  signature: z.string(),
-  proof: z.string().nullable(),
-});
+const signedStatement = (purpose: z.ZodType<KeyPurpose>) =>
+  z.strictObject({
+    statement: z.strictObject({
+      type: z.literal('svc-issuer-statement-v1'),
+      audience: did,
+      did,
+      sequence: z.int().positive(),
+      action: z.enum(['register', 'add_key', 'retire_key', 'revoke_key']),
+      key_id: did,
+      purpose,
+      reason: z.enum(['compromised', 'superseded', 'ceased', 'unspecified']).nullable(),
+      at: z.string(),
+      signed_by: did,
+    }),
+    signature: z.string(),
+    proof: z.string().nullable(),
+  });
 
 const documentSchema = z
   .object({
@@ -58,7 +60,7 @@ const documentSchema = z
     status: z.enum(['registered', 'verified']),
     sequence: z.number(),
     keys: z.array(keySchema),
-    history: z.array(statementSchema),
+    history: z.array(signedStatement(z.enum(KEY_PURPOSES))),
   })
   .openapi('Issuer');
 
@@ -73,8 +75,10 @@ function apply(services: Services): Endpoint {
     description:
       'A signed statement: `register` proves possession of the first key; adding, retiring and revoking are signed by a present key. `tally keys register` writes it for you; spec/trust.md defines it.',
     availability: 'live',
-    headers: { 'Idempotency-Key': 'Repeating a statement with the same key gives the same record, for 72 hours.' },
-    body: statementSchema,
+    headers: {
+      'Idempotency-Key': 'Repeating a statement with the same key gives the same record, for 72 hours.',
+    },
+    body: signedStatement(z.literal('receipt')),
     answers: {
       200: { description: 'The record after the change', schema: documentSchema },
       201: { description: 'The record of the new issuer', schema: documentSchema },
@@ -95,11 +99,19 @@ function apply(services: Services): Endpoint {
       const { c, body } = call;
       const signed = readSignedStatement(body);
       const route = '/v1/issuers';
-      const claim = idempotencyClaim(c, { caller: clients.scope(c), route, body: body as JsonValue, now: clock() });
+      const claim = idempotencyClaim(c, {
+        caller: clients.scope(c),
+        route,
+        body,
+        now: clock(),
+      });
       const status = signed.statement.action === 'register' ? 201 : 200;
       const earlier = await replayOf(store, claim, clock());
       if (earlier !== null) {
-        return text(earlier.response, 'application/json', { status, headers: { 'idempotency-replayed': 'true' } });
+        return text(earlier.response, 'application/json', {
+          status,
+          headers: { 'idempotency-replayed': 'true' },
+        });
       }
       await consumeDaily(quota, clients.group(c), call, clock());
       return text(await registry.apply(signed, claim), 'application/json', { status });
@@ -113,15 +125,21 @@ function record({ registry }: Services): Endpoint {
     path: '/.well-known/issuers/{file}',
     group: GROUP,
     summary: 'An issuer’s record',
-    description: 'At `/.well-known/issuers/<did>.json`. Keys follow from the signed history, which anyone can replay.',
+    description:
+      'At `/.well-known/issuers/<did>.json`. Keys follow from the signed history, which anyone can replay.',
     availability: 'live',
     params: z.object({ file: z.string().max(300).openapi({ example: 'did:svc:local.json' }) }),
     answers: { 200: { description: 'The record', schema: documentSchema } },
     errors: ['issuer_not_found'],
     async handle({ params: { file } }) {
-      const document = file.endsWith('.json') ? await registry.document(file.slice(0, -'.json'.length)) : null;
+      const document = file.endsWith('.json')
+        ? await registry.document(file.slice(0, -'.json'.length))
+        : null;
       if (document === null) {
-        throw new TallyError('issuer_not_found', 'No issuer of that DID is registered here. The path is <did>.json.');
+        throw new TallyError(
+          'issuer_not_found',
+          'No issuer of that DID is registered here. The path is <did>.json.',
+        );
       }
       return text(canonicalize(copyJson(document)), 'application/json');
     },
@@ -175,13 +193,18 @@ function didWeb({ config, issuer }: Services): Endpoint {
     summary: 'The service’s did:web document',
     description: 'The receipt keys of the service under its did:web, for whoever resolves that method.',
     availability: 'live',
-    answers: { 200: { description: 'A DID document', contentType: 'application/did+json', schema: z.looseObject({}) } },
+    answers: {
+      200: { description: 'A DID document', contentType: 'application/did+json', schema: z.looseObject({}) },
+    },
     handle() {
       const { keys }: IssuerDocument = issuer.keyring.document;
       const usable = keys.filter(({ purpose, state }) => purpose === 'receipt' && state !== 'revoked');
       const document = didDocument({
         did: `did:web:${host}`,
-        keys: usable.map(({ key_id, public_key }) => ({ keyId: key_id, publicKey: fromBase64url(public_key, 32) })),
+        keys: usable.map(({ key_id, public_key }) => ({
+          keyId: key_id,
+          publicKey: fromBase64url(public_key, 32),
+        })),
       });
       return json({ ...document, alsoKnownAs: [issuer.did] });
     },

@@ -1,25 +1,33 @@
 import { z } from '@hono/zod-openapi';
+import { errorsPage } from '../docs/errors.ts';
+import { pageHeaders } from '../docs/page.ts';
+import { referencePage } from '../docs/reference.ts';
 import { type Answer, json, redirect, text } from '../http/answer.ts';
 import type { Api } from '../http/api.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Metrics } from '../observability.ts';
-import { errorsPage } from '../docs/errors.ts';
-import { pageHeaders } from '../docs/page.ts';
-import { referencePage } from '../docs/reference.ts';
 
 export interface MetaServices {
   /** The API that these routes describe and are part of. */
   readonly api: Pick<Api, 'document'>;
   readonly metrics: Metrics;
   /** What each part the service needs says of itself: `ok`, or what is wrong with it. */
-  readonly ready: () => Promise<Record<string, 'ok' | string>>;
+  readonly ready: () => Promise<Record<string, string>>;
 }
 
 const GROUP = 'Operations';
 
 /** What describes the service and tells how it is. */
 export function metaRoutes({ api, metrics, ready }: MetaServices): Endpoint[] {
-  return [health(), readiness(ready), measurements(metrics), openApi(api), reference(api), errorReference(), verifier()];
+  return [
+    health(),
+    readiness(ready),
+    measurements(metrics),
+    openApi(api),
+    reference(api),
+    errorReference(),
+    verifier(),
+  ];
 }
 
 function health(): Endpoint {
@@ -47,7 +55,10 @@ function readiness(ready: MetaServices['ready']): Endpoint {
     summary: 'Whether requests can be served',
     description: 'Asks each part the service needs. For a readiness probe.',
     availability: 'live',
-    answers: { 200: { description: 'Every part is well', schema }, 503: { description: 'Some part is not', schema } },
+    answers: {
+      200: { description: 'Every part is well', schema },
+      503: { description: 'Some part is not', schema },
+    },
     async handle() {
       const checks = await ready();
       const well = Object.values(checks).every((state) => state === 'ok');
@@ -66,8 +77,11 @@ function measurements({ registry }: Metrics): Endpoint {
     group: GROUP,
     summary: 'Metrics for Prometheus',
     availability: 'live',
-    answers: { 200: { description: 'The text exposition format', schema: z.string(), contentType: 'text/plain' } },
-    handle: async () => text(await registry.metrics(), registry.contentType, { headers: { 'cache-control': 'no-store' } }),
+    answers: {
+      200: { description: 'The text exposition format', schema: z.string(), contentType: 'text/plain' },
+    },
+    handle: async () =>
+      text(await registry.metrics(), registry.contentType, { headers: { 'cache-control': 'no-store' } }),
   });
 }
 

@@ -1,7 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { type JsonValue, type Profile, PROFILES, receiptIdPattern, SCHEMA_VERSION, TallyError } from '@tallystick/core';
+import {
+  type JsonValue,
+  PROFILES,
+  type Profile,
+  receiptIdPattern,
+  SCHEMA_VERSION,
+  TallyError,
+} from '@tallystick/core';
 import { type Answer, text } from '../http/answer.ts';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import { emit } from '../receipts/emit.ts';
@@ -39,7 +46,9 @@ const anchor = z.boolean().optional().openapi({ description: 'Ask for the receip
 
 function refuseAnchor(wanted: boolean | undefined): void {
   if (wanted) {
-    throw new TallyError('anchor_unavailable', 'This service has no anchor log. Leave out anchor.', { field: 'anchor' });
+    throw new TallyError('anchor_unavailable', 'This service has no anchor log. Leave out anchor.', {
+      field: 'anchor',
+    });
   }
 }
 
@@ -55,9 +64,17 @@ function free(services: Services): Endpoint {
       'Signs a receipt for the SHA-256 of `input`. The input itself is not stored. No account and no key; verify the receipt anywhere, offline.',
     availability: 'live',
     headers: HEADERS,
-    body: z.strictObject({ input: z.string(), purpose: z.string(), anchor }),
+    body: z.strictObject({
+      input: z
+        .string()
+        .openapi({ description: 'What the receipt is about. Hashed as UTF-8 and then forgotten.' }),
+      purpose: z.string().openapi({ description: 'What the receipt is for, in your words. It is signed.' }),
+      anchor,
+    }),
     example: { input: 'The quick brown fox', purpose: 'demo' },
-    answers: { 200: { description: 'The receipt: an envelope', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    answers: {
+      200: { description: 'The receipt: an envelope', schema: receiptSchema, headers: RECEIPT_HEADERS },
+    },
     errors: [
       'empty_input',
       'receipt_too_large',
@@ -74,11 +91,19 @@ function free(services: Services): Endpoint {
       refuseAnchor(body.anchor);
       const origin = agentHeader(c);
       const caller = clients.scope(c);
-      const claim = idempotencyClaim(c, { caller, route: '/v1/receipt/free', body: { input, purpose }, now: clock() });
+      const claim = idempotencyClaim(c, {
+        caller,
+        route: '/v1/receipt/free',
+        body: { input, purpose },
+        now: clock(),
+      });
       const earlier = await replayOf(store, claim, clock());
       if (earlier !== null) return answerWith({ receipt: earlier.response, replayed: true }, 'standard');
       await consumeDaily(quota, clients.group(c), call, clock());
-      return answerWith(await mintFree(services, { input, purpose, origin, region: config.region }, claim), 'standard');
+      return answerWith(
+        await mintFree(services, { input, purpose, origin, region: config.region }, claim),
+        'standard',
+      );
     },
   });
 }
@@ -88,16 +113,31 @@ const sealReference = z
   .openapi({ description: 'What spec/sealing.md says a receipt carries of a sealed document.' });
 
 const emitBody = z.strictObject({
-  agent_did: did.optional(),
-  payload: z.unknown().optional().openapi({ description: 'Any JSON; hashed as JCS (RFC 8785) and not stored.', type: 'object' }),
+  agent_did: did
+    .optional()
+    .openapi({ description: 'The agent; X-Agent-DID when absent, else did:svc:anonymous.' }),
+  payload: z
+    .unknown()
+    .optional()
+    .openapi({ description: 'Any JSON; hashed as JCS (RFC 8785) and not stored.', type: 'object' }),
   input: z.string().optional().openapi({ description: 'A text; hashed as UTF-8 and not stored.' }),
   payload_sha256: hex64.optional().openapi({ description: 'The SHA-256 of a payload that stays with you.' }),
-  purpose: z.string().optional(),
+  purpose: z.string().optional().openapi({ description: 'What the receipt is for. Not in nano.' }),
   content_type: z
     .string()
-    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/, 'Not a media type')
-    .optional(),
-  ok: z.boolean().optional(),
+    .regex(
+      /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/,
+      'Not a media type',
+    )
+    .optional()
+    .openapi({
+      description:
+        'Of the payload. JSON for payload, text/plain for input, octets for a bare hash when absent.',
+    }),
+  ok: z
+    .boolean()
+    .optional()
+    .openapi({ description: 'Whether what is receipted succeeded; true when absent.' }),
   settlement_reference: z
     .strictObject({
       rail: z.string().min(1),
@@ -105,10 +145,17 @@ const emitBody = z.strictObject({
       asset: z.string().min(1),
       tx: z.string().min(1).optional(),
     })
-    .optional(),
+    .optional()
+    .openapi({
+      description: 'Where you say that it was paid: signed as declared, never as confirmed. Not in nano.',
+    }),
   seal: sealReference.optional(),
-  sealed_evidence_ref: z.string().nullable().optional(),
-  auditor_verifier: z.boolean().optional(),
+  sealed_evidence_ref: z
+    .string()
+    .nullable()
+    .optional()
+    .openapi({ description: 'Where sealed evidence is kept. pq only.' }),
+  auditor_verifier: z.boolean().optional().openapi({ description: 'Whether an auditor verifies. pq only.' }),
   anchor,
 });
 
@@ -124,7 +171,10 @@ function emission(services: Services): Endpoint {
     availability: 'live',
     headers: HEADERS,
     query: z.strictObject({
-      profile: z.string().optional().openapi({ enum: [...PROFILES], default: 'standard' }),
+      profile: z
+        .string()
+        .optional()
+        .openapi({ enum: [...PROFILES], default: 'standard' }),
     }),
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
@@ -166,9 +216,13 @@ function profileOf(text: string | undefined): Profile {
   if (text === undefined) return 'standard';
   const profile = PROFILES.find((known) => known === text);
   if (profile !== undefined) return profile;
-  throw new TallyError('unknown_profile', `There is no profile “${text.slice(0, 40)}”. Choose nano, standard or pq.`, {
-    field: 'profile',
-  });
+  throw new TallyError(
+    'unknown_profile',
+    `There is no profile “${text.slice(0, 40)}”. Choose nano, standard or pq.`,
+    {
+      field: 'profile',
+    },
+  );
 }
 
 function read({ store }: Services): Endpoint {
@@ -185,7 +239,10 @@ function read({ store }: Services): Endpoint {
     async handle({ params: { id } }) {
       const found = receiptIdPattern.test(id) ? await store.getReceipt(id) : ({ kind: 'unknown' } as const);
       if (found.kind === 'purged') {
-        throw new TallyError('receipt_purged', 'The receipt’s retention is over and it was deleted. Your copy still verifies.');
+        throw new TallyError(
+          'receipt_purged',
+          'The receipt’s retention is over and it was deleted. Your copy still verifies.',
+        );
       }
       if (found.kind === 'unknown' || found.tenant !== null) {
         throw new TallyError('receipt_not_found', 'This service has no receipt of that id.');

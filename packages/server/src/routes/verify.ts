@@ -1,8 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { isObject, type JsonObject, type JsonValue, TallyError, type Verification, verify } from '@tallystick/core';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  TallyError,
+  type Verification,
+  verifyParsed,
+} from '@tallystick/core';
 import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { json } from '../http/answer.ts';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
@@ -29,7 +36,12 @@ function single(services: Services): Endpoint {
     availability: 'live',
     body: z.union([receiptSchema, wrapped]),
     example: EXAMPLE,
-    answers: { 200: { description: 'The verdict on a receipt of any family, valid or not', schema: verificationSchema } },
+    answers: {
+      200: {
+        description: 'The verdict on a receipt of any family, valid or not',
+        schema: verificationSchema,
+      },
+    },
     errors: ['not_a_receipt', 'anchor_unavailable'],
     async handle({ body }) {
       return json(await verdictOn(services, body as JsonValue));
@@ -45,7 +57,11 @@ function many(services: Services): Endpoint {
     summary: 'Verify a receipt, or many',
     description: `${DESCRIPTION} Or send \`{"receipts": […]}\` with up to ${MAX_BATCH} receipts, each alone or wrapped.`,
     availability: 'live',
-    body: z.union([receiptSchema, wrapped, z.looseObject({ receipts: z.array(z.union([receiptSchema, wrapped])) })]),
+    body: z.union([
+      receiptSchema,
+      wrapped,
+      z.looseObject({ receipts: z.array(z.union([receiptSchema, wrapped])) }),
+    ]),
     example: EXAMPLE,
     answers: {
       200: {
@@ -60,12 +76,18 @@ function many(services: Services): Endpoint {
       if (!Array.isArray(receipts)) return json(await verdictOn(services, document));
       const [stray] = Object.keys(rest);
       if (stray !== undefined) {
-        throw new TallyError('unknown_field', `A batch has one member, receipts; ${stray} is not known.`, { field: stray });
+        throw new TallyError('unknown_field', `A batch has one member, receipts; ${stray} is not known.`, {
+          field: stray,
+        });
       }
       if (receipts.length > MAX_BATCH) {
-        throw new TallyError('too_many_receipts', `A batch holds at most ${MAX_BATCH} receipts; this one has ${receipts.length}.`, {
-          field: 'receipts',
-        });
+        throw new TallyError(
+          'too_many_receipts',
+          `A batch holds at most ${MAX_BATCH} receipts; this one has ${receipts.length}.`,
+          {
+            field: 'receipts',
+          },
+        );
       }
       const results: Verification[] = [];
       for (const receipt of receipts) results.push(await verifyOne(services, receipt));
@@ -88,7 +110,7 @@ async function verdictOn(services: Services, document: JsonValue): Promise<Verif
 
 async function verifyOne({ trust, clock }: Services, document: JsonValue): Promise<Verification> {
   const { receipt, evidence } = unwrap(document);
-  return verify(receipt, {
+  return verifyParsed(receipt, {
     now: clock(),
     trust: isObject(receipt) ? await trust.forReceipt(receipt) : trust.issuers(),
     engine: nodeEngine,
@@ -98,11 +120,16 @@ async function verifyOne({ trust, clock }: Services, document: JsonValue): Promi
 
 /** A profile receipt has a member `receipt` too, so that only an object of nothing but wrapper members is one. */
 function unwrap(document: JsonValue): { receipt: JsonValue; evidence: JsonValue[] | undefined } {
-  const wrapper = isObject(document) && isObject(document.receipt) && Object.keys(document).every((name) => WRAPPER.has(name));
+  const wrapper =
+    isObject(document) &&
+    isObject(document.receipt) &&
+    Object.keys(document).every((name) => WRAPPER.has(name));
   if (!wrapper) return { receipt: document, evidence: undefined };
   const { receipt, evidence, anchor } = document;
   if (anchor !== undefined && anchor !== null) {
-    throw new TallyError('anchor_unavailable', 'This service checks no anchors. Leave out anchor.', { field: 'anchor' });
+    throw new TallyError('anchor_unavailable', 'This service checks no anchors. Leave out anchor.', {
+      field: 'anchor',
+    });
   }
   if (evidence !== undefined && !Array.isArray(evidence)) {
     throw new TallyError('invalid_field', 'evidence is a list of leaves.', { field: 'evidence' });

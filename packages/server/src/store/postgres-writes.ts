@@ -1,61 +1,67 @@
 import { type Kysely, sql } from 'kysely';
 import type { Lookup } from './queries.ts';
 import type { Schema } from './schema.ts';
-import { countUp, type Put, repeat, type SqlDatabase } from './sql-database.ts';
-import { raw, type Session, statement } from './statement.ts';
-import type { PutOutcome } from './store.ts';
+import { type Committed, type Consume, countUp, type Put, repeat } from './sql-database.ts';
+import { raw, statement } from './statement.ts';
+import type { ConsumeOutcome, PutOutcome } from './store.ts';
+import { all, run, type Work } from './work.ts';
 
-type Writes = Pick<SqlDatabase, 'putReceipts' | 'consume'>;
 type Statements = ReturnType<typeof batchStatements>;
 
 /** Group-committed writes: a few statements for a whole batch, since each costs a round trip. */
-export function postgresWrites(db: Kysely<Schema>): Writes {
+export function postgresWrites(
+  db: Kysely<Schema>,
+): (puts: readonly Put[], requests: readonly Consume[]) => Work<Committed> {
   const statements = batchStatements(db);
-  return {
-    putReceipts: async (session, puts) => {
-      const outcomes = new Map<Put, PutOutcome>();
-      for (let waiting = puts; waiting.length > 0; ) {
-        await putRound(session, statements, waiting, outcomes);
-        waiting = waiting.filter((put) => !outcomes.has(put));
-      }
-      return puts.flatMap((put) => outcomes.get(put) ?? []);
-    },
-    consume: async (session, requests) => {
-      const expiries = new Map(requests.toReversed().map(({ counter, expiresAt }) => [counter, expiresAt]));
-      const rows = await session.all(statements.lockCounters, {
-        counters: [...expiries.keys()],
-        expiries: [...expiries.values()],
-      });
-      const used = new Map(rows.map((row) => [row.counter, row.used]));
-      const outcomes = countUp(requests, used);
-      await session.run(statements.setUsed, { counters: [...used.keys()], used: [...used.values()] });
-      return outcomes;
-    },
+  return function* (puts, requests) {
+    const stored = yield* putReceipts(statements, puts);
+    const counted = yield* consume(statements, requests);
+    return { stored, counted };
   };
+}
+
+function* putReceipts(statements: Statements, puts: readonly Put[]): Work<PutOutcome[]> {
+  const outcomes = new Map<Put, PutOutcome>();
+  for (let waiting = puts; waiting.length > 0; ) {
+    yield* putRound(statements, waiting, outcomes);
+    waiting = waiting.filter((put) => !outcomes.has(put));
+  }
+  return puts.flatMap((put) => outcomes.get(put) ?? []);
+}
+
+function* consume(statements: Statements, requests: readonly Consume[]): Work<ConsumeOutcome[]> {
+  if (requests.length === 0) return [];
+  const expiries = new Map(requests.toReversed().map(({ counter, expiresAt }) => [counter, expiresAt]));
+  const rows = yield* all(statements.lockCounters, {
+    counters: [...expiries.keys()],
+    expiries: [...expiries.values()],
+  });
+  const used = new Map(rows.map((row) => [row.counter, row.used]));
+  const outcomes = countUp(requests, used);
+  yield* run(statements.setUsed, { counters: [...used.keys()], used: [...used.values()] });
+  return outcomes;
 }
 
 /**
  * Settles the first put of every scope and id, and with them those that repeat their scope or id. What stays
  * open (its scope was given back, or purged just now) goes into another round.
  */
-async function putRound(
-  session: Session,
+function* putRound(
   statements: Statements,
   waiting: readonly Put[],
   outcomes: Map<Put, PutOutcome>,
-): Promise<void> {
+): Work<void> {
   const leaders = firstOfEach(waiting);
-  const claimed = await claimScopes(session, statements, leaders);
+  const claimed = yield* claimScopes(statements, leaders);
   const writers = leaders.filter(
     ({ idempotency }) => idempotency === undefined || claimed.has(idempotency.scope),
   );
-  const stored = await insertReceipts(session, statements, writers);
+  const stored = yield* insertReceipts(statements, writers);
   for (const put of stored) outcomes.set(put, { kind: 'stored' });
 
   const idTaken = writers.filter((put) => !stored.has(put));
-  await releaseScopes(session, statements, idTaken);
-  const records = await findRecords(
-    session,
+  yield* releaseScopes(statements, idTaken);
+  const records = yield* findRecords(
     statements,
     waiting.filter((put) => !outcomes.has(put)),
   );
@@ -84,18 +90,14 @@ function firstOfEach(puts: readonly Put[]): Put[] {
 }
 
 /** The scopes that were free and are now held by these puts. */
-async function claimScopes(
-  session: Session,
-  { claimScopes }: Statements,
-  puts: readonly Put[],
-): Promise<Set<string>> {
+function* claimScopes({ claimScopes }: Statements, puts: readonly Put[]): Work<Set<string>> {
   const records = puts.flatMap(({ row, idempotency }) =>
     idempotency === undefined
       ? []
       : { ...idempotency, receiptId: row.id, expiresAt: Math.min(idempotency.expiresAt, row.expiresAt) },
   );
   if (records.length === 0) return new Set();
-  const claimed = await session.all(claimScopes, {
+  const claimed = yield* all(claimScopes, {
     scopes: records.map((record) => record.scope),
     hashes: records.map((record) => record.requestHash),
     receiptIds: records.map((record) => record.receiptId),
@@ -105,13 +107,9 @@ async function claimScopes(
 }
 
 /** The puts whose id was free. */
-async function insertReceipts(
-  session: Session,
-  { insertReceipts }: Statements,
-  puts: readonly Put[],
-): Promise<Set<Put>> {
+function* insertReceipts({ insertReceipts }: Statements, puts: readonly Put[]): Work<Set<Put>> {
   if (puts.length === 0) return new Set();
-  const inserted = await session.all(insertReceipts, {
+  const inserted = yield* all(insertReceipts, {
     ids: puts.map(({ row }) => row.id),
     profiles: puts.map(({ row }) => row.profile),
     tenants: puts.map(({ row }) => row.tenant),
@@ -123,23 +121,15 @@ async function insertReceipts(
   return new Set(puts.filter(({ row }) => ids.has(row.id)));
 }
 
-async function releaseScopes(
-  session: Session,
-  { releaseScopes }: Statements,
-  puts: readonly Put[],
-): Promise<void> {
+function* releaseScopes({ releaseScopes }: Statements, puts: readonly Put[]): Work<void> {
   const scopes = puts.flatMap(({ idempotency }) => idempotency?.scope ?? []);
-  if (scopes.length > 0) await session.run(releaseScopes, { scopes });
+  if (scopes.length > 0) yield* run(releaseScopes, { scopes });
 }
 
-async function findRecords(
-  session: Session,
-  { findRecords }: Statements,
-  puts: readonly Put[],
-): Promise<Map<string, Lookup>> {
+function* findRecords({ findRecords }: Statements, puts: readonly Put[]): Work<Map<string, Lookup>> {
   const scopes = [...new Set(puts.flatMap(({ idempotency }) => idempotency?.scope ?? []))];
   if (scopes.length === 0) return new Map();
-  const records = await session.all(findRecords, { scopes });
+  const records = yield* all(findRecords, { scopes });
   return new Map(records.map((record) => [record.scope, record]));
 }
 

@@ -12,11 +12,23 @@ function newDatabase(): Promise<string> {
   return server.url(`store_${databases}`);
 }
 
-async function execute(url: string, sql: string): Promise<void> {
+async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   await client.connect();
+  return client;
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = await connect(url);
   await client.query(sql);
   await client.end();
+}
+
+const WAITING = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+/** Resolves once another connection of the database waits for a lock. */
+async function waitForLock(client: Client): Promise<void> {
+  while ((await client.query(`select ${WAITING}`)).rowCount === 0);
 }
 
 beforeAll(async () => {
@@ -37,16 +49,40 @@ describe('PostgreSQL', () => {
     await store.close();
   });
 
+  it('stores no document while another one of its name is under way', { timeout: 10_000 }, async () => {
+    const url = await newDatabase();
+    const store = await openPostgresStore(url);
+    const other = await connect(url);
+    await other.query("begin; insert into documents values ('trust', 5, 'five')");
+    const older = store.putDocument('trust', 4, 'four');
+    await waitForLock(other);
+    await other.query('commit');
+    expect(await older).toBe('stale');
+    await other.end();
+    await store.close();
+  });
+
+  it('purges without waiting for what is in use', { timeout: 10_000 }, async () => {
+    const url = await newDatabase();
+    const store = await openPostgresStore(url);
+    await Promise.all(['free', 'used'].map((counter) => store.consume(counter, 5, 1)));
+    const other = await connect(url);
+    await other.query("begin; select from counters where counter = 'used' for update");
+    expect(await store.purge(1)).toMatchObject({ counters: 1 });
+    await other.query('commit');
+    expect(await store.purge(1)).toMatchObject({ counters: 1 });
+    await other.end();
+    await store.close();
+  });
+
   it('answers unavailable when its connections break, and goes on with new ones', async () => {
     const url = await newDatabase();
     const store = await openPostgresStore(url);
-    const hold = new Client({ connectionString: url });
-    await hold.connect();
+    const hold = await connect(url);
     await hold.query('begin; lock table counters');
     const waiting = store.consume('c', 5, 1);
-    const cut = `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    for (let cuts = 0; cuts === 0; ) cuts = (await hold.query(cut)).rowCount ?? 0;
+    await waitForLock(hold);
+    await hold.query(`select pg_terminate_backend(pid) ${WAITING}`);
     await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
     await hold.end();
     expect(await store.consume('c', 5, 1)).toEqual({ allowed: true, used: 1 });

@@ -7,15 +7,16 @@ import {
   PostgresQueryCompiler,
   sql,
 } from 'kysely';
-import { DatabaseError, Pool, type PoolClient, type QueryResult, TypeOverrides } from 'pg';
+import { DatabaseError, Pool, type PoolClient, TypeOverrides } from 'pg';
 import { migrate } from './migrations/migrate.ts';
 import { postgresWrites } from './postgres-writes.ts';
 import { sharedQueries } from './queries.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
-import { bind, raw, type Session, statement } from './statement.ts';
+import { raw, statement } from './statement.ts';
 import type { Store } from './store.ts';
+import { all, run, type StepResult, type Work } from './work.ts';
 
 const CONNECT_MS = 5_000;
 
@@ -39,6 +40,8 @@ export async function openPostgresStore(url: string): Promise<Store> {
   });
   // A connection that breaks while idle has left the pool already; unheard, the event would end the process.
   pool.on('error', () => undefined);
+  // One that breaks while in use rejects its query as well, which is where it is dealt with.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   try {
     return new SqlStore(await openDatabase(pool));
   } catch (error) {
@@ -64,22 +67,16 @@ async function openDatabase(pool: Pool): Promise<SqlDatabase> {
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
-  const lockMigrations = statement((v: { key: number }) =>
-    compiler.selectNoFrom(sql`pg_advisory_xact_lock(cast(${v.key} as bigint))`.as('locked')),
-  );
-  const lockDocuments = statement(() => raw(compiler, sql`lock table documents in share row exclusive mode`));
-  await inTransaction(pool, async (session) => {
-    await session.all(lockMigrations, { key: MIGRATION_LOCK });
-    await migrate(session, compiler, { key: sql`text collate "C"` });
-  });
-  const queries = sharedQueries(compiler, sql`for update skip locked`);
+  await inTransaction(pool, migrateAlone(compiler));
+  const lock = statement(() => raw(compiler, sql`lock table documents in share row exclusive mode`));
+  const write = postgresWrites(compiler);
   return {
-    queries,
+    queries: sharedQueries(compiler, sql`for update skip locked`),
+    read: (work) => withClient(pool, (client) => perform(client, work)),
     transaction: (work) => inTransaction(pool, work),
-    read: (work) => withClient(pool, (client) => work(sessionOf(client))),
-    ...postgresWrites(compiler),
-    lockDocuments: async (session) => {
-      await session.run(lockDocuments, {});
+    commit: (puts, requests) => inTransaction(pool, write(puts, requests)),
+    *lockDocuments() {
+      yield* run(lock, {});
     },
     isRowFault: (error) => /^2[23]/.test(sqlState(error) ?? ''),
     backup: () =>
@@ -88,33 +85,41 @@ async function openDatabase(pool: Pool): Promise<SqlDatabase> {
   };
 }
 
-function sessionOf(client: PoolClient): Session {
-  return {
-    run: async (statement, values) =>
-      (await query(client, statement.sql, bind(statement, values))).rowCount ?? 0,
-    all: async (statement, values) => (await query(client, statement.sql, bind(statement, values))).rows,
-  };
+function* migrateAlone(db: Kysely<Schema>): Work<void> {
+  const lock = statement((v: { key: number }) =>
+    db.selectNoFrom(sql`pg_advisory_xact_lock(cast(${v.key} as bigint))`.as('locked')),
+  );
+  yield* all(lock, { key: MIGRATION_LOCK });
+  yield* migrate(db, { key: sql`text collate "C"` });
 }
 
-async function query(client: PoolClient, text: string, values?: unknown[]): Promise<QueryResult> {
+/** Runs some work, one round trip a step. */
+async function perform<T>(client: PoolClient, work: Work<T>): Promise<T> {
+  let step = work.next();
+  while (step.done !== true) step = work.next(await query(client, step.value.sql, step.value.values));
+  return step.value;
+}
+
+async function query(client: PoolClient, sql: string, values: unknown[] = []): Promise<StepResult> {
   try {
-    return await client.query(text, values);
+    const { rows, rowCount } = await client.query(sql, values);
+    return { rows, changed: rowCount ?? 0 };
   } catch (error) {
     throw publicError(error);
   }
 }
 
-function inTransaction<T>(pool: Pool, work: (session: Session) => T | Promise<T>): Promise<T> {
+function inTransaction<T>(pool: Pool, work: Work<T>): Promise<T> {
   return withClient(pool, async (client) => {
     await query(client, 'BEGIN');
-    const result = await work(sessionOf(client));
+    const result = await perform(client, work);
     await query(client, 'COMMIT');
     return result;
   });
 }
 
 /** A client whose work fails is rolled back; one that cannot even do that is dropped from the pool. */
-async function withClient<T>(pool: Pool, work: (client: PoolClient) => T | Promise<T>): Promise<T> {
+async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw publicError(error);
   });

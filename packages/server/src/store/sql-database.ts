@@ -1,6 +1,6 @@
 import type { Lookup, Queries } from './queries.ts';
-import type { Session } from './statement.ts';
 import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './store.ts';
+import type { Work } from './work.ts';
 
 export interface Put {
   readonly row: ReceiptRow;
@@ -14,21 +14,25 @@ export interface Consume {
 }
 
 /** What differs between SQL databases. */
-export interface SqlDatabase<S extends Session = Session> {
+export interface SqlDatabase {
   readonly queries: Queries;
-  /** Runs reads that see only what is committed. */
-  read<T>(work: (session: S) => T | Promise<T>): Promise<T>;
-  /** Runs `work` in a transaction and resolves once it is durable; rolls back when `work` throws. */
-  transaction<T>(work: (session: S) => T | Promise<T>): Promise<T>;
-  /** Stores receipts in a transaction; one outcome per put, in order. */
-  putReceipts(session: S, puts: readonly Put[]): PutOutcome[] | Promise<PutOutcome[]>;
-  /** Counts up in a transaction; one outcome per request, in order. */
-  consume(session: S, requests: readonly Consume[]): ConsumeOutcome[] | Promise<ConsumeOutcome[]>;
+  /** Runs work that only reads; it sees what is committed. */
+  read<T>(work: Work<T>): Promise<T>;
+  /** Runs work in a transaction and resolves once it is durable; rolls back when it throws. */
+  transaction<T>(work: Work<T>): Promise<T>;
+  /** Stores receipts and counts up, all in one transaction like the above. */
+  commit(puts: readonly Put[], requests: readonly Consume[]): Promise<Committed>;
   /** Holds off other writers of documents until the transaction ends. */
-  lockDocuments(session: S): void | Promise<void>;
+  lockDocuments(): Work<void>;
   isRowFault(error: unknown): boolean;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** One outcome per put and per request, in their order. */
+export interface Committed {
+  readonly stored: readonly PutOutcome[];
+  readonly counted: readonly ConsumeOutcome[];
 }
 
 /** What a request under a scope that has a record is answered. */

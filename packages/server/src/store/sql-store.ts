@@ -1,7 +1,6 @@
 import { GroupCommit } from './group-commit.ts';
-import type { Lookup, Queries } from './queries.ts';
+import type { Queries } from './queries.ts';
 import { type Consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
-import type { Session } from './statement.ts';
 import type {
   ConsumeOutcome,
   GetOutcome,
@@ -12,6 +11,8 @@ import type {
   Repeated,
   Store,
 } from './store.ts';
+import { type IdempotentResponse, purge, putDocument, putIssuer } from './transactions.ts';
+import { all } from './work.ts';
 
 const MAX_BATCH = 512;
 const MAX_PENDING = 10_000;
@@ -21,12 +22,12 @@ const ISSUER_PAGE = 200;
 type Write = { kind: 'put'; put: Put } | { kind: 'consume'; consume: Consume };
 
 /** A {@link Store} on a SQL database. */
-export class SqlStore<S extends Session> implements Store {
-  readonly #database: SqlDatabase<S>;
+export class SqlStore implements Store {
+  readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
 
-  constructor(database: SqlDatabase<S>) {
+  constructor(database: SqlDatabase) {
     this.#database = database;
     this.#queries = database.queries;
     this.#writes = new GroupCommit({
@@ -47,31 +48,22 @@ export class SqlStore<S extends Session> implements Store {
   }
 
   async getReceipt(id: string): Promise<GetOutcome> {
-    const [row] = await this.#database.read((session) => session.all(this.#queries.getReceipt, { id }));
+    const [row] = await this.#database.read(all(this.#queries.getReceipt, { id }));
     if (row === undefined) return { kind: 'unknown' };
     return row.body === null ? { kind: 'purged' } : { kind: 'found', body: row.body, tenant: row.tenant };
   }
 
   async findIdempotent(scope: string, requestHash: string, now: number): Promise<Repeated | null> {
-    const [record] = await this.#database.read((session) =>
-      session.all(this.#queries.findLiveRecord, { scope, now }),
-    );
+    const [record] = await this.#database.read(all(this.#queries.findLiveRecord, { scope, now }));
     return record === undefined ? null : repeat(record, requestHash);
   }
 
   purge(now: number, limit = PURGE_LIMIT): ReturnType<Store['purge']> {
-    return this.#database.transaction(async (session) => {
-      const { purgeIdempotency, purgeReceipts, purgeCounters } = this.#queries;
-      const idempotency = await session.run(purgeIdempotency, { now, limit });
-      // A record replays its receipt's body: none may be left behind when the body goes.
-      const receipts = idempotency < limit ? await session.run(purgeReceipts, { now, limit }) : 0;
-      const counters = await session.run(purgeCounters, { now, limit });
-      return { receipts, idempotency, counters };
-    });
+    return this.#database.transaction(purge(this.#queries, now, limit));
   }
 
   async getIssuer(did: string): Promise<{ record: string; sequence: number } | null> {
-    const [row] = await this.#database.read((session) => session.all(this.#queries.getIssuer, { did }));
+    const [row] = await this.#database.read(all(this.#queries.getIssuer, { did }));
     return row ?? null;
   }
 
@@ -79,20 +71,9 @@ export class SqlStore<S extends Session> implements Store {
     did: string,
     record: string,
     sequence: number,
-    idempotency?: IdempotencyRecord & { readonly response: string },
+    idempotency?: IdempotentResponse,
   ): Promise<'stored' | 'conflict' | Repeated> {
-    const queries = this.#queries;
-    return this.#database.transaction(async (session) => {
-      if (idempotency !== undefined) {
-        const earlier = await claim(session, queries, idempotency);
-        if (earlier !== null) return repeat(earlier, idempotency.requestHash);
-      }
-      const row = { did, record, sequence, previous: sequence - 1 };
-      const swapped = await session.run(sequence === 1 ? queries.insertIssuer : queries.replaceIssuer, row);
-      if (swapped === 1) return 'stored';
-      if (idempotency !== undefined) await session.run(queries.releaseScope, idempotency);
-      return 'conflict';
-    });
+    return this.#database.transaction(putIssuer(this.#queries, { did, record, sequence }, idempotency));
   }
 
   async *listIssuers(filter: { readonly status?: string } = {}): AsyncGenerator<IssuerRow, void, undefined> {
@@ -100,8 +81,8 @@ export class SqlStore<S extends Session> implements Store {
     let page: IssuerRow[];
     let after = '';
     do {
-      page = await this.#database.read((session) =>
-        session.all(this.#queries.pageOfIssuers, { after, status, limit: ISSUER_PAGE }),
+      page = await this.#database.read(
+        all(this.#queries.pageOfIssuers, { after, status, limit: ISSUER_PAGE }),
       );
       yield* page;
       after = page.at(-1)?.did ?? after;
@@ -109,22 +90,16 @@ export class SqlStore<S extends Session> implements Store {
   }
 
   async getDocument(name: string): Promise<{ version: number; body: string } | null> {
-    const [row] = await this.#database.read((session) => session.all(this.#queries.newestDocument, { name }));
+    const [row] = await this.#database.read(all(this.#queries.newestDocument, { name }));
     return row ?? null;
   }
 
   putDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
-    return this.#database.transaction(async (session) => {
-      await this.#database.lockDocuments(session);
-      const [newest] = await session.all(this.#queries.newestDocument, { name });
-      if (newest !== undefined && newest.version >= version) return 'stale';
-      await session.run(this.#queries.insertDocument, { name, version, body });
-      return 'stored';
-    });
+    return this.#database.transaction(putDocument(this.#database, { name, version, body }));
   }
 
   async ping(): Promise<void> {
-    await this.#database.read((session) => session.all(this.#queries.ping, {}));
+    await this.#database.read(all(this.#queries.ping, {}));
   }
 
   backup(path: string): Promise<void> {
@@ -137,30 +112,15 @@ export class SqlStore<S extends Session> implements Store {
   }
 }
 
-/** Writes the record, or answers the one that holds the scope. Loops when that is purged in between. */
-async function claim(
-  session: Session,
-  queries: Queries,
-  record: IdempotencyRecord & { readonly response: string },
-): Promise<Lookup | null> {
-  for (;;) {
-    if ((await session.run(queries.claimScope, { ...record, receiptId: null })) === 1) return null;
-    const [earlier] = await session.all(queries.findRecord, record);
-    if (earlier !== undefined) return earlier;
-  }
-}
-
-async function commitWrites<S extends Session>(
-  database: SqlDatabase<S>,
+async function commitWrites(
+  database: SqlDatabase,
   batch: readonly Write[],
 ): Promise<(PutOutcome | ConsumeOutcome)[]> {
   const puts = batch.flatMap((write) => (write.kind === 'put' ? write.put : []));
   const requests = batch.flatMap((write) => (write.kind === 'consume' ? write.consume : []));
-  return database.transaction(async (session) => {
-    const stored = (puts.length === 0 ? [] : await database.putReceipts(session, puts)).values();
-    const counted = (requests.length === 0 ? [] : await database.consume(session, requests)).values();
-    return batch.map((write) => next<PutOutcome | ConsumeOutcome>(write.kind === 'put' ? stored : counted));
-  });
+  const { stored, counted } = await database.commit(puts, requests);
+  const outcomes = { put: stored.values(), consume: counted.values() };
+  return batch.map((write) => next<PutOutcome | ConsumeOutcome>(outcomes[write.kind]));
 }
 
 function next<T>(outcomes: Iterator<T, unknown>): T {

@@ -1,29 +1,65 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { bind, type Session, type Statement } from './statement.ts';
+import { bind, type Statement } from './statement.ts';
+import type { Work } from './work.ts';
 
 /** Runs statements on one connection, each prepared once. */
-export class SqliteSession implements Session {
+export class SqliteSession {
   readonly #connection: DatabaseSync;
-  readonly #prepared = new Map<Statement<never, unknown>, StatementSync>();
+  readonly #prepared = new Map<string, StatementSync>();
 
   constructor(connection: DatabaseSync) {
     this.#connection = connection;
   }
 
+  /** Answers the number of rows changed. */
   run<Values>(statement: Statement<Values, unknown>, values: Values): number {
-    const { changes } = this.#prepare(statement).run(...(bind(statement, values) as SQLInputValue[]));
-    return Number(changes);
+    return this.#run(statement.sql, bind(statement, values));
   }
 
   all<Values, Row>(statement: Statement<Values, Row>, values: Values): Row[] {
-    return this.#prepare(statement).all(...(bind(statement, values) as SQLInputValue[])) as Row[];
+    return this.#all(statement.sql, bind(statement, values)) as Row[];
   }
 
-  #prepare<Values>(statement: Statement<Values, unknown>): StatementSync {
-    let prepared = this.#prepared.get(statement);
+  /** Runs every step of some work, without letting anything else in. */
+  perform<T>(work: Work<T>): T {
+    let step = work.next();
+    while (step.done !== true) {
+      const { sql, values, wantsRows } = step.value;
+      step = work.next(
+        wantsRows
+          ? { rows: this.#all(sql, values), changed: 0 }
+          : { rows: [], changed: this.#run(sql, values) },
+      );
+    }
+    return step.value;
+  }
+
+  /** Runs `task` in a transaction that is durable on return, and undone when it throws. */
+  transaction<T>(task: () => T): T {
+    this.#connection.exec('BEGIN IMMEDIATE');
+    try {
+      const result = task();
+      this.#connection.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #run(sql: string, values: unknown[]): number {
+    return Number(this.#prepare(sql).run(...(values as SQLInputValue[])).changes);
+  }
+
+  #all(sql: string, values: unknown[]): unknown[] {
+    return this.#prepare(sql).all(...(values as SQLInputValue[]));
+  }
+
+  #prepare(sql: string): StatementSync {
+    let prepared = this.#prepared.get(sql);
     if (prepared === undefined) {
-      prepared = this.#connection.prepare(statement.sql);
-      this.#prepared.set(statement, prepared);
+      prepared = this.#connection.prepare(sql);
+      this.#prepared.set(sql, prepared);
     }
     return prepared;
   }

@@ -1,15 +1,17 @@
 import type { Kysely } from 'kysely';
 import type { Queries } from './queries.ts';
 import type { Schema } from './schema.ts';
-import { countUp, type Put, repeat, type SqlDatabase } from './sql-database.ts';
+import { type Committed, type Consume, countUp, type Put, repeat } from './sql-database.ts';
 import type { SqliteSession } from './sqlite-session.ts';
 import { statement } from './statement.ts';
-import type { PutOutcome, ReceiptRow } from './store.ts';
-
-type Writes = Pick<SqlDatabase<SqliteSession>, 'putReceipts' | 'consume'>;
+import type { ConsumeOutcome, PutOutcome, ReceiptRow } from './store.ts';
 
 /** Group-committed writes: in process a statement costs little, so each row has its own. */
-export function sqliteWrites(db: Kysely<Schema>, queries: Queries): Writes {
+export function sqliteWrites(
+  db: Kysely<Schema>,
+  queries: Queries,
+  session: SqliteSession,
+): (puts: readonly Put[], requests: readonly Consume[]) => Committed {
   const insertReceipt = statement((v: ReceiptRow) =>
     db
       .insertInto('receipts')
@@ -35,7 +37,7 @@ export function sqliteWrites(db: Kysely<Schema>, queries: Queries): Writes {
       ),
   );
 
-  function put(session: SqliteSession, { row, idempotency }: Put): PutOutcome {
+  function put({ row, idempotency }: Put): PutOutcome {
     if (idempotency !== undefined) {
       const [earlier] = session.all(queries.findRecord, idempotency);
       if (earlier !== undefined) return repeat(earlier, idempotency.requestHash);
@@ -48,21 +50,21 @@ export function sqliteWrites(db: Kysely<Schema>, queries: Queries): Writes {
     return { kind: 'stored' };
   }
 
-  return {
-    putReceipts: (session, puts) => puts.map((one) => put(session, one)),
-    consume: (session, requests) => {
-      const used = new Map<string, number>();
-      for (const { counter } of requests) {
-        if (!used.has(counter)) used.set(counter, session.all(usedOf, { counter })[0]?.used ?? 0);
-      }
-      const outcomes = countUp(requests, used);
-      for (const { counter, expiresAt } of requests) {
-        const count = used.get(counter);
-        if (count === undefined) continue;
-        session.run(setUsed, { counter, used: count, expiresAt });
-        used.delete(counter);
-      }
-      return outcomes;
-    },
-  };
+  function consume(requests: readonly Consume[]): ConsumeOutcome[] {
+    const before = new Map<string, number>();
+    for (const { counter } of requests) {
+      if (!before.has(counter)) before.set(counter, session.all(usedOf, { counter })[0]?.used ?? 0);
+    }
+    const after = new Map(before);
+    const outcomes = countUp(requests, after);
+    for (const { counter, expiresAt } of requests) {
+      const used = after.get(counter);
+      if (used === undefined || used === before.get(counter)) continue;
+      session.run(setUsed, { counter, used, expiresAt });
+      after.delete(counter);
+    }
+    return outcomes;
+  }
+
+  return (puts, requests) => ({ stored: puts.map(put), counted: consume(requests) });
 }

@@ -12,7 +12,6 @@ import { SqlStore } from './sql-store.ts';
 import { SqliteSession } from './sqlite-session.ts';
 import { sqliteWrites } from './sqlite-writes.ts';
 import type { Store } from './store.ts';
-import { takeTurns } from './turns.ts';
 
 /** How long a statement waits for another process that holds the write lock. */
 const BUSY_MS = 5_000;
@@ -23,6 +22,8 @@ const BUSY_MS = 5_000;
  */
 const PAGE_BYTES = 16_384;
 const CHECKPOINT_PAGES = 2_000;
+
+const ALL_PAGES = 2 ** 31 - 1;
 
 /** SQLite's primary result codes (sqlite.org/rescode.html). */
 const BUSY = 5;
@@ -43,7 +44,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
     await enterWal(connection);
     connection.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    return new SqlStore(await openDatabase(connection, file));
+    return new SqlStore(openDatabase(connection, file));
   } catch (error) {
     connection.close();
     throw error;
@@ -64,7 +65,7 @@ async function enterWal(connection: DatabaseSync): Promise<void> {
   }
 }
 
-async function openDatabase(connection: DatabaseSync, file: string): Promise<SqlDatabase<SqliteSession>> {
+function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
   const compiler = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -74,32 +75,28 @@ async function openDatabase(connection: DatabaseSync, file: string): Promise<Sql
     },
   });
   const session = new SqliteSession(connection);
-  const inTurn = takeTurns();
-  const transaction: SqlDatabase<SqliteSession>['transaction'] = (work) =>
-    inTurn(async () => {
-      try {
-        connection.exec('BEGIN IMMEDIATE');
-        const result = await work(session);
-        connection.exec('COMMIT');
-        return result;
-      } catch (error) {
-        if (connection.isTransaction) connection.exec('ROLLBACK');
-        throw publicError(error);
-      }
-    });
-  await transaction(() => migrate(session, compiler, { key: sql`text` }));
+  session.transaction(() => session.perform(migrate(compiler, { key: sql`text` })));
   const queries = sharedQueries(compiler, sql``);
+  const write = sqliteWrites(compiler, queries, session);
   return {
     queries,
-    transaction,
-    // One connection: a read takes its turn, or it would see what a transaction has not committed.
-    read: (work) => inTurn(() => work(session)),
-    ...sqliteWrites(compiler, queries),
-    lockDocuments: () => undefined,
+    read: (work) => settle(() => session.perform(work)),
+    transaction: (work) => settle(() => session.transaction(() => session.perform(work))),
+    commit: (puts, requests) => settle(() => session.transaction(() => write(puts, requests))),
+    // The transaction holds the only write lock there is.
+    *lockDocuments() {},
     isRowFault,
     backup: (path) => writeBackup(file, path),
-    close: () => inTurn(() => connection.close()),
+    close: () => settle(() => connection.close()),
   };
+}
+
+async function settle<T>(task: () => T): Promise<T> {
+  try {
+    return task();
+  } catch (error) {
+    throw publicError(error);
+  }
 }
 
 /**
@@ -112,7 +109,7 @@ async function writeBackup(file: string, path: string): Promise<void> {
   await rm(partial, { force: true });
   const source = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
   try {
-    await backup(source, partial, { rate: -1 });
+    await backup(source, partial, { rate: ALL_PAGES });
   } finally {
     source.close();
   }
@@ -143,6 +140,11 @@ function isRowFault(error: unknown): boolean {
 
 function publicError(error: unknown): unknown {
   const code = resultCode(error);
-  if (code !== BUSY && code !== IO_ERROR && code !== FULL) return error;
-  return new TallyError('unavailable', 'The database cannot be written just now.', { cause: error });
+  if (code === BUSY || code === IO_ERROR || code === FULL) {
+    return new TallyError('unavailable', 'The database cannot be written just now.', { cause: error });
+  }
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE') {
+    return new TallyError('unavailable', 'The store is closed.', { cause: error });
+  }
+  return error;
 }

@@ -10,13 +10,6 @@ export interface Statement<Values, Row> {
   readonly row?: Row;
 }
 
-/** Where statements run: a connection inside a transaction, or one on its own outside. */
-export interface Session {
-  /** Resolves to the number of rows changed. */
-  run<Values>(statement: Statement<Values, unknown>, values: Values): number | Promise<number>;
-  all<Values, Row>(statement: Statement<Values, Row>, values: Values): Row[] | Promise<Row[]>;
-}
-
 class Placeholder {
   readonly name: string;
 

@@ -59,7 +59,7 @@ export interface IssuerRow {
  * refused rejects alone; when the transaction itself fails, all that share it reject.
  *
  * Errors: `unavailable` when the database cannot be reached or written, when too many writes wait already,
- * and for writes after `close`.
+ * and for any call after `close`.
  */
 export interface Store {
   /**

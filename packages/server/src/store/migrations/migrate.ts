@@ -1,7 +1,8 @@
 import { TallyError } from '@tallystick/core';
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
-import { type Session, statement } from '../statement.ts';
+import { statement } from '../statement.ts';
+import { all, run, type Work } from '../work.ts';
 import { initial } from './0001-initial.ts';
 
 /** Column types that dialects write differently. */
@@ -24,7 +25,7 @@ const migrations: readonly Migration[] = [initial];
  *
  * @throws {TallyError} `unavailable` when the database is at a version that this code does not know.
  */
-export async function migrate(session: Session, db: Kysely<Schema>, types: ColumnTypes): Promise<void> {
+export function* migrate(db: Kysely<Schema>, types: ColumnTypes): Work<void> {
   const table = db.schema
     .createTable('schema_migrations')
     .ifNotExists()
@@ -37,11 +38,11 @@ export async function migrate(session: Session, db: Kysely<Schema>, types: Colum
   const record = statement((v: Schema['schema_migrations']) =>
     db.insertInto('schema_migrations').values({ version: v.version, name: v.name, applied_at: v.applied_at }),
   );
-  await session.run(
+  yield* run(
     statement(() => table),
     {},
   );
-  const [row] = await session.all(
+  const [row] = yield* all(
     statement(() => newest),
     {},
   );
@@ -50,13 +51,13 @@ export async function migrate(session: Session, db: Kysely<Schema>, types: Colum
   for (const [index, migration] of migrations.entries()) {
     if (index < current) continue;
     for (const step of migration.statements(db, types)) {
-      await session.run(
+      yield* run(
         statement(() => step),
         {},
       );
     }
     const applied_at = Math.floor(Date.now() / 1000);
-    await session.run(record, { version: index + 1, name: migration.name, applied_at });
+    yield* run(record, { version: index + 1, name: migration.name, applied_at });
   }
 }
 

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
+const READY = /^tallystick is ready on (\S+)$/m;
+
+export type Env = Readonly<Record<string, string>>;
+
+/** How a process ended, and all that it said. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `tally serve` in a process of its own, once it is ready. */
+export interface Served {
+  readonly url: string;
+  kill(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+const running = new Set<Running>();
+const folders: string[] = [];
+
+afterAll(async () => {
+  for (const { child } of running) child.kill('SIGKILL');
+  await Promise.all([...running].map(({ ended }) => ended));
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is removed after the file's last test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tally-e2e-'));
+  folders.push(folder);
+  return folder;
+}
+
+function start(args: readonly string[], env: Env, onOutput: (stdout: string) => void = () => {}): Running {
+  const child = spawn(process.execPath, [TALLY, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+    onOutput(stdout);
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code, signal) => {
+      running.delete(started);
+      resolve({ code, signal, stdout, stderr });
+    });
+  });
+  const started = { child, ended };
+  running.add(started);
+  return started;
+}
+
+/** Runs `tally` to its end, in an environment of nothing but `env`. */
+export function tally(args: readonly string[], env: Env = {}): Promise<Ended> {
+  return start(args, env).ended;
+}
+
+/** Starts `tally serve` on a free port. Rejects with what it said when it ends before it is ready. */
+export function serve(env: Env): Promise<Served> {
+  return new Promise((resolve, reject) => {
+    const { child, ended } = start(['serve'], { PORT: '0', TALLY_LOG_LEVEL: 'error', ...env }, (stdout) => {
+      const url = READY.exec(stdout)?.[1];
+      if (url === undefined) return;
+      resolve({
+        url,
+        kill: (signal) => {
+          child.kill(signal);
+          return ended;
+        },
+      });
+    });
+    void ended.then(({ stdout, stderr }) => reject(new Error(`tally serve ended: ${stdout}${stderr}`)));
+  });
+}
+
+/** A POST of JSON. Rejects when the connection breaks. */
+export async function post(
+  url: string,
+  body: unknown,
+  headers: Env = {},
+): Promise<{ status: number; text: string }> {
+  const init = { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const response = await fetch(url, { ...init, headers: { 'content-type': 'application/json', ...headers } });
+  return { status: response.status, text: await response.text() };
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

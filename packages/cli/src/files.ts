@@ -1,0 +1,68 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { UsageError } from './output.ts';
+
+/** Writes a file so that a crash leaves the old one or the new one, never half of either. */
+export function writeAtomically(path: string, text: string, mode: number): void {
+  const temporary = `${path}.${process.pid}.new`;
+  try {
+    const file = openSync(temporary, 'wx', mode);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw unwritable(path, error);
+  }
+}
+
+/** Writes what the user asked for with --out. An existing file is replaced. */
+export function writeOut(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/** What to tell of a file that cannot be read. */
+export function unreadable(path: string, error: unknown): unknown {
+  return explained(
+    error,
+    {
+      ENOENT: `There is no file ${path}.`,
+      ENOTDIR: `There is no file ${path}.`,
+      EISDIR: `${path} is a folder; a file is needed.`,
+      EACCES: `This user may not read ${path}.`,
+      EPERM: `This user may not read ${path}.`,
+    },
+    `${path} cannot be read`,
+  );
+}
+
+/** What to tell of a file that cannot be written. */
+export function unwritable(path: string, error: unknown): unknown {
+  return explained(
+    error,
+    {
+      ENOENT: `There is no folder ${dirname(path)} to write in.`,
+      ENOTDIR: `${dirname(path)} is not a folder.`,
+      EEXIST: `${path} exists already; it is left as it is. Choose another name.`,
+      EISDIR: `${path} is a folder; a file name is needed.`,
+      EACCES: `This user may not write ${path}.`,
+      EPERM: `This user may not write ${path}.`,
+      ENOSPC: `There is no space left to write ${path}.`,
+    },
+    `${path} cannot be written`,
+  );
+}
+
+function explained(error: unknown, messages: Readonly<Record<string, string>>, otherwise: string): unknown {
+  if (!(error instanceof Error) || !('errno' in error)) return error;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return new UsageError(messages[code] ?? `${otherwise}: ${error.message}.`, { cause: error });
+}

@@ -1,0 +1,105 @@
+import { checkTrustBundle, isObject, TallyError, type TrustBundle } from '@tallystick/core';
+import { serviceUrl } from './client.ts';
+import { readJson } from './input.ts';
+import { describe, UsageError } from './output.ts';
+import { allSavedTrust, isSavedTrust, type Refused, type SavedTrust, savedTrust } from './trust-store.ts';
+
+/** One checked bundle that a receipt is judged by. */
+export interface TrustSource {
+  /** The service's URL, or the file. */
+  readonly from: string;
+  readonly root: string;
+  readonly bundle: TrustBundle;
+}
+
+/** The bundles to judge by, and the saved ones that can't be used. */
+export interface TrustSources {
+  readonly sources: readonly TrustSource[];
+  readonly refused: readonly Refused[];
+}
+
+/** `sha256:` and 64 hex. @throws UsageError */
+export function rootFingerprintOption(text: string): string {
+  if (/^sha256:[0-9a-f]{64}$/.test(text)) return text;
+  throw new UsageError(`“${text}” is not a root’s fingerprint: sha256: and 64 hex digits in lower case.`);
+}
+
+/**
+ * The bundle in a file or saved of a URL, or else all saved ones; each is checked again, pin and expiry included.
+ * @param chosen a file, or the URL of a service whose bundle is saved
+ * @param options.now Unix milliseconds
+ * @param options.root the only root to accept
+ * @throws UsageError when the chosen bundle can't be used: its code says why
+ */
+export async function trustSources(
+  chosen: string | undefined,
+  options: { readonly now: number; readonly root: string | undefined },
+): Promise<TrustSources> {
+  if (chosen === undefined) return allSources(options);
+  try {
+    const saved = /^https?:\/\//.test(chosen) ? savedOf(chosen) : await bundleFile(chosen);
+    return { sources: [await check(saved, options)], refused: [] };
+  } catch (error) {
+    const { code, message } = describe(error);
+    if (!(error instanceof TallyError)) throw error;
+    throw new UsageError(`${chosen}: ${message}${adviceFor(code)}`, { code, cause: error });
+  }
+}
+
+function adviceFor(code: string): string {
+  return code === 'trust_expired' ? ' Or judge as of an earlier time with --as-of.' : '';
+}
+
+async function allSources(options: {
+  readonly now: number;
+  readonly root: string | undefined;
+}): Promise<TrustSources> {
+  const { saved, refused } = allSavedTrust();
+  const sources = new Map<string, TrustSource>();
+  for (const one of saved) {
+    try {
+      const source = await check({ ...one, from: one.url }, options);
+      // One service under two names: its newer bundle holds.
+      const other = sources.get(source.root);
+      if (other === undefined || other.bundle.version < source.bundle.version)
+        sources.set(source.root, source);
+    } catch (error) {
+      const { code, message } = describe(error);
+      const fetch =
+        code === 'trust_expired' ? ` (tally trust fetch ${one.url}; or --as-of an earlier time)` : '';
+      refused.push({ from: one.url, reason: `${message}${fetch}` });
+    }
+  }
+  return { sources: [...sources.values()], refused };
+}
+
+type Unchecked = { readonly from: string; readonly bundle: unknown; readonly pin?: SavedTrust['pin'] };
+
+function savedOf(url: string): Unchecked {
+  const saved = savedTrust(serviceUrl(url));
+  if (saved === null)
+    throw new UsageError(`Nothing is saved of ${url}. Fetch it once: tally trust fetch ${url}`);
+  return { ...saved, from: saved.url };
+}
+
+/** A bundle as served, or as saved with its pin. */
+async function bundleFile(path: string): Promise<Unchecked> {
+  const document = await readJson(path);
+  if (isSavedTrust(document)) return { ...(document as unknown as SavedTrust), from: path };
+  return { from: path, bundle: isObject(document) && isObject(document.bundle) ? document.bundle : document };
+}
+
+async function check(
+  { from, bundle: document, pin }: Unchecked,
+  { now, root }: { readonly now: number; readonly root: string | undefined },
+): Promise<TrustSource> {
+  const { bundle, pin: checked } = await checkTrustBundle(document, { now, pin, root });
+  // Beside a pin, a root that the user gave counts too.
+  if (root !== undefined && root !== checked.root) {
+    throw new TallyError(
+      'trust_root_mismatch',
+      `The bundle's root is ${checked.root}, not ${root} as --root says.`,
+    );
+  }
+  return { from, root: checked.root, bundle };
+}

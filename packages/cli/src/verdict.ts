@@ -1,0 +1,84 @@
+import type { Verification } from '@tallystick/core';
+import { paint } from './output.ts';
+import { printable } from './printable.ts';
+
+type Check = Verification['checks'][number];
+
+/** What `verify` says where there is no document to judge. */
+export function invalidInput(reason: string): string {
+  return headline('red', '✗ Not valid', printable(reason));
+}
+
+/** The verdict for a person: the headline, what it proves and what it doesn't, whose receipt, then every check. */
+export function* verdictLines(
+  verdict: Verification,
+  { name, vouchedBy }: { readonly name: string; readonly vouchedBy: string | null },
+): Generator<string> {
+  yield verdict.family === null
+    ? invalidInput(`${name} is not a receipt of a known family.`)
+    : headlineOf(verdict);
+  if (verdict.family === null) return;
+  if (verdict.valid) yield `  ${meaning(verdict)}`;
+  yield paint('dim', `  ${identity(verdict, vouchedBy)}`);
+  yield '';
+  const width = Math.max(...verdict.checks.map((check) => check.name.length));
+  for (const check of verdict.checks) yield `  ${checkLine(check, width)}`;
+}
+
+function headlineOf({ valid, issuer, checks }: Verification): string {
+  if (valid && issuer.trusted)
+    return headline('green', '✓ Valid', `${issuer.did}, an issuer that you trust.`);
+  if (valid) return headline('yellow', '○ Intact, but not trusted', untrusted(issuer.status, checks));
+  const first = checks.find(({ ok }) => ok === false);
+  return headline(
+    'red',
+    '✗ Not valid',
+    printable(`${first?.name ?? 'format'}: ${first?.detail ?? 'not checked.'}`),
+  );
+}
+
+function untrusted(status: Verification['issuer']['status'], checks: readonly Check[]): string {
+  const dispute = checks.find(({ name }) => name === 'trust');
+  if (dispute !== undefined) return printable(dispute.detail);
+  if (status === 'unknown') return 'nothing that you trust says whose key this is.';
+  const window = checks.find(({ name, ok }) => name === 'key_window' && ok === null);
+  return printable(window?.detail ?? 'the issuer is registered, but its service has not verified it.');
+}
+
+function headline(style: 'green' | 'yellow' | 'red', verdict: string, text: string): string {
+  return `${paint('bold', paint(style, verdict))}: ${text}`;
+}
+
+/** One line: what follows from the verdict, and what does not. */
+function meaning({ issuer, family, checks }: Verification): string {
+  const signer = printable((issuer.trusted ? issuer.did : issuer.key_id) ?? 'the key');
+  const anchored = checks.some(({ name, ok }) => name === 'anchor' && ok === true);
+  const proves = `It proves that ${signer} signed exactly this`;
+  const not =
+    family === 'metering'
+      ? 'how well the work was done, that it was accepted, or that money is owed'
+      : 'that what it says is true';
+  return `${proves}; not ${anchored ? '' : 'when, nor '}${not}.`;
+}
+
+function identity(
+  { integrity, receipt_id, family, profile, issuer }: Verification,
+  vouchedBy: string | null,
+): string {
+  const kind = profile === null || profile === family ? family : `${family} (${profile})`;
+  const who =
+    issuer.did === null ? null : integrity ? `${issuer.did} ${issuer.status}` : `names ${issuer.did}`;
+  const key = !integrity || issuer.key_state === 'unknown' ? null : `key ${issuer.key_state}`;
+  const voucher = vouchedBy === null ? null : `vouched for by ${vouchedBy}`;
+  const parts = [receipt_id, kind, who, key, voucher].filter((part) => part !== null);
+  return parts.map(printable).join(' · ');
+}
+
+function checkLine({ name, ok, detail }: Check, width: number): string {
+  const label = name.padEnd(width);
+  const text = printable(detail);
+  if (ok === null) return paint('dim', `– ${label}  ${text}`);
+  return ok
+    ? `${paint('green', '✓')} ${label}  ${text}`
+    : `${paint('red', '✗')} ${paint('bold', label)}  ${text}`;
+}

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createSigner,
+  generateSecretKey,
+  rootFingerprint,
+  type Signer,
+  signTrustBundle,
+} from '@tallystick/core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { serve, workspace } from './tally.ts';
+
+const { at, home, tally, remove } = workspace();
+const DAY = 86_400_000;
+let server: Server;
+let url: string;
+let root: Signer;
+let other: Signer;
+/** What the stand-in for a service answers at any path that ends in trust.json. */
+let answer: { status: number; body: string; headers?: Record<string, string> };
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const known = request.url?.endsWith('/.well-known/trust.json') ?? false;
+    response.writeHead(known ? answer.status : 404, answer.headers).end(known ? answer.body : 'no');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  root = await createSigner(generateSecretKey());
+  other = await createSigner(generateSecretKey());
+});
+afterAll(() => {
+  server.close();
+  remove();
+});
+
+async function bundle(version: number, { by = root, expiresAt = Date.now() + DAY } = {}): Promise<string> {
+  return signTrustBundle(
+    { version, issuedAt: Date.now() - DAY, expiresAt, issuers: [], log: null, chain: null },
+    by,
+  );
+}
+
+const fingerprint = (signer: Signer): string => rootFingerprint(signer.publicKey);
+const saved = async (): Promise<{ url: string; file: string; root: string; bundle: { version: number } }[]> =>
+  JSON.parse((await tally(['trust', 'show', '--json'])).stdout).saved;
+
+describe('trust fetch', () => {
+  let kept: string;
+
+  beforeEach(async () => {
+    await tally(['trust', 'forget', url]);
+    answer = { status: 200, body: await bundle(2) };
+    const { stdout } = await tally(['trust', 'fetch', url, '--json']);
+    kept = readFileSync(JSON.parse(stdout).file, 'utf8');
+  });
+
+  const unchanged = async (): Promise<boolean> => {
+    const [one] = await saved();
+    return one !== undefined && readFileSync(one.file, 'utf8') === kept;
+  };
+
+  test.each<[string, () => Promise<string>, string, RegExp]>([
+    ['an older bundle', () => bundle(1), 'trust_rollback', /version 1, but version 2 was seen before/],
+    [
+      'another bundle of the same version',
+      () => bundle(2, { expiresAt: Date.now() + 2 * DAY }),
+      'trust_rollback',
+      /two different bundles/,
+    ],
+    ['an expired bundle', () => bundle(3, { expiresAt: Date.now() - 1000 }), 'trust_expired', /expired at/],
+    ['another root', () => bundle(3, { by: other }), 'trust_root_mismatch', /tally trust forget/],
+    [
+      'a changed bundle',
+      async () => (await bundle(3)).replace('"version":3', '"version":4'),
+      'trust_signature_invalid',
+      /changed/,
+    ],
+    ['something else', async () => '{}', 'trust_invalid', /svc-trust-v1/],
+    ['no JSON', async () => '<html>', 'json_syntax', /The answer of http/],
+  ])('refuses %s and keeps what was saved', async (_, body, code, message) => {
+    answer = { status: 200, body: await body() };
+    const { code: exit, stdout, stderr } = await tally(['trust', 'fetch', url]);
+    expect({ exit, stdout, stderr }).toMatchObject({
+      exit: 1,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
+    expect(stderr).toContain(`(${code})`);
+    expect(await unchanged()).toBe(true);
+  });
+
+  test.each<[string, typeof answer, RegExp]>([
+    [
+      'a service without a bundle',
+      {
+        status: 503,
+        body: '{"code":"trust_unavailable","detail":"None yet."}',
+        headers: { 'retry-after': '5' },
+      },
+      /None yet\. Try again in 5 s/,
+    ],
+    [
+      'something that is no service',
+      { status: 404, body: 'no' },
+      /answered 404 and does not look like Tallystick/,
+    ],
+    [
+      'a redirect',
+      { status: 301, body: '', headers: { location: 'https://elsewhere.example/' } },
+      /points to https:\/\/elsewhere\.example\//,
+    ],
+  ])('tells of %s', async (_, reply, message) => {
+    answer = reply;
+    expect(await tally(['trust', 'fetch', url])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(message),
+    });
+    expect(await unchanged()).toBe(true);
+  });
+
+  test('pins the root at the first fetch and says where the bundle is kept', async () => {
+    const [one] = await saved();
+    expect({ url: one?.url, root: one?.root }).toEqual({ url, root: fingerprint(root) });
+    const again = await tally(['trust', 'fetch', url]);
+    expect(again).toMatchObject({ code: 0, stderr: `Saved to ${one?.file}.\n` });
+  });
+
+  test('takes a newer bundle of the same root', async () => {
+    answer = { status: 200, body: await bundle(3) };
+    expect(await tally(['trust', 'fetch', url])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/version {2}3/),
+    });
+    expect((await saved())[0]?.bundle.version).toBe(3);
+  });
+
+  test('--root counts at the first fetch and beside a pin', async () => {
+    const wrong = ['trust', 'fetch', url, '--root', fingerprint(other)];
+    expect(await tally(wrong)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/the pinned root is .*trust_root_mismatch/),
+    });
+    expect(await unchanged()).toBe(true);
+    await tally(['trust', 'forget', url]);
+    expect(await tally(wrong)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Nothing was saved\..*trust_root_mismatch/),
+    });
+    expect(await saved()).toEqual([]);
+    expect(await tally(['trust', 'fetch', url, '--root', fingerprint(root)])).toMatchObject({ code: 0 });
+  });
+
+  test('keeps services apart by their whole URL, and leaves no temporary files', async () => {
+    answer = { status: 200, body: await bundle(1, { by: other }) };
+    expect(await tally(['trust', 'fetch', `${url}/second/`])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/First fetch/),
+    });
+    const both = (await saved()).map((one) => [one.url, one.root]);
+    expect(both).toEqual([
+      [url, fingerprint(root)],
+      [`${url}/second`, fingerprint(other)],
+    ]);
+    const files = readdirSync(`${home}/trust`);
+    expect(files).toHaveLength(2);
+    for (const file of files) expect(statSync(`${home}/trust/${file}`).mode & 0o777).toBe(0o600);
+    await tally(['trust', 'forget', `${url}/second`]);
+  });
+
+  test('a saved file that was damaged, or stands for another service, is not used', async () => {
+    const [one] = await saved();
+    writeFileSync(one?.file ?? '', '{"url":');
+    expect(await tally(['trust', 'fetch', url])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is not JSON/),
+    });
+    writeFileSync(one?.file ?? '', kept.replace(url, 'http://127.0.0.1:1'));
+    expect(await tally(['trust', 'fetch', url])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/was damaged\. Remove it/),
+    });
+    expect(await tally(['trust', 'show'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/was damaged/),
+    });
+    expect(await tally(['trust', 'forget', url])).toMatchObject({ code: 0 });
+    expect(existsSync(one?.file ?? '')).toBe(false);
+  });
+});
+
+test('an expired bundle can still be shown', async () => {
+  writeFileSync(at('old.json'), await bundle(1, { expiresAt: Date.now() - 1000 }));
+  expect(await tally(['trust', 'show', at('old.json')])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/expired /),
+  });
+});
+
+describe('two services that use the same handle', () => {
+  test('a receipt is trusted only once the user says which of them counts', async () => {
+    const names = ['one', 'two'];
+    const services = await Promise.all(names.map((name) => serve(at(name))));
+    const env = { TALLY_HOME: at('two-services') };
+    const [first, second] = services.map((service) => service.url);
+    for (const [index, service] of services.entries()) {
+      await tally(['mint', '--text', 'x', '--url', service.url, '--out', at(`${index}.json`)]);
+      await tally(['trust', 'fetch', service.url], { env });
+    }
+    await Promise.all(services.map((service) => service.stop()));
+    const disputed = await tally(['verify', at('0.json')], { env });
+    expect(disputed).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/The bundles disagree on did:svc:local.*--trust/),
+    });
+    expect(disputed.stdout).toMatch(new RegExp(`: (?:${first}, ${second}|${second}, ${first})\\.`));
+    expect(await tally(['verify', at('0.json'), '--trust', first ?? ''], { env })).toMatchObject({ code: 0 });
+    expect(await tally(['verify', at('0.json'), '--trust', second ?? ''], { env })).toMatchObject({
+      code: 1,
+    });
+  });
+});

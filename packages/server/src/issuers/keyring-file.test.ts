@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { toBase64url } from '@tallystick/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeyring, type Keyring, rotateKey } from './keyring.ts';
+import { readKeyring, writeKeyring } from './keyring-file.ts';
+
+const PASSPHRASE = 'correct horse battery staple';
+const folder = mkdtempSync(join(tmpdir(), 'tally-keyring-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let keyring: Keyring;
+let files = 0;
+const newPath = (): string => join(folder, `${(files += 1)}`, 'keyring.json');
+
+beforeAll(async () => {
+  keyring = await createKeyring('did:svc:local', Date.UTC(2027, 2, 1));
+});
+
+describe.each([
+  ['in the clear', null],
+  ['encrypted', PASSPHRASE],
+])('a keyring %s', (_, passphrase) => {
+  it('reads back as it was written, and only its owner can', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, passphrase);
+    expect(await readKeyring(path, passphrase)).toEqual(keyring);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+    const next = await rotateKey(keyring, 'receipt', Date.UTC(2027, 2, 2));
+    chmodSync(path, 0o644);
+    writeKeyring(path, next, passphrase);
+    expect(await readKeyring(path, passphrase)).toEqual(next);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(path, '..'))).toEqual(['keyring.json']);
+  });
+
+  it('is refused when a key, its purpose or the history was changed', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, passphrase);
+    const text = readFileSync(path, 'utf8');
+    const [one, other] = [keyring.keys[0]?.keyId ?? '', keyring.keys[1]?.keyId ?? ''];
+    const document = JSON.parse(text) as { keys: [{ secret: string }, { secret: string }] };
+    const [first, second] = document.keys;
+    const swapped = {
+      ...document,
+      keys: [
+        { ...first, secret: second.secret },
+        { ...second, secret: first.secret },
+      ],
+    };
+    for (const changed of [
+      JSON.stringify(swapped),
+      text.replace('"status":"verified"', '"status":"verified","more":1'),
+      text.replace('"state":"active"', '"state":"retired"'),
+      text.replace(`"key_id":"${one}","purpose"`, `"key_id":"${other}","purpose"`),
+      text.replace('tally-keyring-v1', 'tally-keyring-v2'),
+      text.slice(0, 200),
+      '{}',
+    ]) {
+      expect(changed).not.toBe(text);
+      writeFileSync(path, changed);
+      await expect(readKeyring(path, passphrase), changed.slice(0, 80)).rejects.toMatchObject({
+        name: 'TallyError',
+      });
+    }
+  });
+});
+
+describe('the passphrase', () => {
+  it('keeps the secrets out of the file', () => {
+    const [clear, sealed] = [newPath(), newPath()];
+    writeKeyring(clear, keyring, null);
+    writeKeyring(sealed, keyring, PASSPHRASE);
+    const holds = (path: string) =>
+      keyring.keys.filter(({ secret }) => readFileSync(path, 'utf8').includes(toBase64url(secret))).length;
+    expect(holds(clear)).toBe(keyring.keys.length);
+    expect(holds(sealed)).toBe(0);
+  });
+
+  it('is told to be wrong, or missing', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, PASSPHRASE);
+    await expect(readKeyring(path, 'guess')).rejects.toThrow('The passphrase of the keyring is wrong.');
+    await expect(readKeyring(path, '')).rejects.toThrow('The passphrase of the keyring is wrong.');
+    await expect(readKeyring(path, null)).rejects.toThrow('TALLY_KEYRING_PASSPHRASE');
+  });
+});
+
+it('a process that is killed while it writes leaves the old file or the new one', async () => {
+  const path = newPath();
+  writeKeyring(path, keyring, null);
+  const script = `
+    const { readKeyring, writeKeyring } = await import(${JSON.stringify(import.meta.resolve('./keyring-file.ts'))});
+    const keyring = await readKeyring(${JSON.stringify(path)}, null);
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), 40 * Math.random()).ref();
+    const step = () => { writeKeyring(${JSON.stringify(path)}, keyring, null); setImmediate(step); };
+    step();`;
+  for (let round = 0; round < 3; round++) {
+    const killed = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
+    expect(await readKeyring(path, null)).toEqual(keyring);
+  }
+});

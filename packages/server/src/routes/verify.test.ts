@@ -1,0 +1,252 @@
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  canonicalize,
+  type IssuerRecord,
+  type JsonObject,
+  type JsonValue,
+  signTrustBundle,
+  type Verification,
+} from '@tallystick/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, startTestService, type TestService, testClock } from '../../test/service.ts';
+import { signerFor } from '../issuers/keyring.ts';
+import { currentTrust } from '../issuers/trust-bundle.ts';
+
+const vectors = new URL('../../../../spec/vectors/', import.meta.url);
+const NOW = '2026-01-15T12:00:00Z';
+const ONE = '/v1/receipt/verify';
+const MANY = '/v1/receipts/verify';
+
+interface Vector {
+  readonly name: string;
+  readonly document: JsonValue;
+  readonly trust: string;
+  readonly now: string;
+  readonly anchored_at?: string;
+  readonly evidence?: JsonValue;
+  readonly expected: {
+    valid: boolean;
+    integrity: boolean;
+    trusted: boolean;
+    family: string | null;
+    failed_checks: string[];
+  };
+}
+
+const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, vectors), 'utf8'));
+
+/** The service as it would be if its operator had verified the issuers of the vectors. */
+async function serviceThatKnows(issuers: readonly IssuerRecord[]): Promise<TestService> {
+  const service = await startTestService({ clock: testClock(Date.parse(NOW)) });
+  const { store, issuer, trust } = service.services;
+  const newest = (await currentTrust(store))?.bundle;
+  const facts = {
+    version: 2,
+    issuedAt: service.clock(),
+    expiresAt: service.clock() + 86_400_000,
+    log: null,
+    chain: null,
+  };
+  const all = [...(newest?.issuers ?? []), ...issuers];
+  const text = await signTrustBundle({ ...facts, issuers: all }, signerFor(issuer.keyring, 'root'));
+  expect(await store.putDocument('trust', 2, text)).toBe('stored');
+  await trust.refresh();
+  return service;
+}
+
+/** What the service says of a vector's document, in the terms of the vectors. */
+async function outcome(service: TestService, { name, document, evidence }: Vector) {
+  const body = evidence === undefined ? document : { receipt: document, evidence };
+  const { status, json, text } = await service.post(ONE, canonicalize(body));
+  if (status !== 200) return { name, refused: json.code };
+  const { valid, integrity, issuer, family, checks } = JSON.parse(text) as Verification;
+  const failed_checks = checks.filter(({ ok }) => ok === false).map((check) => check.name);
+  return { name, valid, integrity, trusted: issuer.trusted, family, failed_checks };
+}
+
+describe.skipIf(!existsSync(vectors))('the vectors, over HTTP', () => {
+  const files = [
+    'envelope',
+    'nano',
+    'standard',
+    'pq',
+    'metering',
+    'issue',
+    'legacy',
+    'issuers',
+    'countersignatures',
+  ];
+  let service: TestService;
+  beforeAll(async () => {
+    service = await serviceThatKnows((read('issuer-stores.json') as { known: IssuerRecord[] }).known);
+  });
+  afterAll(() => service.close());
+
+  it.each(files)('%s', async (file) => {
+    const cases = (read(`${file}.json`) as Vector[]).filter(
+      ({ now, trust, anchored_at }) => now === NOW && trust === 'known' && anchored_at === undefined,
+    );
+    expect(cases.length).toBeGreaterThan(8);
+    const refused = expect.stringMatching(/^(not_a_receipt|invalid_field)$/);
+    const verdicts = await Promise.all(cases.map((one) => outcome(service, one)));
+    expect(verdicts).toEqual(
+      cases.map(({ name, expected: { valid, integrity, trusted, family, failed_checks } }) =>
+        family === null ? { name, refused } : { name, valid, integrity, trusted, family, failed_checks },
+      ),
+    );
+  });
+
+  it('the gate’s cases are told by their codes', async () => {
+    const cases = read('json-gate.json') as {
+      name: string;
+      raw_base64: string;
+      expected: { code?: string };
+    }[];
+    for (const { name, raw_base64, expected } of cases) {
+      const { json } = await service.post(ONE, Buffer.from(raw_base64, 'base64'));
+      const codes = expected.code === undefined ? ['not_a_receipt', 'invalid_field'] : [expected.code];
+      expect(codes, name).toContain(json.code);
+    }
+  });
+});
+
+describe('verify', () => {
+  let service: TestService;
+  let receipts: string[];
+  beforeAll(async () => {
+    service = await startTestService();
+    const free = await service.post('/v1/receipt/free', { input: 'x', purpose: 'p' });
+    const emitted = await Promise.all(
+      ['nano', 'standard', 'pq'].map((profile) =>
+        service.post(`/v1/receipt/emit?profile=${profile}`, { input: 'x' }),
+      ),
+    );
+    receipts = [free, ...emitted].map(({ text }) => text);
+  });
+  afterAll(() => service.close());
+
+  it.each([ONE, MANY])('%s takes a receipt alone and wrapped', async (path) => {
+    for (const receipt of receipts) {
+      for (const body of [
+        receipt,
+        `{"receipt":${receipt}}`,
+        `{"receipt":${receipt},"evidence":[],"anchor":null}`,
+      ]) {
+        const { status, json } = await service.post(path, body);
+        expect(status).toBe(200);
+        expect(json).toMatchObject({
+          valid: true,
+          integrity: true,
+          issuer: { trusted: true, status: 'verified' },
+        });
+        expect(json.verified_at).toBe('2027-03-01T12:00:00.250Z');
+      }
+    }
+  });
+
+  it('answers 200 and false for a change of any member', async () => {
+    for (const receipt of receipts) {
+      const document = JSON.parse(receipt) as JsonObject;
+      for (const member of Object.keys(document)) {
+        if (['v', 'profile', 'receipt_profile', 'receipt'].includes(member)) continue;
+        const reply = await service.post(ONE, { ...document, [member]: 'changed' });
+        expect(reply.status, `${member}: ${reply.text}`).toBe(200);
+        expect(reply.json, member).toMatchObject({
+          valid: false,
+          integrity: false,
+          issuer: { trusted: false },
+        });
+      }
+      for (const signature of receipt.matchAll(/[\w-]{84}(?="[,}])/g)) {
+        const forged = receipt.replace(
+          signature[0],
+          `${signature[0].startsWith('A') ? 'B' : 'A'}${signature[0].slice(1)}`,
+        );
+        expect((await service.post(ONE, forged)).json).toMatchObject({ valid: false, integrity: false });
+      }
+    }
+  });
+
+  it.each(['more', '__proto__', 'constructor', 'toString'])(
+    'answers false for a member %s added afterwards',
+    async (name) => {
+      for (const receipt of receipts) {
+        const longer = `${receipt.slice(0, -1)},"${name}":{"amount":1}}`;
+        for (const body of [longer, `{"receipt":${longer}}`]) {
+          expect((await service.post(ONE, body)).json).toMatchObject({ valid: false, integrity: false });
+        }
+        const batch = await service.post(MANY, `{"receipts":[${longer}]}`);
+        expect(batch.json.results).toMatchObject([{ valid: false }]);
+      }
+    },
+  );
+
+  it.each(['anchor_ref', 'tier', 'anchor'])('the unsigned member %s changes nothing', async (name) => {
+    for (const receipt of receipts) {
+      const longer = `${receipt.slice(0, -1)},"${name}":"urn:x"}`;
+      expect((await service.post(ONE, longer)).json).toMatchObject({ valid: true });
+    }
+  });
+
+  it('judges a batch in its order, the bad among the good', async () => {
+    const [free = '', nano = '', standard = '', pq = ''] = receipts;
+    const body = `{"receipts":[${pq},{"receipt":${free}},3,{},${nano.replace('"ok":true', '"ok":false')},${standard}]}`;
+    const { status, json } = await service.post(MANY, body);
+    expect(status).toBe(200);
+    const results = json.results as { receipt_id: string | null; valid: boolean; family: string | null }[];
+    expect(results.map(({ valid }) => valid)).toEqual([true, true, false, false, false, true]);
+    expect(results.map(({ family }) => family)).toEqual([
+      'profile',
+      'envelope',
+      null,
+      null,
+      'profile',
+      'profile',
+    ]);
+    expect(results[1]?.receipt_id).toBe((JSON.parse(free) as JsonObject).receipt_id);
+  });
+
+  it('takes 500 in a batch and refuses 501', async () => {
+    const batch = (size: number) => `{"receipts":[${Array(size).fill(receipts[1]).join()}]}`;
+    const { json } = await service.post(MANY, batch(500));
+    expect((json.results as { valid: boolean }[]).filter(({ valid }) => valid)).toHaveLength(500);
+    expectProblem(await service.post(MANY, batch(501)), 'too_many_receipts', 'receipts');
+    expect((await service.post(MANY, { receipts: [] })).json).toEqual({ results: [] });
+  });
+
+  it.each([{}, { v: 'svc-receipt-v2' }, { receipt: {} }, { receipt_profile: 'standard' }])(
+    '%j is no receipt',
+    async (body) => {
+      expectProblem(await service.post(ONE, body), 'not_a_receipt');
+      expectProblem(await service.post(MANY, body), 'not_a_receipt');
+    },
+  );
+
+  it('says that it checks no anchors rather than passing one over', async () => {
+    expectProblem(
+      await service.post(ONE, `{"receipt":${receipts[0]},"anchor":{}}`),
+      'anchor_unavailable',
+      'anchor',
+    );
+    const batch = await service.post(MANY, `{"receipts":[{"receipt":${receipts[0]},"anchor":{}}]}`);
+    expectProblem(batch, 'anchor_unavailable', batch.json.field as string);
+  });
+
+  it('refuses a receipt from the future, by more than five minutes', async () => {
+    const ahead = await startTestService({ clock: testClock(service.clock() + 301_000) });
+    const { text } = await ahead.post('/v1/receipt/free', { input: 'x', purpose: 'p' });
+    await ahead.close();
+    expect((await service.post(ONE, text)).json).toMatchObject({ valid: false, integrity: true });
+  });
+
+  it('does not trust another service of the same name', async () => {
+    const other = await startTestService();
+    const { text } = await other.post('/v1/receipt/emit', { input: 'x' });
+    await other.close();
+    expect((await service.post(ONE, text)).json).toMatchObject({
+      valid: false,
+      integrity: true,
+      issuer: { trusted: false, status: 'contradicted' },
+    });
+  });
+});

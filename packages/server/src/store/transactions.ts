@@ -1,0 +1,57 @@
+import type { Lookup, Queries } from './queries.ts';
+import { repeat, type SqlDatabase } from './sql-database.ts';
+import type { IdempotencyRecord, IssuerRow, Repeated, Store } from './store.ts';
+import { all, run, type Work } from './work.ts';
+
+export type IdempotentResponse = IdempotencyRecord & { readonly response: string };
+
+/** See {@link Store.purge}. */
+export function* purge(
+  { purgeIdempotency, purgeReceipts, purgeCounters }: Queries,
+  now: number,
+  limit: number,
+): Work<Awaited<ReturnType<Store['purge']>>> {
+  const idempotency = yield* run(purgeIdempotency, { now, limit });
+  // A record replays its receipt's body: none may be left behind when the body goes.
+  const receipts = idempotency < limit ? yield* run(purgeReceipts, { now, limit }) : 0;
+  const counters = yield* run(purgeCounters, { now, limit });
+  return { receipts, idempotency, counters };
+}
+
+/** See {@link Store.putIssuer}. */
+export function* putIssuer(
+  queries: Queries,
+  row: IssuerRow,
+  idempotency: IdempotentResponse | undefined,
+): Work<'stored' | 'conflict' | Repeated> {
+  const earlier = idempotency && (yield* claim(queries, idempotency));
+  if (earlier) return repeat(earlier, idempotency.requestHash);
+  const swap = row.sequence === 1 ? queries.insertIssuer : queries.replaceIssuer;
+  const swapped = yield* run(swap, { ...row, previous: row.sequence - 1 });
+  if (swapped === 1) return 'stored';
+  if (idempotency !== undefined) yield* run(queries.releaseScope, idempotency);
+  return 'conflict';
+}
+
+/** Writes the record, or answers the one that holds the scope. Loops when that is purged in between. */
+function* claim(queries: Queries, record: IdempotentResponse): Work<Lookup | undefined> {
+  for (;;) {
+    const claimed = yield* run(queries.claimScope, { ...record, receiptId: null });
+    if (claimed === 1) return undefined;
+    const [earlier] = yield* all(queries.findRecord, record);
+    if (earlier !== undefined) return earlier;
+  }
+}
+
+/** See {@link Store.putDocument}. */
+export function* putDocument(
+  database: SqlDatabase,
+  row: { name: string; version: number; body: string },
+): Work<'stored' | 'stale'> {
+  const { queries } = database;
+  yield* database.lockDocuments();
+  const [newest] = yield* all(queries.newestDocument, row);
+  if (newest !== undefined && newest.version >= row.version) return 'stale';
+  yield* run(queries.insertDocument, row);
+  return 'stored';
+}

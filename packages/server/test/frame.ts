@@ -1,0 +1,24 @@
+import type { Frame } from '../src/http/exchange.ts';
+import { createLogger, createMetrics } from '../src/observability.ts';
+
+/** A frame whose log lines are kept in `lines`. */
+export function testFrame(overrides: Partial<Frame> = {}): Frame & { lines: string[] } {
+  const lines: string[] = [];
+  return {
+    receiptsUrl: 'https://receipts.test',
+    maxBodyBytes: 1_024,
+    logger: createLogger('info', { write: (line) => lines.push(line) }),
+    metrics: createMetrics(),
+    lines,
+    ...overrides,
+  };
+}
+
+/** A request with a JSON body. */
+export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  };
+}

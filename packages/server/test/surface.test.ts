@@ -1,0 +1,201 @@
+import { errorTable, type JsonObject, keysOfDidDocument } from '@tallystick/core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from './service.ts';
+
+/** What this release answers. A route that is added is added here. */
+const ROUTES = [
+  'GET /.well-known/did.json',
+  'GET /.well-known/issuers/{file}',
+  'GET /.well-known/trust.json',
+  'GET /docs',
+  'GET /docs/errors',
+  'GET /healthz',
+  'GET /metrics',
+  'GET /openapi.json',
+  'GET /pricing',
+  'GET /readyz',
+  'GET /v1/receipt/{id}',
+  'GET /verify',
+  'POST /v1/issuers',
+  'POST /v1/receipt/emit',
+  'POST /v1/receipt/free',
+  'POST /v1/receipt/verify',
+  'POST /v1/receipts/verify',
+  'POST /v1/rubric/select',
+];
+
+interface Operation {
+  readonly summary: string;
+  readonly responses: Record<string, { content?: Record<string, { schema: JsonObject }> }>;
+  readonly parameters?: { name: string; in: string }[];
+  readonly requestBody?: JsonObject;
+}
+
+let service: TestService;
+let paths: Record<string, Record<string, Operation>>;
+beforeAll(async () => {
+  service = await startTestService();
+  paths = (await service.get('/openapi.json')).json.paths as unknown as typeof paths;
+});
+afterAll(() => service.close());
+
+const operations = () =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      path,
+      operation,
+    })),
+  );
+
+describe('/openapi.json', () => {
+  it('lists every route', () => {
+    expect(
+      operations()
+        .map(({ route }) => route)
+        .toSorted(),
+    ).toEqual(ROUTES);
+  });
+
+  it('is OpenAPI 3.1 whose references lead somewhere', async () => {
+    const { json, text } = await service.get('/openapi.json');
+    expect(json).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'Tallystick' },
+      servers: [{ url: 'http://127.0.0.1:8787' }],
+    });
+    const { schemas } = json.components as { schemas: JsonObject };
+    for (const [, name = ''] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
+      expect(schemas).toHaveProperty(name);
+    expect(text.match(/"\$ref"/g)).toHaveLength(
+      text.match(/"\$ref":"#\/components\/schemas\/\w+"/g)?.length ?? -1,
+    );
+  });
+
+  it('declares the parameters of each path, and nothing twice', () => {
+    for (const { path, operation } of operations()) {
+      const named = operation.parameters ?? [];
+      const declared = named.filter((one) => one.in === 'path').map(({ name }) => name);
+      expect(declared, path).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+      expect(new Set(named.map((one) => `${one.in} ${one.name}`)).size, path).toBe(named.length);
+    }
+  });
+
+  it('lists problems with codes that exist, each under its status', () => {
+    for (const { route, operation } of operations()) {
+      expect(operation.summary, route).toMatch(/\S/);
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        const problem = content?.['application/problem+json']?.schema as
+          | { properties: { code: { enum: string[] } } }
+          | undefined;
+        for (const code of problem?.properties.code.enum ?? []) {
+          expect(errorTable, `${route} ${code}`).toHaveProperty(code);
+          expect(String(errorTable[code as keyof typeof errorTable].status), `${route} ${code}`).toBe(status);
+        }
+      }
+    }
+  });
+
+  it('describes the answers as they are', async () => {
+    const { json } = await service.get('/openapi.json');
+    const ajv = new Ajv2020({ strict: false, formats: { uri: true } }).addSchema({
+      ...json,
+      $id: 'https://example.com/openapi',
+    });
+    const minted = await service.post('/v1/receipt/free', { input: 'x', purpose: 'p' });
+    const answers: [string, JsonObject][] = [
+      ['Receipt', minted.json],
+      ['Verification', (await service.post('/v1/receipt/verify', minted.text)).json],
+      ['Pricing', (await service.get('/pricing')).json],
+      ['Recommendation', (await service.post('/v1/rubric/select', {})).json],
+      ['Issuer', (await service.get('/.well-known/issuers/did:svc:local.json')).json],
+      ['TrustBundle', (await service.get('/.well-known/trust.json')).json],
+      ['Problem', (await service.get('/nowhere')).json],
+    ];
+    for (const [name, answer] of answers) {
+      const validate = ajv.getSchema(`https://example.com/openapi#/components/schemas/${name}`);
+      expect(validate?.(answer), `${name} ${JSON.stringify(validate?.errors)}`).toBe(true);
+    }
+  });
+
+  it('has examples that work', async () => {
+    for (const { route, path, operation } of operations()) {
+      const body = operation.requestBody as { content: Record<string, { example?: JsonObject }> } | undefined;
+      const example = body?.content['application/json']?.example;
+      if (example === undefined || path.endsWith('/verify')) continue;
+      expect((await service.post(path, example)).status, route).toBe(200);
+    }
+  });
+});
+
+describe('CORS', () => {
+  it.each([
+    ['/v1/receipt/verify', 'POST'],
+    ['/v1/receipt/free', 'POST'],
+    ['/pricing', 'GET'],
+    ['/.well-known/trust.json', 'GET'],
+  ])('a page of any origin may call %s', async (path, method) => {
+    const headers = {
+      origin: 'https://elsewhere.example',
+      'access-control-request-method': method,
+      'access-control-request-headers': 'content-type,idempotency-key,authorization',
+    };
+    const preflight = await service.request(path, { method: 'OPTIONS', headers });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-methods')).toContain(method);
+    expect(preflight.headers.get('access-control-allow-headers')).toBe(
+      'content-type,idempotency-key,authorization',
+    );
+    expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
+  });
+
+  it('holds for answers, problems and what is not found alike', async () => {
+    const replies = [
+      await service.get('/pricing'),
+      await service.get('/nowhere'),
+      await service.post('/v1/receipt/free', {}),
+      await service.request('/pricing', { method: 'DELETE' }),
+    ];
+    for (const { headers } of replies) {
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('access-control-expose-headers')).toContain('X-Receipt-Profile');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    expect((await service.request('/nowhere', { method: 'OPTIONS' })).status).toBe(404);
+  });
+});
+
+it('/.well-known/did.json holds the receipt keys under the service’s did:web', async () => {
+  const { json, headers } = await service.get('/.well-known/did.json');
+  expect(headers.get('content-type')).toMatch(/json/);
+  expect(json).toMatchObject({ id: 'did:web:127.0.0.1%3A8787', alsoKnownAs: ['did:svc:local'] });
+  const keys = keysOfDidDocument(json, 'did:web:127.0.0.1%3A8787');
+  expect(keys.map(({ publicKey }) => publicKey)).toEqual([
+    service.services.issuer.signer('receipt').publicKey,
+  ]);
+});
+
+it('liveness, readiness, metrics and the reference answer', async () => {
+  expect((await service.get('/healthz')).json).toEqual({ status: 'ok' });
+  expect((await service.get('/readyz')).json).toEqual({ status: 'ok', checks: { store: 'ok', trust: 'ok' } });
+  await service.get('/v1/receipt/r_nano_1803902400_0123456789ab');
+  const { text } = await service.get('/metrics');
+  expect(text).toContain('http_requests_total{route="/v1/receipt/{id}",method="GET",status="404"} 1');
+  expect(text).not.toContain('0123456789ab');
+  for (const code of Object.keys(errorTable))
+    expect((await service.get('/docs/errors')).text).toContain(`id="${code}"`);
+  const docs = (await service.get('/docs')).text;
+  for (const { path } of operations()) expect(docs).toContain(path);
+  const verify = await service.get('/verify');
+  expect([verify.status, verify.headers.get('location')]).toEqual([302, '/docs#verify']);
+});
+
+it('a request id is taken over when it is sane, and made otherwise', async () => {
+  const idFor = async (given: string) =>
+    (await service.get('/healthz', { 'x-request-id': given })).headers.get('x-request-id');
+  expect(await idFor('trace-7.a:b')).toBe('trace-7.a:b');
+  expect(await idFor('no spaces')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await idFor('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
+});

@@ -1,0 +1,58 @@
+import { toBase64url, toHex } from '../../packages/core/src/index.ts';
+import { anchoredHashCases } from './anchored-hash.ts';
+import { commitmentCases } from './commitments.ts';
+import { countersignatureCases } from './countersignatures.ts';
+import { ed25519Cases } from './ed25519.ts';
+import { encodingCases } from './encodings.ts';
+import { envelopeCases } from './envelope.ts';
+import { gateCases } from './gate.ts';
+import { issueCases } from './issue.ts';
+import { issuerCases } from './issuers.ts';
+import { keyNames, seedOf, signers } from './keys.ts';
+import { legacyCases } from './legacy.ts';
+import { meteringCases } from './metering.ts';
+import { nanoCases } from './nano.ts';
+import { pqCases } from './pq.ts';
+import { rawCases } from './raw.ts';
+import { standardCases } from './standard.ts';
+import { statementCases } from './statements.ts';
+import { stores } from './stores.ts';
+import { trustCases } from './trust.ts';
+
+/** Every file of spec/vectors by name, with its text. The same texts each time: nothing here is random or reads a clock. */
+export async function buildVectors(): Promise<Map<string, string>> {
+  const contents: Record<string, unknown> = {
+    'anchored-hash.json': await anchoredHashCases(),
+    'commitments.json': commitmentCases(),
+    'countersignatures.json': await countersignatureCases(),
+    'ed25519.json': ed25519Cases(),
+    'encodings.json': encodingCases(),
+    'envelope.json': await envelopeCases(),
+    'issue.json': await issueCases(),
+    'issuer-stores.json': stores,
+    'issuers.json': await issuerCases(),
+    'json-gate.json': gateCases(),
+    'keys.json': keys(),
+    'legacy.json': await legacyCases(),
+    'metering.json': await meteringCases(),
+    'nano.json': await nanoCases(),
+    'pq.json': await pqCases(),
+    'raw.json': await rawCases(),
+    'standard.json': await standardCases(),
+    'statements.json': await statementCases(),
+    'trust.json': await trustCases(),
+  };
+  return new Map(
+    Object.entries(contents).map(([name, content]) => [name, `${JSON.stringify(content, null, 2)}\n`]),
+  );
+}
+
+/** The keys behind all vectors, seeds included: whoever emits receipts can compare signatures to the byte. */
+function keys(): unknown[] {
+  return keyNames.map((name) => ({
+    name,
+    seed: toHex(seedOf(name)),
+    public_key: toBase64url(signers[name].publicKey),
+    key_id: signers[name].keyId,
+  }));
+}

@@ -1,0 +1,118 @@
+import type { FamilyName, JsonObject, JsonValue } from '../../packages/core/src/index.ts';
+import type { StoreName } from './stores.ts';
+
+/** The time of every case that does not say otherwise. */
+export const NOW = '2026-01-15T12:00:00Z';
+/** When the receipts of the vectors were issued, unless a case says otherwise. */
+export const ISSUED_AT = '2026-01-15T11:00:00Z';
+export const ISSUED_MS = Date.parse(ISSUED_AT);
+export const ISSUED_SECONDS = ISSUED_MS / 1000;
+
+interface ExpectedVerdict {
+  readonly valid: boolean;
+  readonly integrity: boolean;
+  readonly trusted: boolean;
+  readonly family: FamilyName | null;
+  /** The names of all checks that are false. */
+  readonly failed_checks: readonly string[];
+  /** The names of all checks that are null; absent where the case leaves them open. */
+  readonly null_checks?: readonly string[];
+}
+
+/** One receipt to verify. `document` is the parsed receipt, `raw_base64` its bytes where they matter. */
+export interface ReceiptCase {
+  readonly name: string;
+  readonly comment: string;
+  readonly document?: JsonValue;
+  readonly raw_base64?: string;
+  readonly trust: StoreName;
+  readonly now: string;
+  readonly evidence?: readonly JsonValue[];
+  readonly anchored_at?: string;
+  readonly expected: ExpectedVerdict | { readonly code: string };
+}
+
+export interface CaseOptions {
+  readonly trust?: StoreName;
+  readonly now?: string;
+  readonly evidence?: readonly JsonValue[];
+  readonly anchoredAt?: string;
+  /** Whether the issuer is trusted; by default, where the case is valid and the verifier knows the issuers. */
+  readonly trusted?: boolean;
+  readonly nulls?: readonly string[];
+}
+
+/** Checks that tell a contradiction with what is known, not broken integrity. */
+const CONTRADICTIONS = new Set(['issued_at', 'issuer', 'key_window', 'anchor']);
+
+/** The cases of one family. */
+export function casesOf(family: FamilyName | null): {
+  accepts: (name: string, comment: string, document: JsonValue, options?: CaseOptions) => ReceiptCase;
+  refuses: (
+    name: string,
+    comment: string,
+    document: JsonValue,
+    failed: readonly string[],
+    options?: CaseOptions,
+  ) => ReceiptCase;
+} {
+  const judged = (
+    name: string,
+    comment: string,
+    document: JsonValue,
+    failed: readonly string[],
+    options: CaseOptions,
+  ): ReceiptCase => {
+    const { trust = 'known', evidence, anchoredAt, nulls } = options;
+    const valid = failed.length === 0;
+    return {
+      name,
+      comment,
+      document,
+      trust,
+      now: options.now ?? NOW,
+      ...(evidence === undefined ? {} : { evidence }),
+      ...(anchoredAt === undefined ? {} : { anchored_at: anchoredAt }),
+      expected: {
+        valid,
+        integrity: failed.every((check) => CONTRADICTIONS.has(check)),
+        trusted: options.trusted ?? (valid && trust === 'known'),
+        family,
+        failed_checks: failed,
+        ...(nulls === undefined ? {} : { null_checks: nulls }),
+      },
+    };
+  };
+  return {
+    accepts: (name, comment, document, options = {}) => judged(name, comment, document, [], options),
+    refuses: (name, comment, document, failed, options = {}) =>
+      judged(name, comment, document, failed, options),
+  };
+}
+
+/** What fails where the key could not be told. */
+export const NO_KEY = ['key', 'signature', 'issuer'] as const;
+
+/** What is null in a document that has not the form of a receipt. */
+export const NOT_REACHED = { trusted: false, nulls: ['signature'] } as const;
+
+/** A change to a signed member, by its path, and what fails then. */
+export type Change = readonly [path: string, value: JsonValue, failed?: readonly string[]];
+
+/** One refused case for every change to a document. */
+export function changes(
+  family: FamilyName,
+  document: JsonObject,
+  list: readonly Change[],
+  apply: (document: JsonObject, path: string, value: JsonValue) => JsonObject,
+): ReceiptCase[] {
+  const { refuses } = casesOf(family);
+  return list.map(([path, value, failed = ['signature']]) =>
+    refuses(
+      `${path} changed to ${JSON.stringify(value)}`,
+      'Another value than was signed.',
+      apply(document, path, value),
+      failed,
+    ),
+  );
+}

@@ -1,0 +1,237 @@
+import { type JsonObject, toBase64url } from '../../packages/core/src/index.ts';
+import { leaves, signedBody } from './bill.ts';
+import { casesOf, ISSUED_SECONDS, NO_KEY, type ReceiptCase } from './cases.ts';
+import { minted } from './envelope-base.ts';
+import { type KeyName, signers } from './keys.ts';
+import { emitted } from './profile-base.ts';
+import { signEnvelope, signMetering } from './sign.ts';
+import { ACME_DID, ENDED_AT, NAMED_KEY_ID, VALID_FROM } from './stores.ts';
+
+const { accepts, refuses } = casesOf('envelope');
+
+const END = Date.parse(ENDED_AT);
+const START = Date.parse(VALID_FROM);
+const SECOND = 1000;
+
+/** Who issued, with which key, and when: the checks issuer, key_window, issued_at and anchor. */
+export async function issuerCases(): Promise<ReceiptCase[]> {
+  return [
+    ...(await retiredCases()),
+    ...(await revokedCases()),
+    ...(await compromisedCases()),
+    ...(await otherWindowCases()),
+    ...(await clockCases()),
+    ...(await namedKeyCases()),
+    ...(await claimCases()),
+  ];
+}
+
+/** An envelope that the key signed at `issuedAt`, Unix milliseconds. */
+const by = (name: KeyName, issuedAt: number): Promise<JsonObject> => minted({}, { issuedAt }, signers[name]);
+
+const BROKEN = ['key_window'];
+
+async function retiredCases(): Promise<ReceiptCase[]> {
+  const before = await by('retired', END - SECOND);
+  const after = await by('retired', END);
+  return [
+    accepts('retired key, before its end', 'What it signed in its time stays good.', before),
+    accepts('retired key, before its end, anchored later', 'An anchor may come after the end.', before, {
+      anchoredAt: '2025-12-01T00:00:00Z',
+      nulls: ['signature_requester', 'signature_operator'],
+    }),
+    refuses('retired key, at its end', 'valid_until is exclusive.', after, BROKEN),
+    refuses(
+      'retired key, after its end, anchored',
+      'An anchor does not make a key sign longer.',
+      after,
+      BROKEN,
+      { anchoredAt: '2025-07-01T00:10:00Z' },
+    ),
+  ];
+}
+
+async function revokedCases(): Promise<ReceiptCase[]> {
+  const before = await by('revoked', END - SECOND);
+  const after = await by('revoked', END);
+  return [
+    accepts(
+      'revoked (superseded) key, before',
+      'Revoked for another reason than compromise: no anchor is needed.',
+      before,
+    ),
+    accepts('revoked (superseded) key, before, anchored before', 'Nor does one hurt.', before, {
+      anchoredAt: ENDED_AT,
+    }),
+    refuses(
+      'revoked (superseded) key, at the revocation',
+      'From revoked.at on it signs nothing.',
+      after,
+      BROKEN,
+    ),
+    refuses('revoked (superseded) key, after, anchored', 'An anchor does not help.', after, BROKEN, {
+      anchoredAt: '2025-07-02T00:00:00Z',
+    }),
+  ];
+}
+
+async function compromisedCases(): Promise<ReceiptCase[]> {
+  const before = await by('compromised', END - 60 * SECOND);
+  const after = await by('compromised', END);
+  const counter = ['signature_requester', 'signature_operator'];
+  return [
+    accepts(
+      'compromised key, before, not anchored',
+      'The thief may have dated it back: not trusted, though nothing contradicts it.',
+      before,
+      { trusted: false, nulls: [...counter, 'key_window', 'anchor'] },
+    ),
+    accepts('compromised key, before, anchored before', 'It existed before the compromise.', before, {
+      anchoredAt: '2025-06-30T23:59:59Z',
+      nulls: counter,
+    }),
+    accepts(
+      'compromised key, before, anchored at the revocation',
+      'The anchor must be earlier than revoked.at.',
+      before,
+      { anchoredAt: ENDED_AT, trusted: false, nulls: [...counter, 'key_window'] },
+    ),
+    accepts('compromised key, before, anchored after', 'Anchored too late to prove anything.', before, {
+      anchoredAt: '2025-08-01T00:00:00Z',
+      trusted: false,
+      nulls: [...counter, 'key_window'],
+    }),
+    refuses('compromised key, at the revocation', 'From revoked.at on it signs nothing.', after, BROKEN),
+    refuses('compromised key, after, anchored', 'An anchor does not help.', after, BROKEN, {
+      anchoredAt: '2025-07-01T00:01:00Z',
+    }),
+  ];
+}
+
+async function otherWindowCases(): Promise<ReceiptCase[]> {
+  const nano = casesOf('profile');
+  const metering = casesOf('metering');
+  const nanoAt = (issuedAt: number): Promise<JsonObject> =>
+    emitted('nano', {}, { issuedAt }, signers.retired);
+  const bill = signedBody({ billed: 1, leaves: leaves(1) });
+  return [
+    accepts('first second of a key', 'valid_from is inclusive.', await by('service', START)),
+    refuses(
+      'before a key’s time',
+      'One second before valid_from.',
+      await by('service', START - SECOND),
+      BROKEN,
+    ),
+    refuses(
+      'pending key',
+      'A key signs nothing before it is active.',
+      await by('pending', START + SECOND),
+      BROKEN,
+    ),
+    refuses(
+      'retired key without an end',
+      'The record does not say since when: nothing counts.',
+      await by('undated', START + SECOND),
+      BROKEN,
+    ),
+    refuses(
+      'revoked key without a revocation',
+      'The record does not say since when: nothing counts.',
+      await by('undated-revoked', START + SECOND),
+      BROKEN,
+    ),
+    nano.accepts(
+      'nano of a retired key, before its end',
+      'The window is judged in every family.',
+      await nanoAt(END - SECOND),
+    ),
+    nano.refuses('nano of a retired key, at its end', 'By ts.', await nanoAt(END), BROKEN),
+    metering.refuses(
+      'metering of a retired key, after its end',
+      'By ts.',
+      await signMetering(bill, ISSUED_SECONDS, signers.retired),
+      BROKEN,
+    ),
+  ];
+}
+
+/** The verifier's clock may be 300 s behind the issuer's. */
+async function clockCases(): Promise<ReceiptCase[]> {
+  const good = await minted();
+  return [
+    accepts('issued 300 s ahead', 'Within the tolerance.', good, { now: '2026-01-15T10:55:00Z' }),
+    refuses('issued 301 s ahead', 'Dated in the future.', good, ['issued_at'], {
+      now: '2026-01-15T10:54:59Z',
+    }),
+    accepts('anchored 300 s before it was issued', 'Within the tolerance.', good, {
+      anchoredAt: '2026-01-15T10:55:00Z',
+    }),
+    refuses('anchored 301 s before it was issued', 'It can’t have existed then.', good, ['anchor'], {
+      anchoredAt: '2026-01-15T10:54:59Z',
+    }),
+  ];
+}
+
+/** Key ids that do not certify themselves need a record that holds them. */
+async function namedKeyCases(): Promise<ReceiptCase[]> {
+  const { named, service } = signers;
+  const receipt = await minted({}, {}, { ...named, keyId: NAMED_KEY_ID });
+  const byAnother = await signEnvelope(
+    { ...receipt, issuer_pubkey: toBase64url(service.publicKey) },
+    service,
+  );
+  return [
+    accepts('did:svc key id', 'The verifier’s records hold the key.', receipt),
+    refuses(
+      'did:svc key id, not known',
+      'The key can’t be told, though issuer_pubkey is there: the id is not bound to it.',
+      receipt,
+      NO_KEY,
+      { trust: 'empty' },
+    ),
+    refuses('did:svc key id of another key', 'issuer_pubkey is not the key of that id.', byAnother, NO_KEY),
+    refuses(
+      'did:web key id, not known',
+      'It is not fetched.',
+      await minted({}, {}, { ...named, keyId: 'did:web:example.com' }),
+      NO_KEY,
+    ),
+  ];
+}
+
+async function claimCases(): Promise<ReceiptCase[]> {
+  const { acme, service } = signers;
+  const acmeIssues = (issuerVerified: boolean): Promise<JsonObject> =>
+    minted({}, { issuerDid: ACME_DID, issuerVerified }, acme);
+  const unknown = await minted({}, { issuerDid: 'did:svc:nobody' });
+  return [
+    accepts('registered issuer', 'Valid, not trusted.', await acmeIssues(false), { trusted: false }),
+    refuses(
+      'registered issuer claims to be verified',
+      'issuer_verified contradicts the record.',
+      await acmeIssues(true),
+      ['issuer'],
+    ),
+    accepts(
+      'verified issuer that does not claim it',
+      'The record counts, not the claim.',
+      await minted({}, { issuerVerified: false }),
+    ),
+    accepts('our key under an unknown issuer', 'Nothing is known of that issuer: null, not false.', unknown, {
+      trusted: false,
+      nulls: ['signature_requester', 'signature_operator', 'issuer', 'key_window', 'anchor'],
+    }),
+    accepts(
+      'issuer named by its did:key',
+      'A key may be an issuer of its own.',
+      await minted({}, { issuerDid: service.keyId, issuerVerified: false }),
+      { trusted: false },
+    ),
+    refuses(
+      'issuer_did is the did:key of another',
+      'That key did not sign.',
+      await minted({}, { issuerDid: acme.keyId }),
+      ['issuer'],
+    ),
+  ];
+}

@@ -1,0 +1,228 @@
+import {
+  canonicalBytes,
+  type JsonObject,
+  rootFingerprint,
+  type Signer,
+  sha256Hex,
+  signTrustBundle,
+  type TrustPin,
+  toBase64url,
+} from '../../packages/core/src/index.ts';
+import { NOW } from './cases.ts';
+import { textAt, withMember, withoutMember } from './change.ts';
+import { smallOrderKey, universalSignature, withLargeS, withSpareBits } from './forged.ts';
+import { signers } from './keys.ts';
+import { asDocument, signIssue } from './sign.ts';
+import { records } from './stores.ts';
+
+/** A bundle to check at `now`, with what the client remembers (`pin`) or was told (`root`). */
+export interface TrustCase {
+  readonly name: string;
+  readonly comment: string;
+  readonly bundle: JsonObject;
+  readonly now: string;
+  readonly pin?: TrustPin;
+  readonly root?: string;
+  /** The pin to remember, or the code. */
+  readonly expected: { readonly pin: TrustPin } | { readonly code: string };
+}
+
+const ISSUED = Date.parse('2026-01-01T00:00:00Z');
+const EXPIRES = '2026-04-01T00:00:00Z';
+
+export async function trustCases(): Promise<TrustCase[]> {
+  const good = await bundle(3);
+  return [...(await acceptedCases(good)), ...(await refusedCases(good)), ...(await malformedCases(good))];
+}
+
+async function bundle(version: number, root: Signer = signers.root): Promise<JsonObject> {
+  const facts = {
+    version,
+    issuedAt: ISSUED,
+    expiresAt: Date.parse(EXPIRES),
+    issuers: [records.service],
+    log: {
+      origin: 'receipts.example/log',
+      key_id: signers.log.keyId,
+      public_key: toBase64url(signers.log.publicKey),
+    },
+    chain: { network: 'base', chain_id: 8453, address: `0x${'00'.repeat(19)}aa` },
+  };
+  return asDocument(await signTrustBundle(facts, root));
+}
+
+function pinOf(document: JsonObject, root: Signer = signers.root): TrustPin {
+  return {
+    root: rootFingerprint(root.publicKey),
+    version: Number(document.version),
+    bundle_sha256: sha256Hex(canonicalBytes(document)),
+  };
+}
+
+async function acceptedCases(good: JsonObject): Promise<TrustCase[]> {
+  const accepts = (
+    name: string,
+    comment: string,
+    document: JsonObject,
+    options: Partial<TrustCase> = {},
+  ): TrustCase => ({
+    name,
+    comment,
+    bundle: document,
+    now: NOW,
+    ...options,
+    expected: { pin: pinOf(document) },
+  });
+  const older = await bundle(2);
+  const extended = await signIssue({ ...good, x_note: 'signed like the rest' }, signers.root);
+  return [
+    accepts('first fetch', 'Nothing is pinned yet: the root is taken on first use.', good),
+    accepts('first fetch, root known', 'The fingerprint was learnt elsewhere.', good, {
+      root: rootFingerprint(signers.root.publicKey),
+    }),
+    accepts('same bundle again', 'Of the pinned version, and the same.', good, { pin: pinOf(good) }),
+    accepts('newer bundle', 'Versions grow.', good, { pin: pinOf(older) }),
+    accepts('unknown member', 'The format only adds members.', extended),
+    accepts('last millisecond', 'expires_at is exclusive.', good, { now: '2026-03-31T23:59:59.999Z' }),
+    accepts(
+      'no log and no chain',
+      'Both may be null.',
+      await signIssue({ ...good, log: null, chain: null }, signers.root),
+    ),
+  ];
+}
+
+function refused(
+  name: string,
+  comment: string,
+  document: JsonObject,
+  code: string,
+  options: Partial<TrustCase> = {},
+): TrustCase {
+  return { name, comment, bundle: document, now: NOW, ...options, expected: { code } };
+}
+
+async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
+  const { root, stranger } = signers;
+  const otherRoot = await bundle(3, signers['other-root']);
+  const elsewhere = { root: rootFingerprint(stranger.publicKey) };
+  const misnamed = { ...good, root: { key_id: stranger.keyId, public_key: toBase64url(root.publicKey) } };
+  const smallOrder = {
+    ...good,
+    root: { key_id: smallOrderKey.keyId, public_key: smallOrderKey.publicKey },
+    sig_b64u: universalSignature,
+  };
+  const equivocation = await signIssue({ ...good, chain: null }, root);
+  const invalid = 'trust_signature_invalid';
+  return [
+    refused(
+      'other root than the pinned one',
+      'Even with a good signature.',
+      otherRoot,
+      'trust_root_mismatch',
+      { pin: pinOf(good) },
+    ),
+    refused('other root than the known one', 'At the first fetch.', good, 'trust_root_mismatch', elsewhere),
+    refused(
+      'other root, changed',
+      'The root is compared first.',
+      { ...otherRoot, version: 9 },
+      'trust_root_mismatch',
+      { pin: pinOf(good) },
+    ),
+    refused('rollback', 'Older than the one already seen.', await bundle(2), 'trust_rollback', {
+      pin: pinOf(good),
+    }),
+    refused('equivocation', 'Two bundles of one version.', equivocation, 'trust_rollback', {
+      pin: pinOf(good),
+    }),
+    refused('expired', 'At expires_at it is over.', good, 'trust_expired', { now: EXPIRES }),
+    refused('rollback and expired', 'The step back is told first.', await bundle(2), 'trust_rollback', {
+      pin: pinOf(good),
+      now: EXPIRES,
+    }),
+    refused('version changed', 'After it was signed.', { ...good, version: 4 }, invalid),
+    refused(
+      'expiry changed',
+      'After it was signed.',
+      { ...good, expires_at: '2027-01-01T00:00:00Z' },
+      invalid,
+    ),
+    refused(
+      'issuer added',
+      'After it was signed.',
+      { ...good, issuers: [records.service, records.acme] as unknown as JsonObject[] },
+      invalid,
+    ),
+    refused(
+      'log changed',
+      'After it was signed.',
+      withMember(good, 'log.origin', 'evil.example/log'),
+      invalid,
+    ),
+    refused('chain changed', 'After it was signed.', withMember(good, 'chain.chain_id', 1), invalid),
+    refused('member added', 'After it was signed.', { ...good, x_note: 1 }, invalid),
+    refused('signed by a stranger', 'Who names our root.', await signIssue(good, stranger), invalid),
+    refused('small-order root', 'The equation holds for every message under this key.', smallOrder, invalid),
+    refused(
+      'S + L',
+      'S must be below the group order.',
+      { ...good, sig_b64u: withLargeS(textAt(good, 'sig_b64u')) },
+      invalid,
+    ),
+    refused(
+      'key_id beside another public key',
+      'A did:key stands for its own key only.',
+      await signIssue(misbound(good), root),
+      'trust_invalid',
+    ),
+    refused(
+      'root.key_id of another key',
+      'Signed, but contradicts itself.',
+      await signIssue(misnamed, root),
+      'trust_invalid',
+    ),
+  ];
+}
+
+/** The service's first key under the did:key of a stranger. */
+function misbound(good: JsonObject): JsonObject {
+  const [service = {}] = good.issuers as JsonObject[];
+  const [key = {}] = service.keys as JsonObject[];
+  return { ...good, issuers: [{ ...service, keys: [{ ...key, key_id: signers.stranger.keyId }] }] };
+}
+
+async function malformedCases(good: JsonObject): Promise<TrustCase[]> {
+  const [service = {}] = good.issuers as JsonObject[];
+  const [key = {}] = service.keys as JsonObject[];
+  const withKey = (changed: JsonObject): JsonObject => ({
+    ...good,
+    issuers: [{ ...service, keys: [changed] }],
+  });
+  const list: readonly (readonly [string, JsonObject])[] = [
+    ['another type', { ...good, type: 'svc-trust-v2' }],
+    ['version 0', { ...good, version: 0 }],
+    ['version as text', { ...good, version: '3' }],
+    ['expires_at missing', withoutMember(good, 'expires_at')],
+    ['issuers not a list', { ...good, issuers: {} }],
+    ['log missing', withoutMember(good, 'log')],
+    ['chain id 0', withMember(good, 'chain.chain_id', 0)],
+    ['empty log origin', withMember(good, 'log.origin', '')],
+    ['spare bits in the signature', { ...good, sig_b64u: withSpareBits(textAt(good, 'sig_b64u')) }],
+    [
+      'spare bits in the root',
+      withMember(good, 'root.public_key', withSpareBits(textAt(good, 'root.public_key'))),
+    ],
+    ['unknown issuer status', { ...good, issuers: [{ ...service, status: 'trusted' }] }],
+    ['unknown purpose', withKey({ ...key, purpose: 'any' })],
+    ['unknown key state', withKey({ ...key, state: 'lost' })],
+    ['unknown revocation reason', withKey({ ...key, revoked: { at: EXPIRES, reason: 'bored' } })],
+    ['valid_until missing', withKey(withoutMember(key, 'valid_until'))],
+    ['key id that is no DID', withKey({ ...key, key_id: 'key-1' })],
+  ];
+  return Promise.all(
+    list.map(async ([name, document]) =>
+      refused(`form: ${name}`, 'The form is wrong.', document, 'trust_invalid'),
+    ),
+  );
+}
