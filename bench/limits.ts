@@ -1,13 +1,16 @@
 // A child of the benchmark, pinned to the server's core: measures the raw limits that the server is held
 // against. Reads one JSON command a line, answers with one JSON line.
 
-import { generateKeyPairSync, verify as rawVerify, sign } from 'node:crypto';
+import { generateKeyPairSync, hash, verify as rawVerify, sign } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { type JsonValue, parseJson, utf8, verify } from '@tallystick/core';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const message = Buffer.alloc(1024, 7);
 const signature = sign(null, message, privateKey);
+/** The preimages of an RFC 6962 leaf with seven digits of unit, and of a node. */
+const leaf = Buffer.alloc(101, 7);
+const node = Buffer.alloc(65, 7);
 
 /** Calls a second of `work`, over `ms` milliseconds. */
 function rate(ms: number, work: () => void): number {
@@ -37,8 +40,17 @@ async function coreVerify(receipt: string, calls: number): Promise<number[]> {
   return times.toSorted((a, b) => a - b);
 }
 
+const works = {
+  sign: () => void sign(null, message, privateKey),
+  verify: () => void rawVerify(null, message, publicKey, signature),
+  sha256: () => {
+    hash('sha256', leaf, 'binary');
+    hash('sha256', node, 'binary');
+  },
+};
+
 type Command =
-  | { measure: 'sign' | 'verify'; ms: number }
+  | { measure: keyof typeof works; ms: number }
   | { measure: 'core'; receipt: string; calls: number };
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -48,10 +60,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     const at = (share: number): number | undefined => times[Math.floor(times.length * share)];
     process.stdout.write(`${JSON.stringify({ p50: at(0.5), p95: at(0.95) })}\n`);
   } else {
-    const work =
-      command.measure === 'sign'
-        ? () => void sign(null, message, privateKey)
-        : () => void rawVerify(null, message, publicKey, signature);
-    process.stdout.write(`${JSON.stringify(rate(command.ms, work))}\n`);
+    process.stdout.write(`${JSON.stringify(rate(command.ms, works[command.measure]))}\n`);
   }
 }

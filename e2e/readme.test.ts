@@ -4,18 +4,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseJson, utf8, verify } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serve, type Served, temporaryFolder } from './process.ts';
+import { type Served, serve, temporaryFolder } from './process.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const home = temporaryFolder();
 
 /** Blocks marked `sh tour`, with the exit status that the text promises. */
-const tour = [...readme.matchAll(/```sh tour(?: exit=(\d))?\n([\s\S]*?)```/g)].map(([, exit = '0', script = '']) => ({
-  script,
-  exit: Number(exit),
-  title: script.trim().split('\n').at(-1) ?? '',
-}));
+const tour = [...readme.matchAll(/```sh tour(?: exit=(\d))?\n([\s\S]*?)```/g)].map(
+  ([, exit = '0', script = '']) => ({
+    script,
+    exit: Number(exit),
+    title: script.trim().split('\n').at(-1) ?? '',
+  }),
+);
 
 describe('the README', () => {
   test('shows a receipt that is intact', async () => {
@@ -40,8 +42,17 @@ describe('the README', () => {
 
     test.each(tour)('$title', ({ script, exit }) => {
       const at = script.replaceAll('http://127.0.0.1:8787', service.url);
-      const env = { ...process.env, TALLY_URL: service.url, TALLY_HOME: home, TALLY_DATA_DIR: join(home, 'data') };
-      const { status, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', at], { cwd: root, env, encoding: 'utf8' });
+      const env = {
+        ...process.env,
+        TALLY_URL: service.url,
+        TALLY_HOME: home,
+        TALLY_DATA_DIR: join(home, 'data'),
+      };
+      const { status, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', at], {
+        cwd: root,
+        env,
+        encoding: 'utf8',
+      });
       expect({ status, stderr: status === exit ? '' : stderr }).toEqual({ status: exit, stderr: '' });
     });
   });

@@ -19,9 +19,10 @@ export { concatBytes, equalBytes, utf8 } from './encoding/bytes.ts';
 export { fromHex, toHex } from './encoding/hex.ts';
 export { fromMultibase, toMultibase } from './encoding/multibase.ts';
 export { type ErrorCode, errorTable, TallyError } from './errors.ts';
-export { hkdfSha256, hmacSha256, sha256, sha256Hex } from './hash.ts';
+export { hkdfSha256, hmacSha256, type Sha256, sha256, sha256Hex } from './hash.ts';
 export { canonicalBytes, canonicalize } from './json/canonical.ts';
 export { copyJson } from './json/copy.ts';
+export { LineReader, lineName, parseLine, type TakeLine } from './json/lines.ts';
 export { parseJson } from './json/parse.ts';
 export { formatPath } from './json/path.ts';
 export type { JsonObject, JsonPrimitive, JsonValue } from './json/types.ts';
@@ -42,6 +43,21 @@ export {
 } from './merkle/inclusion.ts';
 export { merkleRoot } from './merkle/root.ts';
 export type { TreeNode } from './merkle/subtree.ts';
+export { type CheckedBill, checkBill, type MeteringBill } from './metering/bill.ts';
+export {
+  COMMITMENT_LABELS,
+  type CommitmentLabel,
+  checkOpening,
+  commit,
+  newSalt,
+  type Opening,
+  openingKey,
+  saltCommitment,
+} from './metering/commitments.ts';
+export { COVERAGE_CLASSES, SERVICE_UNITS, SETTLEMENT_CLASSES, VERDICTS } from './metering/derive.ts';
+export { type EvidenceSummary, EvidenceTally } from './metering/evidence.ts';
+export type { EvidenceLeaf } from './metering/leaf.ts';
+export { mintMetering } from './metering/mint.ts';
 export { anchoredHash, countersign } from './receipts/countersign.ts';
 export { type EnvelopeFacts, type Issuance, mintEnvelope } from './receipts/envelope.ts';
 export {

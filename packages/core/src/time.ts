@@ -78,9 +78,14 @@ function civilFromDays(days: number): [year: number, month: number, day: number]
   return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - Math.floor((153 * m + 2) / 5) + 1];
 }
 
-/** The whole Unix seconds of a timestamp whose shape was checked before. */
-export function secondsOf(timestamp: string): number {
+/** The instant of a timestamp whose shape was checked before. */
+export function instantOf(timestamp: string): Instant {
   const instant = parseTimestamp(timestamp);
   if (instant === null) throw new RangeError('The timestamp was not checked before it was read.');
-  return instant.seconds;
+  return instant;
+}
+
+/** The whole Unix seconds of a timestamp whose shape was checked before. */
+export function secondsOf(timestamp: string): number {
+  return instantOf(timestamp).seconds;
 }

@@ -2,6 +2,8 @@ import { type Api, createApi } from './http/api.ts';
 import { chooseRoutes } from './routes/choose.ts';
 import { issuerRoutes } from './routes/issuers.ts';
 import { metaRoutes } from './routes/meta.ts';
+import { meteringRoutes } from './routes/metering.ts';
+import { pageRoutes } from './routes/pages.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import { verifyRoutes } from './routes/verify.ts';
 import type { Services } from './services.ts';
@@ -17,9 +19,11 @@ export function createApp(services: Services): Api['app'] {
   });
   api.add(
     ...receiptRoutes(services),
+    ...meteringRoutes(services),
     ...verifyRoutes(services),
     ...chooseRoutes(services),
     ...issuerRoutes(services),
+    ...pageRoutes(services),
     ...metaRoutes({ api, metrics, ready: services.ready }),
   );
   return api.app;

@@ -95,7 +95,7 @@ function readAll(read: Reader, production: boolean): Config {
     host,
     port,
     dataDir,
-    ...readUrls(read, origin(host, port)),
+    ...readUrls(read, localOrigin(host, port)),
     handle: read.explicit('TALLY_HANDLE', 'local', { accepts: isHandle, example: 'acme' }),
     database: readDatabase(read, dataDir),
     keyring: readKeyring(read, dataDir),
@@ -174,13 +174,13 @@ function parseSubnet(text: string): Subnet | null {
 
 /** The configuration with its derived URLs pointing at the address that the server was really given. */
 export function withAddress(config: Config, address: { port: number }): Config {
-  const at = origin(config.host, address.port);
+  const at = localOrigin(config.host, address.port);
   const derived = Object.fromEntries(config.derivedUrls.map((field) => [field, at]));
   return { ...config, port: address.port, ...derived };
 }
 
 /** A wildcard address is nothing a client can call, so it becomes `localhost`. */
-function origin(host: string, port: number): string {
+export function localOrigin(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }

@@ -67,7 +67,8 @@ function createHttpServer(fetch: Fetch): Server {
     serverOptions: {
       maxHeaderSize: 16_384,
       headersTimeout: 15_000,
-      requestTimeout: 300_000,
+      // A streamed body may hold a gigabyte: this lets it come at 5 Mbit/s.
+      requestTimeout: 1_800_000,
       // Longer than the 60 s after which common load balancers drop an idle connection, so that the
       // balancer, not this end, is the one to close it.
       keepAliveTimeout: 65_000,

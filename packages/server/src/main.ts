@@ -1,5 +1,5 @@
 import { createApp } from './app.ts';
-import { type Config, readConfig, withAddress } from './config.ts';
+import { type Config, localOrigin, readConfig, withAddress } from './config.ts';
 import { listen } from './listen.ts';
 import { openServices } from './services.ts';
 
@@ -20,13 +20,13 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       return { fetch: createApp(services).fetch, close: services.close };
     },
   });
-  if (at.mode === 'development') process.stdout.write(`${banner(at)}\n`);
-  process.stdout.write(`tallystick is ready on ${at.receiptsUrl}\n`);
+  process.stdout.write(`${banner(at)}\ntallystick is ready on ${localOrigin(at.host, at.port)}\n`);
   await closed;
 }
 
-function banner({ dataDir, freeMintPerDay }: Config): string {
+function banner({ mode, dataDir, freeMintPerDay, receiptsUrl }: Config): string {
   const quota =
     freeMintPerDay === 0 ? 'no limit on free mints' : `${freeMintPerDay} free mints a day and client`;
+  if (mode === 'production') return `tallystick · production mode: public address ${receiptsUrl}, ${quota}`;
   return `tallystick · development mode: generated keys in ${dataDir}, ${quota}, no payment asked`;
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { canonicalize, copyJson } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DATABASES, expectProblem, startTestService, type TestService, toReply } from './service.ts';
@@ -101,22 +102,36 @@ describe.each(DATABASES)('Idempotency-Key on %s', (database) => {
     expect(replies.filter(({ json }) => json.code === 'idempotency_key_reused')).toHaveLength(19);
   });
 
-  it('issuers: the same statement gives the same record, also after a restart', async () => {
+  it('issuers: 20 of one statement at once, and again after a restart, give one record', async () => {
     await start();
     const key = await freshSigner();
-    const body = canonicalize(copyJson(await registration('did:svc:acme', key, service.clock())));
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, () => service.post('/v1/issuers', body, KEY)),
-    );
+    const bodyFor = async (did: string) =>
+      canonicalize(copyJson(await registration(did, key, service.clock())));
+    const send = (body: string) => service.post('/v1/issuers', body, KEY);
+    const body = await bodyFor('did:svc:acme');
+    const replies = await Promise.all(Array.from({ length: 20 }, () => send(body)));
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(replies[0]?.status).toBe(201);
     await service.restart();
-    const again = await service.post('/v1/issuers', body, KEY);
+    const again = await send(body);
     expect(again).toMatchObject({ status: 201, text: replies[0]?.text });
     expect(again.headers.get('idempotency-replayed')).toBe('true');
-    const other = canonicalize(copyJson(await registration('did:svc:other', key, service.clock())));
-    expectProblem(await service.post('/v1/issuers', other, KEY), 'idempotency_key_reused');
+    expectProblem(await send(await bodyFor('did:svc:other')), 'idempotency_key_reused');
     expectProblem(await service.post('/v1/issuers', body), 'issuer_exists', 'statement.did');
+  });
+
+  it('issuers: a duplicate that comes while the first is written finds its answer', async () => {
+    await start();
+    const key = await freshSigner();
+    for (let i = 0; i < 6; i++) {
+      const body = canonicalize(copyJson(await registration(`did:svc:acme-${i}`, key, service.clock())));
+      const send = async (turns: number) => {
+        for (let turn = 0; turn < turns; turn++) await setImmediate();
+        return service.post('/v1/issuers', body, { 'idempotency-key': `${i}` });
+      };
+      const replies = await Promise.all(Array.from({ length: 20 }, (_, turns) => send(turns)));
+      expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    }
   });
 
   it('a refused request leaves its key free', async () => {

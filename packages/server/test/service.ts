@@ -12,7 +12,7 @@ import { startPostgres, type TestPostgres } from './postgres.ts';
 
 /** The adapters that behaviour which touches the store is tested on. */
 export const DATABASES = ['sqlite', 'postgres'] as const;
-export type DatabaseKind = (typeof DATABASES)[number];
+type DatabaseKind = (typeof DATABASES)[number];
 
 /** A clock that stands still until it is advanced. Unix milliseconds. */
 export interface TestClock {

@@ -8,7 +8,7 @@ import {
 } from '@tallystick/core';
 
 /** The service that statements are made to in tests. */
-export const AUDIENCE = 'did:svc:local';
+const AUDIENCE = 'did:svc:local';
 
 export const freshSigner = (): Promise<Signer> => createSigner(generateSecretKey());
 

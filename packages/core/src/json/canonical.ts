@@ -29,7 +29,11 @@ function write(value: JsonValue, depth: number): string {
   return Array.isArray(value) ? writeArray(value, depth + 1) : writeObject(value, depth + 1);
 }
 
+/** Anything but characters of the basic plane that stand for themselves: one look decides for most texts. */
+const special = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
+
 function writeText(text: string): string {
+  if (!special.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw ruleError('json_lone_surrogate', []);
   return quoteJson(text);
 }

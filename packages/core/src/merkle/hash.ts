@@ -4,6 +4,11 @@ import { type Sha256, sha256 } from '../hash.ts';
 /** Bytes in every hash of the tree. */
 const HASH_LENGTH = 32;
 
+// Used again for each hash: to allocate them would cost as much as to hash them.
+const leafPreimage = new Uint8Array(1 + 255);
+const nodePreimage = new Uint8Array(1 + 2 * HASH_LENGTH);
+nodePreimage[0] = 0x01;
+
 /** Whether `value` is a SHA-256 hash by shape: a `Uint8Array` of exactly 32 bytes. */
 export function isHash(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && value.length === HASH_LENGTH;
@@ -11,7 +16,8 @@ export function isHash(value: unknown): value is Uint8Array {
 
 /** The hash of a leaf: SHA-256(0x00 || data), 32 bytes (RFC 9162, 2.1.1). `data` may be of any length. */
 export function leafHash(data: Uint8Array, hash: Sha256 = sha256): Uint8Array {
-  const preimage = new Uint8Array(1 + data.length);
+  const length = 1 + data.length;
+  const preimage = length <= leafPreimage.length ? leafPreimage.subarray(0, length) : new Uint8Array(length);
   preimage.set(data, 1);
   return hash(preimage);
 }
@@ -24,11 +30,9 @@ export function nodeHash(left: Uint8Array, right: Uint8Array, hash: Sha256 = sha
   if (!isHash(left) || !isHash(right)) {
     throw new TallyError('invalid_field', 'A node of a Merkle tree has two children of 32 bytes.');
   }
-  const preimage = new Uint8Array(1 + 2 * HASH_LENGTH);
-  preimage[0] = 0x01;
-  preimage.set(left, 1);
-  preimage.set(right, 1 + HASH_LENGTH);
-  return hash(preimage);
+  nodePreimage.set(left, 1);
+  nodePreimage.set(right, 1 + HASH_LENGTH);
+  return hash(nodePreimage);
 }
 
 /** The root of the tree without leaves: SHA-256 of no bytes (RFC 9162, 2.1.1). */

@@ -11,6 +11,8 @@ export const SERVICE_UNITS = [
   'inspection_pass',
 ] as const;
 
+export const SETTLEMENT_CLASSES = ['x402_offer', 'invoice_reference', 'none'] as const;
+
 export const COVERAGE_CLASSES = [
   'fully_evidence_backed',
   'majority_evidence_backed',

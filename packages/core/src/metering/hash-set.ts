@@ -1,6 +1,6 @@
 const HASH_LENGTH = 32;
 const PARTS = 256;
-const SEGMENT_HASHES = 1024;
+const SEGMENT_HASHES = 4096;
 const FIRST_SLOTS = 16;
 const MAX_LOAD = 0.75;
 const POSITION_BITS = 24;
@@ -18,7 +18,7 @@ export class HashSet {
   readonly #randomWords = crypto.getRandomValues(new Uint32Array(HASH_LENGTH * 2 * 16));
   readonly #segments: Uint8Array[] = [];
   /** A slot is 0 when free, else the hash's position, counted from 1, under 8 bits of its mixed hash. */
-  readonly #tables = Array.from({ length: PARTS }, () => new Uint32Array(0));
+  readonly #tables = Array<Uint32Array>(PARTS).fill(new Uint32Array(0));
   readonly #counts = new Uint32Array(PARTS);
   #size = 0;
 
@@ -40,7 +40,8 @@ export class HashSet {
   #find(table: Uint32Array, mixed: number, hash: Uint8Array): number {
     let slot = firstSlot(table, mixed);
     for (let entry = table[slot] as number; entry !== 0; entry = table[slot] as number) {
-      if (entry >>> POSITION_BITS === mixed >>> POSITION_BITS && this.#holds(entry & POSITION_MASK, hash)) return slot;
+      if (entry >>> POSITION_BITS === mixed >>> POSITION_BITS && this.#holds(entry & POSITION_MASK, hash))
+        return slot;
       slot = (slot + 1) & (table.length - 1);
     }
     return slot;
@@ -85,7 +86,8 @@ export class HashSet {
     let mixed = 0;
     for (let index = 0; index < HASH_LENGTH; index++) {
       const byte = bytes[offset + index] as number;
-      mixed ^= (words[index * 32 + (byte & 15)] as number) ^ (words[index * 32 + 16 + (byte >>> 4)] as number);
+      mixed ^=
+        (words[index * 32 + (byte & 15)] as number) ^ (words[index * 32 + 16 + (byte >>> 4)] as number);
     }
     return mixed >>> 0;
   }

@@ -24,7 +24,7 @@ import { assertSize } from './size.ts';
 const ENVELOPE_VERSION = 'svc-receipt-v1';
 
 /** The facts of an envelope (specification 2.7). What is not known is null. Hashes are `sha256:<64 hex>`. */
-export interface EnvelopeFacts {
+export type EnvelopeFacts = {
   readonly request: {
     readonly hash: string | null;
     readonly origin: string | null;
@@ -43,7 +43,7 @@ export interface EnvelopeFacts {
     readonly asset: string | null;
     readonly tx: string | null;
   };
-}
+};
 
 /** Who issues a receipt, and when. */
 export interface Issuance {
@@ -64,8 +64,8 @@ export async function mintEnvelope(
   issuance: Issuance,
   signer: Signer,
 ): Promise<string> {
-  const body = {
-    v: ENVELOPE_VERSION,
+  const unsigned = {
+    ...facts,
     receipt_profile: 'standard',
     receipt_schema_version: SCHEMA_VERSION,
     receipt_id: issuance.receiptId,
@@ -74,14 +74,12 @@ export async function mintEnvelope(
     issuer_pubkey: toBase64url(signer.publicKey),
     issuer_verified: issuance.issuerVerified,
     key_id: signer.keyId,
-    request: { ...facts.request },
-    operator: { ...facts.operator },
-    hardware: { ...facts.hardware },
-    response: { ...facts.response },
-    settlement: { ...facts.settlement },
   };
-  const svc = toBase64url(await signer.sign(utf8(canonicalize(body))));
-  const receipt = canonicalize({ ...body, signatures: { requester: null, operator: null, svc } });
+  // `signatures` and `v` sort behind every other member, so that one canonical text serves both documents.
+  const before = canonicalize(unsigned).slice(0, -1);
+  const after = `,"v":"${ENVELOPE_VERSION}"}`;
+  const svc = toBase64url(await signer.sign(utf8(before + after)));
+  const receipt = `${before},"signatures":${canonicalize({ operator: null, requester: null, svc })}${after}`;
   assertSize('standard', receipt, { reserve: 2 * COUNTER_SIGNATURE_GROWTH });
   return receipt;
 }

@@ -58,7 +58,7 @@ const PQ_POSTURE = 'declared_not_post_quantum_signed';
 /**
  * Emits a receipt of the chosen profile, signed by the service.
  * @returns the JCS text of the receipt
- * @throws receipt_too_large when nano would pass 600 bytes or standard 3,072
+ * @throws receipt_too_large when nano would pass 600 bytes, standard 3,072 or pq 65,536
  */
 export async function emitReceipt(
   profile: Profile,
@@ -70,7 +70,7 @@ export async function emitReceipt(
   const reference = { id: issuance.receiptId, verify_uri: facts.verifyUri };
   const sig_b64u = toBase64url(await signer.sign(utf8(canonicalize({ ...body, receipt: reference }))));
   const receipt = canonicalize({ ...body, receipt: { ...reference, sig_b64u } });
-  if (profile !== 'pq') assertSize(profile, receipt);
+  assertSize(profile, receipt);
   return receipt;
 }
 

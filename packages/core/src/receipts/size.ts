@@ -1,6 +1,9 @@
 import { TallyError } from '../errors.ts';
 import { MAX_BYTES } from './family.ts';
 
+/** What is emitted stays under these; a pq receipt that another issuer made may be larger. */
+const EMIT_BYTES = { ...MAX_BYTES, pq: 65_536 } as const;
+
 /** Bytes of a text in UTF-8, without encoding it. Lone surrogates do not occur in JCS text. */
 export function utf8Length(text: string): number {
   let length = text.length;
@@ -16,6 +19,7 @@ export function utf8Length(text: string): number {
 const remedy = {
   nano: 'Shorten agent_did or content_type, or choose the standard profile.',
   standard: 'Shorten the texts that you gave (DIDs, purpose, content_type), or choose the pq profile.',
+  pq: 'Shorten the texts that you gave (DIDs, purpose, content_type, references).',
 } as const;
 
 /**
@@ -23,11 +27,11 @@ const remedy = {
  * @throws receipt_too_large, naming the limit
  */
 export function assertSize(
-  profile: keyof typeof MAX_BYTES,
+  profile: keyof typeof EMIT_BYTES,
   canonical: string,
   { reserve = 0 }: { reserve?: number } = {},
 ): void {
-  const limit = MAX_BYTES[profile];
+  const limit = EMIT_BYTES[profile];
   // UTF-8 takes at most three bytes for a UTF-16 unit, so that short texts need no count.
   if (canonical.length * 3 + reserve <= limit) return;
   const size = utf8Length(canonical) + reserve;

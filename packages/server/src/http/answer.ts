@@ -24,8 +24,3 @@ export function json(value: unknown, options: AnswerOptions = {}): Answer {
 export function text(body: string, contentType: string, options: AnswerOptions = {}): Answer {
   return { status: 200, body, contentType, ...options };
 }
-
-/** 302: the place may change, so it is not remembered. */
-export function redirect(location: string): Answer {
-  return { status: 302, body: null, contentType: null, headers: { location, 'content-length': '0' } };
-}

@@ -1,6 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { type JsonValue, parseJson, TallyError } from '@tallystick/core';
 import { type AppContext, header, incomingOf } from './context.ts';
+
+/** A client that sends nothing of a streamed body for this long is cut off, in milliseconds. */
+const STALL_MS = 30_000;
 
 /**
  * The request's JSON, gated as raw bytes. At most `limit` bytes of it are ever held, whatever Content-Length
@@ -19,6 +23,39 @@ export async function readJson(c: AppContext, limit: number): Promise<JsonValue>
   );
 }
 
+/** Whether the request's body is of this media type (lower case), whatever its parameters. */
+export function hasMediaType(c: AppContext, mediaType: string): boolean {
+  return header(c, 'content-type')?.split(';')[0]?.trim().toLowerCase() === mediaType;
+}
+
+/**
+ * The request's body in chunks as they come, however long it is. Between two chunks other requests have their turn.
+ *
+ * @throws unsupported_media_type for an encoded body
+ * @throws json_syntax when the connection closes before the body ends
+ */
+export async function* bodyChunks(c: AppContext): AsyncGenerator<Uint8Array, void, undefined> {
+  requireIdentity(c);
+  const incoming = incomingOf(c);
+  for await (const chunk of incoming === undefined ? (c.req.raw.body ?? []) : nodeChunks(incoming)) {
+    yield chunk;
+    await setImmediate();
+  }
+}
+
+async function* nodeChunks(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
+  const cut = (): void => void incoming.destroy();
+  incoming.setTimeout(STALL_MS, cut);
+  try {
+    // Without destroying it at an early end: the socket is still needed for the answer.
+    yield* incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw cutShort(cause);
+  } finally {
+    incoming.setTimeout(0).off('timeout', cut);
+  }
+}
+
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json[ \t]*(?:;|$)/i;
 
 function requireJson(c: AppContext): void {
@@ -29,6 +66,10 @@ function requireJson(c: AppContext): void {
       'Send the body as JSON with Content-Type: application/json.',
     );
   }
+  requireIdentity(c);
+}
+
+function requireIdentity(c: AppContext): void {
   const encoding = header(c, 'content-encoding');
   if (encoding !== undefined && encoding !== 'identity') {
     throw new TallyError('unsupported_media_type', 'Send the body without a Content-Encoding.');
@@ -80,6 +121,6 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, length);
 }
 
-function cutShort(): TallyError {
-  return new TallyError('json_syntax', 'The connection closed before the body ended.');
+function cutShort(cause?: unknown): TallyError {
+  return new TallyError('json_syntax', 'The connection closed before the body ended.', { cause });
 }

@@ -1,7 +1,7 @@
 import { createRoute, type z } from '@hono/zod-openapi';
 import type { ErrorCode, JsonValue } from '@tallystick/core';
 import type { Answer } from './answer.ts';
-import { readJson } from './body.ts';
+import { bodyChunks, hasMediaType, readJson } from './body.ts';
 import type { Exchange, Frame } from './exchange.ts';
 import { problemResponses } from './problem-responses.ts';
 import { validate } from './validate.ts';
@@ -31,6 +31,8 @@ export interface EndpointDefinition<Body, Query, Params> {
   readonly query?: z.ZodType<Query>;
   /** The JSON body, made of `z.strictObject`; without it the body is not read. */
   readonly body?: z.ZodType<Body>;
+  /** Another form of the body, of any length, that is handled as it comes. */
+  readonly stream?: StreamDefinition<Query, Params>;
   /** Bytes of body allowed here when it is not the service's general limit. */
   readonly maxBodyBytes?: number;
   /** Request headers that mean something here, with what each one does. */
@@ -41,6 +43,21 @@ export interface EndpointDefinition<Body, Query, Params> {
   /** Codes that the handler can give; those of reading and checking the request are added. */
   readonly errors?: readonly ErrorCode[];
   readonly handle: (call: Call<Body, Query, Params>) => Answer | Promise<Answer>;
+}
+
+interface StreamDefinition<Query, Params> {
+  /** `application/x-ndjson` */
+  readonly mediaType: string;
+  readonly description: string;
+  readonly example: string;
+  readonly handle: (call: StreamCall<Query, Params>) => Promise<Answer>;
+}
+
+/** A request whose body is still to be read, and has passed no gate. */
+export interface StreamCall<Query = undefined, Params = undefined> extends Exchange {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly query: Query;
+  readonly params: Params;
 }
 
 /** A request that has passed the gate. */
@@ -73,19 +90,16 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
     errors: new Set(errors),
     openapi: describe(definition, errors),
     handle: async (exchange, frame) => {
-      const { c, requestId, headers } = exchange;
-      const params = check(definition.params, () => c.req.param());
-      const query = check(definition.query, () => c.req.query());
+      const { c } = exchange;
+      const params = check(definition.params, () => c.req.param()) as Params;
+      const query = check(definition.query, () => c.req.query()) as Query;
+      const { stream } = definition;
+      if (stream !== undefined && hasMediaType(c, stream.mediaType)) {
+        return stream.handle({ ...exchange, params, query, chunks: bodyChunks(c) });
+      }
       const limit = definition.maxBodyBytes ?? frame.maxBodyBytes;
       const body = definition.body && validate(definition.body, await readJson(c, limit));
-      return definition.handle({
-        c,
-        requestId,
-        headers,
-        params: params as Params,
-        query: query as Query,
-        body: body as Body,
-      });
+      return definition.handle({ ...exchange, params, query, body: body as Body });
     },
   };
 }
@@ -117,7 +131,7 @@ function gateErrors<B, Q, P>({ body, query, params }: EndpointDefinition<B, Q, P
 }
 
 function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: readonly ErrorCode[]) {
-  const { method, path, group, summary, description, availability, body, example } = definition;
+  const { method, path, group, summary, description, availability, body, stream, example } = definition;
   return createRoute({
     method,
     path,
@@ -135,6 +149,7 @@ function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: read
               required: true,
               content: {
                 'application/json': { schema: body, ...(example === undefined ? {} : { example }) },
+                ...(stream === undefined ? {} : streamContent(stream)),
               },
             },
           }),
@@ -147,6 +162,10 @@ function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: read
     })),
     responses: { ...answerResponses(definition.answers), ...problemResponses(errors) },
   });
+}
+
+function streamContent<Q, P>({ mediaType, description, example }: StreamDefinition<Q, P>) {
+  return { [mediaType]: { schema: { type: 'string' as const, description }, example } };
 }
 
 function answerResponses(answers: Readonly<Record<number, AnswerDocs>>) {

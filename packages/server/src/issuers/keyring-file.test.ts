@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { toBase64url } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -90,18 +91,47 @@ describe('the passphrase', () => {
   });
 });
 
-it('a process that is killed while it writes leaves the old file or the new one', async () => {
+it('whoever reads while it is written, or after the writer was killed, finds a whole file', async () => {
   const path = newPath();
   writeKeyring(path, keyring, null);
+  const whole = readFileSync(path, 'utf8');
   const script = `
     const { readKeyring, writeKeyring } = await import(${JSON.stringify(import.meta.resolve('./keyring-file.ts'))});
     const keyring = await readKeyring(${JSON.stringify(path)}, null);
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), 40 * Math.random()).ref();
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50 + 50 * Math.random());
     const step = () => { writeKeyring(${JSON.stringify(path)}, keyring, null); setImmediate(step); };
     step();`;
-  for (let round = 0; round < 3; round++) {
-    const killed = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-    await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
+  for (let round = 0; round < 2; round++) {
+    const killed = new AbortController();
+    const writing = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]).finally(
+      () => {
+        killed.abort();
+      },
+    );
+    const seen = new Set<string>();
+    const reading = (async () => {
+      for (; !killed.signal.aborted; await setImmediate()) {
+        for (let i = 0; i < 100; i++) seen.add(readFileSync(path, 'utf8'));
+      }
+    })();
+    await expect(writing).rejects.toMatchObject({ signal: 'SIGKILL' });
+    await reading;
+    expect([...seen]).toEqual([whole]);
     expect(await readKeyring(path, null)).toEqual(keyring);
   }
+});
+
+it('the first of several writers at once wins', async () => {
+  const path = newPath();
+  const script = (number: number) => `
+    const { writeFirstKeyring } = await import(${JSON.stringify(import.meta.resolve('./keyring-file.ts'))});
+    const { createKeyring } = await import(${JSON.stringify(import.meta.resolve('./keyring.ts'))});
+    writeFirstKeyring(${JSON.stringify(path)}, await createKeyring('did:svc:writer-${number}', 0), null);
+    const { readFileSync } = await import('node:fs');
+    process.stdout.write(readFileSync(${JSON.stringify(path)}, 'utf8'));`;
+  const run = (number: number) =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(number)]);
+  const found = await Promise.all([1, 2, 3, 4].map(run));
+  expect(new Set(found.map(({ stdout }) => stdout))).toEqual(new Set([readFileSync(path, 'utf8')]));
+  expect(readdirSync(join(path, '..'))).toEqual(['keyring.json']);
 });

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   type EnvelopeFacts,
   type Issuance,
   mintEnvelope,
   RETENTION_DAYS,
   receiptId,
-  sha256Hex,
   TallyError,
-  utf8,
 } from '@tallystick/core';
 import { reused } from '../http/idempotency.ts';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
@@ -20,7 +18,7 @@ export interface ReceiptContext {
   readonly clock: () => number;
 }
 
-/** A receipt's JCS text, and whether it was made now or is the answer to an earlier request of the same key. */
+/** A receipt’s JCS text, and whether it was made now or is the answer to an earlier request. */
 export interface Minted {
   readonly receipt: string;
   readonly replayed: boolean;
@@ -46,7 +44,7 @@ export function mintFree(
 ): Promise<Minted> {
   const facts: EnvelopeFacts = {
     request: {
-      hash: `sha256:${sha256Hex(utf8(mint.input))}`,
+      hash: `sha256:${hash('sha256', mint.input)}`,
       origin: mint.origin,
       purpose: mint.purpose,
       policy_hash: null,
@@ -82,19 +80,38 @@ export async function issueDurably(
     tenant: null,
     body,
     issuedAt: seconds,
-    expiresAt: seconds + RETENTION_DAYS[profile] * DAY,
+    expiresAt: expiryOf(profile, seconds),
   };
+  const stored = await storeReceipt(store, row, idempotency);
+  if (stored !== null) return stored;
+  throw new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
+}
+
+/**
+ * Stores a receipt, or finds what an earlier request under the same key was answered. Null when the id is taken.
+ * @throws idempotency_key_reused, unavailable
+ */
+export async function storeReceipt(
+  store: Pick<Store, 'putReceipt'>,
+  row: ReceiptRow,
+  idempotency: IdempotencyRecord | undefined,
+): Promise<Minted | null> {
   const outcome = await store.putReceipt(row, idempotency);
   switch (outcome.kind) {
     case 'stored':
-      return { receipt: body, replayed: false };
+      return { receipt: row.body, replayed: false };
     case 'replayed':
       return { receipt: outcome.response, replayed: true };
     case 'reused':
       throw reused();
     case 'id_taken':
-      throw new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
+      return null;
   }
+}
+
+/** Unix seconds until which a receipt issued at `issuedAt` (Unix seconds) is kept. */
+export function expiryOf(profile: ReceiptRow['profile'], issuedAt: number): number {
+  return issuedAt + RETENTION_DAYS[profile] * DAY;
 }
 
 /** 12 random hex characters: the last group of a UUID v4, which Node makes from entropy gathered in bulk. */

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { errorsPage } from '../docs/errors.ts';
 import { pageHeaders } from '../docs/page.ts';
 import { referencePage } from '../docs/reference.ts';
-import { type Answer, json, redirect, text } from '../http/answer.ts';
+import { type Answer, json, text } from '../http/answer.ts';
 import type { Api } from '../http/api.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Metrics } from '../observability.ts';
@@ -19,15 +19,7 @@ const GROUP = 'Operations';
 
 /** What describes the service and tells how it is. */
 export function metaRoutes({ api, metrics, ready }: MetaServices): Endpoint[] {
-  return [
-    health(),
-    readiness(ready),
-    measurements(metrics),
-    openApi(api),
-    reference(api),
-    errorReference(),
-    verifier(),
-  ];
+  return [health(), readiness(ready), measurements(metrics), openApi(api), reference(api), errorReference()];
 }
 
 function health(): Endpoint {
@@ -122,18 +114,6 @@ function errorReference(): Endpoint {
     availability: 'live',
     answers: { 200: { description: 'The list', schema: z.string(), contentType: 'text/html' } },
     handle: cached,
-  });
-}
-
-function verifier(): Endpoint {
-  return endpoint({
-    method: 'get',
-    path: '/verify',
-    group: 'Verify',
-    summary: 'How to verify',
-    availability: 'live',
-    answers: { 302: { description: 'To the reference', headers: { Location: 'The part on verifying.' } } },
-    handle: () => redirect('/docs#verify'),
   });
 }
 

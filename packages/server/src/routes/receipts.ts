@@ -7,39 +7,22 @@ import {
   SCHEMA_VERSION,
   TallyError,
 } from '@tallystick/core';
-import { type Answer, text } from '../http/answer.ts';
+import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import { emit } from '../receipts/emit.ts';
-import { type Minted, mintFree } from '../receipts/mint.ts';
+import { mintFree } from '../receipts/mint.ts';
 import type { Services } from '../services.ts';
 import { agentHeader } from './agent.ts';
+import { MINT_HEADERS, mintedAnswer, RECEIPT_HEADERS } from './minted.ts';
 import { did, hex64, receiptSchema } from './shapes.ts';
 
 const GROUP = 'Receipts';
-const HEADERS = {
-  'Idempotency-Key': 'Repeating a request with the same key and body gives the same receipt, for 72 hours.',
-  'X-Agent-DID': 'The DID of the calling agent.',
-};
-const RECEIPT_HEADERS = {
-  'X-Receipt-Profile': 'The profile of the receipt.',
-  'X-Receipt-Schema-Version': `Always ${SCHEMA_VERSION}.`,
-};
 
 /** Mint, emit and read receipts (specification 4.1). */
 export function receiptRoutes(services: Services): Endpoint[] {
   return [free(services), emission(services), read(services)];
-}
-
-function answerWith({ receipt, replayed }: Minted, profile: Profile): Answer {
-  return text(receipt, 'application/json', {
-    headers: {
-      'x-receipt-profile': profile,
-      'x-receipt-schema-version': SCHEMA_VERSION,
-      ...(replayed ? { 'idempotency-replayed': 'true' } : {}),
-    },
-  });
 }
 
 const anchor = z.boolean().optional().openapi({ description: 'Ask for the receipt’s hash to be anchored.' });
@@ -63,7 +46,7 @@ function free(services: Services): Endpoint {
     description:
       'Signs a receipt for the SHA-256 of `input`. The input itself is not stored. No account and no key; verify the receipt anywhere, offline.',
     availability: 'live',
-    headers: HEADERS,
+    headers: MINT_HEADERS,
     body: z.strictObject({
       input: z
         .string()
@@ -98,9 +81,9 @@ function free(services: Services): Endpoint {
         now: clock(),
       });
       const earlier = await replayOf(store, claim, clock());
-      if (earlier !== null) return answerWith({ receipt: earlier.response, replayed: true }, 'standard');
+      if (earlier !== null) return mintedAnswer({ receipt: earlier.response, replayed: true }, 'standard');
       await consumeDaily(quota, clients.group(c), call, clock());
-      return answerWith(
+      return mintedAnswer(
         await mintFree(services, { input, purpose, origin, region: config.region }, claim),
         'standard',
       );
@@ -126,7 +109,7 @@ const emitBody = z.strictObject({
   content_type: z
     .string()
     .regex(
-      /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/,
+      /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/,
       'Not a media type',
     )
     .optional()
@@ -169,7 +152,7 @@ function emission(services: Services): Endpoint {
     description:
       'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and leaves out purpose, settlement and seal; standard at most 3,072; pq is kept about seven years.',
     availability: 'live',
-    headers: HEADERS,
+    headers: MINT_HEADERS,
     query: z.strictObject({
       profile: z
         .string()
@@ -207,7 +190,7 @@ function emission(services: Services): Endpoint {
         chainId: config.chain.id,
         idempotency: claim,
       });
-      return answerWith(minted, profile);
+      return mintedAnswer(minted, profile);
     },
   });
 }

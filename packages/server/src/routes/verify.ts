@@ -90,7 +90,9 @@ function many(services: Services): Endpoint {
         );
       }
       const results: Verification[] = [];
-      for (const receipt of receipts) results.push(await verifyOne(services, receipt));
+      for (const [index, receipt] of receipts.entries()) {
+        results.push(await verifyOne(services, receipt, `receipts[${index}].`));
+      }
       return json({ results });
     },
   });
@@ -108,8 +110,9 @@ async function verdictOn(services: Services, document: JsonValue): Promise<Verif
   return verdict;
 }
 
-async function verifyOne({ trust, clock }: Services, document: JsonValue): Promise<Verification> {
-  const { receipt, evidence } = unwrap(document);
+/** @param path where the document stands in the body, for errors */
+async function verifyOne({ trust, clock }: Services, document: JsonValue, path = ''): Promise<Verification> {
+  const { receipt, evidence } = unwrap(document, path);
   return verifyParsed(receipt, {
     now: clock(),
     trust: isObject(receipt) ? await trust.forReceipt(receipt) : trust.issuers(),
@@ -119,7 +122,10 @@ async function verifyOne({ trust, clock }: Services, document: JsonValue): Promi
 }
 
 /** A profile receipt has a member `receipt` too, so that only an object of nothing but wrapper members is one. */
-function unwrap(document: JsonValue): { receipt: JsonValue; evidence: JsonValue[] | undefined } {
+function unwrap(
+  document: JsonValue,
+  path: string,
+): { receipt: JsonValue; evidence: JsonValue[] | undefined } {
   const wrapper =
     isObject(document) &&
     isObject(document.receipt) &&
@@ -128,11 +134,11 @@ function unwrap(document: JsonValue): { receipt: JsonValue; evidence: JsonValue[
   const { receipt, evidence, anchor } = document;
   if (anchor !== undefined && anchor !== null) {
     throw new TallyError('anchor_unavailable', 'This service checks no anchors. Leave out anchor.', {
-      field: 'anchor',
+      field: `${path}anchor`,
     });
   }
   if (evidence !== undefined && !Array.isArray(evidence)) {
-    throw new TallyError('invalid_field', 'evidence is a list of leaves.', { field: 'evidence' });
+    throw new TallyError('invalid_field', 'evidence is a list of leaves.', { field: `${path}evidence` });
   }
   return { receipt: receipt ?? null, evidence };
 }

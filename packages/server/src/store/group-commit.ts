@@ -12,6 +12,9 @@ export interface GroupCommitOptions<Request, Outcome> {
   maxPending: number;
 }
 
+/** Turns that a request may wait for company. */
+const MAX_TURNS = 16;
+
 interface Pending<Request, Outcome> {
   readonly request: Request;
   resolve(outcome: Outcome): void;
@@ -55,10 +58,22 @@ export class GroupCommit<Request, Outcome> {
 
   async #run(): Promise<void> {
     while (this.#pending.length > 0) {
-      await setImmediate();
+      await this.#gather();
       await this.#settle(this.#take());
     }
     this.#running = undefined;
+  }
+
+  /**
+   * Waits as long as each turn of the event loop brings more: the callers that were answered together come back
+   * together, but not all in one turn.
+   */
+  async #gather(): Promise<void> {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      const before = this.#pending.length;
+      await setImmediate();
+      if (this.#pending.length === before || this.#pending.length >= this.#options.maxBatch) return;
+    }
   }
 
   #take(): Pending<Request, Outcome>[] {

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export const SERVER_CORE = '0';
+export const LOAD_CORE = '1';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Keeps this process, which makes the load, off the server's core. */
+export function moveToLoadCore(): void {
+  spawnSync('taskset', ['-cp', LOAD_CORE, String(process.pid)]);
+}
+
+/** A Node process on the server's core. */
+export function pinned(args: readonly string[], env: Record<string, string>): ChildProcess {
+  return spawn('taskset', ['-c', SERVER_CORE, process.execPath, ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+}
+
+function lines(child: ChildProcess): Interface {
+  if (child.stdout === null) throw new Error('The child has no output to read.');
+  return createInterface({ input: child.stdout });
+}
+
+/** The URL that a server prints once it is ready. */
+export async function readyUrl(server: ChildProcess): Promise<string> {
+  for await (const line of lines(server)) {
+    const url = /ready on (\S+)/.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new Error('The server ended before it was ready.');
+}
+
+export type Ask = <T>(command: object) => Promise<T>;
+
+/** Asks a child that answers each line of JSON with one. */
+export function asker(child: ChildProcess): Ask {
+  const answers = lines(child)[Symbol.asyncIterator]();
+  return async <T>(command: object) => {
+    child.stdin?.write(`${JSON.stringify(command)}\n`);
+    const { value, done } = await answers.next();
+    if (done) throw new Error('The child that measures the limits ended.');
+    return JSON.parse(String(value)) as T;
+  };
+}
+
+/** Ends children that this process started. */
+export async function stop(...children: readonly ChildProcess[]): Promise<void> {
+  for (const child of children) child.kill('SIGTERM');
+  await Promise.all(children.map(ended));
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve()
+    : new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+/** The memory of a process in MB (10^6 bytes): what is resident now, or the most that ever was. */
+export function memory({ pid }: ChildProcess, what: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return (Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
+}

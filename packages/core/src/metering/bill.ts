@@ -1,0 +1,91 @@
+import { TallyError } from '../errors.ts';
+import { copyJson } from '../json/copy.ts';
+import type { JsonObject } from '../json/types.ts';
+import { compareInstants, formatTimestamp, type Instant, instantOf } from '../time.ts';
+import type { SERVICE_UNITS, SETTLEMENT_CLASSES } from './derive.ts';
+import { billShape } from './shape.ts';
+
+/** How far `compiled_at` may be ahead of the clock, in seconds: as far as a verifier allows. */
+const MAX_AHEAD = 300;
+/** The least `ts` of a receipt (specification 2.1). */
+const MIN_TS = 1_000_000_000;
+
+/** What a biller says. Commitments are 64 hex (commitments.ts), times as specification 2.2 writes them. */
+export type MeteringBill = {
+  machine_commitment: string;
+  customer_commitment: string;
+  salt_commitment: string;
+  window_start: string;
+  window_end: string;
+  /** When the bill was compiled; now when absent. */
+  compiled_at?: string;
+  service_unit: (typeof SERVICE_UNITS)[number];
+  /** 0 to 10,000,000. */
+  billed_unit_count: number;
+  /** `unit_rate_minor` in minor units of the currency, 0 to 100,000,000. */
+  rate: { unit_rate_minor: number; currency: string; rate_commitment: string };
+  settlement_binding?: {
+    settlement_class: (typeof SETTLEMENT_CLASSES)[number];
+    settlement_commitment: string;
+  };
+};
+
+/** A bill that may be minted, its derived members not yet compared. */
+export type CheckedBill = JsonObject & MeteringBill & { compiled_at: string; metered?: JsonObject };
+
+/**
+ * A copy of an untrusted bill whose form, window and time of compiling are in order. Where it does not say
+ * `compiled_at`, that is now, or the end of the window where a clock that is a little behind has not seen it yet.
+ * @param options.now Unix milliseconds
+ * @throws invalid_field for a member of wrong form or one that is not known; metering_window; metering_compiled_early
+ * before the window's end; metering_compiled_late more than 300 seconds after `now`; what `copyJson` throws
+ */
+export function checkBill(bill: unknown, { now }: { readonly now: number }): CheckedBill {
+  const copy = copyJson(bill);
+  const fault = billShape(copy, '');
+  if (fault !== null) {
+    throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, {
+      field: fault.field,
+    });
+  }
+  const said = copy as JsonObject & MeteringBill;
+  const end = instantOf(said.window_end);
+  if (compareInstants(end, instantOf(said.window_start)) <= 0) {
+    throw new TallyError('metering_window', 'window_end must be later than window_start.', {
+      field: 'window_end',
+    });
+  }
+  const latest = instantOf(formatTimestamp(now + MAX_AHEAD * 1000));
+  const compiled_at = said.compiled_at ?? defaultTime(said.window_end, end, now, latest);
+  requireTime(instantOf(compiled_at), end, latest);
+  return { ...said, compiled_at };
+}
+
+function defaultTime(windowEnd: string, end: Instant, now: number, latest: Instant): string {
+  const present = formatTimestamp(now);
+  const aLittleBehind = compareInstants(end, instantOf(present)) > 0 && compareInstants(end, latest) <= 0;
+  return aLittleBehind ? windowEnd : present;
+}
+
+function requireTime(compiled: Instant, end: Instant, latest: Instant): void {
+  const field = 'compiled_at';
+  if (compareInstants(compiled, end) < 0) {
+    throw new TallyError(
+      'metering_compiled_early',
+      'A bill is compiled after its window has closed: compiled_at may not be before window_end.',
+      { field },
+    );
+  }
+  if (compareInstants(compiled, latest) > 0) {
+    throw new TallyError(
+      'metering_compiled_late',
+      `compiled_at may be at most ${MAX_AHEAD} seconds ahead of the clock.`,
+      { field },
+    );
+  }
+  if (compiled.seconds < MIN_TS) {
+    throw new TallyError('invalid_field', `${field} must not be before ${formatTimestamp(MIN_TS * 1000)}.`, {
+      field,
+    });
+  }
+}

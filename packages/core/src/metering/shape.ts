@@ -1,0 +1,149 @@
+import type { JsonObject } from '../json/types.ts';
+import {
+  constant,
+  hex64,
+  integer,
+  keyId,
+  numberIn,
+  object,
+  oneOf,
+  pattern,
+  type Rule,
+  signature,
+  timestamp,
+} from '../receipts/shape.ts';
+import { BOUNDARY, COVERAGE_CLASSES, SERVICE_UNITS, SETTLEMENT_CLASSES, VERDICTS } from './derive.ts';
+
+export const METERING_TYPE = 'sls.metering';
+export const METERING_SCHEMA = 'r1.0.0';
+
+const units = integer(0, 10_000_000);
+const closed = { closed: true } as const;
+
+/** Members of the signed body that the biller says. */
+const said = {
+  machine_commitment: hex64,
+  customer_commitment: hex64,
+  window_start: timestamp,
+  window_end: timestamp,
+  service_unit: oneOf(...SERVICE_UNITS),
+  rate: object(
+    {
+      unit_rate_minor: integer(0, 100_000_000),
+      currency: pattern(/^[A-Z]{3}$/, 'three upper-case letters'),
+      rate_commitment: hex64,
+    },
+    closed,
+  ),
+  salt_commitment: hex64,
+};
+
+const settlementBinding = object(
+  { settlement_class: oneOf(...SETTLEMENT_CLASSES), settlement_commitment: hex64 },
+  closed,
+);
+
+/** Specification 2.1 to 2.5: no additional members anywhere. */
+export const meteringShape = object(
+  {
+    receipt_id: pattern(/^r_sls[.]metering_[0-9]{10,}_[0-9a-f]{12}$/, 'r_sls.metering_<seconds>_<12 hex>'),
+    payload_sha256: hex64,
+    sig_b64u: signature,
+    key_id: keyId,
+    algorithm: constant('Ed25519'),
+    ts: integer(1_000_000_000),
+    signed_body: object(
+      {
+        receipt_type: constant(METERING_TYPE),
+        schema: constant(METERING_SCHEMA),
+        metering_id: pattern(/^sm_[0-9a-f]{16,64}$/, 'sm_ and 16 to 64 hex'),
+        ...said,
+        compiled_at: timestamp,
+        metered: object(
+          {
+            billed_unit_count: units,
+            evidence_backed_unit_count: units,
+            unbacked_unit_count: units,
+            receipt_set_digest: hex64,
+          },
+          closed,
+        ),
+        evidence_coverage_ratio: numberIn(0, 1),
+        coverage_class: oneOf(...COVERAGE_CLASSES),
+        amount_minor: integer(0),
+        evidence_backed_amount_minor: integer(0),
+        verdict: oneOf(...VERDICTS),
+        boundary: constant(BOUNDARY),
+      },
+      { optional: { settlement_binding: settlementBinding }, closed: true },
+    ),
+  },
+  closed,
+);
+
+/** What follows from the rest of the bill, so that a biller need not say it and can't say it otherwise. */
+export const DERIVED = [
+  'receipt_type',
+  'schema',
+  'metering_id',
+  'evidence_coverage_ratio',
+  'coverage_class',
+  'amount_minor',
+  'evidence_backed_amount_minor',
+  'verdict',
+  'boundary',
+] as const;
+export const DERIVED_METERED = [
+  'evidence_backed_unit_count',
+  'unbacked_unit_count',
+  'receipt_set_digest',
+] as const;
+
+const anything: Rule = () => null;
+const claims = (names: readonly string[]): Record<string, Rule> =>
+  Object.fromEntries(names.map((name) => [name, anything]));
+
+/** What a biller says of a bill. Derived members may be there too: minting compares them. */
+export const billShape = object(
+  { ...said, billed_unit_count: units },
+  {
+    optional: {
+      compiled_at: timestamp,
+      settlement_binding: settlementBinding,
+      ...claims([...DERIVED, ...DERIVED_METERED]),
+      metered: object({}, { optional: claims(['billed_unit_count', ...DERIVED_METERED]), closed: true }),
+    },
+    closed: true,
+  },
+);
+
+export interface SignedBody extends JsonObject {
+  metering_id: string;
+  machine_commitment: string;
+  customer_commitment: string;
+  window_start: string;
+  window_end: string;
+  compiled_at: string;
+  service_unit: string;
+  metered: {
+    billed_unit_count: number;
+    evidence_backed_unit_count: number;
+    unbacked_unit_count: number;
+    receipt_set_digest: string;
+  };
+  evidence_coverage_ratio: number;
+  coverage_class: string;
+  rate: { unit_rate_minor: number };
+  amount_minor: number;
+  evidence_backed_amount_minor: number;
+  verdict: string;
+}
+
+export interface MeteringReceipt extends JsonObject {
+  receipt_id: string;
+  payload_sha256: string;
+  sig_b64u: string;
+  key_id: string;
+  ts: number;
+  signed_body: SignedBody;
+}
