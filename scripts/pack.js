@@ -10,7 +10,7 @@ for (const name of readdirSync(packages)) {
   const source = JSON.parse(readFileSync(`${home}/package.json`, 'utf8'));
   if (source.private || !existsSync(`${home}/dist`)) continue;
   const { devDependencies: _dev, ...published } = source;
-  published.exports = compiled(source.exports);
+  if (source.exports !== undefined) published.exports = compiled(source.exports);
   if (source.bin !== undefined) packBinary(home);
   for (const file of ['README.md', '../../LICENSE']) {
     if (existsSync(`${home}/${file}`)) cpSync(`${home}/${file}`, `${home}/dist/${file.split('/').at(-1)}`);
@@ -20,7 +20,7 @@ for (const name of readdirSync(packages)) {
 }
 
 /** `./src/x.ts` as the JavaScript and the declarations that it became. */
-function compiled(exports = {}) {
+function compiled(exports) {
   return Object.fromEntries(
     Object.entries(exports).map(([path, file]) => {
       const base = file.replace('./src/', './').replace(/\.ts$/, '');

@@ -276,12 +276,8 @@ function keysOf(did: string, trust: Trust): { publicKey: Uint8Array; revoked: bo
 
 function timeCheck(claims: Claims, now: number): Check {
   const latest = Math.floor(now / 1000) + CLOCK_SKEW;
-  return check(
-    'issued_at',
-    claims.issuedAt <= latest,
-    `Issued at ${formatTimestamp(claims.issuedAt * 1000)}.`,
-    `Issued at ${formatTimestamp(claims.issuedAt * 1000)}, which has not come yet.`,
-  );
+  const issued = `Issued at ${formatTimestamp(claims.issuedAt * 1000)}`;
+  return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which has not come yet.`);
 }
 
 function anchorCheck(claims: Claims, { anchoredAt }: VerifyOptions): Check {

@@ -50,18 +50,19 @@ export class LineReader {
 
   #line(tail: Uint8Array): void {
     const line = this.#restLength === 0 ? tail : this.#completed(tail);
-    this.#requireFit(line.length);
     const number = this.#number;
-    this.#number += 1;
     this.#restLength = 0;
     if (line.length === 0 || (line.length === 1 && line[0] === CARRIAGE_RETURN)) {
       this.#firstBlank ??= number;
+      this.#number += 1;
       return;
     }
     if (this.#firstBlank !== null) {
       const field = lineName(this.#firstBlank);
       throw new TallyError('json_empty', `${field} is blank, and more lines follow.`, { field });
     }
+    this.#requireFit(line.length);
+    this.#number += 1;
     this.#take(line, number);
   }
 

@@ -1,15 +1,22 @@
 import { createHmac, hkdfSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CommitmentCase } from '../../../../scripts/vectors/commitments.ts';
+import { fromHex, toHex } from '../encoding/hex.ts';
 import { sha256Hex } from '../hash.ts';
 import {
   COMMITMENT_LABELS,
+  type CommitmentLabel,
   checkOpening,
   commit,
   newSalt,
   openingKey,
   saltCommitment,
 } from './commitments.ts';
+
+const file = new URL('../../../../spec/vectors/commitments.json', import.meta.url);
+const vectors = JSON.parse(readFileSync(file, 'utf8')) as (CommitmentCase & { label: CommitmentLabel })[];
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const label = fc.constantFrom(...COMMITMENT_LABELS);
@@ -26,6 +33,13 @@ describe('commitments', () => {
         expect(saltCommitment(salt)).toBe(sha256Hex(salt));
       }),
     );
+  });
+
+  test.each(vectors)('are those of the vector $name', ({ salt, label, value, expected }) => {
+    const bytes = fromHex(salt);
+    expect(toHex(openingKey(bytes, label))).toBe(expected.key);
+    expect(commit(bytes, label, value)).toBe(expected.commitment);
+    expect(saltCommitment(bytes)).toBe(expected.salt_commitment);
   });
 
   test('are of fresh salts of 32 bytes', () => {

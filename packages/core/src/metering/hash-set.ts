@@ -6,6 +6,9 @@ const MAX_LOAD = 0.75;
 const POSITION_BITS = 24;
 const POSITION_MASK = 2 ** POSITION_BITS - 1;
 
+/** The table of every part that is still empty. */
+const noSlots = new Uint32Array(0);
+
 /**
  * A set of up to 2^24 - 1 hashes of 32 bytes, compared whole: at most 44 bytes each once there are many. The
  * hashes stand one after the other; open-addressing tables hold their positions. There are 256 small tables
@@ -18,7 +21,7 @@ export class HashSet {
   readonly #randomWords = crypto.getRandomValues(new Uint32Array(HASH_LENGTH * 2 * 16));
   readonly #segments: Uint8Array[] = [];
   /** A slot is 0 when free, else the hash's position, counted from 1, under 8 bits of its mixed hash. */
-  readonly #tables = Array<Uint32Array>(PARTS).fill(new Uint32Array(0));
+  readonly #tables = Array.from({ length: PARTS }, () => noSlots);
   readonly #counts = new Uint32Array(PARTS);
   #size = 0;
 

@@ -2,7 +2,7 @@ import { TallyError } from '../errors.ts';
 import { sha256Hex } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
-import type { JsonObject, JsonValue } from '../json/types.ts';
+import type { JsonValue } from '../json/types.ts';
 import { type Check, check, type Family, failed, passed, unchecked } from '../receipts/family.ts';
 import { isObject } from '../receipts/shape.ts';
 import { compareInstants, parseTimestamp } from '../time.ts';

@@ -98,20 +98,21 @@ function knownIssuer(
 
 function windowCheck(key: IssuerKey, issuedAt: number): Check {
   const name = 'key_window';
-  const at = `issued at ${formatTimestamp(issuedAt * 1000)}`;
+  const failedAt = (what: string): Check =>
+    failed(name, `${what}; this was issued at ${formatTimestamp(issuedAt * 1000)}.`);
   if (key.state === 'pending') return failed(name, 'The key is not in use yet.');
   const undated = { active: false, retired: key.valid_until === null, revoked: key.revoked === null }[
     key.state
   ];
   if (undated) return failed(name, `The key is ${key.state}, and its record does not say since when.`);
   if (issuedAt < secondsOf(key.valid_from)) {
-    return failed(name, `The key signs from ${key.valid_from} on; this was ${at}.`);
+    return failedAt(`The key signs from ${key.valid_from} on`);
   }
   if (key.valid_until !== null && issuedAt >= secondsOf(key.valid_until)) {
-    return failed(name, `The key signed until ${key.valid_until}; this was ${at}.`);
+    return failedAt(`The key signed until ${key.valid_until}`);
   }
   if (key.revoked !== null && issuedAt >= secondsOf(key.revoked.at)) {
-    return failed(name, `The key was revoked at ${key.revoked.at} (${key.revoked.reason}); this was ${at}.`);
+    return failedAt(`The key was revoked at ${key.revoked.at} (${key.revoked.reason})`);
   }
   return passed(name, 'The key was in use when this was issued.');
 }

@@ -1,0 +1,42 @@
+import type { Profile } from '@tallystick/core';
+import { type CallOptions, defined, type Transport } from '../http/transport.ts';
+
+export interface SelectProfileParams {
+  /** What the receipt is for, in words. */
+  readonly intent?: string | undefined;
+  /** US dollars: a number, or decimal text such as `0.009`. */
+  readonly amount?: number | string | undefined;
+  readonly counterparty?:
+    | string
+    | {
+        readonly did?: string | undefined;
+        readonly name?: string | undefined;
+        readonly jurisdiction?: string | undefined;
+        readonly regulated?: boolean | undefined;
+      }
+    | undefined;
+}
+
+/** The profile to take, the rule that chose it, and what else there is. Prices are decimal text in US dollars. */
+export interface Recommendation {
+  readonly recommended_profile: Profile;
+  readonly rule: 'regulated' | 'verify' | 'sub_cent' | 'commerce';
+  readonly reason: string;
+  readonly price_usd: string;
+  readonly alternatives: readonly {
+    readonly profile: Profile;
+    readonly price_usd: string;
+    readonly when: string;
+  }[];
+}
+
+/** Asks which profile to take. @throws ServiceError */
+export async function selectProfile(
+  transport: Transport,
+  { intent, amount, counterparty }: SelectProfileParams,
+  call?: CallOptions,
+): Promise<Recommendation> {
+  const party = typeof counterparty === 'object' ? defined(counterparty) : counterparty;
+  const { json } = await transport.post('/v1/rubric/select', { intent, amount, counterparty: party }, call);
+  return json as unknown as Recommendation;
+}

@@ -1,0 +1,84 @@
+import type { IssuerDocument, Profile, Verification } from '@tallystick/core';
+import { type PriceLadder, pricing } from './choose/pricing.ts';
+import { type Recommendation, type SelectProfileParams, selectProfile } from './choose/select-profile.ts';
+import { type CallOptions, createTransport, type TransportOptions } from './http/transport.ts';
+import { issuer } from './issuers/issuer.ts';
+import { type RegisterIssuerParams, registerIssuer } from './issuers/register-issuer.ts';
+import { type Anchor, anchor } from './receipts/anchor.ts';
+import type {
+  EnvelopeReceipt,
+  MeteringReceipt,
+  ReceiptOfProfile,
+  StoredReceipt,
+} from './receipts/documents.ts';
+import { type EmitParams, emit } from './receipts/emit.ts';
+import { getReceipt } from './receipts/get-receipt.ts';
+import { type IssuedByIssuer, type IssueParams, issue, issueAnchored } from './receipts/issue.ts';
+import type { Issued } from './receipts/issued.ts';
+import { type MeterParams, meter } from './receipts/meter.ts';
+import { type MintFreeParams, mintFree } from './receipts/mint-free.ts';
+import type { ReceiptInput } from './receipts/read.ts';
+import { type RemoteVerifyOptions, verify } from './receipts/verify.ts';
+import { verifyMany } from './receipts/verify-many.ts';
+import type { CheckedTrust } from './trust/check-trust.ts';
+import { type FetchTrustParams, fetchTrust } from './trust/fetch-trust.ts';
+import { memoryTrustStore, type TrustStore } from './trust/trust-store.ts';
+
+export interface ClientOptions extends TransportOptions {
+  /** Where `fetchTrust` keeps the newest trust bundle and its pin: in memory when absent. */
+  readonly trust?: TrustStore | undefined;
+}
+
+/**
+ * One service. Methods may be called at the same time and taken off the object. They reject with ServiceError
+ * for what the service refuses or does not answer, with TallyError for what never leaves, and with the reason
+ * of `signal` when that is aborted. What you give is in camelCase; documents come back as they are on the wire.
+ */
+export interface Client {
+  mintFree(params: MintFreeParams, call?: CallOptions): Promise<Issued<EnvelopeReceipt>>;
+  emit<P extends Profile = 'standard'>(
+    params: EmitParams<P>,
+    call?: CallOptions,
+  ): Promise<Issued<ReceiptOfProfile[P]>>;
+  meter(params: MeterParams, call?: CallOptions): Promise<Issued<MeteringReceipt>>;
+  /** `issue` with the client's service and API key. */
+  issue(params: IssueParams, call?: CallOptions): Promise<IssuedByIssuer>;
+  anchor(receipt: ReceiptInput, call?: CallOptions): Promise<Anchor>;
+  getReceipt(receiptId: string, call?: CallOptions): Promise<Issued<StoredReceipt>>;
+  /** By the service's own trust, over the network; `verifyReceipt` needs neither. */
+  verify(receipt: ReceiptInput, options?: RemoteVerifyOptions): Promise<Verification>;
+  verifyMany(receipts: Iterable<ReceiptInput>, call?: CallOptions): Promise<Verification[]>;
+  pricing(call?: CallOptions): Promise<PriceLadder>;
+  selectProfile(params: SelectProfileParams, call?: CallOptions): Promise<Recommendation>;
+  registerIssuer(params: RegisterIssuerParams, call?: CallOptions): Promise<IssuerDocument>;
+  issuer(did: string, call?: CallOptions): Promise<IssuerDocument>;
+  fetchTrust(params?: FetchTrustParams, call?: CallOptions): Promise<CheckedTrust>;
+}
+
+/** A client of the service at `baseUrl`. Nothing is sent before a method is called. @throws invalid_field */
+export function createClient({ trust = memoryTrustStore(), ...options }: ClientOptions): Client {
+  const transport = createTransport(options);
+  return {
+    mintFree: (params, call) => mintFree(transport, params, call),
+    emit: (params, call) => emit(transport, params, call),
+    meter: (params, call) => meter(transport, params, call),
+    issue: (params, call) => {
+      if (params.anchor !== true) return issue(params);
+      const { apiKey } = params;
+      return issueAnchored(
+        apiKey === undefined ? transport : createTransport({ ...options, apiKey }),
+        params,
+        call,
+      );
+    },
+    anchor: (receipt, call) => anchor(transport, receipt, call),
+    getReceipt: (receiptId, call) => getReceipt(transport, receiptId, call),
+    verify: (receipt, verifyOptions) => verify(transport, receipt, verifyOptions),
+    verifyMany: (receipts, call) => verifyMany(transport, receipts, call),
+    pricing: (call) => pricing(transport, call),
+    selectProfile: (params, call) => selectProfile(transport, params, call),
+    registerIssuer: (params, call) => registerIssuer(transport, params, call),
+    issuer: (did, call) => issuer(transport, did, call),
+    fetchTrust: (params, call) => fetchTrust(transport, trust, params, call),
+  };
+}

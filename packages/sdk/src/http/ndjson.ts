@@ -1,0 +1,82 @@
+import { canonicalize, type JsonObject, utf8 } from '@tallystick/core';
+import type { Upload, UploadAttempt } from './transport.ts';
+
+/** Lines are sent in pieces of about this many characters. */
+const PIECE = 65_536;
+
+/** What is sent line by line: something to iterate, or a function that gives it afresh for each attempt. */
+export type Lines<T> = Iterable<T> | AsyncIterable<T> | (() => Iterable<T> | AsyncIterable<T>);
+
+/**
+ * A body of `application/x-ndjson`: `head`, then one line for each of `lines`. Streamed in bounded memory,
+ * except in browsers, which either can't stream a request or only over HTTP/2: there it is collected first.
+ */
+export function ndjsonUpload(head: JsonObject, lines: Lines<JsonObject>): Upload {
+  return {
+    contentType: 'application/x-ndjson',
+    repeatable: typeof lines === 'function' || Array.isArray(lines),
+    async open(attempt) {
+      const source = typeof lines === 'function' ? lines() : lines;
+      const pieces = heeding(attempt, encoded(head, source));
+      return isBrowser() ? collected(pieces) : streamOf(pieces);
+    },
+  };
+}
+
+const isBrowser = (): boolean => 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
+
+async function* encoded(
+  head: JsonObject,
+  lines: Iterable<JsonObject> | AsyncIterable<JsonObject>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  let text = `${canonicalize(head)}\n`;
+  for await (const line of lines) {
+    text += `${canonicalize(line)}\n`;
+    if (text.length >= PIECE) {
+      yield new Uint8Array(utf8(text));
+      text = '';
+    }
+  }
+  yield new Uint8Array(utf8(text));
+}
+
+/**
+ * The pieces for as long as the attempt wants them: an aborted `fetch` may go on reading its body to the end, and
+ * evidence may have none. Failures are told, since `fetch` rejects with an error of its own when its body breaks.
+ */
+async function* heeding<T>(
+  { signal, answered, onFailure }: UploadAttempt,
+  pieces: AsyncIterable<T>,
+): AsyncGenerator<T, void> {
+  try {
+    for await (const piece of pieces) {
+      if (signal.aborted || answered.aborted) return;
+      yield piece;
+    }
+  } catch (error) {
+    onFailure(error);
+    throw error;
+  }
+}
+
+async function collected(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Blob> {
+  const parts: BlobPart[] = [];
+  for await (const piece of pieces) parts.push(piece);
+  return new Blob(parts);
+}
+
+/** `ReadableStream.from` with the types and runtimes that lack it. */
+function streamOf(
+  pieces: AsyncGenerator<Uint8Array<ArrayBuffer>, void>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await pieces.return();
+    },
+  });
+}

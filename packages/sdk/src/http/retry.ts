@@ -1,0 +1,44 @@
+import type { ServiceError } from './service-error.ts';
+
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 8_000;
+
+/** A service that asks for a longer wait than this gets none: the caller is told at once, with `retryAfter`. */
+export const LONGEST_RETRY_AFTER_SECONDS = 30;
+
+/** Busy, or a gateway that the request may not have passed. */
+const RETRIED = new Set([429, 502, 503, 504]);
+
+/**
+ * How long to wait before the next attempt, in milliseconds, or null when another would not help. Exponential
+ * with full jitter, so that clients that failed together do not come back together; never sooner than the
+ * service asked.
+ * @param attempt attempts made before the failed one: 0 for the first
+ * @param random in [0, 1)
+ */
+export function retryDelay(
+  { status, retryAfter }: Pick<ServiceError, 'status' | 'retryAfter'>,
+  attempt: number,
+  random: number = Math.random(),
+): number | null {
+  if (status !== null && !RETRIED.has(status)) return null;
+  if (retryAfter !== null && retryAfter > LONGEST_RETRY_AFTER_SECONDS) return null;
+  const backOff = random * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
+  return (retryAfter ?? 0) * 1_000 + backOff;
+}
+
+/** Resolves after `milliseconds`; rejects with the signal's reason as soon as it is aborted. */
+export function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

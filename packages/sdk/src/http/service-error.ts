@@ -1,0 +1,110 @@
+import {
+  type ErrorCode,
+  errorTable,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  TallyError,
+} from '@tallystick/core';
+
+/** What is known of a failed exchange beyond the error's code. */
+export interface ServiceErrorDetails {
+  readonly field?: string | undefined;
+  readonly cause?: unknown;
+  /** The HTTP status; null where no answer came. */
+  readonly status: number | null;
+  /** Seconds that the service asked to wait (RFC 9110, section 10.2.3); null where it did not. */
+  readonly retryAfter: number | null;
+  /** What to tell the operator; null where the service said none. */
+  readonly requestId: string | null;
+  /** The problem document (RFC 9457) as it came; it may have a `code` that this version does not know. */
+  readonly problem: JsonObject | null;
+}
+
+/**
+ * A request that the service refused, or that did not reach it. `code` is the service's own; `unavailable`
+ * where nothing answered in time, or something that is not the service did.
+ */
+export class ServiceError extends TallyError {
+  readonly status: number | null;
+  readonly retryAfter: number | null;
+  readonly requestId: string | null;
+  readonly problem: JsonObject | null;
+
+  constructor(code: ErrorCode, message: string, details: ServiceErrorDetails) {
+    super(code, message, { field: details.field, cause: details.cause });
+    this.status = details.status;
+    this.retryAfter = details.retryAfter;
+    this.requestId = details.requestId;
+    this.problem = details.problem;
+  }
+}
+
+/** The error for a request that no answer came to: `timeoutMs` when it was given up after that long. */
+export function unreached(baseUrl: string, cause: unknown, timeoutMs: number | null): ServiceError {
+  const message =
+    timeoutMs === null
+      ? `Nothing answers at ${baseUrl}.`
+      : `${baseUrl} did not answer within ${timeoutMs} ms.`;
+  return new ServiceError('unavailable', message, {
+    cause,
+    status: null,
+    retryAfter: null,
+    requestId: null,
+    problem: null,
+  });
+}
+
+/** The error for an answer that is not 2xx, or whose body is not what the service answers with. */
+export function refused(baseUrl: string, { status, headers }: Response, body: Uint8Array): ServiceError {
+  const problem = problemIn(body);
+  const details = {
+    status,
+    retryAfter: retryAfterOf(headers),
+    requestId: headers.get('x-request-id'),
+    problem,
+  };
+  if (problem === null) {
+    const location = headers.get('location');
+    const where = location === null ? '' : ` It points to ${location}: give the service's own URL.`;
+    const message = `${baseUrl} answered ${status} and does not look like Tallystick.${where}`;
+    return new ServiceError(codeOf(status), message, details);
+  }
+  const { code, detail, field } = problem;
+  const message = typeof detail === 'string' ? detail : `The service answered ${status}.`;
+  const known = typeof code === 'string' && Object.hasOwn(errorTable, code);
+  return new ServiceError(known ? (code as ErrorCode) : codeOf(status), message, {
+    ...details,
+    field: typeof field === 'string' ? field : undefined,
+  });
+}
+
+/** For answers that no known code came with: from a proxy, or from a newer service. */
+function codeOf(status: number): ErrorCode {
+  if (status === 404) return 'not_found';
+  if (status === 413) return 'body_too_large';
+  return status === 429 ? 'rate_limited' : 'unavailable';
+}
+
+function problemIn(body: Uint8Array): JsonObject | null {
+  const document = parsed(body);
+  return isObject(document) && typeof document.code === 'string' ? document : null;
+}
+
+function parsed(body: Uint8Array): JsonValue {
+  try {
+    return parseJson(body);
+  } catch {
+    return null;
+  }
+}
+
+/** Seconds from now: `Retry-After` is a count of them or an HTTP date. */
+function retryAfterOf(headers: Headers): number | null {
+  const text = headers.get('retry-after');
+  if (text === null) return null;
+  if (/^\d+$/.test(text)) return Number(text);
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+}

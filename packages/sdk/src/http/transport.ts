@@ -1,0 +1,188 @@
+import { canonicalize, copyJson, type JsonValue, parseJson, TallyError, toHex } from '@tallystick/core';
+import { baseUrlOf } from './base-url.ts';
+import { retryDelay, wait } from './retry.ts';
+import { refused, ServiceError, unreached } from './service-error.ts';
+
+/** The part of the platform's `fetch` that the client uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface TransportOptions {
+  /** The service: `https://receipts.example.com`. */
+  readonly baseUrl: string;
+  /** Sent as `Authorization: Bearer`, to `baseUrl` only. */
+  readonly apiKey?: string | undefined;
+  /** The DID of the calling agent, sent as `X-Agent-DID`. */
+  readonly agentDid?: string | undefined;
+  /** Instead of the platform's own. */
+  readonly fetch?: Fetch | undefined;
+  /** For each attempt, until the answer's last byte: 30,000 when absent. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts after the first, on 429, 502, 503, 504 and where nothing answers: 2 when absent. */
+  readonly retries?: number | undefined;
+}
+
+/** What every method takes beside its parameters. */
+export interface CallOptions {
+  /** Ends the call, also while it waits; the method then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * 1 to 255 visible ASCII characters. The same key with the same parameters gets the same answer for 72
+   * hours. A fresh random one when absent, so that the client's own retries never act twice.
+   */
+  readonly idempotencyKey?: string | undefined;
+  /** Instead of the client's, for this call. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** An answer: its JSON, and its text to the byte. */
+export interface Reply {
+  readonly json: JsonValue;
+  readonly text: string;
+}
+
+/** What the body of one attempt must heed. */
+export interface UploadAttempt {
+  /** The attempt is over: read no further. */
+  readonly signal: AbortSignal;
+  /**
+   * The answer is there: end the body where it is. A service that refused early reads only so much more of it
+   * before it closes the connection, and then its answer could be lost.
+   */
+  readonly answered: AbortSignal;
+  /** Takes what the body's own source threw. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** A request body that is made anew for each attempt. */
+export interface Upload {
+  readonly contentType: string;
+  /** Whether `open` can be called more than once. If not, the request is attempted once. */
+  readonly repeatable: boolean;
+  open(attempt: UploadAttempt): Promise<BodyInit>;
+}
+
+/**
+ * Requests to one service. All methods reject with ServiceError, or with the reason of `call.signal`.
+ * `post` sends the JCS of its members, `undefined` ones left out, and rejects with the codes of `copyJson`.
+ */
+export interface Transport {
+  get(path: string, call?: CallOptions): Promise<Reply>;
+  post(path: string, members: object, call?: CallOptions): Promise<Reply>;
+  upload(path: string, body: Upload, call?: CallOptions): Promise<Reply>;
+}
+
+/** @throws invalid_field for a base URL that is none */
+export function createTransport(options: TransportOptions): Transport {
+  const { apiKey, agentDid, retries = 2, timeoutMs = 30_000 } = options;
+  const baseUrl = baseUrlOf(options.baseUrl);
+  const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+
+  const headersFor = (upload: Upload | null, call: CallOptions): Headers => {
+    const headers = new Headers({ accept: 'application/json' });
+    if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
+    if (agentDid !== undefined) headers.set('x-agent-did', agentDid);
+    if (upload === null) return headers;
+    headers.set('content-type', upload.contentType);
+    headers.set('idempotency-key', call.idempotencyKey ?? freshKey());
+    return headers;
+  };
+
+  const attempt = async (path: string, headers: Headers, upload: Upload | null, call: CallOptions) => {
+    const limit = call.timeoutMs ?? timeoutMs;
+    const exchange = await exchangeOnce(`${baseUrl}${path}`, headers, upload, {
+      fetch,
+      signal: call.signal,
+      limit,
+    });
+    if ('failure' in exchange) return unreached(baseUrl, exchange.failure, exchange.timedOut ? limit : null);
+    const { response, body } = exchange;
+    return response.ok
+      ? (replyIn(body) ?? refused(baseUrl, response, body))
+      : refused(baseUrl, response, body);
+  };
+
+  const send = async (path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply> => {
+    call.signal?.throwIfAborted();
+    const headers = headersFor(upload, call);
+    const last = upload?.repeatable === false ? 0 : retries;
+    for (let made = 0; ; made++) {
+      const outcome = await attempt(path, headers, upload, call);
+      if (!(outcome instanceof ServiceError)) return outcome;
+      const delay = made < last ? retryDelay(outcome, made) : null;
+      if (delay === null) throw outcome;
+      await wait(delay, call.signal);
+    }
+  };
+
+  return {
+    get: (path, call) => send(path, null, call),
+    post: (path, members, call) => send(path, jsonUpload(members), call),
+    upload: (path, body, call) => send(path, body, call),
+  };
+}
+
+/** The members that are there. */
+export function defined(members: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+function jsonUpload(members: object): Upload {
+  const text = canonicalize(copyJson(defined(members)));
+  return { contentType: 'application/json', repeatable: true, open: async () => text };
+}
+
+/** `crypto.randomUUID` is missing on insecure origins, and any visible ASCII will do. */
+function freshKey(): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+type Exchange =
+  | { readonly response: Response; readonly body: Uint8Array }
+  | { readonly failure: unknown; readonly timedOut: boolean };
+
+/** One request and its whole answer. Rejects only for what is not the network's fault. */
+async function exchangeOnce(
+  url: string,
+  headers: Headers,
+  upload: Upload | null,
+  { fetch, signal, limit }: { fetch: Fetch; signal: AbortSignal | undefined; limit: number },
+): Promise<Exchange> {
+  const deadline = new AbortController();
+  const answered = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), limit);
+  const ended = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
+  let brokenSource: { readonly error: unknown } | undefined;
+  try {
+    const onFailure = (error: unknown): void => {
+      brokenSource = { error };
+    };
+    const body = await upload?.open({ signal: ended, answered: answered.signal, onFailure });
+    const init: RequestInit & { duplex?: 'half' } = {
+      method: upload === null ? 'GET' : 'POST',
+      headers,
+      // An API key and a receipt's text are for this service, not for whatever it points to.
+      redirect: 'manual',
+      signal: ended,
+    };
+    if (body !== undefined) init.body = body;
+    if (body instanceof ReadableStream) init.duplex = 'half';
+    const response = await fetch(url, init);
+    answered.abort();
+    return { response, body: new Uint8Array(await response.arrayBuffer()) };
+  } catch (failure) {
+    signal?.throwIfAborted();
+    if (brokenSource !== undefined) throw brokenSource.error;
+    return { failure, timedOut: deadline.signal.aborted };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function replyIn(body: Uint8Array): Reply | null {
+  try {
+    return { json: parseJson(body), text: new TextDecoder().decode(body) };
+  } catch (error) {
+    if (error instanceof TallyError) return null;
+    throw error;
+  }
+}

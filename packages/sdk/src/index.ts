@@ -1,0 +1,61 @@
+export {
+  anchoredHash,
+  checkIssuerDocument,
+  checkOpening,
+  commit,
+  countersign,
+  createSigner,
+  didKeyOf,
+  type ErrorCode,
+  type EvidenceLeaf,
+  generateSecretKey,
+  type IssuerDocument,
+  openingKey,
+  openSeal,
+  type Profile,
+  parseJson,
+  type SealedDocument,
+  type SealReference,
+  type Signer,
+  seal,
+  sealReference,
+  TallyError,
+  type TrustBundle,
+  type TrustPin,
+  type Verification,
+} from '@tallystick/core';
+export type { PriceLadder } from './choose/pricing.ts';
+export type { Recommendation, SelectProfileParams } from './choose/select-profile.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export type { Lines } from './http/ndjson.ts';
+export { ServiceError } from './http/service-error.ts';
+export type { CallOptions, Fetch } from './http/transport.ts';
+export type { RegisterIssuerParams } from './issuers/register-issuer.ts';
+export type { SigningKey } from './issuers/signing-key.ts';
+export type { Anchor, AnchoredAnchor, PendingAnchor } from './receipts/anchor.ts';
+export { type BillCommitments, type BillSecrets, commitBill } from './receipts/commit-bill.ts';
+export type {
+  EnvelopeReceipt,
+  IssueReceipt,
+  MeteringReceipt,
+  NanoReceipt,
+  PqReceipt,
+  ReceiptOfProfile,
+  ServiceUnit,
+  SettlementClass,
+  StandardReceipt,
+  StoredReceipt,
+  UnsignedMembers,
+} from './receipts/documents.ts';
+export type { EmitParams, EmitSubject } from './receipts/emit.ts';
+export { evidenceLeaf } from './receipts/evidence-leaf.ts';
+export { AnchorError, type IssuedByIssuer, type IssueParams, issue } from './receipts/issue.ts';
+export type { Issued } from './receipts/issued.ts';
+export type { MeterParams } from './receipts/meter.ts';
+export type { MintFreeParams } from './receipts/mint-free.ts';
+export type { ReceiptInput } from './receipts/read.ts';
+export type { RemoteVerifyOptions } from './receipts/verify.ts';
+export { type VerifyReceiptOptions, verifyReceipt } from './receipts/verify-receipt.ts';
+export { type CheckedTrust, type CheckTrustOptions, checkTrust } from './trust/check-trust.ts';
+export type { FetchTrustParams } from './trust/fetch-trust.ts';
+export { memoryTrustStore, type SavedTrust, type TrustStore } from './trust/trust-store.ts';

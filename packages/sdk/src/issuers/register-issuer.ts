@@ -1,0 +1,53 @@
+import { didSvc, type IssuerDocument, isObject, signStatement } from '@tallystick/core';
+import { ServiceError } from '../http/service-error.ts';
+import type { CallOptions, Transport } from '../http/transport.ts';
+import { checkedRecord } from './issuer.ts';
+import { type SigningKey, signerOf } from './signing-key.ts';
+
+export interface RegisterIssuerParams {
+  /** A DNS label; the issuer becomes `did:svc:<handle>`. */
+  readonly handle: string;
+  /** The first key; its secret is not sent. */
+  readonly key: SigningKey;
+  /** The DID of the service: what it says of itself when absent. */
+  readonly audience?: string | undefined;
+}
+
+/**
+ * Registers a handle with proof that the caller holds the key (spec/trust.md).
+ * @returns the new record, checked against its history
+ * @throws invalid_did for a handle that can't be one; ServiceError (issuer_exists…)
+ */
+export async function registerIssuer(
+  transport: Transport,
+  { handle, key, audience }: RegisterIssuerParams,
+  call: CallOptions = {},
+): Promise<IssuerDocument> {
+  const did = didSvc(handle);
+  const signer = await signerOf(key);
+  const statement = await signStatement(
+    {
+      audience: audience ?? (await didOfService(transport, call)),
+      did,
+      sequence: 1,
+      action: 'register',
+      keyId: signer.keyId,
+      at: Date.now(),
+    },
+    signer,
+  );
+  const { json } = await transport.post('/v1/issuers', statement, call);
+  return checkedRecord(json as unknown as IssuerDocument, did);
+}
+
+async function didOfService(transport: Transport, call: CallOptions): Promise<string> {
+  const { json } = await transport.get('/.well-known/did.json', call);
+  const did = isObject(json) && Array.isArray(json.alsoKnownAs) ? json.alsoKnownAs[0] : undefined;
+  if (typeof did === 'string') return did;
+  const details = { status: 200, retryAfter: null, requestId: null, problem: null };
+  throw new ServiceError(
+    'unavailable',
+    'The service does not say which DID it has. Give it as audience.',
+    details,
+  );
+}

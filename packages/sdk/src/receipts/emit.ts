@@ -1,0 +1,72 @@
+import type { Profile, SealReference } from '@tallystick/core';
+import { type CallOptions, defined, type Transport } from '../http/transport.ts';
+import type { ReceiptOfProfile } from './documents.ts';
+import { type Issued, issuedIn } from './issued.ts';
+
+/** What is receipted: any JSON, a text, or only its SHA-256 (64 hex), so that the rest stays with the caller. */
+export type EmitSubject =
+  | { readonly payload: unknown; readonly input?: undefined; readonly payloadSha256?: undefined }
+  | { readonly input: string; readonly payload?: undefined; readonly payloadSha256?: undefined }
+  | { readonly payloadSha256: string; readonly payload?: undefined; readonly input?: undefined };
+
+export type EmitParams<P extends Profile = Profile> = EmitSubject & {
+  /** `standard` when absent. */
+  readonly profile?: P | undefined;
+  /** The agent; the client's when absent. */
+  readonly agentDid?: string | undefined;
+  /** Not in nano. */
+  readonly purpose?: string | undefined;
+  /** The subject's media type. */
+  readonly contentType?: string | undefined;
+  /** Whether what is receipted succeeded: true when absent. */
+  readonly ok?: boolean | undefined;
+  /** Where it was paid, as the caller says; not in nano. */
+  readonly settlementReference?:
+    | {
+        readonly rail: string;
+        readonly chainId: number;
+        readonly asset: string;
+        readonly tx?: string | undefined;
+      }
+    | undefined;
+  /** What `sealReference` says of a sealed subject; not in nano. */
+  readonly seal?: SealReference | undefined;
+  /** pq only. */
+  readonly sealedEvidenceRef?: string | null | undefined;
+  /** pq only. */
+  readonly auditorVerifier?: boolean | undefined;
+  /** Ask for the receipt's hash to be anchored. */
+  readonly anchor?: boolean | undefined;
+};
+
+/** Emits a receipt of a profile. @throws ServiceError (unknown_profile, conflicting_fields, receipt_too_large…) */
+export async function emit<P extends Profile = 'standard'>(
+  transport: Transport,
+  params: EmitParams<P>,
+  call?: CallOptions,
+): Promise<Issued<ReceiptOfProfile[P]>> {
+  const { profile = 'standard', settlementReference: settlement } = params;
+  const members = {
+    agent_did: params.agentDid,
+    payload: params.payload,
+    input: params.input,
+    payload_sha256: params.payloadSha256,
+    purpose: params.purpose,
+    content_type: params.contentType,
+    ok: params.ok,
+    settlement_reference:
+      settlement &&
+      defined({
+        rail: settlement.rail,
+        chain_id: settlement.chainId,
+        asset: settlement.asset,
+        tx: settlement.tx,
+      }),
+    seal: params.seal,
+    sealed_evidence_ref: params.sealedEvidenceRef,
+    auditor_verifier: params.auditorVerifier,
+    anchor: params.anchor,
+  };
+  const path = `/v1/receipt/emit?profile=${encodeURIComponent(profile)}`;
+  return issuedIn(await transport.post(path, members, call));
+}

@@ -1,0 +1,142 @@
+import {
+  canonicalBytes,
+  canonicalize,
+  copyJson,
+  formatTimestamp,
+  isDid,
+  type JsonObject,
+  receiptId,
+  TallyError,
+  toBase64url,
+  toHex,
+} from '@tallystick/core';
+import { ServiceError } from '../http/service-error.ts';
+import {
+  type CallOptions,
+  createTransport,
+  defined,
+  type Transport,
+  type TransportOptions,
+} from '../http/transport.ts';
+import { type SigningKey, signerOf } from '../issuers/signing-key.ts';
+import { type Anchor, anchor } from './anchor.ts';
+import type { IssueReceipt } from './documents.ts';
+import type { Issued } from './issued.ts';
+
+/** Specification 2.9, SDK issue parameters. */
+export interface IssueParams {
+  /** The asset's symbol: `USDC`. */
+  readonly symbol: string;
+  /** A whole number from 0. */
+  readonly units: number;
+  /** US dollars, from 0. */
+  readonly amountUsd: number;
+  /** The address that receives. */
+  readonly recipient: string;
+  /** The issuer's signing key. It is not sent anywhere. */
+  readonly issuerSk: SigningKey;
+  /** For anchoring. */
+  readonly apiKey?: string | undefined;
+  /** Whether to have the receipt's hash anchored; false when absent, and then nothing is sent. */
+  readonly anchor?: boolean | undefined;
+  /** The DID that the key is registered under. */
+  readonly issuerDid?: string | undefined;
+  /** The claim that the service has verified that DID: false when absent. Whoever verifies looks it up. */
+  readonly issuerVerified?: boolean | undefined;
+}
+
+/** A receipt that its issuer signed, and where it stands in the anchor log: null when that was not asked for. */
+export interface IssuedByIssuer extends Issued<IssueReceipt> {
+  readonly anchor: Anchor | null;
+}
+
+/**
+ * The receipt was signed, but not anchored. `issued` is good as it stands: keep it, and try `client.anchor`
+ * later. Code, status and retryAfter are those of the refusal.
+ */
+export class AnchorError extends ServiceError {
+  readonly issued: Issued<IssueReceipt>;
+
+  constructor(refusal: ServiceError, issued: Issued<IssueReceipt>) {
+    const { code, message, field, status, retryAfter, requestId, problem } = refusal;
+    super(code, `The receipt is signed but not anchored. ${message}`, {
+      field,
+      status,
+      retryAfter,
+      requestId,
+      problem,
+      cause: refusal,
+    });
+    this.issued = issued;
+  }
+}
+
+/**
+ * Issues a receipt `svc-issue-v1`: signed here with the issuer's key. Only with `anchor` is anything sent, and
+ * then only the hash.
+ * @throws invalid_field, invalid_did, invalid_secret_key before anything is signed; AnchorError, which holds the
+ * signed receipt; missing_field for `anchor` without `baseUrl`
+ */
+export async function issue(
+  params: IssueParams & Partial<Omit<TransportOptions, 'apiKey'>>,
+  call?: CallOptions,
+): Promise<IssuedByIssuer> {
+  const { baseUrl, ...options } = params;
+  if (params.anchor !== true) return { ...(await signIssue(params)), anchor: null };
+  if (baseUrl === undefined) {
+    throw new TallyError('missing_field', 'Anchoring needs the service: give baseUrl.', { field: 'baseUrl' });
+  }
+  return issueAnchored(createTransport({ ...options, baseUrl }), params, call);
+}
+
+/** `issue` with `anchor`, through a transport that is there already. */
+export async function issueAnchored(
+  transport: Transport,
+  params: IssueParams,
+  call?: CallOptions,
+): Promise<IssuedByIssuer> {
+  const issued = await signIssue(params);
+  try {
+    return { ...issued, anchor: await anchor(transport, issued.text, call) };
+  } catch (error) {
+    throw error instanceof ServiceError ? new AnchorError(error, issued) : error;
+  }
+}
+
+async function signIssue(params: IssueParams): Promise<Issued<IssueReceipt>> {
+  assertParams(params);
+  const signer = await signerOf(params.issuerSk);
+  const now = Date.now();
+  const random = toHex(crypto.getRandomValues(new Uint8Array(6)));
+  const body = copyJson(
+    defined({
+      type: 'svc-issue-v1',
+      receipt_id: receiptId('issue', Math.floor(now / 1_000), random),
+      symbol: params.symbol,
+      units: params.units,
+      amount_usd: params.amountUsd,
+      recipient: params.recipient,
+      issued_at: formatTimestamp(now),
+      issuer_did: params.issuerDid,
+      issuer_pubkey: toBase64url(signer.publicKey),
+      issuer_verified: params.issuerVerified ?? false,
+    }),
+  ) as JsonObject;
+  const sig_b64u = toBase64url(await signer.sign(canonicalBytes(body)));
+  const receipt = { ...body, sig_b64u };
+  return { receipt: receipt as unknown as IssueReceipt, text: canonicalize(receipt) };
+}
+
+function assertParams({ symbol, units, amountUsd, recipient, issuerDid }: IssueParams): void {
+  const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+  refuseUnless(isText(symbol), 'symbol', 'a text that is not empty');
+  refuseUnless(Number.isSafeInteger(units) && units >= 0, 'units', 'a whole number from 0 to 2^53-1');
+  const isAmount = typeof amountUsd === 'number' && amountUsd >= 0 && amountUsd <= Number.MAX_SAFE_INTEGER;
+  refuseUnless(isAmount, 'amountUsd', 'a number from 0 to 2^53-1');
+  refuseUnless(isText(recipient), 'recipient', 'a text that is not empty');
+  refuseUnless(issuerDid === undefined || isDid(issuerDid), 'issuerDid', 'a DID');
+}
+
+function refuseUnless(good: boolean, field: string, expected: string): void {
+  if (!good) throw new TallyError('invalid_field', `${field} must be ${expected}.`, { field });
+}

@@ -1,0 +1,85 @@
+import { copyJson, type EvidenceLeaf, formatTimestamp, type JsonObject } from '@tallystick/core';
+import { type Lines, ndjsonUpload } from '../http/ndjson.ts';
+import { type CallOptions, defined, type Transport } from '../http/transport.ts';
+import type { MeteringReceipt, ServiceUnit, SettlementClass } from './documents.ts';
+import { type Issued, issuedIn } from './issued.ts';
+
+/** An array of more leaves than this is sent as lines: as one JSON document it would pass the service's limit. */
+const MOST_IN_JSON = 5_000;
+
+/** A bill's facts (specification 2.2 to 2.5); the service derives the rest. Commitments are 64 hex, as `commitBill` gives. */
+export interface MeterParams {
+  readonly machineCommitment: string;
+  readonly customerCommitment: string;
+  readonly saltCommitment: string;
+  /** A time, or `YYYY-MM-DDThh:mm:ss[.f{1,9}]Z`. The window ends after it starts. */
+  readonly windowStart: string | Date;
+  readonly windowEnd: string | Date;
+  /** When the bill was compiled, no earlier than the window's end: the service's clock when absent. */
+  readonly compiledAt?: string | Date | undefined;
+  readonly serviceUnit: ServiceUnit;
+  /** 0 to 10,000,000. */
+  readonly billedUnitCount: number;
+  /**
+   * A leaf for each unit that has evidence, in order: see `evidenceLeaf`. Arrays and functions can be sent
+   * again when an attempt fails; anything else is read once, and then the request is attempted once.
+   */
+  readonly evidence: Lines<EvidenceLeaf>;
+  readonly rate: {
+    /** Minor units of the currency for each unit: 0 to 100,000,000. */
+    readonly unitRateMinor: number;
+    /** Three capitals: `EUR`. */
+    readonly currency: string;
+    readonly rateCommitment: string;
+  };
+  readonly settlementBinding?:
+    | { readonly settlementClass: SettlementClass; readonly settlementCommitment: string }
+    | undefined;
+}
+
+/**
+ * Has a metering receipt signed for a bill. Up to 10,000,000 leaves, streamed in bounded memory. A call with
+ * many leaves needs a longer `timeoutMs`.
+ * @throws ServiceError (the metering_* codes, invalid_field…); what the evidence's own iterator throws
+ */
+export async function meter(
+  transport: Transport,
+  params: MeterParams,
+  call?: CallOptions,
+): Promise<Issued<MeteringReceipt>> {
+  const path = '/v1/receipt/metering';
+  const { evidence } = params;
+  const bill = billOf(params);
+  if (Array.isArray(evidence) && evidence.length <= MOST_IN_JSON) {
+    return issuedIn(await transport.post(path, { ...bill, evidence }, call));
+  }
+  return issuedIn(await transport.upload(path, ndjsonUpload(bill, evidence), call));
+}
+
+function billOf(params: MeterParams): JsonObject {
+  const { rate, settlementBinding: binding } = params;
+  const bill = {
+    machine_commitment: params.machineCommitment,
+    customer_commitment: params.customerCommitment,
+    salt_commitment: params.saltCommitment,
+    window_start: timestamp(params.windowStart),
+    window_end: timestamp(params.windowEnd),
+    compiled_at: params.compiledAt && timestamp(params.compiledAt),
+    service_unit: params.serviceUnit,
+    billed_unit_count: params.billedUnitCount,
+    rate: {
+      unit_rate_minor: rate.unitRateMinor,
+      currency: rate.currency,
+      rate_commitment: rate.rateCommitment,
+    },
+    settlement_binding: binding && {
+      settlement_class: binding.settlementClass,
+      settlement_commitment: binding.settlementCommitment,
+    },
+  };
+  return copyJson(defined(bill)) as JsonObject;
+}
+
+function timestamp(time: string | Date): string {
+  return typeof time === 'string' ? time : formatTimestamp(time.getTime());
+}

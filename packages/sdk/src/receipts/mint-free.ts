@@ -1,0 +1,21 @@
+import type { CallOptions, Transport } from '../http/transport.ts';
+import type { EnvelopeReceipt } from './documents.ts';
+import { type Issued, issuedIn } from './issued.ts';
+
+export interface MintFreeParams {
+  /** What the receipt is about: hashed as UTF-8 by the service, and not stored. */
+  readonly input: string;
+  /** What it is for; signed. */
+  readonly purpose: string;
+  /** Ask for the receipt's hash to be anchored. */
+  readonly anchor?: boolean | undefined;
+}
+
+/** Mints a free receipt: no account, no key. @throws ServiceError (empty_input, receipt_too_large, rate_limited…) */
+export async function mintFree(
+  transport: Transport,
+  { input, purpose, anchor }: MintFreeParams,
+  call?: CallOptions,
+): Promise<Issued<EnvelopeReceipt>> {
+  return issuedIn(await transport.post('/v1/receipt/free', { input, purpose, anchor }, call));
+}

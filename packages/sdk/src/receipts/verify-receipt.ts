@@ -1,0 +1,34 @@
+import { type JsonValue, type Trust, trustOf, type Verification, verifyParsed } from '@tallystick/core';
+import { type CheckedTrust, recheckTrust } from '../trust/check-trust.ts';
+import { openTrustStore, type TrustStore } from '../trust/trust-store.ts';
+import { type ReceiptInput, readReceipt } from './read.ts';
+
+export interface VerifyReceiptOptions {
+  /** Whom to trust: what `fetchTrust` or `checkTrust` gave, or a store that holds it. Nobody when absent. */
+  readonly trust?: CheckedTrust | TrustStore | undefined;
+  /** Unix milliseconds to judge at: this moment when absent. */
+  readonly now?: number | undefined;
+  /** The evidence leaves behind a metering receipt, in order. */
+  readonly evidence?: Iterable<JsonValue> | undefined;
+  /** Unix milliseconds at which the receipt's anchored hash is known to have existed: the caller checked it. */
+  readonly anchoredAt?: number | undefined;
+}
+
+/**
+ * Verifies a receipt of any family here, without the network. `valid` says that the bytes are as they were
+ * signed and that the rules hold; `issuer.trusted` that the key belongs to a verified issuer of the trust given.
+ * @throws json_* for a text that is not JSON; trust_expired, trust_unavailable for a store that holds nothing
+ */
+export async function verifyReceipt(
+  receipt: ReceiptInput,
+  { trust, now = Date.now(), evidence, anchoredAt }: VerifyReceiptOptions = {},
+): Promise<Verification> {
+  const document = readReceipt(receipt);
+  return verifyParsed(document, { now, trust: await issuersOf(trust, now), evidence, anchoredAt });
+}
+
+async function issuersOf(trust: CheckedTrust | TrustStore | undefined, now: number): Promise<Trust> {
+  if (trust === undefined) return trustOf([]);
+  const checked = 'load' in trust ? await openTrustStore(trust, now) : recheckTrust(trust, now);
+  return checked.issuers;
+}

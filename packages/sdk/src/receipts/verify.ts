@@ -1,0 +1,22 @@
+import type { Verification } from '@tallystick/core';
+import type { CallOptions, Transport } from '../http/transport.ts';
+import { type ReceiptInput, readReceipt } from './read.ts';
+
+export interface RemoteVerifyOptions extends CallOptions {
+  /** The evidence leaves behind a metering receipt, in order. */
+  readonly evidence?: readonly object[] | undefined;
+}
+
+/**
+ * Asks the service to verify a receipt, by the trust that the service has. `verifyReceipt` needs no service.
+ * @throws json_* for a text that is not JSON; ServiceError (not_a_receipt…)
+ */
+export async function verify(
+  transport: Transport,
+  receipt: ReceiptInput,
+  { evidence, ...call }: RemoteVerifyOptions = {},
+): Promise<Verification> {
+  const members = { receipt: readReceipt(receipt), evidence };
+  const { json } = await transport.post('/v1/receipt/verify', members, call);
+  return json as unknown as Verification;
+}

@@ -1,0 +1,23 @@
+import type { CallOptions, Transport } from '../http/transport.ts';
+import { type CheckedTrust, type CheckTrustOptions, checkTrust } from './check-trust.ts';
+import type { TrustStore } from './trust-store.ts';
+
+export type FetchTrustParams = Pick<CheckTrustOptions, 'root' | 'pin'>;
+
+/**
+ * Fetches the service's trust bundle, checks it, and saves it in `store`. The pin is the one given, else the
+ * store's. Without a pin the first root seen is believed: give `root`, or compare `pin.root` with what you know.
+ * @throws ServiceError (trust_unavailable), and as `checkTrust`; nothing is saved then
+ */
+export async function fetchTrust(
+  transport: Transport,
+  store: TrustStore,
+  { root, pin }: FetchTrustParams = {},
+  call?: CallOptions,
+): Promise<CheckedTrust> {
+  const { text } = await transport.get('/.well-known/trust.json', call);
+  // Loaded after the fetch: a slow one must not undo what a quicker one saved.
+  const checked = await checkTrust(text, { root, pin: pin ?? (await store.load())?.pin });
+  await store.save({ pin: checked.pin, bundle: checked.bundle });
+  return checked;
+}

@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { isBuiltin } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import sparticuz from '@sparticuz/chromium';
+import { build } from 'esbuild';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
+import type * as sdk from '../src/index.ts';
+
+declare global {
+  interface Window {
+    readonly tallystickSdk: typeof sdk;
+  }
+}
+
+const insecureHost = 'insecure.test';
+
+const bundle = await build({
+  entryPoints: [fileURLToPath(new URL('../src/index.ts', import.meta.url))],
+  bundle: true,
+  write: false,
+  metafile: true,
+  platform: 'browser',
+  format: 'iife',
+  globalName: 'tallystickSdk',
+  target: 'es2024',
+  logLevel: 'silent',
+});
+
+test('nothing in the bundle is a Node builtin, and only core and noble are beside the SDK', () => {
+  const { inputs } = bundle.metafile;
+  const imported = Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+  expect(imported.length).toBeGreaterThan(40);
+  expect(imported.filter((path) => isBuiltin(path))).toEqual([]);
+  expect(Object.keys(inputs).filter((path) => path.startsWith('(disabled)'))).toEqual([]);
+  const foreign = Object.keys(inputs).filter(
+    (path) => !/^packages\/(?:sdk|core)\/src\/|\/@noble\//.test(path),
+  );
+  expect(foreign).toEqual([]);
+});
+
+describe('the SDK in Chromium, on another origin than the service', () => {
+  let service: Served;
+  let server: Server;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    server = await serveBundle();
+    service = await serve({ TALLY_DATA_DIR: temporaryFolder() });
+    browser = await chromium.launch({
+      executablePath: await sparticuz.executablePath(),
+      args: [...sparticuz.args, '--no-sandbox', `--host-resolver-rules=MAP ${insecureHost} 127.0.0.1`],
+      headless: true,
+    });
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    server.close();
+  });
+
+  describe.each(['127.0.0.1', insecureHost])('from http://%s', (host) => {
+    let page: Page;
+    let baseUrl: string;
+    beforeAll(async () => {
+      // Chromium takes plain HTTP for secure on loopback addresses only; a page elsewhere must not ask loopback.
+      baseUrl = service.url.replace('127.0.0.1', host);
+      page = await browser.newPage();
+      await page.goto(`http://${host}:${(server.address() as AddressInfo).port}/`);
+    });
+
+    test('mints, verifies here and there, and sees a change', async () => {
+      const seen = await page.evaluate(async (url) => {
+        const { createClient, verifyReceipt } = window.tallystickSdk;
+        const client = createClient({ baseUrl: url, agentDid: 'did:web:agent.example', apiKey: 'k_pro_x' });
+        const trust = await client.fetchTrust();
+        const { receipt, text } = await client.mintFree({ input: 'from a page', purpose: 'test' });
+        const here = await verifyReceipt(text, { trust });
+        const there = await client.verify(text);
+        const changed = await verifyReceipt(
+          { ...receipt, receipt_id: 'r_env_1700000000_000000000000' },
+          { trust },
+        );
+        return {
+          origin: receipt.request.origin,
+          here: [here.valid, here.issuer.trusted],
+          there: [there.valid, there.issuer.trusted],
+          changed: changed.valid,
+        };
+      }, baseUrl);
+      expect(seen).toEqual({
+        origin: 'did:web:agent.example',
+        here: [true, true],
+        there: [true, true],
+        changed: false,
+      });
+    });
+
+    test('reads problems and issues receipts of its own', async () => {
+      const seen = await page.evaluate(async (url) => {
+        const { createClient, generateSecretKey, ServiceError, verifyReceipt } = window.tallystickSdk;
+        const client = createClient({ baseUrl: url });
+        const error = await client.mintFree({ input: '', purpose: 'p' }).catch((reason: unknown) => reason);
+        const params = {
+          symbol: 'USDC',
+          units: 1,
+          amountUsd: 1,
+          recipient: '0x01',
+          issuerSk: generateSecretKey(),
+        };
+        const { valid } = await verifyReceipt((await client.issue(params)).text);
+        if (!(error instanceof ServiceError)) return { valid };
+        return { valid, code: error.code, field: error.field, traced: error.requestId !== null };
+      }, baseUrl);
+      expect(seen).toEqual({ valid: true, code: 'empty_input', field: 'input', traced: true });
+    });
+
+    test('sends evidence from an async iterable, though it cannot stream a request', async () => {
+      const backed = await page.evaluate(async (url) => {
+        const { commitBill, createClient } = window.tallystickSdk;
+        const commitments = commitBill({ machine: 'm', customer: 'c', rate: 'r' });
+        const evidence = async function* () {
+          for (let unit = 1; unit <= 300; unit++) {
+            yield { unit, receipt_sha256: unit.toString(16).padStart(64, '0') };
+          }
+        };
+        const { receipt } = await createClient({ baseUrl: url }).meter({
+          ...commitments,
+          windowStart: new Date(Date.now() - 7_200_000),
+          windowEnd: new Date(Date.now() - 3_600_000),
+          serviceUnit: 'pick',
+          billedUnitCount: 300,
+          evidence: evidence(),
+          rate: { unitRateMinor: 1, currency: 'EUR', rateCommitment: commitments.rateCommitment },
+        });
+        return receipt.signed_body.metered.evidence_backed_unit_count;
+      }, baseUrl);
+      expect(backed).toBe(300);
+    });
+  });
+});
+
+async function serveBundle(): Promise<Server> {
+  const script = bundle.outputFiles[0]?.text ?? '';
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/sdk.js';
+    response.setHeader('content-type', isScript ? 'text/javascript; charset=utf-8' : 'text/html');
+    response.end(isScript ? script : '<!doctype html><script src="/sdk.js"></script>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

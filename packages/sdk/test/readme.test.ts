@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
+
+const sdk = fileURLToPath(new URL('..', import.meta.url));
+const readme = readFileSync(join(sdk, 'README.md'), 'utf8');
+const programs = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, program = '']) => program);
+
+/** What each program prints, in the order of the README. */
+const printed = [
+  /^r_env_\d+_[0-9a-f]{12} sha256:[0-9a-f]{64}\ntrue true\nempty_input input\n$/,
+  /^did:svc:local verified\n$/,
+  /^r_issue_\d+_[0-9a-f]{12} true\n$/,
+  /^32 metered_units_partially_evidence_backed\n$/,
+];
+
+describe('the programs in the README', () => {
+  // Beside the SDK, so that its name resolves; Node strips no types under node_modules.
+  const folder = mkdtempSync(join(sdk, '.readme-'));
+  const files = programs.map((_, index) => join(folder, `program-${index}.ts`));
+  let service: Served;
+
+  beforeAll(async () => {
+    service = await serve({ TALLY_DATA_DIR: temporaryFolder() });
+    for (const [index, file] of files.entries()) {
+      writeFileSync(file, (programs[index] ?? '').replaceAll('http://127.0.0.1:8787', service.url));
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('are as many as are tried here', () => {
+    expect(programs).toHaveLength(printed.length);
+  });
+
+  test('compile', () => {
+    const config = {
+      extends: '../../../tsconfig.base.json',
+      compilerOptions: { lib: ['es2024', 'dom'], types: ['node'], composite: false, noEmit: true },
+      include: ['*.ts'],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = join(sdk, '../../node_modules/typescript/bin/tsc');
+    expect(execFileSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })).toBe('');
+  });
+
+  test.each(printed.map((pattern, index) => [index, pattern] as const))(
+    'number %i runs',
+    (index, pattern) => {
+      const file = files[index] ?? '';
+      const output = execFileSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
+      expect(output).toMatch(pattern);
+    },
+  );
+});

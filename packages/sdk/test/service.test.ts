@@ -1,0 +1,320 @@
+import { canonicalBytes, fromBase64url, sha256Hex, utf8, verify } from '@tallystick/core';
+import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
+import {
+  type CheckedTrust,
+  type Client,
+  checkTrust,
+  countersign,
+  createClient,
+  createSigner,
+  type EnvelopeReceipt,
+  evidenceLeaf,
+  generateSecretKey,
+  memoryTrustStore,
+  type NanoReceipt,
+  openSeal,
+  type PqReceipt,
+  type Profile,
+  type ReceiptOfProfile,
+  ServiceError,
+  type StandardReceipt,
+  seal,
+  sealReference,
+  verifyReceipt,
+} from '../src/index.ts';
+
+let service: Served;
+let client: Client;
+let trust: CheckedTrust;
+
+beforeAll(async () => {
+  service = await serve({ TALLY_DATA_DIR: temporaryFolder(), TALLY_FREE_MINT_PER_DAY: '0' });
+  client = createClient({ baseUrl: service.url });
+  trust = await client.fetchTrust();
+});
+
+describe('mintFree', () => {
+  test('gives an envelope of the input, and its text', async () => {
+    const { receipt, text } = await client.mintFree({ input: 'hello ☃', purpose: 'test' });
+    expectTypeOf(receipt).toEqualTypeOf<EnvelopeReceipt>();
+    expect(receipt.request).toMatchObject({ hash: `sha256:${sha256Hex(utf8('hello ☃'))}`, purpose: 'test' });
+    expect(JSON.parse(text)).toEqual(receipt);
+    expect(await verifyReceipt(text, { trust })).toMatchObject({ valid: true, issuer: { trusted: true } });
+  });
+
+  test('names the agent, who can then counter-sign', async () => {
+    const agent = await createSigner(generateSecretKey());
+    const { receipt } = await createClient({ baseUrl: service.url, agentDid: agent.keyId }).mintFree({
+      input: 'x',
+      purpose: 'p',
+    });
+    const signed = await countersign(receipt, 'requester', agent);
+    const { checks } = await verifyReceipt(signed, { trust });
+    expect(checks.find(({ name }) => name === 'signature_requester')).toMatchObject({ ok: true });
+  });
+
+  test('acts once for one idempotency key', async () => {
+    const params = { input: 'once', purpose: 'p' };
+    const call = { idempotencyKey: 'order-42' };
+    const first = await client.mintFree(params, call);
+    expect((await client.mintFree(params, call)).text).toBe(first.text);
+    expect((await client.mintFree(params)).text).not.toBe(first.text);
+    await expect(client.mintFree({ ...params, input: 'twice' }, call)).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+  });
+
+  test('rejects with the code, status and field of the service', async () => {
+    const error = await client.mintFree({ input: '', purpose: 'p' }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ code: 'empty_input', status: 422, field: 'input', retryAfter: null });
+    await expect(client.mintFree({ input: 'x', purpose: 'p', anchor: true })).rejects.toMatchObject({
+      code: 'anchor_unavailable',
+    });
+  });
+});
+
+describe('emit', () => {
+  test('gives the receipt of the profile', async () => {
+    const payload = { order: 42, total: '19.90' };
+    const nano = (await client.emit({ profile: 'nano', payload })).receipt;
+    const standard = (await client.emit({ payload })).receipt;
+    const pq = (await client.emit({ profile: 'pq', payload, auditorVerifier: true })).receipt;
+    expectTypeOf(nano).toEqualTypeOf<NanoReceipt>();
+    expectTypeOf(standard).toEqualTypeOf<StandardReceipt>();
+    expectTypeOf(pq).toEqualTypeOf<PqReceipt>();
+    const hash = sha256Hex(canonicalBytes(payload));
+    expect([standard.subject.sha256, pq.subject.sha256]).toEqual([hash, hash]);
+    expect(fromBase64url(nano.h, 32)).toEqual(Uint8Array.from(Buffer.from(hash, 'hex')));
+    expect(pq).toMatchObject({ receipt_profile: 'pq', auditor_verifier: true });
+  });
+
+  test('sends every member in the form of the wire', async () => {
+    const key = new Uint8Array(32).fill(7);
+    const sealed = await seal(utf8('secret'), key);
+    const { receipt, text } = await client.emit({
+      profile: 'pq',
+      payloadSha256: 'ab'.repeat(32),
+      agentDid: 'did:web:agent.example',
+      purpose: 'archive',
+      contentType: 'application/pdf',
+      ok: false,
+      settlementReference: { rail: 'x402', chainId: 8453, asset: 'USDC', tx: '0x01' },
+      seal: sealReference(sealed),
+      sealedEvidenceRef: 'urn:evidence:1',
+      auditorVerifier: false,
+    });
+    expect(receipt).toMatchObject({
+      agent_did: 'did:web:agent.example',
+      purpose: 'archive',
+      subject: { sha256: 'ab'.repeat(32), content_type: 'application/pdf', ok: false },
+      settlement_reference: { rail: 'x402', chain_id: 8453, asset: 'USDC', tx: '0x01', status: 'declared' },
+      seal: { sealed: true, ...sealReference(sealed) },
+      sealed_evidence_ref: 'urn:evidence:1',
+      auditor_verifier: false,
+    });
+    expect(await verifyReceipt(text, { trust })).toMatchObject({ valid: true, profile: 'pq' });
+    expect(await openSeal(sealed, key, sealReference(sealed))).toEqual(utf8('secret'));
+  });
+
+  test('takes one subject, by type', () => {
+    const refusedByTypes = (): unknown[] => [
+      // @ts-expect-error two subjects
+      client.emit({ input: 'x', payload: {} }),
+      // @ts-expect-error none
+      client.emit({ profile: 'nano' }),
+      // @ts-expect-error no such profile
+      client.emit({ profile: 'micro', input: 'x' }),
+    ];
+    expect(refusedByTypes).toBeTypeOf('function');
+    expectTypeOf<keyof ReceiptOfProfile>().toEqualTypeOf<Profile>();
+  });
+
+  test.each([
+    ['a function', { at: () => 1 }, 'payload.at'],
+    ['a date', [new Date()], 'payload[0]'],
+    ['half of a surrogate pair', { text: '\ud800' }, 'payload.text'],
+  ])('refuses %s in the payload before anything is sent', async (_, payload, field) => {
+    await expect(client.emit({ payload })).rejects.toMatchObject({ field });
+  });
+});
+
+test('getReceipt gives the text as it was answered', async () => {
+  const { receipt, text } = await client.mintFree({ input: 'keep', purpose: 'p' });
+  expect((await client.getReceipt(receipt.receipt_id)).text).toBe(text);
+  await expect(client.getReceipt('r_env_1700000000_0123456789ab')).rejects.toMatchObject({
+    code: 'receipt_not_found',
+  });
+  await expect(client.getReceipt('../../pricing?x#')).rejects.toMatchObject({ status: 404 });
+});
+
+describe('verify', () => {
+  test('gives the verdict that verifyReceipt gives, whatever form the receipt has', async () => {
+    const { receipt, text } = await client.emit({ input: 'x' });
+    const withoutTime = ({ verified_at: _at, ...verdict }: Awaited<ReturnType<typeof verify>>) => verdict;
+    const local = withoutTime(await verifyReceipt(receipt, { trust }));
+    for (const form of [receipt, text, utf8(text)]) {
+      expect(withoutTime(await client.verify(form))).toEqual(local);
+      expect(withoutTime(await verifyReceipt(form, { trust }))).toEqual(local);
+    }
+  });
+
+  test('sees a change', async () => {
+    const { receipt } = await client.emit({ input: 'x' });
+    const changed = { ...receipt, purpose: 'another' };
+    expect(await client.verify(changed)).toMatchObject({ valid: false });
+    expect(await verifyReceipt(changed, { trust })).toMatchObject({ valid: false });
+  });
+
+  test('refuses text that is not JSON here, and what is no receipt there', async () => {
+    await expect(client.verify('{"a":1,"a":1}')).rejects.toMatchObject({ code: 'json_duplicate_member' });
+    await expect(client.verify({})).rejects.toMatchObject({ code: 'not_a_receipt', status: 422 });
+  });
+});
+
+describe('verifyMany', () => {
+  test('keeps the order over several requests', async () => {
+    const { text } = await client.emit({ profile: 'nano', input: 'x' });
+    const forged = text.replace('"ok":true', '"ok":false');
+    const receipts = Array.from({ length: 1_203 }, (_, i) => (i % 7 === 0 ? forged : text));
+    const verdicts = await client.verifyMany(receipts, { idempotencyKey: 'one for all' });
+    expect(verdicts.map(({ valid }) => valid)).toEqual(receipts.map((receipt) => receipt === text));
+  });
+
+  test('keeps each request within what the service takes', async () => {
+    const { text } = await client.emit({ profile: 'pq', input: 'x', purpose: '☃'.repeat(20_000) });
+    const verdicts = await client.verifyMany(Array<string>(40).fill(text));
+    expect(verdicts.filter(({ valid }) => valid)).toHaveLength(40);
+  });
+
+  test('of none asks nobody', async () => {
+    expect(await createClient({ baseUrl: 'http://127.0.0.1:1' }).verifyMany([])).toEqual([]);
+  });
+});
+
+test('pricing and selectProfile', async () => {
+  const ladder = await client.pricing();
+  expect(ladder.profiles.find((profile) => profile.default)).toMatchObject({
+    profile: 'standard',
+    price_usd: '0.0008',
+  });
+  expect(ladder.anchor_tiers.map(({ key_prefix }) => key_prefix)).toEqual([
+    null,
+    'k_pro_',
+    'k_scale_',
+    'k_ent_',
+  ]);
+  expect(await client.selectProfile({ intent: 'sell', amount: '0.001' })).toMatchObject({
+    recommended_profile: 'nano',
+  });
+  const party = { name: 'Bank', jurisdiction: undefined, regulated: true };
+  expect(await client.selectProfile({ counterparty: party })).toMatchObject({ rule: 'regulated' });
+});
+
+describe('issuers', () => {
+  test('are registered with proof of possession, and read back', async () => {
+    const key = await createSigner(generateSecretKey());
+    const record = await client.registerIssuer({ handle: 'acme-robots', key });
+    expect(record).toMatchObject({
+      did: 'did:svc:acme-robots',
+      status: 'registered',
+      keys: [{ key_id: key.keyId }],
+    });
+    expect(await client.issuer('did:svc:acme-robots')).toEqual(record);
+    await expect(
+      client.registerIssuer({ handle: 'acme-robots', key: generateSecretKey() }),
+    ).rejects.toMatchObject({
+      code: 'issuer_exists',
+    });
+  });
+
+  test('that are nobody are not found', async () => {
+    await expect(client.issuer('did:svc:nobody')).rejects.toMatchObject({ code: 'issuer_not_found' });
+    await expect(client.registerIssuer({ handle: 'No!', key: generateSecretKey() })).rejects.toMatchObject({
+      code: 'invalid_did',
+    });
+  });
+
+  test('whose record does not follow from its history are refused', async () => {
+    await client.registerIssuer({ handle: 'forged', key: generateSecretKey() });
+    const forging = createClient({
+      baseUrl: service.url,
+      fetch: async (url, init) => {
+        const text = await (await fetch(url, init)).text();
+        return new Response(text.replace('"state":"active"', '"state":"retired"'));
+      },
+    });
+    await expect(forging.issuer('did:svc:forged')).rejects.toMatchObject({ code: 'issuer_proof_invalid' });
+  });
+});
+
+describe('trust', () => {
+  test('is pinned at the first fetch', async () => {
+    const store = memoryTrustStore();
+    await createClient({ baseUrl: service.url, trust: store }).fetchTrust({ root: trust.pin.root });
+    expect(await store.load()).toEqual({ pin: trust.pin, bundle: trust.bundle });
+  });
+
+  test('of another root is refused, and what was saved stays', async () => {
+    const other = await serve({ TALLY_DATA_DIR: temporaryFolder() });
+    const store = memoryTrustStore({ pin: trust.pin, bundle: trust.bundle });
+    const stranger = createClient({ baseUrl: other.url, trust: store });
+    await expect(stranger.fetchTrust()).rejects.toMatchObject({ code: 'trust_root_mismatch' });
+    await expect(stranger.fetchTrust({ root: `sha256:${'0'.repeat(64)}` })).rejects.toMatchObject({
+      code: 'trust_root_mismatch',
+    });
+    expect(await store.load()).toEqual({ pin: trust.pin, bundle: trust.bundle });
+    await other.kill('SIGTERM');
+  });
+
+  test('older than the pin is refused', async () => {
+    const pin = { ...trust.pin, version: trust.pin.version + 1 };
+    await expect(client.fetchTrust({ pin })).rejects.toMatchObject({ code: 'trust_rollback' });
+    await expect(checkTrust(trust.bundle, { pin })).rejects.toMatchObject({ code: 'trust_rollback' });
+  });
+
+  test('decides who is trusted: nobody without it', async () => {
+    const { text } = await client.mintFree({ input: 'x', purpose: 'p' });
+    const store = memoryTrustStore({ pin: trust.pin, bundle: trust.bundle });
+    expect(await verifyReceipt(text)).toMatchObject({
+      valid: true,
+      issuer: { trusted: false, status: 'unknown' },
+    });
+    expect(await verifyReceipt(text, { trust: store })).toMatchObject({
+      issuer: { trusted: true, status: 'verified' },
+    });
+    await expect(verifyReceipt(text, { trust: memoryTrustStore() })).rejects.toMatchObject({
+      code: 'trust_unavailable',
+    });
+  });
+
+  test('expires also while it is held', async () => {
+    const { text } = await client.mintFree({ input: 'x', purpose: 'p' });
+    const now = Date.parse(trust.bundle.expires_at);
+    const store = memoryTrustStore({ pin: trust.pin, bundle: trust.bundle });
+    for (const held of [trust, store]) {
+      await expect(verifyReceipt(text, { trust: held, now })).rejects.toMatchObject({
+        code: 'trust_expired',
+      });
+      expect(await verifyReceipt(text, { trust: held, now: now - 1_000 })).toMatchObject({ valid: true });
+    }
+  });
+
+  test('in a store that was tampered with is refused', async () => {
+    const bundle = { ...trust.bundle, issuers: [] };
+    const store = memoryTrustStore({ pin: trust.pin, bundle });
+    await expect(verifyReceipt('{}', { trust: store })).rejects.toMatchObject({
+      code: 'trust_signature_invalid',
+    });
+  });
+});
+
+test('evidenceLeaf is the same before and after a counter-signature', async () => {
+  const agent = await createSigner(generateSecretKey());
+  const named = createClient({ baseUrl: service.url, agentDid: agent.keyId });
+  const { receipt, text } = await named.mintFree({ input: 'unit 3', purpose: 'pick' });
+  const leaf = evidenceLeaf(3, text);
+  expect(leaf).toEqual({ unit: 3, receipt_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
+  expect(evidenceLeaf(3, await countersign(receipt, 'requester', agent))).toEqual(leaf);
+});

@@ -1,0 +1,109 @@
+"""Signed receipts for AI calls and machine work that anyone can check, offline, years later.
+
+``verify`` judges a receipt without any network; ``Client`` and ``AsyncClient`` talk to a service;
+``issue`` and ``mint_metering`` sign receipts with a key of your own.
+"""
+
+from .canonical import canonical_bytes, canonicalize, copy_json, parse_json
+from .client import AsyncClient, Client, RetryPolicy, issue
+from .countersign import anchored_hash, countersign
+from .did import did_key_of, did_svc, is_did, public_key_of_did_key
+from .ed25519 import Signer, create_signer, generate_secret_key, verify_ed25519
+from .errors import TallyError
+from .issue import AnchorError, IssuedByIssuer, SigningKey
+from .issuers import (
+    IssuerDocument,
+    SignedStatement,
+    apply_statement,
+    check_issuer_document,
+    read_signed_statement,
+    sign_statement,
+)
+from .json_types import JsonObject, JsonValue
+from .metering import (
+    MeteringBill,
+    build_bill,
+    check_opening,
+    commit,
+    evidence_leaf,
+    mint_metering,
+    new_salt,
+    opening_key,
+    salt_commitment,
+)
+from .receipts.family import Check
+from .receipts.issued import Issued
+from .sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
+from .trust import (
+    CheckedTrust,
+    IssuerKey,
+    IssuerRecord,
+    Trust,
+    TrustBundle,
+    TrustPin,
+    check_trust_bundle,
+    root_fingerprint,
+)
+from .verify import Issuer, Verification, verify
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnchorError",
+    "AsyncClient",
+    "Check",
+    "CheckedTrust",
+    "Client",
+    "Issued",
+    "IssuedByIssuer",
+    "Issuer",
+    "IssuerDocument",
+    "IssuerKey",
+    "IssuerRecord",
+    "JsonObject",
+    "JsonValue",
+    "MeteringBill",
+    "RetryPolicy",
+    "SealReference",
+    "SealedDocument",
+    "SignedStatement",
+    "Signer",
+    "SigningKey",
+    "TallyError",
+    "Trust",
+    "TrustBundle",
+    "TrustPin",
+    "Verification",
+    "anchored_hash",
+    "apply_statement",
+    "build_bill",
+    "canonical_bytes",
+    "canonicalize",
+    "check_issuer_document",
+    "check_opening",
+    "check_trust_bundle",
+    "commit",
+    "copy_json",
+    "countersign",
+    "create_signer",
+    "did_key_of",
+    "did_svc",
+    "evidence_leaf",
+    "generate_secret_key",
+    "is_did",
+    "issue",
+    "mint_metering",
+    "new_salt",
+    "open_seal",
+    "opening_key",
+    "parse_json",
+    "public_key_of_did_key",
+    "read_signed_statement",
+    "root_fingerprint",
+    "salt_commitment",
+    "seal",
+    "seal_reference",
+    "sign_statement",
+    "verify",
+    "verify_ed25519",
+]

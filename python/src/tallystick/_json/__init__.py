@@ -1,0 +1,1 @@
+"""The gate for untrusted JSON. ``tallystick.canonical`` is its public face."""

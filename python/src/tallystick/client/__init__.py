@@ -1,0 +1,18 @@
+"""Clients of a service: ``Client`` and, for asyncio, ``AsyncClient``."""
+
+from .asynchronous import AsyncClient
+from .params import Counterparty, EmitParams, IssueParams, Profile, SettlementReference
+from .retry import RetryPolicy
+from .synchronous import Client, issue
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "Counterparty",
+    "EmitParams",
+    "IssueParams",
+    "Profile",
+    "RetryPolicy",
+    "SettlementReference",
+    "issue",
+]

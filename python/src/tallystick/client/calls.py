@@ -1,0 +1,237 @@
+"""Every call of the service as a request, without sending it (``packages/server/src/routes``)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from typing import TypeVar, cast
+from urllib.parse import quote
+
+import httpx
+
+from ..canonical import canonical_bytes, copy_json
+from ..countersign import anchored_hash
+from ..did import did_svc
+from ..encoding import to_base64url
+from ..errors import TallyError
+from ..issue import SigningKey, signer_of
+from ..issuers import IssuerDocument, check_issuer_document, sign_statement
+from ..json_types import JsonObject, JsonValue
+from ..metering import MeteringBill
+from ..receipts.issued import Issued
+from ..receipts.read import read_json
+from ..trust import CheckedTrust, TrustPin, check_trust_bundle
+from ..verify import Verification
+from .params import Counterparty, EmitParams, Profile
+from .wire import AsyncLeaves, Call, Leaves, bill_lines, json_in, not_understood, object_in
+
+T = TypeVar("T")
+
+# What the service takes in one request: 500 receipts, and 1 MiB.
+_MAX_BATCH = 500
+_MAX_BATCH_BYTES = 1_000_000
+
+_MAX_JSON_LEAVES = 1_000
+"""Up to here evidence goes in one JSON body; a leaf is about 100 bytes."""
+
+
+class Calls:
+    """Requests to the addresses of one service."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_url: str | None,
+        site_url: str | None,
+        api_key: str | None,
+        agent_did: str | None,
+    ) -> None:
+        self._receipts_url = _service_url(base_url, "base_url")
+        self._api_url = _service_url(api_url or base_url, "api_url")
+        self._site_url = _service_url(site_url or base_url, "site_url")
+        self._api_key = api_key
+        self._agent_did = agent_did
+
+    def mint_free(self, input: str, purpose: str, anchor: bool, key: str | None) -> Call[Issued]:
+        body: JsonObject = {"input": input, "purpose": purpose}
+        if anchor:
+            body["anchor"] = True
+        return self._post("/v1/receipt/free", body, _issued, key)
+
+    def emit(self, profile: Profile, params: EmitParams, key: str | None) -> Call[Issued]:
+        path = f"/v1/receipt/emit?profile={quote(profile, safe='')}"
+        return self._post(path, params, _issued, key)
+
+    def metering(
+        self, bill: MeteringBill | JsonObject, evidence: Leaves | AsyncLeaves, key: str | None
+    ) -> Call[Issued]:
+        said = cast(JsonObject, bill)
+        path = "/v1/receipt/metering"
+        if isinstance(evidence, (list, tuple)) and len(evidence) <= _MAX_JSON_LEAVES:
+            return self._post(path, {**said, "evidence": list(evidence)}, _issued, key)
+        key = key or _fresh_key()
+        headers = {**self._headers(key), "content-type": "application/x-ndjson"}
+        lines = bill_lines(said, evidence)
+        return Call("POST", self._receipts_url + path, _issued, headers, lines)
+
+    def get_receipt(self, receipt_id: str) -> Call[Issued]:
+        path = f"/v1/receipt/{quote(receipt_id, safe='')}"
+        return Call("GET", self._receipts_url + path, _issued, self._headers())
+
+    def verify(
+        self, receipt: JsonValue | bytes, evidence: Iterable[JsonValue] | None
+    ) -> Call[Verification]:
+        body: JsonObject = {"receipt": read_json(receipt)}
+        if evidence is not None:
+            body["evidence"] = list(evidence)
+        return self._post("/v1/receipt/verify", body, _verdict, None)
+
+    def verify_many(
+        self, receipts: Iterable[JsonValue | bytes]
+    ) -> Iterator[Call[list[Verification]]]:
+        for batch in _batches(receipts):
+            yield self._post("/v1/receipts/verify", {"receipts": batch}, _verdicts, None)
+
+    def pricing(self) -> Call[JsonObject]:
+        return Call("GET", f"{self._receipts_url}/pricing", object_in, self._headers())
+
+    def select_profile(
+        self,
+        intent: str | None,
+        amount: float | str | None,
+        counterparty: str | Counterparty | None,
+    ) -> Call[JsonObject]:
+        said = {"intent": intent, "amount": amount, "counterparty": counterparty}
+        body = {name: value for name, value in said.items() if value is not None}
+        return self._post("/v1/rubric/select", body, object_in, None)
+
+    def service_did(self) -> Call[str]:
+        return Call("GET", f"{self._site_url}/.well-known/did.json", _service_did)
+
+    def register_issuer(
+        self, handle: str, issuer_key: SigningKey, audience: str, key: str | None
+    ) -> Call[IssuerDocument]:
+        did, signer = did_svc(handle), signer_of(issuer_key)
+        statement = sign_statement(
+            signer,
+            audience=audience,
+            did=did,
+            sequence=1,
+            action="register",
+            key_id=signer.key_id,
+            at=datetime.now(timezone.utc),
+        )
+        return self._post("/v1/issuers", statement, _record_of(did), key)
+
+    def issuer(self, did: str) -> Call[IssuerDocument]:
+        path = f"/.well-known/issuers/{quote(did, safe='')}.json"
+        return Call("GET", self._site_url + path, _record_of(did))
+
+    def fetch_trust(self, pin: TrustPin | None, root: str | None) -> Call[CheckedTrust]:
+        def read(response: httpx.Response) -> CheckedTrust:
+            now = datetime.now(timezone.utc)
+            return check_trust_bundle(json_in(response), now=now, pin=pin, root=root)
+
+        return Call("GET", f"{self._site_url}/.well-known/trust.json", read)
+
+    def anchor(self, receipt: JsonValue | bytes, key: str | None) -> Call[JsonObject]:
+        digest = to_base64url(bytes.fromhex(anchored_hash(receipt)))
+        url, body = f"{self._api_url}/v1/anchor", {"canonical_sha256": digest}
+        return self._post(url, body, object_in, key)
+
+    def _post(
+        self,
+        path: str,
+        body: Mapping[str, object],
+        read: Callable[[httpx.Response], T],
+        key: str | None,
+    ) -> Call[T]:
+        url = path if "://" in path else self._receipts_url + path
+        headers = {
+            **self._headers(key or _fresh_key()),
+            "content-type": "application/json",
+        }
+        return Call("POST", url, read, headers, canonical_bytes(copy_json(dict(body))))
+
+    def _headers(self, idempotency_key: str | None = None) -> dict[str, str]:
+        said = {
+            "authorization": None if self._api_key is None else f"Bearer {self._api_key}",
+            "x-agent-did": self._agent_did,
+            "idempotency-key": idempotency_key,
+        }
+        return {name: value for name, value in said.items() if value is not None}
+
+
+def _fresh_key() -> str:
+    return secrets.token_hex(16)
+
+
+def _service_url(text: str, member: str) -> str:
+    """Scheme, host, port and perhaps a path, no trailing slash. Raises ``invalid_field``."""
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL:
+        url = httpx.URL("")
+    plain = not (url.userinfo or url.query or url.fragment)
+    if url.scheme not in ("http", "https") or url.host == "" or not plain:
+        message = f"{text!r} is not the URL of a service, such as https://receipts.example.com."
+        raise TallyError("invalid_field", message, field=member)
+    return str(url).rstrip("/")
+
+
+def _batches(receipts: Iterable[JsonValue | bytes]) -> Iterator[list[JsonValue]]:
+    batch: list[JsonValue] = []
+    size = 0
+    for receipt in receipts:
+        document = read_json(receipt)
+        length = len(canonical_bytes(document)) + 1
+        if batch and (len(batch) == _MAX_BATCH or size + length > _MAX_BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(document)
+        size += length
+    if batch:
+        yield batch
+
+
+def _issued(response: httpx.Response) -> Issued:
+    return Issued(object_in(response), response.content.decode())
+
+
+def _verdict(response: httpx.Response) -> Verification:
+    return _read_verdict(json_in(response), response)
+
+
+def _verdicts(response: httpx.Response) -> list[Verification]:
+    results = object_in(response).get("results")
+    if not isinstance(results, list):
+        raise not_understood(response)
+    return [_read_verdict(result, response) for result in results]
+
+
+def _read_verdict(document: JsonValue, response: httpx.Response) -> Verification:
+    try:
+        return Verification.from_json(document)
+    except (KeyError, TypeError) as cause:
+        raise not_understood(response) from cause
+
+
+def _record_of(did: str) -> Callable[[httpx.Response], IssuerDocument]:
+    def read(response: httpx.Response) -> IssuerDocument:
+        record = check_issuer_document(json_in(response))
+        if record["did"] != did:
+            message = f"The record is that of {record['did']}, not of {did}."
+            raise TallyError("issuer_proof_invalid", message)
+        return record
+
+    return read
+
+
+def _service_did(response: httpx.Response) -> str:
+    names = object_in(response).get("alsoKnownAs")
+    if not isinstance(names, list) or not names or not isinstance(names[0], str):
+        message = "The service does not say which DID it has. Give it as audience."
+        raise TallyError("unavailable", message, status=response.status_code)
+    return names[0]

@@ -1,0 +1,184 @@
+"""One exchange with a service: what is sent, and what the answer says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+import httpx
+
+from ..canonical import canonical_bytes, copy_json, parse_json
+from ..errors import TallyError
+from ..json_types import JsonObject, JsonValue
+from ..shape import is_object
+
+T_co = TypeVar("T_co", covariant=True)
+
+Leaves: TypeAlias = Iterable[JsonValue]
+AsyncLeaves: TypeAlias = AsyncIterable[JsonValue]
+
+_LINES_A_CHUNK = 500
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A body of JSON lines: the bill, then its evidence, read as it is sent."""
+
+    bill: bytes
+    evidence: Leaves | AsyncLeaves
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the evidence can be read again: a generator cannot."""
+        evidence = self.evidence
+        if isinstance(evidence, Iterable):
+            return iter(evidence) is not evidence
+        return aiter(evidence) is not evidence
+
+    def chunks(self) -> Iterator[bytes]:
+        """Raises ``TypeError`` for evidence that only an ``AsyncClient`` can read."""
+        if not isinstance(self.evidence, Iterable):
+            raise TypeError("Evidence from an async iterable takes an AsyncClient.")
+        chunk = [self.bill]
+        for leaf in self.evidence:
+            chunk.append(_line(leaf))
+            if len(chunk) == _LINES_A_CHUNK:
+                yield b"".join(chunk)
+                chunk = []
+        yield b"".join(chunk)
+
+    async def async_chunks(self) -> AsyncIterator[bytes]:
+        if isinstance(self.evidence, Iterable):
+            for chunk in self.chunks():
+                yield chunk
+            return
+        lines = [self.bill]
+        async for leaf in self.evidence:
+            lines.append(_line(leaf))
+            if len(lines) == _LINES_A_CHUNK:
+                yield b"".join(lines)
+                lines = []
+        yield b"".join(lines)
+
+
+def bill_lines(bill: JsonObject, evidence: Leaves | AsyncLeaves) -> Lines:
+    return Lines(_line(bill), evidence)
+
+
+def _line(value: JsonValue) -> bytes:
+    return canonical_bytes(copy_json(value)) + b"\n"
+
+
+@dataclass(frozen=True)
+class Call(Generic[T_co]):
+    """A request, and how its answer is read."""
+
+    method: Literal["GET", "POST"]
+    url: str
+    read: Callable[[httpx.Response], T_co]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | Lines | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        return not isinstance(self.body, Lines) or self.body.repeatable
+
+
+def refusal(response: httpx.Response) -> TallyError | None:
+    """The error that an answer is, or ``None`` for one that is good."""
+    if response.is_success:
+        return None
+    problem = _problem_in(response)
+    origin, status = _origin(response.request.url), response.status_code
+    if problem is None:
+        location = response.headers.get("location")
+        where = f" It points to {location}: give the service's own URL." if location else ""
+        message = f"{origin} answered {status} and does not look like Tallystick.{where}"
+        return _answered(response, _code_of(status), message)
+    detail, member = problem.get("detail"), problem.get("field")
+    return _answered(
+        response,
+        str(problem["code"]),
+        detail if isinstance(detail, str) else f"The service answered {status}.",
+        member if isinstance(member, str) else None,
+    )
+
+
+def unreached(url: str, error: httpx.RequestError) -> TallyError:
+    """The error for a request that no answer came to."""
+    origin = _origin(httpx.URL(url))
+    late = isinstance(error, httpx.TimeoutException)
+    message = f"{origin} did not answer in time." if late else f"Nothing answers at {origin}."
+    failure = TallyError("unavailable", message)
+    failure.__cause__ = error
+    return failure
+
+
+def json_in(response: httpx.Response) -> JsonValue:
+    """The JSON of a good answer. Raises ``unavailable`` where it is none."""
+    try:
+        return parse_json(response.content)
+    except TallyError as cause:
+        raise not_understood(response) from cause
+
+
+def object_in(response: httpx.Response) -> JsonObject:
+    """The JSON object of a good answer. Raises ``unavailable`` where it is none."""
+    document = json_in(response)
+    if not is_object(document):
+        raise not_understood(response)
+    return document
+
+
+def not_understood(response: httpx.Response) -> TallyError:
+    """The error for a good status with a body that the service does not answer with."""
+    origin = _origin(response.request.url)
+    return _answered(response, "unavailable", f"{origin} does not answer like Tallystick.")
+
+
+def _answered(
+    response: httpx.Response, code: str, message: str, member: str | None = None
+) -> TallyError:
+    return TallyError(
+        code,
+        message,
+        field=member,
+        status=response.status_code,
+        retry_after=_retry_after(response.headers.get("retry-after")),
+        request_id=response.headers.get("x-request-id"),
+    )
+
+
+def _problem_in(response: httpx.Response) -> JsonObject | None:
+    try:
+        document = parse_json(response.content)
+    except TallyError:
+        return None
+    return document if is_object(document) and isinstance(document.get("code"), str) else None
+
+
+def _code_of(status: int) -> str:
+    """For answers that no code came with: from a proxy."""
+    return {404: "not_found", 413: "body_too_large", 429: "rate_limited"}.get(status, "unavailable")
+
+
+def _retry_after(text: str | None) -> float | None:
+    """Seconds from now: a count of them, or an HTTP date (RFC 9110, section 10.2.3)."""
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if at.tzinfo is None:
+        return None
+    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds())
+
+
+def _origin(url: httpx.URL) -> str:
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"

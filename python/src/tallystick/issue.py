@@ -1,0 +1,112 @@
+"""Issuers' own receipts ``svc-issue-v1``: signed here, with the issuer's key."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TypeAlias
+
+from ._json.rules import MAX_SAFE_INTEGER
+from .canonical import canonical_bytes, copy_json
+from .did import is_did
+from .ed25519 import Signer, create_signer
+from .encoding import from_base64url, to_base64url
+from .errors import TallyError
+from .json_types import JsonObject
+from .receipts.issue import ISSUE_TYPE
+from .receipts.issued import Issued
+from .shape import is_object
+from .timestamps import format_timestamp, unix_ms
+
+SigningKey: TypeAlias = bytes | str | Signer
+"""A 32-byte Ed25519 seed, that in base64url, or a ``Signer`` whose secret is elsewhere."""
+
+
+@dataclass(frozen=True)
+class IssuedByIssuer(Issued):
+    """A receipt that its issuer signed, and what the anchor log answered."""
+
+    anchor: JsonObject | None = None
+    """The pending or anchored result; ``None`` when anchoring was not asked for."""
+
+
+class AnchorError(TallyError):
+    """The receipt was signed, but not anchored.
+
+    ``issued`` is good as it stands: keep it, and try ``Client.anchor`` later. All else is that of
+    the refusal, which is the cause.
+    """
+
+    def __init__(self, refusal: TallyError, issued: Issued) -> None:
+        super().__init__(
+            refusal.code,
+            f"The receipt is signed but not anchored. {refusal.message}",
+            field=refusal.field,
+            status=refusal.status,
+            retry_after=refusal.retry_after,
+            request_id=refusal.request_id,
+        )
+        self.issued = issued
+
+
+def signer_of(key: SigningKey) -> Signer:
+    """The signer of a key. Raises ``invalid_secret_key``, ``invalid_base64url``."""
+    if isinstance(key, str):
+        return create_signer(from_base64url(key, 32))
+    return create_signer(key) if isinstance(key, bytes) else key
+
+
+def sign_issue(
+    *,
+    symbol: str,
+    units: int,
+    amount_usd: float,
+    recipient: str,
+    issuer_sk: SigningKey,
+    issuer_did: str | None = None,
+    issuer_verified: bool = False,
+) -> Issued:
+    """Issues a receipt without any network. The parameters are those of ``issue``.
+
+    Raises ``invalid_field``, ``invalid_secret_key``, ``invalid_base64url``.
+    """
+    _require(_is_text(symbol), "symbol", "a text that is not empty")
+    _require(_is_number(units, int), "units", "a whole number from 0 to 2^53-1")
+    _require(_is_number(amount_usd, int, float), "amount_usd", "a number from 0 to 2^53-1")
+    _require(_is_text(recipient), "recipient", "a text that is not empty")
+    _require(issuer_did is None or is_did(issuer_did), "issuer_did", "a DID")
+    signer = signer_of(issuer_sk)
+    now = unix_ms(datetime.now(timezone.utc))
+    body = copy_json(
+        {
+            "type": ISSUE_TYPE,
+            "receipt_id": f"r_issue_{now // 1_000}_{secrets.token_hex(6)}",
+            "symbol": symbol,
+            "units": units,
+            "amount_usd": amount_usd,
+            "recipient": recipient,
+            "issued_at": format_timestamp(now),
+            **({} if issuer_did is None else {"issuer_did": issuer_did}),
+            "issuer_pubkey": to_base64url(signer.public_key),
+            "issuer_verified": issuer_verified,
+        }
+    )
+    assert is_object(body)
+    signature = to_base64url(signer.sign(canonical_bytes(body)))
+    return Issued.of({**body, "sig_b64u": signature})
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_number(value: object, *kinds: type) -> bool:
+    return (
+        type(value) in kinds and isinstance(value, (int, float)) and 0 <= value <= MAX_SAFE_INTEGER
+    )
+
+
+def _require(good: bool, field: str, expected: str) -> None:
+    if not good:
+        raise TallyError("invalid_field", f"{field} must be {expected}.", field=field)

@@ -1,0 +1,111 @@
+"""Whose key signed a receipt, and whether it could sign then (spec/verification.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .did import did_key_of
+from .encoding import to_base64url
+from .receipts.family import Check, Claims, failed, passed, unchecked
+from .timestamps import format_timestamp, seconds_of
+from .trust import IssuerKey, IssuerRecord, Trust
+
+IssuerStatus: TypeAlias = Literal["verified", "registered", "unknown", "contradicted"]
+KeyState: TypeAlias = Literal["pending", "active", "retired", "revoked", "compromised", "unknown"]
+
+
+@dataclass(frozen=True)
+class IssuerVerdict:
+    did: str | None
+    status: IssuerStatus
+    key_state: KeyState
+    trusted: bool
+    checks: tuple[Check, Check]
+
+
+def judge_issuer(
+    claims: Claims, public_key: bytes | None, trust: Trust, anchored_at: int | None
+) -> IssuerVerdict:
+    """A receipt that contradicts what is known of the issuer that it names fails.
+
+    One whose issuer is not known is untrusted, no more. ``public_key`` is ``None`` when the
+    receipt's key could not be told; ``anchored_at`` is Unix milliseconds.
+    """
+    named = claims.issuer_did
+    if public_key is None:
+        return _contradicted(named, "The receipt's key could not be told.")
+    encoded = to_base64url(public_key)
+    record = trust.holder(encoded) if named is None else trust.issuer(named)
+    if record is None:
+        signer = claims.key_id or did_key_of(public_key)
+        if named is not None and named.startswith("did:key:") and named != signer:
+            return _contradicted(named, f"{named} did not sign this; {signer} did.")
+        return _unknown(named)
+    did = record["did"]
+    key = next((key for key in record["keys"] if key["public_key"] == encoded), None)
+    if key is None:
+        return _contradicted(did, f"{did} does not hold the key that signed this.")
+    if key["purpose"] != "receipt":
+        return _contradicted(did, f"The key of {did} is for {key['purpose']}, not for receipts.")
+    if claims.issuer_verified is True and record["status"] != "verified":
+        detail = f"{did} claims to be verified, but is only {record['status']}."
+        return _contradicted(did, detail)
+    return _known(record, key, claims.issued_at, anchored_at)
+
+
+def _contradicted(did: str | None, detail: str) -> IssuerVerdict:
+    window = unchecked("key_window", "Not reached: the key is not known as one of the issuer.")
+    return IssuerVerdict(did, "contradicted", "unknown", False, (failed("issuer", detail), window))
+
+
+def _unknown(did: str | None) -> IssuerVerdict:
+    checks = (
+        unchecked("issuer", "The trust given does not know this issuer."),
+        unchecked("key_window", "Nothing is known of when this key was in use."),
+    )
+    return IssuerVerdict(did, "unknown", "unknown", False, checks)
+
+
+def _known(
+    record: IssuerRecord, key: IssuerKey, issued_at: int, anchored_at: int | None
+) -> IssuerVerdict:
+    revoked = key["revoked"]
+    compromised = revoked is not None and revoked["reason"] == "compromised"
+    dated_by_anchor = (
+        anchored_at is not None
+        and revoked is not None
+        and anchored_at < seconds_of(revoked["at"]) * 1_000
+    )
+    believable = not compromised or dated_by_anchor
+    window = _window_check(key, issued_at)
+    within = window.ok is True
+    if within and not believable:
+        detail = "The key was compromised, and nothing proves that this was signed before."
+        window = unchecked("key_window", detail)
+    holder = f"The key belongs to {record['did']}, which is {record['status']}."
+    return IssuerVerdict(
+        did=record["did"],
+        status=record["status"],
+        key_state="compromised" if compromised else key["state"],
+        trusted=record["status"] == "verified" and within and believable,
+        checks=(passed("issuer", holder), window),
+    )
+
+
+def _window_check(key: IssuerKey, issued_at: int) -> Check:
+    name, revoked, until = "key_window", key["revoked"], key["valid_until"]
+    at = f"issued at {format_timestamp(issued_at * 1_000)}"
+    state = key["state"]
+    if state == "pending":
+        return failed(name, "The key is not in use yet.")
+    if (state == "retired" and until is None) or (state == "revoked" and revoked is None):
+        return failed(name, f"The key is {state}, and its record does not say since when.")
+    if issued_at < seconds_of(key["valid_from"]):
+        return failed(name, f"The key signs from {key['valid_from']} on; this was {at}.")
+    if until is not None and issued_at >= seconds_of(until):
+        return failed(name, f"The key signed until {until}; this was {at}.")
+    if revoked is not None and issued_at >= seconds_of(revoked["at"]):
+        detail = f"The key was revoked at {revoked['at']} ({revoked['reason']}); this was {at}."
+        return failed(name, detail)
+    return passed(name, "The key was in use when this was issued.")

@@ -1,0 +1,1 @@
+"""The families of receipts (spec/receipts.md)."""

@@ -1,0 +1,142 @@
+"""What the verifier needs to know of a family of receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ..json_types import JsonObject, JsonValue
+from ..shape import Fault, is_object
+
+SCHEMA_VERSION = "r1.0.0"
+
+UNSIGNED_MEMBERS = ("anchor_ref", "tier", "anchor")
+"""Members that no signature covers: hints about where a receipt is anchored, never authority."""
+
+MAX_BYTES = {"nano": 600, "standard": 3072}
+"""Largest receipts, in bytes of their JCS form without the unsigned members."""
+
+FamilyName: TypeAlias = Literal["envelope", "profile", "metering", "issue", "legacy"]
+Role: TypeAlias = Literal["requester", "operator"]
+Evidence: TypeAlias = Iterable[JsonValue]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One named check. ``ok`` is ``None`` where there was nothing to check it with.
+
+    ``detail`` is for people and may change.
+    """
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a receipt says of itself, read from a document whose shape holds."""
+
+    receipt_id: str
+    profile: str
+    key_id: str | None
+    """``None`` where only ``issuer_public_key`` names the key."""
+    issuer_public_key: str | None
+    """base64url, 32 bytes; ``None`` where the family carries none."""
+    issuer_did: str | None
+    issuer_verified: bool | None
+    issued_at: int
+    """Whole Unix seconds."""
+    signature: str
+    """base64url, 64 bytes: the issuer's own signature."""
+
+
+@dataclass(frozen=True)
+class CounterSignature:
+    """Of somebody other than the issuer; ``did`` is who must have made it."""
+
+    role: Role
+    did: str | None
+    signature: str | None
+
+
+def no_counter_signatures(_: JsonObject) -> Sequence[CounterSignature]:
+    return ()
+
+
+def no_rules(_: JsonObject, __: Evidence | None) -> Iterable[Check]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """All functions but ``recognises`` and ``shape`` expect a document whose shape holds."""
+
+    name: FamilyName
+    recognises: Callable[[JsonObject], bool]
+    shape: Callable[[JsonObject], Fault | None]
+    claims: Callable[[JsonObject], Claims]
+    signed: Callable[[JsonObject], JsonObject]
+    """The value whose JCS bytes the issuer signed."""
+    anchored: Callable[[JsonObject], JsonObject]
+    """Without unsigned members and counter-signatures, with the issuer's signature."""
+    counter_signatures: Callable[[JsonObject], Sequence[CounterSignature]] = no_counter_signatures
+    rules: Callable[[JsonObject, Evidence | None], Iterable[Check]] = no_rules
+    """The family's own rules, each by name."""
+
+
+def without(document: JsonObject, *names: str) -> JsonObject:
+    """A shallow copy without these members."""
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def without_unsigned(document: JsonObject) -> JsonObject:
+    return without(document, *UNSIGNED_MEMBERS)
+
+
+def object_at(document: JsonObject, name: str) -> JsonObject:
+    """A member that the shape says is an object."""
+    value = document[name]
+    assert is_object(value)
+    return value
+
+
+def text_at(document: JsonObject, name: str) -> str:
+    """A member that the shape says is a text."""
+    value = document[name]
+    assert isinstance(value, str)
+    return value
+
+
+def text_or_none(document: JsonObject, name: str) -> str | None:
+    value = document.get(name)
+    return value if isinstance(value, str) else None
+
+
+def bool_or_none(document: JsonObject, name: str) -> bool | None:
+    value = document.get(name)
+    return value if isinstance(value, bool) else None
+
+
+def integer_at(document: JsonObject, name: str) -> int:
+    """A member that the shape says is an integer."""
+    value = document[name]
+    assert isinstance(value, int)
+    return value
+
+
+def passed(name: str, detail: str) -> Check:
+    return Check(name, True, detail)
+
+
+def failed(name: str, detail: str) -> Check:
+    return Check(name, False, detail)
+
+
+def unchecked(name: str, detail: str) -> Check:
+    return Check(name, None, detail)
+
+
+def check(name: str, ok: bool, good: str, bad: str) -> Check:
+    return Check(name, ok, good if ok else bad)

@@ -1,0 +1,50 @@
+"""Finding the family of a document."""
+
+from __future__ import annotations
+
+from ..canonical import copy_json, parse_json
+from ..errors import TallyError
+from ..json_types import JsonObject, JsonValue
+from ..metering.family import METERING
+from ..shape import is_object
+from .envelope import ENVELOPE
+from .family import Family
+from .issue import ISSUE
+from .profiles import FULL, LEGACY, NANO
+
+_FAMILIES = (ENVELOPE, NANO, FULL, METERING, ISSUE, LEGACY)
+
+
+def family_of(document: JsonObject) -> Family | None:
+    """The family that a document says it belongs to; the first that fits decides."""
+    return next((family for family in _FAMILIES if family.recognises(document)), None)
+
+
+def read_json(document: object) -> JsonValue:
+    """A gated value: of JSON text (``str``, or UTF-8 ``bytes``), or a copy of a value in memory.
+
+    Raises ``json_*``.
+    """
+    if isinstance(document, str):
+        return parse_json(_utf8(document))
+    return parse_json(document) if isinstance(document, bytes) else copy_json(document)
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as cause:
+        message = "The text holds half of a surrogate pair, which has no UTF-8."
+        raise TallyError("json_lone_surrogate", message) from cause
+
+
+def read_receipt(document: object) -> tuple[Family, JsonObject]:
+    """A document of a known family whose shape holds. Raises ``not_a_receipt``, ``json_*``."""
+    receipt = read_json(document)
+    family = family_of(receipt) if is_object(receipt) else None
+    if not is_object(receipt) or family is None:
+        raise TallyError("not_a_receipt", "This is not a receipt of a known family.")
+    fault = family.shape(receipt)
+    if fault is not None:
+        raise TallyError("not_a_receipt", str(fault), field=fault.field)
+    return family, receipt

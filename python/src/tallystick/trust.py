@@ -1,0 +1,264 @@
+"""Whom a verifier trusts: issuer records, found by DID or key, and the bundle that lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias, TypedDict, cast
+
+from .canonical import canonical_bytes
+from .did import did_key_of
+from .ed25519 import verify_ed25519
+from .encoding import from_base64url
+from .errors import TallyError
+from .hashes import sha256_hex
+from .json_types import JsonObject, JsonValue
+from .receipts.family import without
+from .receipts.read import read_json
+from .shape import (
+    bytes32,
+    constant,
+    did,
+    integer,
+    is_object,
+    key_id,
+    list_of,
+    members,
+    non_empty_text,
+    nullable,
+    one_of,
+    signature,
+    timestamp,
+)
+from .timestamps import seconds_of, unix_ms
+
+KeyPurpose: TypeAlias = Literal["root", "receipt", "log", "status", "benchmark", "bundle"]
+RevocationReason: TypeAlias = Literal["compromised", "superseded", "ceased", "unspecified"]
+
+KEY_PURPOSES = ("root", "receipt", "log", "status", "benchmark", "bundle")
+REVOCATION_REASONS = ("compromised", "superseded", "ceased", "unspecified")
+
+
+class Revocation(TypedDict):
+    at: str
+    reason: RevocationReason
+
+
+class IssuerKey(TypedDict):
+    """One key of an issuer: it signs for [valid_from, valid_until), and nothing once revoked."""
+
+    key_id: str
+    public_key: str
+    """base64url, 32 bytes."""
+    purpose: KeyPurpose
+    state: Literal["pending", "active", "retired", "revoked"]
+    valid_from: str
+    valid_until: str | None
+    revoked: Revocation | None
+
+
+class IssuerRecord(TypedDict):
+    """``registered`` by proof of possession alone; ``verified`` by an act of the operator."""
+
+    did: str
+    status: Literal["registered", "verified"]
+    keys: list[IssuerKey]
+
+
+class KeyReference(TypedDict):
+    key_id: str
+    public_key: str
+
+
+class LogAuthority(KeyReference):
+    origin: str
+
+
+class ChainAuthority(TypedDict):
+    network: str
+    chain_id: int
+    address: str
+
+
+class TrustBundle(TypedDict):
+    """The signed list of issuers, keys and anchors that a service stands for (spec/trust.md)."""
+
+    type: str
+    version: int
+    issued_at: str
+    expires_at: str
+    root: KeyReference
+    issuers: list[IssuerRecord]
+    log: LogAuthority | None
+    chain: ChainAuthority | None
+    sig_b64u: str
+
+
+@dataclass(frozen=True)
+class TrustPin:
+    """What a client remembers of a service: its root, and the newest bundle seen."""
+
+    root: str
+    """``sha256:<hex>`` of the root's public key."""
+    version: int
+    bundle_sha256: str
+    """SHA-256 of the bundle's JCS bytes, hex: two bundles of one version are refused."""
+
+
+class Trust:
+    """Issuers that a verifier knows, found by DID or by key."""
+
+    def __init__(self, records: Iterable[IssuerRecord] = ()) -> None:
+        """Of two records of one DID the first counts; a key is that of a verified record first.
+
+        Raises ``trust_invalid`` where a did:key stands beside another public key than its own.
+        """
+        self._issuers: dict[str, IssuerRecord] = {}
+        self._holders: dict[str, IssuerRecord] = {}
+        self._keys: dict[str, IssuerKey] = {}
+        for record in records:
+            if record["did"] not in self._issuers:
+                self._add(record)
+
+    def issuer(self, did: str) -> IssuerRecord | None:
+        """The record of a DID."""
+        return self._issuers.get(did)
+
+    def holder(self, public_key: str) -> IssuerRecord | None:
+        """The issuer that holds a key (base64url), a verified one first."""
+        return self._holders.get(public_key)
+
+    def key(self, key_id: str) -> IssuerKey | None:
+        """The key of an id."""
+        return self._keys.get(key_id)
+
+    def _add(self, record: IssuerRecord) -> None:
+        self._issuers[record["did"]] = record
+        verified = record["status"] == "verified"
+        for key in record["keys"]:
+            name, public_key = key["key_id"], key["public_key"]
+            if name.startswith("did:key:") and name != did_key_of(from_base64url(public_key, 32)):
+                message = f"{name} stands beside a public key that is not its own."
+                raise TallyError("trust_invalid", message)
+            if verified or name not in self._keys:
+                self._keys[name] = key
+            if verified or public_key not in self._holders:
+                self._holders[public_key] = record
+
+
+@dataclass(frozen=True)
+class CheckedTrust:
+    """A bundle whose signature holds, what to remember of it, and its issuers."""
+
+    bundle: TrustBundle
+    pin: TrustPin
+    """For the next check, so that an older bundle and one of another root are refused."""
+    trust: Trust
+
+
+_issuer_key = members(
+    {
+        "key_id": key_id,
+        "public_key": bytes32,
+        "purpose": one_of(*KEY_PURPOSES),
+        "state": one_of("pending", "active", "retired", "revoked"),
+        "valid_from": timestamp,
+        "valid_until": nullable(timestamp),
+        "revoked": nullable(members({"at": timestamp, "reason": one_of(*REVOCATION_REASONS)})),
+    }
+)
+
+_issuer_record = members(
+    {
+        "did": did,
+        "status": one_of("registered", "verified"),
+        "keys": list_of(_issuer_key, "a list of keys"),
+    }
+)
+
+_bundle = members(
+    {
+        "type": constant("svc-trust-v1"),
+        "version": integer(1),
+        "issued_at": timestamp,
+        "expires_at": timestamp,
+        "root": members({"key_id": key_id, "public_key": bytes32}),
+        "issuers": list_of(_issuer_record, "a list of issuers"),
+        "log": nullable(
+            members({"origin": non_empty_text, "key_id": key_id, "public_key": bytes32})
+        ),
+        "chain": nullable(
+            members({"network": non_empty_text, "chain_id": integer(1), "address": non_empty_text})
+        ),
+        "sig_b64u": signature,
+    }
+)
+
+
+def root_fingerprint(public_key: bytes) -> str:
+    """``sha256:<hex>`` of a root's public key (32 bytes): what people compare."""
+    return f"sha256:{sha256_hex(public_key)}"
+
+
+def check_trust_bundle(
+    document: JsonValue | bytes | TrustBundle,
+    *,
+    now: datetime,
+    pin: TrustPin | None = None,
+    root: str | None = None,
+) -> CheckedTrust:
+    """Checks a bundle and, where there is a pin, that it is no step back (spec/trust.md).
+
+    ``document`` is JSON as ``bytes`` or ``str``, or parsed; ``now`` has a time zone; ``root`` is a
+    fingerprint learnt another way than the bundle. Raises ``trust_invalid``,
+    ``trust_root_mismatch``, ``trust_signature_invalid``, ``trust_rollback``, ``trust_expired``,
+    ``json_*``.
+    """
+    copy = read_json(document)
+    fault = _bundle(copy, "")
+    if fault is not None:
+        raise TallyError("trust_invalid", str(fault), field=fault.field)
+    assert is_object(copy)
+    bundle = cast(TrustBundle, copy)
+    public_key = from_base64url(bundle["root"]["public_key"], 32)
+    _require_root(root_fingerprint(public_key), pin, root)
+    _require_signature(copy, public_key)
+    if did_key_of(public_key) != bundle["root"]["key_id"]:
+        message = "root.key_id is not the did:key of root.public_key."
+        raise TallyError("trust_invalid", message, field="root.key_id")
+    bundle_sha256 = sha256_hex(canonical_bytes(copy))
+    seen = TrustPin(root_fingerprint(public_key), bundle["version"], bundle_sha256)
+    _refuse_step_back(seen, pin)
+    if seconds_of(bundle["expires_at"]) * 1_000 <= unix_ms(now):
+        message = f"The bundle expired at {bundle['expires_at']}. Fetch a newer one."
+        raise TallyError("trust_expired", message)
+    return CheckedTrust(bundle, seen, Trust(bundle["issuers"]))
+
+
+def _require_root(found: str, pin: TrustPin | None, root: str | None) -> None:
+    for expected in (pin.root if pin is not None else None, root):
+        if expected is not None and expected != found:
+            raise TallyError(
+                "trust_root_mismatch",
+                f"The bundle's root is {found}; the pinned one is {expected}. If the service "
+                "really changed its root, remove the pin by hand.",
+            )
+
+
+def _require_signature(bundle: JsonObject, public_key: bytes) -> None:
+    signed = canonical_bytes(without(bundle, "sig_b64u"))
+    if not verify_ed25519(public_key, signed, from_base64url(str(bundle["sig_b64u"]), 64)):
+        message = "The bundle was changed after its root signed it."
+        raise TallyError("trust_signature_invalid", message)
+
+
+def _refuse_step_back(seen: TrustPin, pinned: TrustPin | None) -> None:
+    if pinned is None:
+        return
+    if seen.version < pinned.version:
+        message = f"The bundle is version {seen.version}, but {pinned.version} was seen before."
+        raise TallyError("trust_rollback", message)
+    if seen.version == pinned.version and seen.bundle_sha256 != pinned.bundle_sha256:
+        message = f"There are two different bundles of version {seen.version}."
+        raise TallyError("trust_rollback", message)

@@ -1,0 +1,296 @@
+"""Verifying a receipt of any family: a pure function, offline (spec/verification.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any, cast
+
+from .canonical import canonical_bytes
+from .did import did_key_of, public_key_of_did_key
+from .ed25519 import verify_ed25519
+from .encoding import from_base64url, to_base64url
+from .errors import TallyError
+from .json_types import JsonObject, JsonValue
+from .judge import IssuerStatus, KeyState, judge_issuer
+from .receipts.family import (
+    MAX_BYTES,
+    Check,
+    Claims,
+    CounterSignature,
+    Family,
+    FamilyName,
+    check,
+    failed,
+    passed,
+    unchecked,
+    without_unsigned,
+)
+from .receipts.read import family_of, read_json
+from .shape import is_object
+from .timestamps import format_timestamp, unix_ms
+from .trust import Trust
+
+_CLOCK_SKEW = 300
+"""How far an issuer's clock may run ahead of the verifier's, in seconds."""
+
+
+@dataclass(frozen=True)
+class Issuer:
+    """Whose key it is, by the trust given."""
+
+    did: str | None
+    key_id: str | None
+    trusted: bool
+    """The key belongs to a verified issuer, and its window covers the receipt."""
+    status: IssuerStatus
+    key_state: KeyState
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdict. ``valid``: integrity, and no contradiction with known issuers.
+
+    Trust is said apart from it: ``issuer.trusted``.
+    """
+
+    valid: bool
+    integrity: bool
+    """These bytes were signed by this key, and the family's rules hold."""
+    issuer: Issuer
+    family: FamilyName | None
+    profile: str | None
+    receipt_id: str | None
+    checks: tuple[Check, ...]
+    verified_at: str
+
+    def to_json(self) -> JsonObject:
+        """The verdict as the service answers it."""
+        return cast(JsonObject, {**asdict(self), "checks": [asdict(one) for one in self.checks]})
+
+    @classmethod
+    def from_json(cls, document: JsonValue) -> Verification:
+        """A verdict that a service answered. Members that are not known here are left out.
+
+        Raises ``KeyError`` or ``TypeError`` where it is none.
+        """
+        verdict = cast(dict[str, Any], document)
+        members = {one.name: verdict[one.name] for one in fields(cls)}
+        issuer = {one.name: verdict["issuer"][one.name] for one in fields(Issuer)}
+        checks = tuple(Check(one["name"], one["ok"], one["detail"]) for one in verdict["checks"])
+        return cls(**{**members, "issuer": Issuer(**issuer), "checks": checks})
+
+
+def verify(
+    document: JsonValue | bytes,
+    *,
+    now: datetime,
+    trust: Trust | None = None,
+    evidence: Iterable[JsonValue] | None = None,
+    anchored_at: datetime | None = None,
+) -> Verification:
+    """Verifies a receipt. Nothing is fetched; a receipt that is no good is no error.
+
+    ``document`` is the receipt's text (``str`` or UTF-8 ``bytes``) or the parsed object; ``now``
+    and ``anchored_at`` have a time zone. ``trust`` are the issuers known, nobody when absent;
+    ``evidence`` the leaves behind a metering receipt, in order; ``anchored_at`` the time at which
+    the anchored hash is known to have existed, which the caller checked.
+
+    Raises ``json_*`` for text that is not I-JSON or a value that is not plain JSON.
+    """
+    at = unix_ms(now)
+    receipt = read_json(document)
+    family = family_of(receipt) if is_object(receipt) else None
+    if not is_object(receipt) or family is None:
+        return _not_reached(None, "This is not a receipt of a known family.", at)
+    fault = family.shape(receipt)
+    if fault is not None:
+        return _not_reached(family, str(fault), at)
+    claims = family.claims(receipt)
+    known = Trust() if trust is None else trust
+    key = _resolve_key(claims, known)
+    integrity_checks = _integrity_checks(family, receipt, claims, key, known, evidence)
+    anchored = None if anchored_at is None else unix_ms(anchored_at)
+    issuer = judge_issuer(claims, key.public_key, known, anchored)
+    checks = [
+        *integrity_checks,
+        _time_check(claims, at),
+        *issuer.checks,
+        _anchor_check(claims, anchored),
+    ]
+    valid = _holds(checks)
+    return Verification(
+        valid=valid,
+        integrity=_holds(integrity_checks),
+        issuer=Issuer(
+            did=issuer.did,
+            key_id=claims.key_id or key.key_id,
+            trusted=valid and issuer.trusted,
+            status=issuer.status,
+            key_state=issuer.key_state,
+        ),
+        family=family.name,
+        profile=claims.profile,
+        receipt_id=claims.receipt_id,
+        checks=tuple(checks),
+        verified_at=format_timestamp(at),
+    )
+
+
+def _holds(checks: Iterable[Check]) -> bool:
+    return all(one.ok is not False for one in checks)
+
+
+def _not_reached(family: Family | None, detail: str, at: int) -> Verification:
+    missing = unchecked("signature", "Not reached: the document has not the form of a receipt.")
+    return Verification(
+        valid=False,
+        integrity=False,
+        issuer=Issuer(None, None, False, "unknown", "unknown"),
+        family=None if family is None else family.name,
+        profile=None,
+        receipt_id=None,
+        checks=(failed("format", detail), missing),
+        verified_at=format_timestamp(at),
+    )
+
+
+@dataclass(frozen=True)
+class _ResolvedKey:
+    check: Check
+    key_id: str | None
+    public_key: bytes | None
+
+
+def _integrity_checks(
+    family: Family,
+    receipt: JsonObject,
+    claims: Claims,
+    key: _ResolvedKey,
+    trust: Trust,
+    evidence: Iterable[JsonValue] | None,
+) -> list[Check]:
+    signed = canonical_bytes(family.signed(receipt))
+    kind = claims.profile if family.name == "profile" else family.name
+    return [
+        passed("format", f"It has the members of {kind}."),
+        _size_check(family, claims.profile, receipt),
+        key.check,
+        _signature_check(signed, claims.signature, key.public_key),
+        *(_counter_check(signed, one, trust) for one in family.counter_signatures(receipt)),
+        *family.rules(receipt, evidence),
+    ]
+
+
+def _size_check(family: Family, profile: str, receipt: JsonObject) -> Check:
+    limit = None if family.name == "legacy" else MAX_BYTES.get(profile)
+    if limit is None:
+        return passed("size", f"{profile} has no size limit.")
+    size = len(canonical_bytes(without_unsigned(receipt)))
+    return check(
+        "size",
+        size <= limit,
+        f"{size} of {limit} bytes.",
+        f"{size} bytes; {profile} allows {limit}.",
+    )
+
+
+def _resolve_key(claims: Claims, trust: Trust) -> _ResolvedKey:
+    """The key that the receipt names: by its did:key, or by an id that the trust holds."""
+    carried = claims.issuer_public_key
+    try:
+        if claims.key_id is not None:
+            public_key = _public_key_of(claims.key_id, trust)
+        else:
+            public_key = None if carried is None else from_base64url(carried, 32)
+        if public_key is None:
+            return _unresolved(f"The key {claims.key_id} is not among those that are known.")
+        if carried is not None and to_base64url(public_key) != carried:
+            return _unresolved("issuer_pubkey is another key than key_id names.")
+        key_id = claims.key_id or did_key_of(public_key)
+    except TallyError as error:
+        return _unresolved(error.message)
+    return _ResolvedKey(passed("key", f"The key is {key_id}."), key_id, public_key)
+
+
+def _public_key_of(key_id: str, trust: Trust) -> bytes | None:
+    known = trust.key(key_id)
+    if known is not None:
+        return from_base64url(known["public_key"], 32)
+    return public_key_of_did_key(key_id) if key_id.startswith("did:key:") else None
+
+
+def _unresolved(detail: str) -> _ResolvedKey:
+    return _ResolvedKey(failed("key", detail), None, None)
+
+
+def _signature_check(signed: bytes, signature: str, public_key: bytes | None) -> Check:
+    if public_key is None:
+        return failed("signature", "There is no key to check it with.")
+    return check(
+        "signature",
+        verify_ed25519(public_key, signed, from_base64url(signature, 64)),
+        "The signature of the issuer is over exactly these contents.",
+        "The signature does not match: the contents were changed, or another key signed them.",
+    )
+
+
+def _counter_check(signed: bytes, counter: CounterSignature, trust: Trust) -> Check:
+    name, did = f"signature_{counter.role}", counter.did
+    if counter.signature is None:
+        return unchecked(name, f"The {counter.role} has not signed.")
+    if did is None:
+        return failed(name, f"There is a signature, but the receipt names no {counter.role}.")
+    candidates = _keys_of(did, trust)
+    if not candidates:
+        return unchecked(name, f"The keys of {did} are not known here.")
+    signature = from_base64url(counter.signature, 64)
+    signer = next((key for key in candidates if verify_ed25519(key[0], signed, signature)), None)
+    if signer is None:
+        return failed(name, f"The signature is not one of {did} over these contents.")
+    _, revoked = signer
+    if revoked:
+        detail = f"A key of {did} signed this that was revoked: nothing shows that it was before."
+        return unchecked(name, detail)
+    return passed(name, f"{did} signed exactly these contents.")
+
+
+def _keys_of(did: str, trust: Trust) -> list[tuple[bytes, bool]]:
+    """The keys that may counter-sign for a DID, and whether each was revoked.
+
+    A key of unusable form is no key.
+    """
+    if not did.startswith("did:key:"):
+        record = trust.issuer(did)
+        return [
+            (from_base64url(key["public_key"], 32), key["revoked"] is not None)
+            for key in (record["keys"] if record is not None else [])
+            if key["purpose"] == "receipt"
+        ]
+    try:
+        return [(public_key_of_did_key(did), False)]
+    except TallyError:
+        return []
+
+
+def _time_check(claims: Claims, now: int) -> Check:
+    issued = format_timestamp(claims.issued_at * 1_000)
+    return check(
+        "issued_at",
+        claims.issued_at <= now // 1_000 + _CLOCK_SKEW,
+        f"Issued at {issued}.",
+        f"Issued at {issued}, which has not come yet.",
+    )
+
+
+def _anchor_check(claims: Claims, anchored_at: int | None) -> Check:
+    if anchored_at is None:
+        return unchecked("anchor", "No anchor proof was given.")
+    at = format_timestamp(anchored_at)
+    return check(
+        "anchor",
+        claims.issued_at <= anchored_at // 1_000 + _CLOCK_SKEW,
+        f"It existed at {at}.",
+        f"It claims to be issued after it was anchored at {at}.",
+    )

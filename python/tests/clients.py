@@ -1,0 +1,42 @@
+"""Both clients behind one face, so that one suite runs on either."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias, cast
+
+from tallystick import AsyncClient, Client
+
+Kind: TypeAlias = Literal["sync", "async"]
+KINDS: list[Kind] = ["sync", "async"]
+
+
+class _Awaited:
+    """An ``AsyncClient`` whose methods are awaited at once."""
+
+    def __init__(self, client: AsyncClient, loop: asyncio.AbstractEventLoop) -> None:
+        self._client = client
+        self._loop = loop
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._client, name)
+        assert inspect.iscoroutinefunction(method)
+        return lambda *args, **params: self._loop.run_until_complete(method(*args, **params))
+
+
+@contextmanager
+def opened(kind: Kind, url: str, **options: Any) -> Iterator[Client]:
+    if kind == "sync":
+        with Client(url, **options) as client:
+            yield client
+        return
+    loop = asyncio.new_event_loop()
+    try:
+        asynchronous = AsyncClient(url, **options)
+        yield cast(Client, _Awaited(asynchronous, loop))
+        loop.run_until_complete(asynchronous.aclose())
+    finally:
+        loop.close()

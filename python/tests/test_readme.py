@@ -1,0 +1,28 @@
+"""The README's code runs as printed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from support import ROOT, with_node
+
+DEFAULT_URL = "http://127.0.0.1:8787"
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "python" / "README.md").read_text(), re.DOTALL)
+
+
+@with_node
+@pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
+def test_block(code: str, service: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code.replace(DEFAULT_URL, service), "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    expected = {
+        "mint_free": "True True\nformat True",
+        "issue(": '{"amount_usd":1250.5,',
+        "metering": "metered_units_partially_evidence_backed\n",
+    }
+    assert [printed.startswith(text) for name, text in expected.items() if name in code] == [True]
+
+
+def test_blocks_are_found() -> None:
+    assert len(BLOCKS) == 3
