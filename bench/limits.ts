@@ -2,6 +2,8 @@
 // against. Reads one JSON command a line, answers with one JSON line.
 
 import { generateKeyPairSync, hash, verify as rawVerify, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { type JsonValue, parseJson, utf8, verify } from '@tallystick/core';
 
@@ -49,7 +51,23 @@ const works = {
   },
 };
 
+/** A bare HTTP server that signs or verifies once a request and answers a kilobyte: nothing durable, nothing parsed. */
+const bare = createServer((request, response) => {
+  request.resume().on('end', () => {
+    if (request.url === '/sign') works.sign();
+    else works.verify();
+    response.setHeader('content-type', 'application/json').end(message);
+  });
+});
+
+function listen(): Promise<string> {
+  return new Promise((resolve) => {
+    bare.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(bare.address() as AddressInfo).port}`));
+  });
+}
+
 type Command =
+  | { measure: 'http' }
   | { measure: keyof typeof works; ms: number }
   | { measure: 'core'; receipt: string; calls: number };
 
@@ -59,6 +77,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const times = await coreVerify(command.receipt, command.calls);
     const at = (share: number): number | undefined => times[Math.floor(times.length * share)];
     process.stdout.write(`${JSON.stringify({ p50: at(0.5), p95: at(0.95) })}\n`);
+  } else if (command.measure === 'http') {
+    process.stdout.write(`${JSON.stringify(await listen())}\n`);
   } else {
     process.stdout.write(`${JSON.stringify(rate(command.ms, works[command.measure]))}\n`);
   }

@@ -45,7 +45,7 @@ export function asker(child: ChildProcess): Ask {
     child.stdin?.write(`${JSON.stringify(command)}\n`);
     const { value, done } = await answers.next();
     if (done) throw new Error('The child that measures the limits ended.');
-    return JSON.parse(String(value)) as T;
+    return JSON.parse(value) as T;
   };
 }
 

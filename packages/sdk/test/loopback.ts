@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 
 /** A request as it arrived. */
-export interface Arrived {
+interface Arrived {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

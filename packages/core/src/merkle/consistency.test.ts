@@ -137,8 +137,9 @@ test.each([[0], [12], [31], [33], [64]])('a hash of %i bytes in a tree that grew
 
 test('malformed members are false, never an exception', () => {
   const claim = claimFor(6, 13);
+  // A proof may hold between more than one pair of sizes, so no size that could be one.
   const garbage = fc.oneof(
-    fc.anything(),
+    fc.anything().filter((value) => !Number.isSafeInteger(value)),
     fc.uint8Array({ maxLength: 40 }),
     fc.array(fc.oneof(fc.anything(), fc.uint8Array({ minLength: 32, maxLength: 32 })), { maxLength: 5 }),
     fc.constantFrom(
@@ -156,9 +157,7 @@ test('malformed members are false, never an exception', () => {
   );
   fc.assert(
     fc.property(fc.constantFrom('size1', 'size2', 'root1', 'root2', 'path'), garbage, (member, value) => {
-      expect(verifyConsistency({ ...claim, [member]: value })).toBe(
-        (member === 'size1' && value === 6) || (member === 'size2' && value === 13),
-      );
+      expect(verifyConsistency({ ...claim, [member]: value })).toBe(false);
     }),
     { numRuns: 500 },
   );

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../test/frame.ts';
 import { type Listening, listen } from '../listen.ts';
 import { toProblem } from '../problem.ts';
-import { readJson } from './body.ts';
+import { bodyChunks, readJson } from './body.ts';
 import type { AppEnv } from './context.ts';
 
 const LIMIT = 64;
@@ -137,5 +137,25 @@ describe('on a socket', () => {
     socket.write(head('Content-Length: 1000000'));
     expect(await promise).toMatch(/body_too_large/);
     socket.destroy();
+  });
+});
+
+describe('bodyChunks', () => {
+  it('gives the event loop a turn after each chunk, though all are there already', async () => {
+    let turns = 0;
+    const turnsAt: number[] = [];
+    const chunked = new Hono<AppEnv>().post('/', async (c) => {
+      let ticking = setImmediate(function tick() {
+        turns += 1;
+        ticking = setImmediate(tick);
+      });
+      for await (const chunk of bodyChunks(c)) turnsAt.push(turns * chunk.length);
+      clearImmediate(ticking);
+      return c.text('');
+    });
+    const init = { method: 'POST', body: stream('a', 'b', 'c', 'd'), duplex: 'half' };
+    await chunked.request('/', init);
+    expect(turnsAt).toHaveLength(4);
+    expect(new Set(turnsAt).size).toBe(4);
   });
 });

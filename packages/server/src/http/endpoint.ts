@@ -54,7 +54,7 @@ interface StreamDefinition<Query, Params> {
 }
 
 /** A request whose body is still to be read, and has passed no gate. */
-export interface StreamCall<Query = undefined, Params = undefined> extends Exchange {
+interface StreamCall<Query, Params> extends Exchange {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly query: Query;
   readonly params: Params;

@@ -1,8 +1,8 @@
-import type { JsonValue } from '@tallystick/core';
 import {
   type EvidenceSummary,
   type EvidenceTally,
   type JsonObject,
+  type JsonValue,
   LineReader,
   lineName,
   parseLine,

@@ -61,11 +61,6 @@ it('gives metrics of requests and of the process', async () => {
   expect(text).toContain('process_resident_memory_bytes');
 });
 
-it('sends who wants to verify to the reference', async () => {
-  const answer = await testApi().app.request('/verify');
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs#verify']);
-});
-
 describe.each(['/docs', '/docs/errors'])('%s', (path) => {
   it('allows its own style sheet and nothing else', async () => {
     const answer = await testApi().app.request(path);

@@ -1,12 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import {
-  type JsonValue,
-  PROFILES,
-  type Profile,
-  receiptIdPattern,
-  SCHEMA_VERSION,
-  TallyError,
-} from '@tallystick/core';
+import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { idempotencyClaim, replayOf } from '../http/idempotency.ts';

@@ -1,0 +1,70 @@
+import { type JsonObject, parseJson, utf8 } from '@tallystick/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testFrame } from '../../test/frame.ts';
+import { startTestService, type TestService } from '../../test/service.ts';
+import { createApi } from '../http/api.ts';
+import { pageRoutes } from './pages.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const blockOf = (html: string): string | undefined =>
+  /<script type="application\/json" id="site-trust">(.*?)<\/script>/s.exec(html)?.[1];
+
+describe('GET /verify', () => {
+  it('is one page whose header repeats the policy that it states of itself', async () => {
+    const { status, headers, text } = await service.get('/verify');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const policy = headers.get('content-security-policy');
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'sha256-[\w+/]{43}='; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'$/,
+    );
+    expect(text).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+  });
+
+  it('holds the newest trust bundle as data', async () => {
+    const { text } = await service.get('/verify');
+    const embedded = parseJson(utf8(blockOf(text) ?? '')) as JsonObject;
+    expect(embedded).toEqual({
+      site: service.config.siteUrl,
+      bundle: (await service.get('/.well-known/trust.json')).json,
+    });
+  });
+
+  it('answers 304 to the tag that it gave, and to no other', async () => {
+    const { headers } = await service.get('/verify');
+    const etag = headers.get('etag') ?? '';
+    const conditional = async (value: string) => service.get('/verify', { 'if-none-match': value });
+    const unchanged = await conditional(`"other", W/${etag}`);
+    expect([unchanged.status, unchanged.text, unchanged.headers.get('etag')]).toEqual([304, '', etag]);
+    expect((await conditional('"other"')).status).toBe(200);
+  });
+
+  it('answers to HEAD without the page', async () => {
+    const url = await service.listen();
+    const response = await fetch(`${url}/verify`, { method: 'HEAD' });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(response.headers.get('etag')).toBe((await service.get('/verify')).headers.get('etag'));
+  });
+
+  it('follows the bundle, and nothing in a bundle can end the block that it stands in', async () => {
+    let text: string | null = null;
+    const trust = { bundle: () => (text === null ? null : ({ text } as never)) };
+    const api = createApi(testFrame());
+    api.add(...pageRoutes({ config: { siteUrl: 'https://site.test' }, trust }));
+    const page = async () => (await api.app.request('/verify')).text();
+    expect(blockOf(await page())).toBe('null');
+    text = '{"note":"</script><script>alert(1)</script> $& $1"}';
+    const html = await page();
+    expect(parseJson(utf8(blockOf(html) ?? ''))).toEqual({
+      site: 'https://site.test',
+      bundle: JSON.parse(text),
+    });
+    expect(html.match(/<script/g)).toHaveLength(4);
+  });
+});

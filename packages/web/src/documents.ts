@@ -1,0 +1,49 @@
+import { isObject, type JsonValue, parseJson, parseLine, parseTimestamp } from '@tallystick/core';
+import { prose, say } from './words.ts';
+
+/** What a file that was dropped turns out to be. */
+export type Kind = 'receipt' | 'evidence' | 'trust';
+
+const bundle = /"type"\s*:\s*"svc-trust-v1"/;
+const leaves = /^\s*(\[|\{[^{}]*"receipt_sha256"[^{}]*\})/;
+
+/** Sorts a file by what it looks like; what looks like nothing else is taken for a receipt, and judged as one. */
+export function kindOf(bytes: Uint8Array): Kind {
+  const text = new TextDecoder().decode(bytes);
+  if (bundle.test(text)) return 'trust';
+  return leaves.test(text) ? 'evidence' : 'receipt';
+}
+
+/** A trust bundle as it is served, or as `tally trust fetch` keeps it, beside its pin. */
+export function bundleIn(document: JsonValue): JsonValue {
+  return isObject(document) && isObject(document.bundle) ? document.bundle : document;
+}
+
+/**
+ * The evidence leaves in the order given: a JSON array, or one JSON value a line. Empty lines are skipped.
+ * @throws json_*
+ */
+export function leavesOf(bytes: Uint8Array): JsonValue[] {
+  const first = bytes.find((byte) => byte > 0x20);
+  if (first === 0x5b) return parseJson(bytes) as JsonValue[];
+  const found: JsonValue[] = [];
+  let start = 0;
+  for (let line = 1; start < bytes.length; line++) {
+    const end = bytes.indexOf(0x0a, start);
+    const text = bytes.subarray(start, end < 0 ? bytes.length : end);
+    if (text.some((byte) => byte > 0x20)) found.push(parseLine(text, `line ${line}`));
+    start += text.length + 1;
+  }
+  return found;
+}
+
+/**
+ * The Unix milliseconds of a UTC time, or undefined for an empty text.
+ * @throws RangeError for anything else
+ */
+export function timeOf(text: string): number | undefined {
+  if (text.trim() === '') return undefined;
+  const instant = parseTimestamp(text.trim());
+  if (instant === null) throw new RangeError(say(prose.text.badTime, text.trim()));
+  return instant.seconds * 1000 + instant.nanos / 1e6;
+}

@@ -1,0 +1,72 @@
+import { formatTimestamp, type JsonValue } from '@tallystick/core';
+import { button, copyButton, element, put } from './dom.ts';
+import { lookUp, prose, say } from './words.ts';
+
+/** Characters of a text that are drawn at first. */
+const SHOWN_CHARACTERS = 1000;
+/** Members that are drawn of one document: past it, a page would only grow slow. */
+const SHOWN_MEMBERS = 400;
+
+/** All members of a receipt, nested as they are. @param kind whose compact names are explained */
+export function fieldsOf(receipt: JsonValue, kind: string | null): HTMLElement {
+  const glosses: Record<string, string> = { ...prose.glosses.all, ...lookUp<object>(prose.glosses, kind) };
+  let left = SHOWN_MEMBERS;
+
+  const list = (value: object, path: string): HTMLElement => {
+    const rows: HTMLElement[] = [];
+    for (const [name, member] of Object.entries(value)) {
+      if (left-- <= 0) {
+        rows.push(element('div', '', element('dt', '', '…'), element('dd', '', prose.text.moreMembers)));
+        break;
+      }
+      rows.push(row(name, member as JsonValue, path === '' ? name : `${path}.${name}`));
+    }
+    return element('dl', 'fields', ...rows);
+  };
+
+  const row = (name: string, value: JsonValue, path: string): HTMLElement => {
+    const term = element('dt', '', name);
+    const gloss = lookUp(glosses, path);
+    if (gloss !== undefined) term.append(element('span', 'gloss', gloss));
+    if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
+      return element('div', 'group', term, element('dd', '', list(value, path)));
+    }
+    return element('div', '', term, element('dd', '', valueOf(value, name), copyButton(asText(value), path)));
+  };
+
+  return typeof receipt === 'object' && receipt !== null
+    ? list(receipt, '')
+    : row(prose.text.document, receipt, '');
+}
+
+/** A term, its value whole, and a button that copies it. */
+export function field(name: string, value: string): HTMLElement {
+  const description = element('dd', '', valueOf(value, ''), copyButton(value, name));
+  return element('div', '', element('dt', '', name), description);
+}
+
+function asText(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function valueOf(value: JsonValue, name: string): HTMLElement {
+  if (value === null || value === '')
+    return element('span', 'value none', value === null ? 'null' : prose.text.emptyText);
+  if (typeof value !== 'string') {
+    const time = name === 'ts' && typeof value === 'number' ? ` (${formatTimestamp(value * 1000)})` : '';
+    return element('span', 'value', JSON.stringify(value) + time);
+  }
+  const shown = element('span', /\s/.test(value) ? 'value text' : 'value');
+  if (value.length <= SHOWN_CHARACTERS) {
+    put(shown, value);
+    return shown;
+  }
+  const rest = say(prose.text.showAll, value.length);
+  put(
+    shown,
+    value.slice(0, SHOWN_CHARACTERS).toWellFormed(),
+    '… ',
+    button(rest, 'all', () => put(shown, value)),
+  );
+  return shown;
+}

@@ -1,0 +1,126 @@
+import {
+  fromHex,
+  type IssuerRecord,
+  type JsonObject,
+  openSeal,
+  type SealReference,
+  TallyError,
+  trustOf,
+  type Verification,
+  verify,
+} from '@tallystick/core';
+import { announce, button, byId, element, icon, on, put } from './dom.ts';
+import { dataOf, prose, say } from './words.ts';
+
+/** The samples that the page carries: made once, from fixed keys, by scripts/samples.ts. */
+export interface Samples {
+  readonly issuers: readonly IssuerRecord[];
+  readonly valid: JsonObject;
+  readonly tampered: JsonObject;
+  readonly forged: JsonObject;
+  /** A receipt about a sealed document, the document, its key and another, both hex. */
+  readonly sealing: {
+    readonly receipt: JsonObject & { readonly seal: JsonObject & SealReference };
+    readonly document: JsonObject;
+    readonly key: string;
+    readonly wrongKey: string;
+  };
+}
+
+interface Result {
+  /** What was found, in a word or two. */
+  readonly found: string;
+  readonly why: string;
+  /** Whether that is what must be found. */
+  readonly expected: boolean;
+  readonly receipt?: JsonObject;
+}
+
+/** Wires the button. `open` puts a sample into the receipt box. */
+export function fiveChecks(open: (receipt: JsonObject) => unknown): void {
+  const samples = dataOf('samples') as Samples;
+  on(byId('run-five'), 'click', async () => {
+    const results = await Promise.all(runFive(samples));
+    const rows = [...byId('five-list').children];
+    for (const [index, result] of results.entries()) {
+      const row = rows[index];
+      if (row) showResult(row, result, open);
+    }
+    const right = results.filter(({ expected }) => expected).length;
+    const all = right === results.length;
+    const summary = all ? prose.text.allFive : say(prose.text.notAllFive, right);
+    const line = byId('five-summary');
+    put(line, summary);
+    line.hidden = false;
+    announce(summary);
+  });
+}
+
+function showResult(
+  row: Element,
+  { found, why, expected, receipt }: Result,
+  open: (receipt: JsonObject) => unknown,
+): void {
+  for (const old of row.querySelectorAll('.outcome, .row')) old.remove();
+  const line = element(
+    'p',
+    'outcome',
+    icon(expected ? 'pass' : 'fail'),
+    element('strong', '', found),
+    ` ${why}`,
+  );
+  line.dataset.state = expected ? 'pass' : 'fail';
+  row.append(line);
+  if (receipt === undefined) return;
+  const opener = button(prose.text.openSample, 'quiet', () => open(receipt));
+  row.append(element('div', 'row', opener));
+}
+
+function runFive(samples: Samples): Promise<Result>[] {
+  const { issuers, valid, tampered, forged, sealing } = samples;
+  const trust = trustOf(issuers);
+  const verdictOn = (receipt: JsonObject): Promise<Verification> =>
+    verify(receipt, { now: Date.now(), trust });
+  return [
+    judged(valid, verdictOn, 'signature', true, prose.five.valid),
+    judged(tampered, verdictOn, 'payload_sha256', false, prose.five.tampered),
+    judged(forged, verdictOn, 'signature', false, prose.five.forged),
+    opened(sealing, verdictOn, sealing.key, null),
+    opened(sealing, verdictOn, sealing.wrongKey, 'seal_wrong_key'),
+  ];
+}
+
+/** The verdict by one check; for the others the verdict must agree with it. */
+async function judged(
+  receipt: JsonObject,
+  verdictOn: (receipt: JsonObject) => Promise<Verification>,
+  name: string,
+  must: boolean,
+  [good, bad]: readonly string[],
+): Promise<Result> {
+  const { valid, issuer, checks } = await verdictOn(receipt);
+  const check = checks.find((one) => one.name === name);
+  return {
+    found: (check?.ok ? good : bad) ?? '',
+    why: check?.detail ?? '',
+    expected: check?.ok === must && valid === must && issuer.trusted === must,
+    receipt,
+  };
+}
+
+async function opened(
+  { receipt, document, ...sealing }: Samples['sealing'],
+  verdictOn: (receipt: JsonObject) => Promise<Verification>,
+  key: string,
+  must: string | null,
+): Promise<Result> {
+  const { valid } = await verdictOn(receipt);
+  try {
+    const text = new TextDecoder().decode(await openSeal(document, fromHex(key, 32), receipt.seal));
+    const expected = valid && must === null && sealing.key === key;
+    return { found: prose.text.verified, why: say(prose.text.sealedText, text), expected };
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    return { found: prose.text.refused, why: error.message, expected: valid && error.code === must };
+  }
+}

@@ -1,0 +1,76 @@
+import { utf8 } from '@tallystick/core';
+import { byId, on, put } from './dom.ts';
+import { prose, say } from './words.ts';
+
+/** A text box that a file may stand in for: what is judged is the file's own bytes until the box is edited. */
+export interface Input {
+  /** Null when it is empty. */
+  bytes(): Uint8Array | null;
+  set(bytes: Uint8Array, source: string): void;
+  clear(): void;
+}
+
+/** Larger files are not shown in the box, which would only make the page slow. */
+const SHOWN_BYTES = 200_000;
+
+/**
+ * @param id of the text area; its note is `<id>-source`, its file input `<id>-file`
+ * @param edited is called when its contents were changed by hand, and told whether something was pasted
+ */
+export function createInput(id: string, edited: (pasted: boolean) => unknown): Input {
+  const box = byId(id, HTMLTextAreaElement);
+  const note = byId(`${id}-source`);
+  let file: Uint8Array | null = null;
+  box.addEventListener('input', ({ inputType }) => {
+    file = null;
+    put(note);
+    edited(inputType === 'insertFromPaste');
+  });
+  return {
+    bytes: () => file ?? (box.value === '' ? null : utf8(box.value)),
+    set(bytes, source) {
+      file = bytes;
+      box.value = bytes.length > SHOWN_BYTES ? '' : new TextDecoder().decode(bytes);
+      put(note, say(prose.text.source, source, bytes.length));
+    },
+    clear() {
+      file = null;
+      box.value = '';
+      put(note);
+    },
+  };
+}
+
+/** Calls with the bytes and the name of each file that is chosen. */
+export function onFile(id: string, take: (bytes: Uint8Array, name: string) => Promise<void>): void {
+  const chooser = byId(`${id}-file`, HTMLInputElement);
+  on(chooser, 'change', async () => {
+    for (const file of chooser.files ?? []) await take(await bytesOf(file), file.name);
+    // The same file may be chosen again.
+    chooser.value = '';
+  });
+}
+
+/** Takes files that are dropped anywhere on the page. */
+export function onDrop(take: (bytes: Uint8Array, name: string) => Promise<void>): void {
+  const veil = byId('dropping');
+  addEventListener('dragover', (event) => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    veil.hidden = false;
+  });
+  addEventListener('dragleave', ({ relatedTarget }) => {
+    veil.hidden = relatedTarget === null || veil.hidden;
+  });
+  on(window, 'drop', async (event) => {
+    veil.hidden = true;
+    const files = (event as DragEvent).dataTransfer?.files ?? [];
+    if (files.length === 0) return;
+    event.preventDefault();
+    for (const file of files) await take(await bytesOf(file), file.name);
+  });
+}
+
+async function bytesOf(file: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await file.arrayBuffer());
+}

@@ -1,0 +1,123 @@
+import { TallyError, utf8 } from '@tallystick/core';
+import { kindOf, timeOf } from './documents.ts';
+import { byId, on, put } from './dom.ts';
+import { fiveChecks } from './five.ts';
+import { createInput, onDrop, onFile } from './inputs.ts';
+import { judge } from './judge.ts';
+import { enableSaving } from './save.ts';
+import { remember, trustAt } from './trust.ts';
+import { refusal, showTrust } from './trust-panel.ts';
+import { hideOutcome, showFault, showOutcome } from './verdict.ts';
+import { prose, say } from './words.ts';
+
+enableSaving();
+
+const edited = (pasted: boolean): unknown => (pasted ? verifyNow() : hideOutcome());
+const receipt = createInput('receipt', edited);
+const evidence = createInput('evidence', edited);
+const asOf = byId('as-of', HTMLInputElement);
+const anchoredAt = byId('anchored-at', HTMLInputElement);
+const trustBox = byId('trust', HTMLTextAreaElement);
+let runs = 0;
+
+/** Judges what stands in the boxes; of two that overlap the later one is shown. */
+async function verifyNow(): Promise<void> {
+  const run = ++runs;
+  const times = readTimes();
+  if (times === null) return;
+  const inputs = { receipt: receipt.bytes() ?? new Uint8Array(), evidence: evidence.bytes() };
+  try {
+    const trust = await trustAt(times.now);
+    const question = { ...times, ...inputs, trust };
+    const outcome = await judge(question);
+    if (run !== runs) return;
+    showTrust(trust, refresh);
+    showOutcome(outcome, question);
+  } catch (error) {
+    // An older verdict must not be left standing.
+    showFault({ code: 'internal', message: String(error), field: undefined }, 'receipt');
+    throw error;
+  }
+}
+
+/** The times to judge by, or null after having said what is wrong with one. */
+function readTimes(): { now: number; asOf: boolean; anchoredAt: number | undefined } | null {
+  try {
+    const chosen = timeOf(asOf.value);
+    put(
+      byId('time-hint'),
+      chosen === undefined ? prose.text.now : say(prose.text.asOfHint, asOf.value.trim()),
+    );
+    return { now: chosen ?? Date.now(), asOf: chosen !== undefined, anchoredAt: timeOf(anchoredAt.value) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    showFault({ code: 'invalid_time', message: error.message, field: undefined }, 'time');
+    return null;
+  }
+}
+
+/** After the trust or the time has changed: whom to judge by, and the verdict where there is one. */
+async function refresh(): Promise<void> {
+  if (receipt.bytes() !== null) return verifyNow();
+  const times = readTimes();
+  if (times !== null) showTrust(await trustAt(times.now), refresh);
+}
+
+async function addTrust(bytes: Uint8Array): Promise<void> {
+  const notice = byId('trust-error');
+  put(notice);
+  try {
+    await remember(bytes, readTimes()?.now ?? Date.now());
+    trustBox.value = '';
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    put(notice, refusal(prose.text.bundleRefused, error));
+  }
+  await refresh();
+}
+
+/** A file of any kind, put where it belongs. */
+async function take(bytes: Uint8Array, name: string): Promise<void> {
+  const kind = kindOf(bytes);
+  if (kind === 'trust') return addTrust(bytes);
+  if (kind === 'evidence') return takeEvidence(bytes, name);
+  return takeReceipt(bytes, name);
+}
+
+async function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {
+  receipt.set(bytes, name);
+  await verifyNow();
+}
+
+async function takeEvidence(bytes: Uint8Array, name: string): Promise<void> {
+  byId('evidence-panel', HTMLDetailsElement).open = true;
+  evidence.set(bytes, name);
+  if (receipt.bytes() !== null) await verifyNow();
+}
+
+const desk = byId('desk', HTMLFormElement);
+on(desk, 'submit', (event) => {
+  event.preventDefault();
+  return verifyNow();
+});
+on(desk, 'reset', () => {
+  runs++;
+  receipt.clear();
+  evidence.clear();
+  hideOutcome();
+  byId('receipt').focus();
+  // The fields are emptied after this event.
+  setTimeout(() => void refresh());
+});
+desk.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) desk.requestSubmit();
+});
+on(asOf, 'change', refresh);
+on(anchoredAt, 'change', refresh);
+on(byId('trust-add'), 'click', () => addTrust(utf8(trustBox.value)));
+onFile('receipt', takeReceipt);
+onFile('evidence', takeEvidence);
+onFile('trust', addTrust);
+onDrop(take);
+fiveChecks((sample) => takeReceipt(utf8(JSON.stringify(sample, null, 2)), prose.text.sample));
+void refresh();

@@ -1,0 +1,144 @@
+import {
+  checkTrustBundle,
+  isObject,
+  type JsonValue,
+  parseJson,
+  TallyError,
+  type Trust,
+  type TrustBundle,
+  type TrustPin,
+  trustOf,
+  utf8,
+} from '@tallystick/core';
+import { bundleIn } from './documents.ts';
+import { byId } from './dom.ts';
+
+const STORED_AS = 'tallystick-trust';
+
+/** The one bundle that this browser remembers, and the pin that later ones must carry on from. */
+interface Remembered {
+  readonly pin: TrustPin;
+  readonly bundle: JsonValue;
+}
+
+/** The bundle that the site put into the page when it served it. */
+interface SiteTrust {
+  readonly site: string;
+  readonly bundle: JsonValue;
+}
+
+interface Refusal {
+  readonly from: 'site' | 'remembered';
+  readonly error: TallyError;
+}
+
+/** Whom receipts are judged by: one bundle or none, and what was refused on the way. */
+export interface TrustInUse {
+  readonly bundle: TrustBundle | null;
+  readonly issuers: Trust;
+  readonly pin: TrustPin | null;
+  /** The site's name where its own bundle is in use. */
+  readonly site: string | null;
+  /** Whether the root is remembered in this browser. */
+  readonly remembered: boolean;
+  readonly refusals: readonly Refusal[];
+}
+
+/** In place of what can't be read any more. No bundle carries on from it: the reader has to forget it. */
+const DAMAGED: Remembered = { pin: { root: 'damaged', version: 1, bundle_sha256: '' }, bundle: null };
+
+/** Used where the browser keeps nothing for this page. */
+let unstored: string | null = null;
+
+/**
+ * The bundle to judge by at a time (Unix milliseconds). Nothing that the site serves gets past the pin: without
+ * one its bundle is used as it is, with one it must carry on from it.
+ */
+export async function trustAt(now: number): Promise<TrustInUse> {
+  const held = recall();
+  const served = siteTrust();
+  const refusals: Refusal[] = [];
+  const tried = async (from: Refusal['from'], bundle: JsonValue, pin: TrustPin | undefined) => {
+    try {
+      return await check(bundle, now, pin);
+    } catch (error) {
+      if (!(error instanceof TallyError)) throw error;
+      refusals.push({ from, error });
+      return null;
+    }
+  };
+  const fromSite = served && (await tried('site', served.bundle, held?.pin));
+  if (served && fromSite) {
+    if (held && fromSite.pin.version > held.pin.version) store({ pin: fromSite.pin, bundle: served.bundle });
+    return { ...fromSite, site: served.site, remembered: held !== null, refusals };
+  }
+  const kept = held && (await tried('remembered', held.bundle, held.pin));
+  const used = kept ?? { bundle: null, issuers: trustOf([]), pin: null };
+  return { ...used, site: null, remembered: held !== null, refusals };
+}
+
+/** A bundle that may be judged by. @throws trust_* */
+async function check(document: JsonValue, now: number, pin: TrustPin | undefined) {
+  const checked = await checkTrustBundle(document, { now, pin });
+  return { ...checked, issuers: trustOf(checked.bundle.issuers) };
+}
+
+/**
+ * Checks a bundle and remembers it with its root.
+ * @param now Unix milliseconds
+ * @throws json_*, trust_*: what is remembered stays as it was
+ */
+export async function remember(bytes: Uint8Array, now: number): Promise<void> {
+  const document = bundleIn(parseJson(bytes));
+  const { pin } = await check(document, now, recall()?.pin);
+  store({ pin, bundle: document });
+}
+
+/** The bundle in use becomes the one that is remembered. */
+export function rememberInUse({ bundle, pin }: TrustInUse): void {
+  if (bundle !== null && pin !== null) store({ pin, bundle: bundle as unknown as JsonValue });
+}
+
+/** Any bundle of any root may come next. */
+export function forget(): void {
+  unstored = null;
+  try {
+    localStorage.removeItem(STORED_AS);
+  } catch {
+    // Nothing is kept for this page, so nothing is left to remove.
+  }
+}
+
+function store(remembered: Remembered): void {
+  unstored = JSON.stringify(remembered);
+  try {
+    localStorage.setItem(STORED_AS, unstored);
+  } catch {
+    // Some browsers keep nothing for a page from disk: it is remembered until the page is closed.
+  }
+}
+
+function recall(): Remembered | null {
+  let text = unstored;
+  try {
+    text = localStorage.getItem(STORED_AS) ?? text;
+  } catch {
+    // As in `store`.
+  }
+  return text === null ? null : (readRemembered(text) ?? DAMAGED);
+}
+
+function readRemembered(text: string): Remembered | null {
+  try {
+    const { pin, bundle } = JSON.parse(text) as Remembered;
+    const whole = [pin.root, pin.bundle_sha256].every((part) => typeof part === 'string') && pin.version > 0;
+    return whole ? { pin, bundle } : null;
+  } catch {
+    return null;
+  }
+}
+
+function siteTrust(): SiteTrust | null {
+  const embedded = parseJson(utf8(byId('site-trust').textContent ?? ''));
+  return isObject(embedded) ? (embedded as unknown as SiteTrust) : null;
+}

@@ -1,0 +1,168 @@
+import { formatTimestamp, fromHex, isObject, type TallyError, toBase64url } from '@tallystick/core';
+import { checkRow, checksOf, stateOf, tallyOf } from './checks.ts';
+import { coverageOf } from './coverage.ts';
+import { announce, byId, copyButton, element, fromTemplate, icon, put, type State, slotOf } from './dom.ts';
+import { field, fieldsOf } from './fields.ts';
+import type { Outcome, Question } from './judge.ts';
+import { lookUp, prose, say } from './words.ts';
+
+type Judged = Extract<Outcome, { fault: null }>;
+
+/** Takes the verdict away: it is no longer about what stands in the boxes. */
+export function hideOutcome(): void {
+  const result = byId('result');
+  result.hidden = true;
+  put(result);
+}
+
+/** Draws the outcome, tells it to screen readers, and brings it into sight. */
+export function showOutcome(outcome: Outcome, question: Question): void {
+  const result = byId('result');
+  if (outcome.fault !== null) showFault(outcome.fault, outcome.input);
+  else {
+    put(result, ...partsOf(outcome, question));
+    result.hidden = false;
+    const { checks } = outcome.verdict;
+    announce(`${titleOf(outcome)}. ${messageOf(outcome, question)} ${tallyOf(checks)}.`);
+  }
+  result.querySelector('h2')?.focus({ preventScroll: true });
+  const { top } = result.getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) result.scrollIntoView();
+}
+
+/** What is wrong with an input, and what to do. */
+export function showFault(
+  { code, message, field: at }: Pick<TallyError, 'message' | 'field'> & { code: string },
+  input: string,
+): void {
+  const title = say(prose.text.unreadable, input);
+  const where = at === undefined ? message : `${at}: ${message}`;
+  const result = byId('result');
+  const advice = lookUp(prose.advice, code) ?? '';
+  put(result, fromTemplate('t-unreadable', { icon: icon('fail'), title, message: where, code, advice }));
+  result.hidden = false;
+  announce(`${title}. ${where} ${advice}`);
+}
+
+function stateOfVerdict({ verdict }: Judged): State {
+  if (!verdict.valid) return 'fail';
+  return verdict.issuer.trusted ? 'pass' : 'unsure';
+}
+
+function titleOf({ verdict, anchored }: Judged): string {
+  if (verdict.valid) return prose.titles[verdict.issuer.trusted ? 'trusted' : 'intact'];
+  if (verdict.integrity) return prose.titles.contradicted;
+  if (anchored !== null) return prose.titles.broken;
+  return prose.titles[verdict.family === null ? 'unknown' : 'format'];
+}
+
+function messageOf({ verdict }: Judged, { trust }: Question): string {
+  const { issuer, checks, valid } = verdict;
+  const failure = checks.find(({ ok }) => ok === false);
+  if (!valid) return failure ? `${failure.name}: ${failure.detail}` : '';
+  if (issuer.trusted) return say(prose.text.vouched, issuer.did, voucher(trust.site));
+  const window = checks.find(({ name, ok }) => name === 'key_window' && ok === null);
+  return issuer.status === 'registered' || issuer.status === 'unknown' || !window
+    ? prose.issuer[issuer.status]
+    : window.detail;
+}
+
+const voucher = (site: string | null): string =>
+  site === null ? prose.text.bundleRemembered : say(prose.text.bundleOfSite, site);
+
+function* partsOf(judged: Judged, question: Question): Generator<Node> {
+  const { receipt, verdict, anchored } = judged;
+  const kind = verdict.family === 'profile' ? verdict.profile : verdict.family;
+  yield verdictCard(judged, question, kind);
+  yield verdict.valid ? proofOf(judged, kind ?? '') : fromTemplate('t-nothing');
+  if (verdict.family === 'metering' && anchored !== null) yield coverageOf(receipt, verdict);
+  yield checksOf(verdict.checks);
+  if (anchored !== null) {
+    yield signaturesOf(judged);
+    yield anchorOf(anchored);
+  }
+  const text = JSON.stringify(receipt);
+  const heading = element(
+    'div',
+    'five-head',
+    element('h3', '', prose.text.receipt),
+    copyButton(text, prose.text.receiptAsJson),
+  );
+  yield element('section', 'block', heading, fieldsOf(receipt, kind));
+}
+
+function verdictCard(judged: Judged, question: Question, kind: string | null): DocumentFragment {
+  const { verdict } = judged;
+  const { issuer, integrity, valid, receipt_id } = verdict;
+  const trusted: State = issuer.trusted ? 'pass' : issuer.status === 'contradicted' ? 'fail' : 'unknown';
+  const trustText = issuer.trusted
+    ? prose.text.trusted
+    : valid
+      ? say(prose.text.notTrusted, messageOf(judged, question))
+      : issuer.status === 'contradicted'
+        ? prose.issuer.contradicted
+        : prose.text.onlyValid;
+  const key = issuer.key_state === 'unknown' ? null : say(prose.text.key, issuer.key_state);
+  const names = [lookUp(prose.names, kind), receipt_id, issuer.did, key];
+  const card = fromTemplate('t-verdict', {
+    icon: icon(stateOfVerdict(judged)),
+    title: titleOf(judged),
+    message: messageOf(judged, question),
+    integrity: claim(integrity ? 'pass' : 'fail', integrity ? prose.text.holds : prose.text.holdsNot),
+    trust: claim(trusted, trustText),
+    identity: [...names.filter((name) => typeof name === 'string'), tallyOf(verdict.checks)].join(' · '),
+    time: timeNote(question),
+  });
+  const box = card.querySelector<HTMLElement>('.verdict');
+  if (box) box.dataset.state = stateOfVerdict(judged);
+  return card;
+}
+
+function claim(state: State, text: string): HTMLElement {
+  const made = element('span', '', icon(state), text);
+  made.dataset.state = state;
+  return made;
+}
+
+/** Said only where the time is not this machine's own, or where the reader's word was taken. */
+function timeNote({ asOf, now, anchoredAt }: Question): string {
+  const judged = asOf ? say(prose.text.asOf, formatTimestamp(now)) : '';
+  if (anchoredAt === undefined) return judged;
+  return `${judged} ${say(prose.text.anchoredAt, formatTimestamp(anchoredAt))}`.trim();
+}
+
+function proofOf({ verdict }: Judged, kind: string): DocumentFragment {
+  const words = lookUp<{ proves: string[]; not: string[] }>(prose.proof, kind) ?? { proves: [], not: [] };
+  const { text } = prose;
+  const { issuer, checks } = verdict;
+  const anchored = checks.some(({ name, ok }) => name === 'anchor' && ok === true);
+  const signer = issuer.trusted ? say(text.trustedSigner, issuer.did) : say(text.keySigner, issuer.key_id);
+  const items = (texts: readonly string[]): Node[] => texts.map((text) => element('li', '', text));
+  const proof = fromTemplate('t-proof');
+  put(slotOf(proof, 'proves'), ...items([say(text.notCharacterChanged, signer), ...words.proves]));
+  const unproved = [...(issuer.trusted ? [] : [text.keyHolder]), ...(anchored ? [] : [text.when])];
+  put(slotOf(proof, 'not'), ...items([...unproved, ...words.not]));
+  return proof;
+}
+
+/** The issuer's signature and, of an envelope, those of the other two parties. */
+function signaturesOf({ receipt, verdict: { checks } }: Judged): DocumentFragment {
+  const parties = [
+    ['signature', prose.text.issuer],
+    ['signature_requester', prose.text.requester],
+    ['signature_operator', prose.text.operator],
+  ] as const;
+  const rows = parties.flatMap(([name, party]) => {
+    const check = checks.find((one) => one.name === name);
+    return check === undefined ? [] : [checkRow(stateOf(check), party, check.detail)];
+  });
+  const block = fromTemplate('t-signatures');
+  put(slotOf(block, 'list'), ...rows);
+  return isObject(receipt) && rows.length > 1 ? block : document.createDocumentFragment();
+}
+
+function anchorOf(hash: string): DocumentFragment {
+  const block = fromTemplate('t-anchor');
+  put(slotOf(block, 'fields'), field('SHA-256', hash), field('canonical_sha256', toBase64url(fromHex(hash))));
+  return block;
+}

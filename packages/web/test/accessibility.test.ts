@@ -1,0 +1,95 @@
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtPage } from '../scripts/page.ts';
+import { addBundle, bundleOf, launch, open, stores, vectors, verifyText } from './browser.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+const documentOf = (file: string): string => JSON.stringify(vectors(file)[0]?.document);
+
+/** Everything that the page can look like. */
+const states: Record<string, (page: Page) => Promise<void>> = {
+  'at the start': async () => {},
+  'all panels open': (page) =>
+    page.evaluate(() => {
+      for (const panel of document.querySelectorAll('details')) panel.open = true;
+    }),
+  'the five checks': async (page) => {
+    await page.click('#run-five');
+    await page.waitForSelector('#five-summary:not([hidden])');
+  },
+  'valid and trusted': async (page) => {
+    await addBundle(page, await bundleOf(stores['known'] ?? []));
+    await page.waitForSelector('text=Version 1');
+    await verifyText(page, documentOf('envelope.json'));
+  },
+  'intact, not trusted': (page) => verifyText(page, documentOf('metering.json')),
+  'not valid': (page) =>
+    verifyText(page, documentOf('pq.json').replace('"auditor_verifier":false', '"auditor_verifier":true')),
+  'not readable': (page) => verifyText(page, '{'),
+  'a bundle refused': async (page) => {
+    await addBundle(page, '{}');
+    await page.waitForSelector('#trust-error p');
+  },
+};
+
+describe.each([
+  [320, 'light'],
+  [320, 'dark'],
+  [1440, 'light'],
+  [1440, 'dark'],
+] as const)('at %i px, %s', (width, colorScheme) => {
+  test.each(Object.keys(states))('%s: nothing for axe, no overflow, no complaint', async (name) => {
+    const options = { viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' as const };
+    const { page, context, complaints } = await open(browser, builtPage.href, options);
+    await states[name]?.(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    expect(complaints).toEqual([]);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() =>
+      (window as unknown as { axe: typeof axe }).axe.run(document, {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      }),
+    );
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    await context.close();
+  });
+});
+
+test('a receipt is verified with the keyboard alone, and the verdict is announced', async () => {
+  const { page, context } = await open(browser, builtPage.href);
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
+  const order: unknown[] = [];
+  for (let stop = 0; stop < 5; stop++) {
+    await page.keyboard.press('Tab');
+    order.push(await focused());
+  }
+  expect(order).toEqual(['Skip to the content', 'receipt', 'verify', 'receipt-file', 'clear']);
+  await page.focus('#receipt');
+  await page.keyboard.insertText(documentOf('envelope.json'));
+  await page.keyboard.press('Control+Enter');
+  await page.waitForSelector('#result h2');
+  expect(await focused()).toBe('Intact, but not trusted');
+  expect(await page.getAttribute('#announcement', 'role')).toBe('status');
+  expect(await page.textContent('#announcement')).toMatch(
+    /^Intact, but not trusted\. Nothing that you trust says whose key this is\. 5 passed, 5 not checked\.$/,
+  );
+  await page.keyboard.press('Tab');
+  expect(
+    await page.evaluate(() => document.querySelector('.findings')?.contains(document.activeElement)),
+  ).toBe(true);
+  await context.close();
+});
+
+test('nothing moves for who asked for less motion', async () => {
+  const { page, context } = await open(browser, builtPage.href, { reducedMotion: 'reduce' });
+  await verifyText(page, documentOf('metering.json'));
+  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
+  await context.close();
+});

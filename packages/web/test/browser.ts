@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import sparticuz from '@sparticuz/chromium';
+import {
+  type Check,
+  createSigner,
+  type IssuerRecord,
+  rootFingerprint,
+  type Signer,
+  sha256,
+  signTrustBundle,
+  utf8,
+} from '@tallystick/core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
+import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
+
+/** A browser with its own rules in force: the flags of the packaged one would switch some of them off. */
+export async function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: await sparticuz.executablePath(),
+    args: ['--no-sandbox', '--disable-gpu'],
+    headless: true,
+  });
+}
+
+/** A page in a context of its own, and everything that should not happen in it. */
+export interface Opened {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Addresses that were asked for, the page's own among them. */
+  readonly requests: string[];
+  /** Errors and warnings of the console, and what was thrown. */
+  readonly complaints: string[];
+}
+
+export async function open(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Opened> {
+  const context = await browser.newContext({ acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(url);
+  // The trust panel is filled last.
+  await page.waitForSelector('#trust-state > *');
+  return { context, page, requests, complaints };
+}
+
+/** What the page says of a receipt, read from what is shown. */
+export interface Shown {
+  readonly title: string;
+  readonly valid: boolean;
+  readonly integrity: boolean;
+  readonly trusted: boolean;
+  readonly checks: readonly Pick<Check, 'name' | 'ok'>[];
+}
+
+/** The receipt's text typed in, and the button pressed. */
+export async function verifyText(page: Page, text: string): Promise<void> {
+  await page.fill('#receipt', text);
+  await page.click('#verify');
+  await page.waitForSelector('#result h2');
+}
+
+/** Remembers a bundle through the form. */
+export async function addBundle(page: Page, bundle: string): Promise<void> {
+  await page.evaluate(() => document.getElementById('trust-panel')?.setAttribute('open', ''));
+  await page.fill('#trust', bundle);
+  await page.click('#trust-add');
+}
+
+/** Reads the verdict; runs in the page. */
+export function readShown(): Shown | { code: string; title: string } {
+  const text = (selector: string): string => document.querySelector(selector)?.textContent ?? '';
+  const state = (selector: string): string | undefined =>
+    document.querySelector<HTMLElement>(`#result ${selector}`)?.dataset['state'];
+  const title = text('#result h2');
+  const code = text('#result [data-slot=code]');
+  if (code !== '') return { code, title };
+  const answers: Record<string, boolean | null> = { pass: true, fail: false, unknown: null };
+  return {
+    title,
+    valid: state('.verdict') !== 'fail',
+    integrity: state('[data-slot=integrity] span') === 'pass',
+    trusted: state('[data-slot=trust] span') === 'pass',
+    checks: [...document.querySelectorAll<HTMLElement>('#result .every li')].map((row) => ({
+      name: row.querySelector('.name')?.textContent ?? '',
+      ok: answers[row.dataset['state'] ?? ''] ?? null,
+    })),
+  };
+}
+
+const spec = new URL('../../../spec/vectors/', import.meta.url);
+
+export function vectors<Case = ReceiptCase>(file: string): Case[] {
+  return JSON.parse(readFileSync(new URL(file, spec), 'utf8')) as Case[];
+}
+
+export const stores = JSON.parse(readFileSync(new URL('issuer-stores.json', spec), 'utf8')) as Record<
+  string,
+  IssuerRecord[]
+>;
+
+const rootOf = (name: string): Promise<Signer> => createSigner(sha256(utf8(`test root: ${name}`)));
+
+export async function fingerprintOf(name: string): Promise<string> {
+  return rootFingerprint((await rootOf(name)).publicKey);
+}
+
+/** A bundle that vouches for these issuers until 2100. */
+export async function bundleOf(issuers: readonly IssuerRecord[], version = 1, root = 'a'): Promise<string> {
+  return signTrustBundle(
+    {
+      version,
+      issuedAt: Date.UTC(2025, 0),
+      expiresAt: Date.UTC(2100, 0),
+      issuers,
+      log: null,
+      chain: null,
+    },
+    await rootOf(root),
+  );
+}

@@ -1,0 +1,394 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestService, testClock } from '../../server/test/service.ts';
+import { builtPage } from '../scripts/page.ts';
+import {
+  addBundle,
+  bundleOf,
+  fingerprintOf,
+  launch,
+  open,
+  readShown,
+  stores,
+  vectors,
+  verifyText,
+} from './browser.ts';
+
+let browser: Browser;
+let service: TestService;
+let served: string;
+let folder: string;
+let saved: string;
+
+beforeAll(async () => {
+  browser = await launch();
+  service = await startTestService({ clock: testClock(Date.now()) });
+  served = `${await service.listen()}/verify`;
+  folder = mkdtempSync(join(tmpdir(), 'tally-verify-'));
+  const copy = join(folder, 'a copy of the page.html');
+  cpSync(builtPage, copy);
+  saved = pathToFileURL(copy).href;
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const mint = async (purpose = 'a test'): Promise<string> =>
+  (await service.post('/v1/receipt/free', { input: 'hello', purpose })).text;
+
+async function runFive(page: Page): Promise<{ summary: string; outcomes: string[] }> {
+  await page.click('#run-five');
+  await page.waitForSelector('#five-summary:not([hidden])');
+  return {
+    summary: (await page.textContent('#five-summary')) ?? '',
+    outcomes: await page.locator('#five-list .outcome strong').allTextContents(),
+  };
+}
+
+describe.each([
+  ['served by the service', () => served, false],
+  ['saved to disk, with the network off', () => saved, true],
+])('%s', (_, url, offline) => {
+  test('runs the five reference checks, again and again, and asks for nothing', async () => {
+    const { page, context, requests, complaints } = await open(browser, url());
+    await context.setOffline(true);
+    await context.route('**', (route) => route.abort());
+    const expected = {
+      summary: 'All five came out as they must.',
+      outcomes: ['Valid.', 'Mismatch.', 'Signature invalid.', 'Verified.', 'Refused.'],
+    };
+    expect(await runFive(page)).toEqual(expected);
+    expect(await runFive(page)).toEqual(expected);
+    await verifyText(page, await mint());
+    await page.click('#clear');
+    const own = requests.filter((address) => !address.startsWith('data:'));
+    expect(own).toEqual([url()]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('opens a sample in the verifier', async () => {
+    const { page, context } = await open(browser, url());
+    await runFive(page);
+    await page.locator('#five-list button').nth(1).click();
+    await page.waitForSelector('#result h2');
+    const shown = await page.evaluate(readShown);
+    expect(shown).toMatchObject({ valid: false, integrity: false });
+    const failed =
+      'checks' in shown ? shown.checks.filter(({ ok }) => ok === false).map(({ name }) => name) : [];
+    expect(failed).toEqual(['signature', 'payload_sha256', 'receipt_id_derived']);
+    await context.close();
+  });
+
+  test('can’t reach the network even if its script wanted to', async () => {
+    const { page, context } = await open(browser, url());
+    const outcome = await page.evaluate(
+      async (target) => {
+        const refused = async (act: () => Promise<unknown>) => {
+          try {
+            await act();
+            return false;
+          } catch {
+            return true;
+          }
+        };
+        const image = (): Promise<unknown> =>
+          new Promise((resolve, reject) => {
+            const element = new Image();
+            element.addEventListener('load', resolve);
+            element.addEventListener('error', reject);
+            element.src = `${target}favicon.ico`;
+          });
+        const script = document.createElement('script');
+        script.textContent = 'window.injected = true';
+        document.body.append(script);
+        return [await refused(() => fetch(target)), await refused(image), 'injected' in window];
+      },
+      served.replace('verify', ''),
+    );
+    expect(outcome).toEqual([true, true, false]);
+    await context.close();
+  });
+
+  test('needs no site around it', async () => {
+    const { page, context } = await open(browser, url());
+    expect(await page.isVisible('#pages')).toBe(!offline);
+    expect(await page.getAttribute('.brand', 'href')).toBe(offline ? null : '/docs');
+    await context.close();
+  });
+});
+
+test('a receipt of the service that served the page is valid and trusted, and the root can be compared', async () => {
+  const { page, context } = await open(browser, served);
+  const { headers } = await service.get('/.well-known/trust.json');
+  expect(await page.textContent('#trust-state')).toContain('From the site that served this page');
+  expect(await page.textContent('[data-slot=root]')).toContain(headers.get('x-root-fingerprint'));
+  await verifyText(page, await mint());
+  expect(await page.evaluate(readShown)).toMatchObject({ valid: true, integrity: true, trusted: true });
+  expect(await page.textContent('#result h2')).toBe('Valid, from an issuer you trust');
+  await verifyText(page, (await mint()).replace('a test', 'a tess'));
+  expect(await page.textContent('#result h2')).toBe('Not valid: changed or forged');
+  expect(await page.textContent('#result')).toContain('Rely on none of the fields below');
+  await context.close();
+});
+
+test('the page that its own button saves works from disk', async () => {
+  const { page, context } = await open(browser, served);
+  await runFive(page);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save')]);
+  const path = join(folder, download.suggestedFilename());
+  await download.saveAs(path);
+  const copy = await open(browser, pathToFileURL(path).href, { offline: true });
+  expect(await copy.page.locator('#five-list .outcome').count()).toBe(0);
+  expect((await runFive(copy.page)).summary).toBe('All five came out as they must.');
+  await verifyText(copy.page, await mint());
+  expect(await copy.page.evaluate(readShown)).toMatchObject({ trusted: true });
+  expect(copy.complaints).toEqual([]);
+  await copy.context.close();
+  await context.close();
+});
+
+describe('trust', () => {
+  const records = stores['known'] ?? [];
+
+  test('a bundle is remembered with its root; what is older, other or forged is refused', async () => {
+    const { page, context } = await open(browser, saved);
+    const error = () => page.textContent('#trust-error [data-slot=code]');
+    await addBundle(page, await bundleOf(records, 2));
+    await page.waitForSelector('text=Version 2');
+    expect(await page.textContent('[data-slot=root]')).toContain(await fingerprintOf('a'));
+    await addBundle(page, await bundleOf(records, 1));
+    await page.waitForSelector('#trust-error [data-slot=code]');
+    expect(await error()).toBe('trust_rollback');
+    await addBundle(page, await bundleOf(records, 3, 'b'));
+    await page.waitForSelector('text=trust_root_mismatch');
+    await addBundle(page, (await bundleOf(records, 3)).replace('"verified"', '"registered"'));
+    await page.waitForSelector('text=trust_signature_invalid');
+    expect(await page.textContent('[data-slot=version]')).toContain('Version 2');
+
+    await page.reload();
+    await page.waitForSelector('text=Version 2');
+    await page.click('text=Forget the remembered root');
+    await page.waitForSelector('text=No trust bundle');
+    await addBundle(page, await bundleOf(records, 1, 'b'));
+    await page.waitForSelector('text=Version 1');
+    await context.close();
+  });
+
+  test('a remembered root holds against the site itself', async () => {
+    const { page, context } = await open(browser, served);
+    await addBundle(page, await bundleOf(records, 1));
+    await page.waitForSelector('text=The site’s own bundle is refused.');
+    expect(await page.textContent('#trust-state')).toContain('trust_root_mismatch');
+    expect(await page.textContent('#trust-state')).toContain('Remembered in this browser');
+    await verifyText(page, await mint());
+    expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: false });
+    await page.click('text=Forget the remembered root');
+    await page.waitForSelector('text=Remember this root');
+    await page.click('text=Remember this root');
+    await page.waitForSelector('text=carries on from the root that you remember');
+    expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: true });
+    await context.close();
+  });
+});
+
+describe('what can’t be relied on', () => {
+  test('what the browser remembers was damaged: nothing passes until it is forgotten', async () => {
+    const { page, context, complaints } = await open(browser, served);
+    const damaged = ['', '{', '{"pin":{},"bundle":{}}', '{"pin":{"version":1},"bundle":null}'];
+    for (const contents of damaged) {
+      await page.evaluate((text) => localStorage.setItem('tallystick-trust', text), contents);
+      await page.reload();
+      await page.waitForSelector('text=The remembered bundle is not used.');
+      await verifyText(page, await mint());
+      expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: false });
+    }
+    await page.click('text=Forget the remembered root');
+    await page.waitForSelector('text=Remember this root');
+    expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: true });
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('a bundle that gives a key another name is refused, though it is signed', async () => {
+    const { page, context } = await open(browser, saved);
+    const [record] = stores['known'] ?? [];
+    const [first, second] = record?.keys ?? [];
+    if (!record || !first || !second) throw new Error('The store has not two keys.');
+    const keys = [{ ...first, public_key: second.public_key }];
+    await addBundle(page, await bundleOf([{ ...record, keys }]));
+    await page.waitForSelector('#trust-error [data-slot=code]');
+    expect(await page.textContent('#trust-error [data-slot=code]')).toBe('trust_invalid');
+    expect(await page.textContent('#trust-state')).toContain('No trust bundle');
+    await context.close();
+  });
+
+  test('a verdict goes away when what it was about is edited', async () => {
+    const { page, context } = await open(browser, served);
+    await verifyText(page, await mint());
+    await page.locator('#receipt').press('End');
+    await page.keyboard.type(' ');
+    expect(await page.isVisible('#result')).toBe(false);
+    await page.click('#verify');
+    expect(await page.isVisible('#result')).toBe(true);
+    await context.close();
+  });
+});
+
+describe('what is put in', () => {
+  const [minimal] = vectors('envelope.json');
+  const receipt = JSON.stringify(minimal?.document);
+
+  test.each([
+    ['an empty box', '', 'json_empty'],
+    ['what was cut off', receipt.slice(0, -5), 'json_syntax'],
+    ['a member that comes twice', '{"v":1,"v":2}', 'json_duplicate_member'],
+    ['half a character', '{"v":"\\ud800"}', 'json_lone_surrogate'],
+    ['a huge integer', '{"v":9007199254740993}', 'json_integer_range'],
+    ['too deep a nesting', '['.repeat(65) + ']'.repeat(65), 'json_depth'],
+  ])('%s is explained, with what to do', async (_, text, code) => {
+    const { page, context } = await open(browser, saved);
+    await verifyText(page, text);
+    expect(await page.evaluate(readShown)).toEqual({ code, title: 'The receipt can’t be read' });
+    expect(await page.textContent('#result [data-slot=advice]')).toMatch(/\w{3}/);
+    expect(await page.textContent('#announcement')).toContain('The receipt can’t be read');
+    await context.close();
+  });
+
+  test('files are judged by their bytes, and dropped ones go where they belong', async () => {
+    const { page, context } = await open(browser, saved);
+    const bom = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(receipt)]);
+    await page.setInputFiles('#receipt-file', {
+      name: 'bom.json',
+      mimeType: 'application/json',
+      buffer: bom,
+    });
+    await page.waitForSelector('text=json_bom');
+    const metered = vectors('metering.json').find(
+      ({ evidence, expected }) => evidence?.length === 5 && 'valid' in expected && expected.valid,
+    );
+    const lines = metered?.evidence?.map((leaf) => JSON.stringify(leaf)).join('\n') ?? '';
+    for (const contents of [
+      await bundleOf(stores['known'] ?? []),
+      `${lines}\n`,
+      JSON.stringify(metered?.document),
+    ]) {
+      await drop(page, contents);
+    }
+    await page.waitForSelector('#result .coverage');
+    const shown = await page.evaluate(readShown);
+    expect(shown).toMatchObject({ valid: true, trusted: true });
+    expect('checks' in shown && shown.checks.find(({ name }) => name === 'evidence')).toMatchObject({
+      ok: true,
+    });
+    expect(await page.textContent('.coverage')).toContain(
+      '5 of 7 units (pallet moved) carry evidence: 71.43 %',
+    );
+    const width = await page.$eval('.bar .backed', (part) => part.getBoundingClientRect().width);
+    const whole = await page.$eval('.bar', (bar) => bar.getBoundingClientRect().width);
+    expect(width / whole).toBeCloseTo(5 / 7, 1);
+    await context.close();
+  });
+
+  test('the time that was asked for is said in the verdict', async () => {
+    const { page, context } = await open(browser, saved);
+    await page.evaluate(() => document.getElementById('time-panel')?.setAttribute('open', ''));
+    await page.fill('#as-of', '2025-01-01T00:00:00Z');
+    await page.fill('#anchored-at', '2026-01-15T11:30:00Z');
+    await verifyText(page, receipt);
+    expect(await page.textContent('#result .asof')).toBe(
+      'Judged as of 2025-01-01T00:00:00Z, not now. You say that it was anchored at 2026-01-15T11:30:00Z; this page has not checked that.',
+    );
+    expect(await page.textContent('#result')).toContain('which has not come yet');
+    await page.fill('#as-of', 'yesterday');
+    await verifyText(page, receipt);
+    expect(await page.evaluate(readShown)).toEqual({ code: 'invalid_time', title: 'The time can’t be read' });
+    await context.close();
+  });
+
+  test('names the anchored hash that core computes', async () => {
+    const { page, context } = await open(browser, saved);
+    const [anchored] = vectors<{ document: object; expected: { sha256: string } }>('anchored-hash.json');
+    await verifyText(page, JSON.stringify(anchored?.document));
+    expect(await page.textContent('#result')).toContain(anchored?.expected.sha256);
+    await context.close();
+  });
+});
+
+describe('a receipt made to deceive', () => {
+  const [older] = vectors('legacy.json');
+  const members = {
+    markup: '<img src=x onerror="window.injected = true"><script>window.injected = true</script>',
+    bidi: 'paid \u202eoslaf\u202c to you',
+    unseen: 'a\u200bb\u0000c\u2028d\u3164e\u00a0f\u{e0041}g',
+    '\u202ename\u0007': 1,
+    long: 'x'.repeat(2_000_000),
+    rows: Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`member ${index}`, index])),
+  };
+  const body = JSON.stringify({ ...(older?.document as object), ...members });
+  const hostile = body.replace(/\}$/, ',"__proto__":{"valid":true,"polluted":1}}');
+
+  test('is shown for what it is, and breaks nothing', async () => {
+    const { page, context, complaints } = await open(browser, saved, {
+      viewport: { width: 320, height: 700 },
+    });
+    const buffer = Buffer.from(hostile);
+    await page.setInputFiles('#receipt-file', { name: 'x.json', mimeType: 'application/json', buffer });
+    await page.waitForSelector('#result .fields');
+    expect(await page.evaluate(readShown)).toMatchObject({ valid: false, integrity: false });
+    expect(await page.evaluate(() => ['injected' in window, 'polluted' in {}])).toEqual([false, false]);
+    const text = await page.$eval('#result', (result) => result.textContent ?? '');
+    for (const mark of [
+      'U+202E',
+      'U+202C',
+      'U+200B',
+      'U+0000',
+      'U+2028',
+      'U+3164',
+      'U+00A0',
+      'U+E0041',
+      'U+0007',
+    ]) {
+      expect(text).toContain(mark);
+    }
+    expect(text).not.toMatch(/(?!\n)\p{Cc}|[\u200b-\u200f\u2028-\u202e\u2066-\u2069\u3164]/u);
+    expect(text).toContain('Show all 2000000 characters');
+    expect(text).toContain('More members follow.');
+    expect(await page.locator('#result img, #result script').count()).toBe(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('has each member by its name, also __proto__', async () => {
+    const { page, context } = await open(browser, saved);
+    await verifyText(page, '{"v":"svc-receipt-v1","__proto__":{"polluted":1},"constructor":null}');
+    expect(await page.locator('#result .fields dt').allTextContents()).toEqual(
+      expect.arrayContaining(['v', '__proto__', 'polluted', 'constructor']),
+    );
+    await context.close();
+  });
+});
+
+async function drop(page: Page, contents: string): Promise<void> {
+  await page.evaluate(async (text) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], 'dropped'));
+    dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
+    await new Promise((done) => setTimeout(done, 100));
+  }, contents);
+}
+
+test('the page names no address but those of its own site', () => {
+  const page = readFileSync(builtPage, 'utf8');
+  const addresses = [...page.matchAll(/\bhttps?:\/\/[^\s"'<>`)]+/g)].map(([address]) => address);
+  expect(
+    addresses.filter((address) => !/^https?:\/\/(?:www\.w3\.org|receipts\.example)\//.test(address)),
+  ).toEqual([]);
+});
