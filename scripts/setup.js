@@ -12,17 +12,26 @@ const wanted = createHash('sha256')
   .digest('hex');
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
-  process.stderr.write('tallystick: installing packages (npm ci), once …\n');
-  const done = spawnSync('npm', ['ci', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
-  });
-  if (done.status !== 0) {
+  process.stderr.write('tallystick: installing packages, once …\n');
+  // `npm ci` refuses where a registry lacks the optional packages of some other platform; `npm install` does not,
+  // and takes the same versions from the lock file.
+  const done = npm('ci', 'ignore') === 0 ? 0 : npm('install --no-save', 2);
+  if (done !== 0) {
     process.stderr.write(
-      'tallystick: npm ci failed; the lines above say why. Run `npm run setup` to try again.\n',
+      'tallystick: npm install failed; the lines above say why. Run `npm run setup` to try again.\n',
     );
-    process.exit(done.status ?? 1);
+    process.exit(done);
   }
   writeFileSync(stamp, wanted);
+}
+
+/** @returns npm's exit status */
+function npm(command, output) {
+  const args = [...command.split(' '), '--loglevel=error', '--no-audit', '--no-fund'];
+  const { status } = spawnSync('npm', args, {
+    cwd: root,
+    stdio: ['ignore', output, output],
+    shell: process.platform === 'win32',
+  });
+  return status ?? 1;
 }
