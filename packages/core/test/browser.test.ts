@@ -1,15 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { isBuiltin } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import sparticuz from '@sparticuz/chromium';
-import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { utf8 } from '../src/encoding/bytes.ts';
 import type * as core from '../src/index.ts';
 import { openSeal, type SealedDocument, type SealReference, seal, sealReference } from '../src/seal.ts';
+import { bundleFor, expectNoBuiltins, insecureHost, openChromium, type ScriptedBrowser } from './chromium.ts';
 import { verdictCases } from './ed25519-cases.ts';
 import { haveSharedVectors, jcsPairs, wycheproofEd25519 } from './shared-vectors.ts';
 
@@ -19,55 +13,30 @@ declare global {
   }
 }
 
-/** Chromium takes plain HTTP for secure on loopback addresses only, and leaves WebCrypto out elsewhere. */
-const insecureHost = 'insecure.test';
-
 const engines = ['defaultEngine', 'nobleEngine', 'webCryptoEngine'] as const;
 
-const bundle = await build({
-  entryPoints: [fileURLToPath(new URL('../src/index.ts', import.meta.url))],
-  bundle: true,
-  write: false,
-  metafile: true,
-  platform: 'browser',
-  format: 'iife',
-  globalName: 'tallystick',
-  target: 'es2024',
-  logLevel: 'silent',
-});
+const bundle = await bundleFor(new URL('../src/index.ts', import.meta.url), 'tallystick');
 
 test('nothing that core imports is a Node builtin', () => {
-  const { inputs } = bundle.metafile;
-  const imported = Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path));
-  expect(imported.length).toBeGreaterThan(20);
-  expect(imported.filter((path) => isBuiltin(path))).toEqual([]);
-  expect(Object.keys(inputs).filter((path) => path.startsWith('(disabled)'))).toEqual([]);
+  expect(bundle.imports.length).toBeGreaterThan(20);
+  expectNoBuiltins(bundle);
 });
 
 describe('core in Chromium', () => {
-  let server: Server;
-  let browser: Browser;
+  let chromium: ScriptedBrowser;
   let page: Page;
   let insecurePage: Page;
 
   beforeAll(async () => {
-    server = await serveBundle();
-    const { port } = server.address() as AddressInfo;
-    browser = await chromium.launch({
-      executablePath: await sparticuz.executablePath(),
-      args: [...sparticuz.args, '--no-sandbox', `--host-resolver-rules=MAP ${insecureHost} 127.0.0.1`],
-      headless: true,
-    });
+    chromium = await openChromium(bundle);
+    const { browser, port } = chromium;
     page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${port}/`);
     insecurePage = await browser.newPage();
     await insecurePage.goto(`http://${insecureHost}:${port}/`);
   });
 
-  afterAll(async () => {
-    await browser.close();
-    server.close();
-  });
+  afterAll(() => chromium.close());
 
   test('has WebCrypto, without which its engine would not be tried', async () => {
     expect(await page.evaluate(() => window.isSecureContext && 'subtle' in crypto)).toBe(true);
@@ -137,18 +106,6 @@ describe('core in Chromium', () => {
     });
   });
 });
-
-async function serveBundle(): Promise<Server> {
-  const script = bundle.outputFiles[0]?.text ?? '';
-  const server = createServer((request, response) => {
-    const isScript = request.url === '/core.js';
-    response.setHeader('content-type', isScript ? 'text/javascript; charset=utf-8' : 'text/html');
-    response.end(isScript ? script : '<!doctype html><script src="/core.js"></script>');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
 
 interface SignatureCase {
   readonly name: string;

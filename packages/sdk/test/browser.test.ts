@@ -1,13 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { isBuiltin } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import sparticuz from '@sparticuz/chromium';
-import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
+import {
+  bundleFor,
+  expectNoBuiltins,
+  insecureHost,
+  openChromium,
+  type ScriptedBrowser,
+} from '../../core/test/chromium.ts';
 import type * as sdk from '../src/index.ts';
 
 declare global {
@@ -16,51 +16,25 @@ declare global {
   }
 }
 
-const insecureHost = 'insecure.test';
-
-const bundle = await build({
-  entryPoints: [fileURLToPath(new URL('../src/index.ts', import.meta.url))],
-  bundle: true,
-  write: false,
-  metafile: true,
-  platform: 'browser',
-  format: 'iife',
-  globalName: 'tallystickSdk',
-  target: 'es2024',
-  logLevel: 'silent',
-});
+const bundle = await bundleFor(new URL('../src/index.ts', import.meta.url), 'tallystickSdk');
 
 test('nothing in the bundle is a Node builtin, and only core and noble are beside the SDK', () => {
-  const { inputs } = bundle.metafile;
-  const imported = Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path));
-  expect(imported.length).toBeGreaterThan(40);
-  expect(imported.filter((path) => isBuiltin(path))).toEqual([]);
-  expect(Object.keys(inputs).filter((path) => path.startsWith('(disabled)'))).toEqual([]);
-  const foreign = Object.keys(inputs).filter(
-    (path) => !/^packages\/(?:sdk|core)\/src\/|\/@noble\//.test(path),
-  );
+  expect(bundle.imports.length).toBeGreaterThan(40);
+  expectNoBuiltins(bundle);
+  const foreign = bundle.sources.filter((path) => !/^packages\/(?:sdk|core)\/src\/|\/@noble\//.test(path));
   expect(foreign).toEqual([]);
 });
 
 describe('the SDK in Chromium, on another origin than the service', () => {
   let service: Served;
-  let server: Server;
-  let browser: Browser;
+  let chromium: ScriptedBrowser;
 
   beforeAll(async () => {
-    server = await serveBundle();
+    chromium = await openChromium(bundle);
     service = await serve({ TALLY_DATA_DIR: temporaryFolder() });
-    browser = await chromium.launch({
-      executablePath: await sparticuz.executablePath(),
-      args: [...sparticuz.args, '--no-sandbox', `--host-resolver-rules=MAP ${insecureHost} 127.0.0.1`],
-      headless: true,
-    });
   });
 
-  afterAll(async () => {
-    await browser.close();
-    server.close();
-  });
+  afterAll(() => chromium.close());
 
   describe.each(['127.0.0.1', insecureHost])('from http://%s', (host) => {
     let page: Page;
@@ -68,8 +42,8 @@ describe('the SDK in Chromium, on another origin than the service', () => {
     beforeAll(async () => {
       // Chromium takes plain HTTP for secure on loopback addresses only; a page elsewhere must not ask loopback.
       baseUrl = service.url.replace('127.0.0.1', host);
-      page = await browser.newPage();
-      await page.goto(`http://${host}:${(server.address() as AddressInfo).port}/`);
+      page = await chromium.browser.newPage();
+      await page.goto(`http://${host}:${chromium.port}/`);
     });
 
     test('mints, verifies here and there, and sees a change', async () => {
@@ -142,15 +116,3 @@ describe('the SDK in Chromium, on another origin than the service', () => {
     });
   });
 });
-
-async function serveBundle(): Promise<Server> {
-  const script = bundle.outputFiles[0]?.text ?? '';
-  const server = createServer((request, response) => {
-    const isScript = request.url === '/sdk.js';
-    response.setHeader('content-type', isScript ? 'text/javascript; charset=utf-8' : 'text/html');
-    response.end(isScript ? script : '<!doctype html><script src="/sdk.js"></script>');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}

@@ -1,8 +1,9 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundleOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
-import { addBundle, bundleOf, launch, open, stores, vectors, verifyText } from './browser.ts';
+import { addBundle, launch, open, verifyText } from './browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -10,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const documentOf = (file: string): string => JSON.stringify(vectors(file)[0]?.document);
+const documentOf = (file: string): string => JSON.stringify(readVectors(file)[0]?.document);
 
 /** Everything that the page can look like. */
 const states: Record<string, (page: Page) => Promise<void>> = {
@@ -24,7 +25,7 @@ const states: Record<string, (page: Page) => Promise<void>> = {
     await page.waitForSelector('#five-summary:not([hidden])');
   },
   'valid and trusted': async (page) => {
-    await addBundle(page, await bundleOf(stores['known'] ?? []));
+    await addBundle(page, await bundleOf(stores.known));
     await page.waitForSelector('text=Version 1');
     await verifyText(page, documentOf('envelope.json'));
   },

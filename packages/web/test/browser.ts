@@ -1,15 +1,5 @@
-import { readFileSync } from 'node:fs';
 import sparticuz from '@sparticuz/chromium';
-import {
-  type Check,
-  createSigner,
-  type IssuerRecord,
-  rootFingerprint,
-  type Signer,
-  sha256,
-  signTrustBundle,
-  utf8,
-} from '@tallystick/core';
+import type { Check } from '@tallystick/core';
 import {
   type Browser,
   type BrowserContext,
@@ -17,7 +7,6 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
 
 /** A browser with its own rules in force: the flags of the packaged one would switch some of them off. */
 export async function launch(): Promise<Browser> {
@@ -100,36 +89,4 @@ export function readShown(): Shown | { code: string; title: string } {
       ok: answers[row.dataset['state'] ?? ''] ?? null,
     })),
   };
-}
-
-const spec = new URL('../../../spec/vectors/', import.meta.url);
-
-export function vectors<Case = ReceiptCase>(file: string): Case[] {
-  return JSON.parse(readFileSync(new URL(file, spec), 'utf8')) as Case[];
-}
-
-export const stores = JSON.parse(readFileSync(new URL('issuer-stores.json', spec), 'utf8')) as Record<
-  string,
-  IssuerRecord[]
->;
-
-const rootOf = (name: string): Promise<Signer> => createSigner(sha256(utf8(`test root: ${name}`)));
-
-export async function fingerprintOf(name: string): Promise<string> {
-  return rootFingerprint((await rootOf(name)).publicKey);
-}
-
-/** A bundle that vouches for these issuers until 2100. */
-export async function bundleOf(issuers: readonly IssuerRecord[], version = 1, root = 'a'): Promise<string> {
-  return signTrustBundle(
-    {
-      version,
-      issuedAt: Date.UTC(2025, 0),
-      expiresAt: Date.UTC(2100, 0),
-      issuers,
-      log: null,
-      chain: null,
-    },
-    await rootOf(root),
-  );
 }

@@ -1,46 +1,16 @@
-import { parseJson, TallyError, trustOf, type Verification, verify } from '@tallystick/core';
+import type { Verification } from '@tallystick/core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
+import { bundleOf, bytesOf, inCore, receiptCases, stores } from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
-import { addBundle, bundleOf, launch, open, readShown, stores, vectors } from './browser.ts';
-
-const files = [
-  'countersignatures.json',
-  'envelope.json',
-  'issue.json',
-  'issuers.json',
-  'legacy.json',
-  'metering.json',
-  'nano.json',
-  'pq.json',
-  'raw.json',
-  'standard.json',
-];
+import { addBundle, launch, open, readShown } from './browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch();
 });
 afterAll(() => browser.close());
-
-const bytesOf = ({ raw_base64: raw, document }: ReceiptCase): Buffer =>
-  raw === undefined ? Buffer.from(JSON.stringify(document)) : Buffer.from(raw, 'base64');
-
-/** What core says in Node: the same questions that the page is asked. */
-async function inNode(vector: ReceiptCase): Promise<Verification | { code: string }> {
-  try {
-    return await verify(parseJson(bytesOf(vector)), {
-      now: Date.parse(vector.now),
-      trust: trustOf(stores[vector.trust] ?? []),
-      evidence: vector.evidence,
-      anchoredAt: vector.anchored_at === undefined ? undefined : Date.parse(vector.anchored_at),
-    });
-  } catch (error) {
-    if (error instanceof TallyError) return { code: error.code };
-    throw error;
-  }
-}
 
 function essence(verdict: Verification): object {
   const { valid, integrity, issuer, checks } = verdict;
@@ -52,19 +22,18 @@ function essence(verdict: Verification): object {
   };
 }
 
-describe.each(Object.keys(stores))('judged by the store %s', (store) => {
-  const cases = files.flatMap((file) => vectors(file).map((vector) => ({ file, vector })));
-  const here = cases.filter(({ vector }) => vector.trust === store);
+describe.each(Object.entries(stores))('judged by the store %s', (store, issuers) => {
+  const here = receiptCases.filter(({ trust }) => trust === store);
 
   test(`the page and Node agree on all ${here.length} vectors`, async () => {
     const { page, context, complaints } = await open(browser, builtPage.href);
-    await addBundle(page, await bundleOf(stores[store] ?? []));
+    await addBundle(page, await bundleOf(issuers));
     await page.waitForSelector('text=Remembered in this browser');
     const disagreements: object[] = [];
-    for (const { file, vector } of here) {
+    for (const vector of here) {
       await ask(page, vector);
       const shown = await page.evaluate(readShown);
-      const expected = await inNode(vector);
+      const expected = await inCore(vector);
       const found =
         'code' in shown
           ? { code: shown.code }
@@ -77,7 +46,7 @@ describe.each(Object.keys(stores))('judged by the store %s', (store) => {
       try {
         expect(found).toEqual(wanted);
       } catch {
-        disagreements.push({ file, name: vector.name, found, wanted });
+        disagreements.push({ file: vector.file, name: vector.name, found, wanted });
       }
     }
     expect(disagreements).toEqual([]);
@@ -87,7 +56,7 @@ describe.each(Object.keys(stores))('judged by the store %s', (store) => {
 });
 
 test('every vector is asked about', () => {
-  const names = new Set(files.flatMap((file) => vectors(file).map(({ trust }) => trust)));
+  const names = new Set(receiptCases.map(({ trust }) => trust));
   expect([...names].filter((name) => !(name in stores))).toEqual([]);
 });
 

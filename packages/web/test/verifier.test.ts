@@ -4,19 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundleOf, fingerprintOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
 import { startTestService, type TestService, testClock } from '../../server/test/service.ts';
 import { builtPage } from '../scripts/page.ts';
-import {
-  addBundle,
-  bundleOf,
-  fingerprintOf,
-  launch,
-  open,
-  readShown,
-  stores,
-  vectors,
-  verifyText,
-} from './browser.ts';
+import { addBundle, launch, open, readShown, verifyText } from './browser.ts';
 
 let browser: Browser;
 let service: TestService;
@@ -155,7 +146,7 @@ test('the page that its own button saves works from disk', async () => {
 });
 
 describe('trust', () => {
-  const records = stores['known'] ?? [];
+  const records = stores.known;
 
   test('a bundle is remembered with its root; what is older, other or forged is refused', async () => {
     const { page, context } = await open(browser, saved);
@@ -218,7 +209,7 @@ describe('what can’t be relied on', () => {
 
   test('a bundle that gives a key another name is refused, though it is signed', async () => {
     const { page, context } = await open(browser, saved);
-    const [record] = stores['known'] ?? [];
+    const [record] = stores.known;
     const [first, second] = record?.keys ?? [];
     if (!record || !first || !second) throw new Error('The store has not two keys.');
     const keys = [{ ...first, public_key: second.public_key }];
@@ -242,7 +233,7 @@ describe('what can’t be relied on', () => {
 });
 
 describe('what is put in', () => {
-  const [minimal] = vectors('envelope.json');
+  const [minimal] = readVectors('envelope.json');
   const receipt = JSON.stringify(minimal?.document);
 
   test.each([
@@ -270,15 +261,11 @@ describe('what is put in', () => {
       buffer: bom,
     });
     await page.waitForSelector('text=json_bom');
-    const metered = vectors('metering.json').find(
+    const metered = readVectors('metering.json').find(
       ({ evidence, expected }) => evidence?.length === 5 && 'valid' in expected && expected.valid,
     );
     const lines = metered?.evidence?.map((leaf) => JSON.stringify(leaf)).join('\n') ?? '';
-    for (const contents of [
-      await bundleOf(stores['known'] ?? []),
-      `${lines}\n`,
-      JSON.stringify(metered?.document),
-    ]) {
+    for (const contents of [await bundleOf(stores.known), `${lines}\n`, JSON.stringify(metered?.document)]) {
       await drop(page, contents);
     }
     await page.waitForSelector('#result .coverage');
@@ -314,7 +301,7 @@ describe('what is put in', () => {
 
   test('names the anchored hash that core computes', async () => {
     const { page, context } = await open(browser, saved);
-    const [anchored] = vectors<{ document: object; expected: { sha256: string } }>('anchored-hash.json');
+    const [anchored] = readVectors<{ document: object; expected: { sha256: string } }>('anchored-hash.json');
     await verifyText(page, JSON.stringify(anchored?.document));
     expect(await page.textContent('#result')).toContain(anchored?.expected.sha256);
     await context.close();
@@ -322,7 +309,7 @@ describe('what is put in', () => {
 });
 
 describe('a receipt made to deceive', () => {
-  const [older] = vectors('legacy.json');
+  const [older] = readVectors('legacy.json');
   const members = {
     markup: '<img src=x onerror="window.injected = true"><script>window.injected = true</script>',
     bidi: 'paid \u202eoslaf\u202c to you',

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
+import {
+  createSigner,
+  type IssuerRecord,
+  parseJson,
+  rootFingerprint,
+  type Signer,
+  sha256,
+  signTrustBundle,
+  TallyError,
+  trustOf,
+  utf8,
+  type Verification,
+  verify,
+} from '../src/index.ts';
+
+/** The files of spec/vectors whose cases are receipts to verify. */
+export const receiptFiles = [
+  'countersignatures.json',
+  'envelope.json',
+  'issue.json',
+  'issuers.json',
+  'legacy.json',
+  'metering.json',
+  'nano.json',
+  'pq.json',
+  'raw.json',
+  'standard.json',
+];
+
+const folder = new URL('../../../spec/vectors/', import.meta.url);
+const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
+
+export function readVectors<Case = ReceiptCase>(file: string): Case[] {
+  return read(file) as Case[];
+}
+
+/** What a verifier may know of issuers: a case names one of these. */
+export const stores = read('issuer-stores.json') as Record<ReceiptCase['trust'], IssuerRecord[]>;
+
+/** A receipt to verify, and the file that it stands in. */
+export type FiledCase = ReceiptCase & { readonly file: string };
+
+export const receiptCases: readonly FiledCase[] = receiptFiles.flatMap((file) =>
+  readVectors(file).map((vector) => ({ file, ...vector })),
+);
+
+/** A case's document as it would be sent. */
+export function bytesOf({
+  raw_base64: raw,
+  document,
+}: Pick<ReceiptCase, 'raw_base64' | 'document'>): Buffer<ArrayBuffer> {
+  return raw === undefined ? Buffer.from(JSON.stringify(document)) : Buffer.from(raw, 'base64');
+}
+
+/** What a case says beside the receipt and the issuers; times in Unix milliseconds. */
+export function circumstances({ now, evidence, anchored_at: anchoredAt }: ReceiptCase) {
+  return {
+    now: Date.parse(now),
+    evidence,
+    anchoredAt: anchoredAt === undefined ? undefined : Date.parse(anchoredAt),
+  };
+}
+
+/** A result, or the code of the refusal. */
+export type Outcome<T> = T | { readonly code: string };
+
+/** What was thrown, by its code; anything but a TallyError is a fault and is thrown on. */
+export async function outcome<T>(act: () => T | Promise<T>): Promise<Outcome<T>> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof TallyError) return { code: error.code };
+    throw error;
+  }
+}
+
+/** What core says of a case. */
+export function inCore(vector: ReceiptCase): Promise<Outcome<Verification>> {
+  return outcome(() => {
+    const document = vector.raw_base64 === undefined ? vector.document : parseJson(bytesOf(vector));
+    return verify(document, { ...circumstances(vector), trust: trustOf(stores[vector.trust]) });
+  });
+}
+
+/** Asserts that the outcome is the one that the case expects. */
+export function expectExpected(found: Outcome<Verification>, { expected }: ReceiptCase): void {
+  if ('code' in found || 'code' in expected) {
+    expect(found).toEqual(expected);
+    return;
+  }
+  const { valid, integrity, issuer, family, checks } = found;
+  const named = (ok: boolean | null) => checks.filter((check) => check.ok === ok).map(({ name }) => name);
+  const { failed_checks, null_checks, ...verdict } = expected;
+  expect({ valid, integrity, trusted: issuer.trusted, family }).toEqual(verdict);
+  expect(named(false).toSorted()).toEqual(failed_checks.toSorted());
+  if (null_checks !== undefined) expect(named(null).toSorted()).toEqual(null_checks.toSorted());
+}
+
+/** Asserts that the outcome is the one that the case expects, and core's to the last word of every check. */
+export async function expectAsInCore(found: Outcome<Verification>, vector: ReceiptCase): Promise<void> {
+  expectExpected(found, vector);
+  expect(found).toEqual(await inCore(vector));
+}
+
+const rootOf = (name: string): Promise<Signer> => createSigner(sha256(utf8(`test root: ${name}`)));
+
+/** The fingerprint of the root that signs a bundle of `bundleOf`. */
+export async function fingerprintOf(root: string): Promise<string> {
+  return rootFingerprint((await rootOf(root)).publicKey);
+}
+
+/** The text of a bundle that vouches for these issuers from 2025 until 2100. */
+export async function bundleOf(issuers: readonly IssuerRecord[], version = 1, root = 'a'): Promise<string> {
+  const period = { issuedAt: Date.UTC(2025, 0), expiresAt: Date.UTC(2100, 0) };
+  return signTrustBundle({ version, ...period, issuers, log: null, chain: null }, await rootOf(root));
+}
