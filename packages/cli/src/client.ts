@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type ErrorCode,
   errorTable,
@@ -61,7 +62,76 @@ export async function call(
     redirect: 'manual',
   };
   if (init.body !== undefined) request.body = init.body;
-  const { response, text } = await send(base, path, request);
+  return ask(base, path, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+/**
+ * Posts JSON lines that are made while they are sent. No more of them is asked for once the service has answered;
+ * the time allowed starts anew with each piece.
+ * @param pieces whole lines
+ * @throws what `pieces` throws, and what `call` does
+ */
+export async function upload(
+  base: string,
+  path: string,
+  pieces: Iterator<Uint8Array, void, undefined>,
+  headers: Record<string, string>,
+): Promise<Reply> {
+  const stalled = new AbortController();
+  const timer = setTimeout(() => stalled.abort(new DOMException('Stalled', 'TimeoutError')), TIMEOUT_MS);
+  const state: BodyState = { answered: false, fault: null };
+  const request: RequestInit & { duplex: 'half' } = {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson', ...headers },
+    // Else `fetch` clones the request, to send it again elsewhere, and the clone holds all of the body.
+    redirect: 'error',
+    body: bodyOf(pieces, state, () => timer.refresh()),
+    duplex: 'half',
+    signal: stalled.signal,
+  };
+  try {
+    return await ask(base, path, request, () => {
+      state.answered = true;
+    });
+  } catch (error) {
+    throw state.fault === null ? error : state.fault.error;
+  } finally {
+    clearTimeout(timer);
+    pieces.return?.();
+  }
+}
+
+interface BodyState {
+  answered: boolean;
+  fault: { readonly error: unknown } | null;
+}
+
+/** `fetch` rejects with an error of its own when its body breaks, so the body's is kept in the state. */
+function bodyOf(
+  pieces: Iterator<Uint8Array, void, undefined>,
+  state: BodyState,
+  onPiece: () => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      onPiece();
+      // Else `fetch` would write on and on, and learn of an early answer only when its connection is gone.
+      await setImmediate();
+      if (state.answered) return controller.close();
+      try {
+        const { done, value } = pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        state.fault = { error };
+        controller.error(error);
+      }
+    },
+  });
+}
+
+async function ask(base: string, path: string, request: RequestInit, onAnswer?: () => void): Promise<Reply> {
+  const { response, text } = await send(base, path, request, onAnswer);
   if (!response.ok) throw problem(base, response, text);
   return { text, body: parseNamed(utf8(text), `The answer of ${base}`) };
 }
@@ -70,9 +140,11 @@ async function send(
   base: string,
   path: string,
   request: RequestInit,
+  onAnswer: () => void = () => {},
 ): Promise<{ response: Response; text: string }> {
   try {
-    const response = await fetch(`${base}${path}`, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(`${base}${path}`, request);
+    onAnswer();
     return { response, text: await response.text() };
   } catch (cause) {
     throw new TallyError('unavailable', unreached(base, cause), { cause });
@@ -83,6 +155,8 @@ function unreached(base: string, error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `${base} did not answer within ${TIMEOUT_MS / 1000} s.`;
   const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+  if (cause?.message === 'unexpected redirect')
+    return `${base} points elsewhere: give the service’s own URL.`;
   const why = cause?.code === undefined ? '' : ` (${cause.code})`;
   return `Nothing answers at ${base}${why}. Start a service with: tally serve. Choose another with --url or TALLY_URL.`;
 }

@@ -20,6 +20,21 @@ export function writeAtomically(path: string, text: string, mode: number): void 
   }
 }
 
+/** Writes a secret into a new file of mode 0600, down to the disk. @throws UsageError where the file exists */
+export function writeSecret(path: string, text: string): void {
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
 /** Writes what the user asked for with --out. An existing file is replaced. */
 export function writeOut(path: string, text: string): void {
   try {

@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
 import {
   canonicalize,
   createSigner,
@@ -9,7 +8,7 @@ import {
   TallyError,
   toBase64url,
 } from '@tallystick/core';
-import { unwritable } from './files.ts';
+import { writeSecret } from './files.ts';
 import { readJson } from './input.ts';
 
 const KEY_TYPE = 'tally-key-v1';
@@ -19,17 +18,7 @@ export async function generateKeyFile(path: string): Promise<Signer> {
   const secret = generateSecretKey();
   const signer = await createSigner(secret);
   const text = canonicalize({ type: KEY_TYPE, key_id: signer.keyId, secret: toBase64url(secret) });
-  try {
-    const file = openSync(path, 'wx', 0o600);
-    try {
-      writeFileSync(file, `${text}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw unwritable(path, error);
-  }
+  writeSecret(path, `${text}\n`);
   return signer;
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { documentCommands } from './commands/documents.ts';
 import { keyCommands } from './commands/keys.ts';
+import { meterCommands } from './commands/meter.ts';
 import { receiptCommands } from './commands/receipts.ts';
 import { serviceCommands } from './commands/service.ts';
 import { trustCommands } from './commands/trust.ts';
@@ -22,9 +23,11 @@ export async function main(args: readonly string[]): Promise<number> {
     .addHelpText('after', HELP);
   serviceCommands(program);
   receiptCommands(program);
-  verifyCommand(program, (code) => {
+  const finish = (code: Exit): void => {
     exit = code;
-  });
+  };
+  verifyCommand(program, finish);
+  meterCommands(program, finish);
   documentCommands(program);
   keyCommands(program);
   trustCommands(program);

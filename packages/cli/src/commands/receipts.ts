@@ -1,25 +1,15 @@
 import { existsSync } from 'node:fs';
-import {
-  canonicalize,
-  isObject,
-  type JsonObject,
-  PROFILES,
-  TallyError,
-  utf8,
-  verify,
-} from '@tallystick/core';
+import { canonicalize, isObject, type JsonObject, PROFILES } from '@tallystick/core';
 import { type Command, Option } from 'commander';
-import { call, type Reply, urlOption } from '../client.ts';
-import { writeOut } from '../files.ts';
+import { call, urlOption } from '../client.ts';
 import { nameOf, readBytes, readJson } from '../input.ts';
-import { print, printJson, remark, UsageError } from '../output.ts';
+import { UsageError } from '../output.ts';
+import { checkedReceipt, type Destination, handOn } from '../receipt-out.ts';
 
-interface Sending {
+interface Sending extends Destination {
   readonly url: string;
-  readonly out?: string;
   readonly idempotencyKey?: string;
   readonly agent?: string;
-  readonly json?: boolean;
 }
 
 interface MintOptions extends Sending {
@@ -153,32 +143,6 @@ async function send(path: string, body: JsonObject, options: Sending): Promise<v
     ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
   };
   const reply = await call(options.url, path, { body: canonicalize(body), headers });
-  const receiptId = await checkedReceipt(reply, options.url);
-  if (options.out !== undefined) {
-    keep(options.out, reply.text);
-    if (options.json) printJson({ file: options.out, receipt_id: receiptId, bytes: utf8(reply.text).length });
-    else remark(`Wrote ${receiptId} to ${options.out}. Check it with: tally verify ${options.out}`);
-  } else if (options.json) printJson(reply.body);
-  else print(reply.text);
-}
-
-/** A receipt is checked before it is handed on. Returns its id. @throws unavailable for anything else */
-async function checkedReceipt({ body }: Reply, url: string): Promise<string | null> {
-  const { integrity, receipt_id, checks } = await verify(body, { now: Date.now() });
-  if (integrity) return receipt_id;
-  const fault = checks.find(({ ok }) => ok === false);
-  throw new TallyError(
-    'unavailable',
-    `${url} answered with something that is no good receipt. ${fault?.detail ?? ''}`,
-  );
-}
-
-/** A receipt that was issued is not lost because a file can't be written: then it is printed. */
-function keep(path: string, text: string): void {
-  try {
-    writeOut(path, `${text}\n`);
-  } catch (error) {
-    print(text);
-    throw error;
-  }
+  const receiptId = await checkedReceipt(reply.body, options.url);
+  handOn({ text: reply.text, receiptId, check: (file) => `tally verify ${file}` }, options);
 }

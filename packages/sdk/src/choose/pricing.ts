@@ -17,6 +17,13 @@ export interface PriceLadder {
     readonly retention_days: number;
     readonly default: boolean;
   }[];
+  readonly metering: {
+    readonly path: string;
+    readonly price_usd: string;
+    readonly unit: 'call';
+    readonly max_bytes: number | null;
+    readonly retention_days: number;
+  };
   readonly anchor_tiers: readonly {
     readonly tier: 'free' | 'pro' | 'scale' | 'enterprise';
     readonly key_prefix: string | null;

@@ -27,6 +27,13 @@ export function priceLadder({ freeMintPerDay }: { freeMintPerDay: number }) {
       retention_days: RETENTION_DAYS[profile],
       default: profile === 'standard',
     })),
+    metering: {
+      path: '/v1/receipt/metering',
+      price_usd: PRICE_USD.pq,
+      unit: 'call',
+      max_bytes: null,
+      retention_days: RETENTION_DAYS.metering,
+    },
     anchor_tiers: [
       {
         tier: 'free',

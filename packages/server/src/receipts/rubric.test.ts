@@ -58,6 +58,13 @@ it('GET /pricing is the ladder of specification 2.8, 2.10 and 4.1', async () => 
       profile('standard', '0.0008', 3072, 365),
       profile('pq', '0.0012', null, 2557),
     ],
+    metering: {
+      path: '/v1/receipt/metering',
+      price_usd: '0.0012',
+      unit: 'call',
+      max_bytes: null,
+      retention_days: 2557,
+    },
     anchor_tiers: [
       { tier: 'free', key_prefix: null, receipts: { count: 100, per: 'day' } },
       { tier: 'pro', key_prefix: 'k_pro_', receipts: { count: 50_000, per: 'month' } },

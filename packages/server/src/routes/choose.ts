@@ -37,6 +37,13 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
                 default: z.boolean(),
               }),
             ),
+            metering: z.object({
+              path: z.string(),
+              price_usd: z.string(),
+              unit: z.literal('call'),
+              max_bytes: z.number().nullable(),
+              retention_days: z.number(),
+            }),
           })
           .openapi('Pricing'),
       },

@@ -1,0 +1,53 @@
+import type { JsonValue } from '@tallystick/core';
+import { paint } from '../output.ts';
+import { bar } from './progress.ts';
+
+const WIDTH = 30;
+
+/** What is drawn of a metering receipt whose form was checked. */
+interface Bill {
+  readonly signed_body: {
+    readonly service_unit: string;
+    readonly window_start: string;
+    readonly window_end: string;
+    readonly metered: {
+      readonly billed_unit_count: number;
+      readonly evidence_backed_unit_count: number;
+      readonly unbacked_unit_count: number;
+    };
+    readonly rate: { readonly unit_rate_minor: number; readonly currency: string };
+    readonly coverage_class: string;
+    readonly amount_minor: number;
+    readonly evidence_backed_amount_minor: number;
+  };
+}
+
+/** How much of a bill has evidence, for a person. @param receipt a metering receipt whose form holds */
+export function* coverageLines(receipt: JsonValue): Generator<string> {
+  const { signed_body: body } = receipt as unknown as Bill;
+  const { billed_unit_count: billed, evidence_backed_unit_count: backed, unbacked_unit_count } = body.metered;
+  const share = billed === 0 ? 0 : backed / billed;
+  const unbackedAmount = body.amount_minor - body.evidence_backed_amount_minor;
+  yield '';
+  yield `  ${paint(share === 1 ? 'green' : 'yellow', bar(share, WIDTH))} ${percentOf(share)} % of ${count(billed)} ${body.service_unit}`;
+  yield `  ${row('with evidence', backed, body.evidence_backed_amount_minor)}`;
+  yield `  ${row('without', unbacked_unit_count, unbackedAmount)}`;
+  yield `  ${row('billed', billed, body.amount_minor)}`;
+  yield paint(
+    'dim',
+    `  ${body.coverage_class} · amounts in minor units of ${body.rate.currency}, ${count(body.rate.unit_rate_minor)} each`,
+  );
+  yield paint('dim', `  ${body.window_start} to ${body.window_end}`);
+}
+
+function row(label: string, units: number, amount: number): string {
+  return `${label.padEnd(13)} ${count(units).padStart(10)} ${count(amount).padStart(22)}`;
+}
+
+/** To two places, where only all is 100 and only nothing is 0. */
+function percentOf(share: number): number {
+  if (share === 0 || share === 1) return share * 100;
+  return Math.min(99.99, Math.max(0.01, Math.round(share * 10_000) / 100));
+}
+
+const count = (value: number): string => value.toLocaleString('en');

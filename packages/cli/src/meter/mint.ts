@@ -1,0 +1,58 @@
+import { rmSync } from 'node:fs';
+import { parse } from 'node:path';
+import { TallyError } from '@tallystick/core';
+import { readKeyFile } from '../key-file.ts';
+import { remark, UsageError } from '../output.ts';
+import { type Destination, handOn } from '../receipt-out.ts';
+import { type BillOptions, billFacts, billOf } from './bill.ts';
+import { secretsFor, writeSaltFile } from './salt-file.ts';
+import { signBill } from './sign.ts';
+import { submitBill } from './submit.ts';
+
+export interface MintOptions extends BillOptions, Destination {
+  readonly evidence: string;
+  readonly saltFile?: string;
+  /** Mints here with this key file; without it the service does. */
+  readonly key?: string;
+  readonly url: string;
+  readonly idempotencyKey?: string;
+}
+
+/** `tally meter mint`. The salt is on disk before there is a receipt that needs it. */
+export async function mint(options: MintOptions): Promise<void> {
+  const saltFile = saltFileOf(options);
+  const { secrets, isNew } = await secretsFor(saltFile, billFacts(options));
+  const bill = billOf(options, secrets);
+  const { key } = options;
+  const signer = key === undefined ? null : await readKeyFile(key);
+  if (isNew) writeSaltFile(saltFile, secrets);
+  const issued = await (signer === null
+    ? submitBill({ ...options, bill, path: options.evidence })
+    : signBill(bill, options.evidence, signer)
+  ).catch((error: unknown) => {
+    if (isNew && !mayBeIssued(error)) rmSync(saltFile, { force: true });
+    throw error;
+  });
+  const check = (file: string): string => `tally meter verify ${file} --evidence ${options.evidence}`;
+  handOn({ ...issued, check, also: { salt_file: saltFile } }, options);
+  if (isNew) remark(`The salt is in ${saltFile}. Keep it: without it no commitment can be opened.`);
+}
+
+/** Where a connection broke, nobody here knows whether the service has signed: then the salt is kept. */
+function mayBeIssued(error: unknown): boolean {
+  return !(
+    error instanceof UsageError ||
+    (error instanceof TallyError && error.code !== 'unavailable' && error.code !== 'internal')
+  );
+}
+
+function saltFileOf({ saltFile, out }: MintOptions): string {
+  if (saltFile !== undefined) return saltFile;
+  if (out === undefined) {
+    throw new UsageError(
+      'Say where to keep the salt with --salt-file, or give --out to have it beside the receipt.',
+    );
+  }
+  const { dir, name } = parse(out);
+  return dir === '' ? `${name}.salt.json` : `${dir}/${name}.salt.json`;
+}

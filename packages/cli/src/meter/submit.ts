@@ -1,0 +1,107 @@
+import {
+  CompactRange,
+  canonicalize,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  leafHash,
+  parseJson,
+  TallyError,
+  toHex,
+} from '@tallystick/core';
+import { type Reply, upload } from '../client.ts';
+import { checkedReceipt, type Issued } from '../receipt-out.ts';
+import { readEvidence } from './evidence.ts';
+import { watchedEvidence } from './progress.ts';
+import { nodeSha256 } from './sha256.ts';
+
+const PATH = '/v1/receipt/metering';
+/** Lines are sent in pieces of about this many bytes. */
+const PIECE_BYTES = 65_536;
+const CANONICAL_LEAF = /^\{"receipt_sha256":"[0-9a-f]{64}","unit":[1-9]\d{0,14}\}$/;
+
+export interface Submission {
+  readonly bill: JsonObject;
+  /** The evidence file. */
+  readonly path: string;
+  readonly url: string;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * Has a service mint a bill's receipt. The evidence is sent while it is read; what comes back must be a receipt of
+ * this bill and these leaves.
+ * @throws what `readEvidence` does; the service's refusals, a leaf's with the line of the file; unavailable
+ */
+export async function submitBill({ bill, path, url, idempotencyKey }: Submission): Promise<Issued> {
+  const tree = new CompactRange(undefined, nodeSha256);
+  const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+  const reply = await upload(url, PATH, pieces(bill, path, tree), headers).catch((error: unknown) => {
+    throw withFileLine(error, path);
+  });
+  const receiptId = await checkedReceipt(reply.body, url);
+  requireSameBill(reply, bill, tree, url);
+  return { text: reply.text, receiptId };
+}
+
+/** The bill and the leaves as lines, in pieces. The leaves go into the tree on their way. */
+function* pieces(bill: JsonObject, path: string, tree: CompactRange): Generator<Uint8Array, void, undefined> {
+  let text = `${canonicalize(bill)}\n`;
+  for (const { json } of watchedEvidence(path)) {
+    const leaf = canonicalLeaf(json);
+    tree.append(leafHash(Buffer.from(leaf, 'utf8'), nodeSha256));
+    text += `${leaf}\n`;
+    if (text.length < PIECE_BYTES) continue;
+    yield Buffer.from(text, 'utf8');
+    text = '';
+  }
+  yield Buffer.from(text, 'utf8');
+}
+
+function canonicalLeaf(json: Uint8Array): string {
+  const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString('latin1');
+  return CANONICAL_LEAF.test(text) ? text : canonicalize(parseJson(json));
+}
+
+/** A service names a leaf by the line that was sent: the bill was the first. */
+function withFileLine(error: unknown, path: string): unknown {
+  if (!(error instanceof TallyError)) return error;
+  const { code, field, message } = error;
+  const sent = /^line (\d+)/.exec(field ?? '');
+  const number = sent === null ? null : lineOfLeaf(path, Number(sent[1]) - 2);
+  if (sent === null || number === null) return error;
+  const [name] = sent;
+  const text = message.startsWith(name) ? `line ${number}${message.slice(name.length)}` : message;
+  return new TallyError(code, `${path}, ${text}`, { field: `line ${number}`, cause: error });
+}
+
+/** The number of the line that the leaf of this index, from 0, was made of. */
+function lineOfLeaf(path: string, index: number): number | null {
+  let rest = index;
+  for (const { number } of readEvidence(path)) {
+    if (rest === 0) return number;
+    rest -= 1;
+  }
+  return null;
+}
+
+function requireSameBill({ body }: Reply, bill: JsonObject, tree: CompactRange, url: string): void {
+  const signed = isObject(body) && isObject(body.signed_body) ? body.signed_body : {};
+  const { billed_unit_count, ...said } = bill;
+  const expected: JsonObject = {
+    ...said,
+    metered: {
+      billed_unit_count: billed_unit_count ?? null,
+      evidence_backed_unit_count: tree.size,
+      unbacked_unit_count: Number(billed_unit_count) - tree.size,
+      receipt_set_digest: toHex(tree.root()),
+    },
+  };
+  const other = Object.keys(expected).find((name) => !sameJson(signed[name], expected[name]));
+  if (other === undefined) return;
+  throw new TallyError('unavailable', `${url} answered with the receipt of another bill: ${other} differs.`);
+}
+
+function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  return a !== undefined && b !== undefined && canonicalize(a) === canonicalize(b);
+}

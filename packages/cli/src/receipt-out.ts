@@ -1,0 +1,54 @@
+import { type JsonValue, TallyError, utf8, verify } from '@tallystick/core';
+import { writeOut } from './files.ts';
+import { print, printJson, remark } from './output.ts';
+
+/** Where a receipt goes: a file, or standard output. */
+export interface Destination {
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+/** A receipt that was issued. */
+export interface Issued {
+  /** To the byte. */
+  readonly text: string;
+  readonly receiptId: string | null;
+}
+
+/** An issued receipt, and what is said of it where it was written to a file. */
+interface Handing extends Issued {
+  /** The command that checks the receipt in this file. */
+  readonly check: (file: string) => string;
+  /** What `--json` says beside the file. */
+  readonly also?: Readonly<Record<string, string>>;
+}
+
+/** Prints a receipt, or writes it to `--out`; where that fails it is printed, since it is issued all the same. */
+export function handOn({ text, receiptId, check, also }: Handing, { out, json }: Destination): void {
+  if (out !== undefined) {
+    keep(out, text);
+    if (json) printJson({ file: out, receipt_id: receiptId, bytes: utf8(text).length, ...also });
+    else remark(`Wrote ${receiptId} to ${out}. Check it with: ${check(out)}`);
+  } else if (json) printJson(JSON.parse(text));
+  else print(text);
+}
+
+/** The id of what a service answered, if it is a receipt whose signature is good. @throws unavailable */
+export async function checkedReceipt(body: JsonValue, url: string): Promise<string | null> {
+  const { integrity, receipt_id, checks } = await verify(body, { now: Date.now() });
+  if (integrity) return receipt_id;
+  const fault = checks.find(({ ok }) => ok === false);
+  throw new TallyError(
+    'unavailable',
+    `${url} answered with something that is no good receipt. ${fault?.detail ?? ''}`,
+  );
+}
+
+function keep(path: string, text: string): void {
+  try {
+    writeOut(path, `${text}\n`);
+  } catch (error) {
+    print(text);
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+import { type JsonValue, parseLine, parseTimestamp, TallyError, type Verification } from '@tallystick/core';
+import type { Command } from 'commander';
+import { nameOf, readJson } from './input.ts';
+import { judge } from './judge.ts';
+import { watchedEvidence } from './meter/progress.ts';
+import { describe, EXIT, type Exit, print, printJson, remark, UsageError } from './output.ts';
+import { rootFingerprintOption, type TrustSources, trustSources } from './trust-sources.ts';
+import { invalidInput, verdictLines } from './verdict.ts';
+
+export interface VerifyOptions {
+  readonly trust?: string;
+  readonly root?: string;
+  readonly evidence?: string;
+  readonly asOf?: string;
+  readonly json?: boolean;
+}
+
+/** What a command says of a receipt beside the verdict. */
+export interface Addition {
+  /** A check of its own, which the verdict then rests on too. */
+  readonly check?: Verification['checks'][number];
+  /** Lines for a person, below the verdict. */
+  readonly lines?: Iterable<string>;
+}
+
+/** What the commands that judge a receipt have in common. */
+export function verifyOptions(command: Command): Command {
+  return command
+    .argument('<file>', 'the receipt: a file, or - for standard input')
+    .option(
+      '--trust <bundle>',
+      'judge by this bundle alone: a file, or the URL of a service whose bundle is saved',
+    )
+    .option('--root <fingerprint>', 'accept bundles of this root only (sha256:…)', rootFingerprintOption)
+    .option('--as-of <time>', 'judge as of this UTC time (YYYY-MM-DDThh:mm:ssZ) instead of now')
+    .option('--json', 'the verdict as JSON');
+}
+
+/**
+ * Judges the receipt in a file and says the verdict.
+ * @param add sees a receipt whose verdict is reached
+ */
+export async function verifyFile(
+  file: string,
+  options: VerifyOptions,
+  add: (receipt: JsonValue, verdict: Verification) => Addition = () => ({}),
+): Promise<Exit> {
+  const now = timeOf(options.asOf);
+  const trust = await trustSources(options.trust, { now, root: options.root });
+  const receipt = await readReceipt(file, options.json === true);
+  if (receipt === undefined) return EXIT.failed;
+  const judged = await judge(receipt, trust.sources, { now, evidence: evidenceFrom(options.evidence) });
+  const { check, lines = [] } = add(receipt, judged.verdict);
+  const verdict = check === undefined ? judged.verdict : withCheck(judged.verdict, check);
+  const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
+  if (options.json) printJson({ ...verdict, trust: account(trust, vouchedBy) });
+  else {
+    for (const line of verdictLines(verdict, { name: nameOf(file), vouchedBy })) print(line);
+    for (const line of lines) print(line);
+  }
+  advise(verdict, trust);
+  if (!verdict.valid) return EXIT.failed;
+  return verdict.issuer.trusted ? EXIT.ok : EXIT.untrusted;
+}
+
+function withCheck(verdict: Verification, check: Verification['checks'][number]): Verification {
+  const valid = verdict.valid && check.ok !== false;
+  const trusted = verdict.issuer.trusted && valid;
+  return { ...verdict, valid, issuer: { ...verdict.issuer, trusted }, checks: [...verdict.checks, check] };
+}
+
+function advise(verdict: Verification, trust: TrustSources): void {
+  for (const { from, reason } of trust.refused) remark(`The saved bundle of ${from} was not used. ${reason}`);
+  const { status } = verdict.issuer;
+  const advice = verdict.integrity && !verdict.issuer.trusted ? adviceFor(status, trust) : null;
+  if (advice !== null) remark(advice);
+}
+
+/** The receipt, or undefined after having said why there is none. What is not JSON is no receipt, so not valid. */
+async function readReceipt(file: string, json: boolean): Promise<JsonValue | undefined> {
+  try {
+    return await readJson(file);
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    if (json) printJson({ valid: false, error: describe(error) });
+    else print(invalidInput(error.message));
+    return undefined;
+  }
+}
+
+/** Trouble with the evidence file is not the receipt's fault. */
+function evidenceFrom(path: string | undefined): (() => Iterable<JsonValue>) | undefined {
+  if (path === undefined) return undefined;
+  return function* leaves() {
+    try {
+      for (const { number, json } of watchedEvidence(path)) yield parseLine(json, `${path}, line ${number}`);
+    } catch (error) {
+      if (!(error instanceof TallyError)) throw error;
+      throw new UsageError(error.message, { code: error.code, cause: error });
+    }
+  };
+}
+
+function account({ sources, refused }: TrustSources, vouchedBy: string | null) {
+  const bundles = sources.map(({ from, root, bundle }) => ({
+    from,
+    root,
+    version: bundle.version,
+    issued_at: bundle.issued_at,
+    expires_at: bundle.expires_at,
+  }));
+  return { vouched_by: vouchedBy, bundles, refused };
+}
+
+function adviceFor(status: string, { sources, refused }: TrustSources): string | null {
+  if (sources.length === 0) {
+    return refused.length > 0
+      ? null
+      : 'No trust is saved. Fetch it once: tally trust fetch <url of the service>';
+  }
+  const told = sources.map(({ from, bundle }) => `${from} (${bundle.issued_at})`).join(', ');
+  if (status === 'contradicted') {
+    return `Judged by ${told}. Where the issuer has changed its keys since, fetch the bundle again: tally trust fetch <url>`;
+  }
+  return status === 'unknown' ? `Judged by ${told}. To trust another service: tally trust fetch <url>` : null;
+}
+
+function timeOf(asOf: string | undefined): number {
+  if (asOf === undefined) return Date.now();
+  const instant = parseTimestamp(asOf);
+  if (instant === null) throw new UsageError('--as-of takes a UTC time such as 2027-01-31T12:00:00Z.');
+  return instant.seconds * 1000;
+}
