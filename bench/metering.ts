@@ -14,6 +14,7 @@ import {
   moveToLoadCore,
   pinned,
   readyUrl,
+  SERVE,
   SERVER_CORE,
   stop,
 } from './processes.ts';
@@ -49,7 +50,7 @@ export async function metering(): Promise<Report> {
   const shares = leafRates.map((rate, i) => rate / (rates[i] ?? Number.NaN));
   return {
     title: `Metering: a bill with ${LEAVES} leaves, streamed`,
-    method: `${ROUNDS} rounds, each on a fresh server that has minted once, growth of its resident memory at most; server and raw rate on core ${SERVER_CORE}, the client on core ${LOAD_CORE}; medians, rounds in brackets.`,
+    method: `${ROUNDS} rounds, each the first request to a fresh server, growth of its resident memory at most; server and raw rate on core ${SERVER_CORE}, the client on core ${LOAD_CORE}; medians, rounds in brackets.`,
     rows: [
       { name: 'raw SHA-256, one leaf and one node', value: median(rates), unit: '/s', rounds: rates },
       { name: 'leaves over HTTP', value: median(leafRates), unit: '/s', rounds: leafRates },
@@ -76,10 +77,9 @@ export async function metering(): Promise<Report> {
 /** Seconds for the bill, and by how many MB the server's resident memory grew at most. */
 async function measured(leaves: number): Promise<{ took: number; growth: number }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-bench-'));
-  const server = pinned(['packages/cli/bin/tally.js', 'serve'], { PORT: '0', TALLY_DATA_DIR: dataDir });
+  const server = pinned(SERVE, { PORT: '0', TALLY_DATA_DIR: dataDir });
   try {
     const url = await readyUrl(server);
-    await mint(url, 1000);
     const before = memory(server, 'VmRSS');
     const start = performance.now();
     await mint(url, leaves);

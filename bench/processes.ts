@@ -13,6 +13,9 @@ export function moveToLoadCore(): void {
   spawnSync('taskset', ['-cp', LOAD_CORE, String(process.pid)]);
 }
 
+/** What `npm start` runs. */
+export const SERVE = ['--max-semi-space-size=16', 'packages/cli/bin/tally.js', 'serve'];
+
 /** A Node process on the server's core. */
 export function pinned(args: readonly string[], env: Record<string, string>): ChildProcess {
   return spawn('taskset', ['-c', SERVER_CORE, process.execPath, ...args], {

@@ -11,6 +11,7 @@ import {
   moveToLoadCore,
   pinned,
   readyUrl,
+  SERVE,
   SERVER_CORE,
   stop,
 } from './processes.ts';
@@ -25,7 +26,7 @@ const CONNECTIONS = 64;
 export async function receipts(): Promise<Report> {
   moveToLoadCore();
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-bench-'));
-  const server = pinned(['packages/cli/bin/tally.js', 'serve'], { PORT: '0', TALLY_DATA_DIR: dataDir });
+  const server = pinned(SERVE, { PORT: '0', TALLY_DATA_DIR: dataDir });
   const limits = pinned(['bench/limits.ts'], {});
   try {
     const url = await readyUrl(server);

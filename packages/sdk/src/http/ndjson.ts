@@ -71,6 +71,8 @@ function streamOf(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     async pull(controller) {
+      // Else Node's `fetch` would write on and on, and learn of an early answer only when its connection is gone.
+      await turn();
       const { done, value } = await pieces.next();
       if (done) controller.close();
       else controller.enqueue(value);
@@ -78,5 +80,12 @@ function streamOf(
     async cancel() {
       await pieces.return();
     },
+  });
+}
+
+/** The next turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 0);
   });
 }

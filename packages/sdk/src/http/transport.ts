@@ -165,7 +165,11 @@ async function exchangeOnce(
       signal: ended,
     };
     if (body !== undefined) init.body = body;
-    if (body instanceof ReadableStream) init.duplex = 'half';
+    if (body instanceof ReadableStream) {
+      init.duplex = 'half';
+      // Else Node's `fetch` clones the request, to send it again elsewhere, and the clone holds all of the body.
+      init.redirect = 'error';
+    }
     const response = await fetch(url, init);
     answered.abort();
     return { response, body: new Uint8Array(await response.arrayBuffer()) };

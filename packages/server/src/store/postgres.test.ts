@@ -80,10 +80,11 @@ describe('PostgreSQL', () => {
     const store = await openPostgresStore(url);
     const hold = await connect(url);
     await hold.query('begin; lock table counters');
-    const waiting = store.consume('c', 5, 1);
-    await waitForLock(hold);
-    await hold.query(`select pg_terminate_backend(pid) ${WAITING}`);
-    await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+    const [refusal] = await Promise.all([
+      store.consume('c', 5, 1).catch((error: unknown) => error),
+      waitForLock(hold).then(() => hold.query(`select pg_terminate_backend(pid) ${WAITING}`)),
+    ]);
+    expect(refusal).toMatchObject({ code: 'unavailable' });
     await hold.end();
     expect(await store.consume('c', 5, 1)).toEqual({ allowed: true, used: 1 });
     await store.close();
