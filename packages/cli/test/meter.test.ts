@@ -116,11 +116,24 @@ describe.each([
   });
 
   test.each<[string, string, string, string, RegExp]>([
-    ['a unit twice', 'csv', csv(1, 2, 1), 'metering_unit_twice', /bad\.csv, line 4: leaf\.unit is 1, which/],
-    ['a receipt twice', 'csv', `${csv(1)}\n\n2,${hash(1)}\n`, 'metering_receipt_twice', /bad\.csv, line 5: /],
-    ['a unit not billed', 'ndjson', leaves(1, 8), 'metering_unit_range', /bad\.ndjson, line 2: /],
-    ['a hash that is none', 'csv', 'unit,receipt_sha256\n1,beef\n', 'invalid_field', /bad\.csv, line 2: /],
+    [
+      'a unit twice',
+      'csv',
+      csv(1, 2, 1),
+      'metering_unit_twice',
+      /bad\.csv, line 4(?:: leaf)?\.unit is 1, which/,
+    ],
+    ['a receipt twice', 'csv', `${csv(1)}\n\n2,${hash(1)}\n`, 'metering_receipt_twice', /bad\.csv, line 5\b/],
+    ['a unit not billed', 'ndjson', leaves(1, 8), 'metering_unit_range', /bad\.ndjson, line 2\b/],
+    ['a hash that is none', 'csv', 'unit,receipt_sha256\n1,beef\n', 'invalid_field', /bad\.csv, line 2\b/],
     ['a broken line', 'ndjson', `${leaves(1)}{"unit":`, 'json_syntax', /bad\.ndjson, line 2: /],
+    [
+      'no JSON',
+      'ndjson',
+      `${leaves(1)}{broken\n${leaves(2)}`,
+      'json_syntax',
+      /^\S+bad\.ndjson, line 2: (?:leaf: )?Exp/,
+    ],
     ['a broken row', 'csv', `${csv(1)}2\n`, 'invalid_field', /bad\.csv, line 3: The line has 1 fields/],
   ])(
     '%s is refused by the line of the file, and leaves no salt behind',
@@ -129,7 +142,7 @@ describe.each([
       const ran = await tally(bill(7, '--evidence', at(`bad.${form}`), ...where(), ...out('bad'), '--json'));
       expect({ exit: ran.code, ...JSON.parse(ran.stdout) }).toMatchObject({
         exit: 1,
-        error: { code, message },
+        error: { code, message: expect.stringMatching(message) },
       });
       expect([existsSync(receipt('bad')), existsSync(receipt('bad.salt'))]).toEqual([false, false]);
     },
@@ -285,7 +298,11 @@ describe('wrong usage', () => {
     ['a file that is not there', () => bill(7, '--evidence', 'x', ...here(), '--out', at('x')), /no file x/],
     ['no subcommand', () => ['meter', 'mnt'], /Did you mean mint\?/],
   ])('%s', async (_, args, message) => {
-    expect(await tally(args())).toMatchObject({ code: 2, stdout: '', stderr: message });
+    expect(await tally(args())).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
     expect(existsSync(at('x.salt.json'))).toBe(false);
   });
 

@@ -11,7 +11,7 @@ import {
 } from '@tallystick/core';
 import { type Reply, upload } from '../client.ts';
 import { checkedReceipt, type Issued } from '../receipt-out.ts';
-import { readEvidence } from './evidence.ts';
+import { atLine, readEvidence } from './evidence.ts';
 import { watchedEvidence } from './progress.ts';
 import { nodeSha256 } from './sha256.ts';
 
@@ -47,8 +47,8 @@ export async function submitBill({ bill, path, url, idempotencyKey }: Submission
 /** The bill and the leaves as lines, in pieces. The leaves go into the tree on their way. */
 function* pieces(bill: JsonObject, path: string, tree: CompactRange): Generator<Uint8Array, void, undefined> {
   let text = `${canonicalize(bill)}\n`;
-  for (const { json } of watchedEvidence(path)) {
-    const leaf = canonicalLeaf(json);
+  for (const { json, number } of watchedEvidence(path)) {
+    const leaf = canonicalLeaf(json, path, number);
     tree.append(leafHash(Buffer.from(leaf, 'utf8'), nodeSha256));
     text += `${leaf}\n`;
     if (text.length < PIECE_BYTES) continue;
@@ -58,14 +58,20 @@ function* pieces(bill: JsonObject, path: string, tree: CompactRange): Generator<
   yield Buffer.from(text, 'utf8');
 }
 
-function canonicalLeaf(json: Uint8Array): string {
+/** @throws json_* with file and line */
+function canonicalLeaf(json: Uint8Array, path: string, number: number): string {
   const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString('latin1');
-  return CANONICAL_LEAF.test(text) ? text : canonicalize(parseJson(json));
+  if (CANONICAL_LEAF.test(text)) return text;
+  try {
+    return canonicalize(parseJson(json));
+  } catch (error) {
+    throw atLine(error, path, number);
+  }
 }
 
-/** A service names a leaf by the line that was sent: the bill was the first. */
+/** A service names a leaf by the line that was sent: the bill was the first. What failed here says its line already. */
 function withFileLine(error: unknown, path: string): unknown {
-  if (!(error instanceof TallyError)) return error;
+  if (!(error instanceof TallyError) || error.message.startsWith(`${path}, `)) return error;
   const { code, field, message } = error;
   const sent = /^line (\d+)/.exec(field ?? '');
   const number = sent === null ? null : lineOfLeaf(path, Number(sent[1]) - 2);
