@@ -92,30 +92,9 @@ def tally(*args: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def api_key(data_dir: Path, tier: str) -> str:
-    """A fresh API key of the service that has its data there."""
-    environment = {**os.environ, "TALLY_DATA_DIR": str(data_dir), "NODE_ENV": "test"}
-    done = subprocess.run(
-        [NODE, TALLY, "apikey", "create", "--tier", tier],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 def serve(data_dir: Path) -> Iterator[str]:
-    """Runs ``tally serve`` on a free port; its URL. Roots are posted every other second."""
-    environment = {
-        **os.environ,
-        "PORT": "0",
-        "TALLY_DATA_DIR": str(data_dir),
-        "NODE_ENV": "test",
-        "TALLY_ANCHOR_PERIOD_SECONDS": "2",
-    }
+    """Runs ``tally serve`` on a free port; its URL."""
+    environment = {**os.environ, "PORT": "0", "TALLY_DATA_DIR": str(data_dir), "NODE_ENV": "test"}
     with subprocess.Popen(
         [NODE, TALLY, "serve"], env=environment, stdout=subprocess.PIPE, text=True
     ) as process:
