@@ -10,7 +10,6 @@ import {
   toBase64url,
   toHex,
 } from '@tallystick/core';
-import { type Anchor, anchor } from '../anchors/anchor.ts';
 import { ServiceError } from '../http/service-error.ts';
 import {
   type CallOptions,
@@ -20,6 +19,7 @@ import {
   type TransportOptions,
 } from '../http/transport.ts';
 import { type SigningKey, signerOf } from '../issuers/signing-key.ts';
+import { type Anchor, anchor } from './anchor.ts';
 import type { IssueReceipt } from './documents.ts';
 import type { Issued } from './issued.ts';
 
@@ -45,10 +45,7 @@ export interface IssueParams {
   readonly issuerVerified?: boolean | undefined;
 }
 
-/**
- * A receipt that its issuer signed, and where it stands in the anchor log: null when that was not asked for. If it
- * was, the receipt carries `anchor_ref` and the API key's `tier`, which no signature covers.
- */
+/** A receipt that its issuer signed, and where it stands in the anchor log: null when that was not asked for. */
 export interface IssuedByIssuer extends Issued<IssueReceipt> {
   readonly anchor: Anchor | null;
 }
@@ -92,7 +89,7 @@ export async function issue(
   return issueAnchored(createTransport({ ...options, baseUrl }), params, call);
 }
 
-/** `issue` with `anchor`, through a transport that is there already and sends `apiKey`. */
+/** `issue` with `anchor`, through a transport that is there already. */
 export async function issueAnchored(
   transport: Transport,
   params: IssueParams,
@@ -100,28 +97,10 @@ export async function issueAnchored(
 ): Promise<IssuedByIssuer> {
   const issued = await signIssue(params);
   try {
-    const placed = await anchor(transport, issued.text, call);
-    const tier = tierOf(params.apiKey);
-    const receipt: IssueReceipt = {
-      ...issued.receipt,
-      anchor_ref: placed.anchor_ref,
-      ...(tier === undefined ? {} : { tier }),
-    };
-    return { receipt, text: canonicalize(copyJson(receipt)), anchor: placed };
+    return { ...issued, anchor: await anchor(transport, issued.text, call) };
   } catch (error) {
     throw error instanceof ServiceError ? new AnchorError(error, issued) : error;
   }
-}
-
-const TIERS = new Map([
-  ['k_pro_', 'pro'],
-  ['k_scale_', 'scale'],
-  ['k_ent_', 'enterprise'],
-]);
-
-/** The tier that an API key's prefix names (specification 2.10). */
-function tierOf(apiKey = ''): string | undefined {
-  return TIERS.get(/^k_[a-z]+_/.exec(apiKey)?.[0] ?? '');
 }
 
 async function signIssue(params: IssueParams): Promise<Issued<IssueReceipt>> {

@@ -7,7 +7,7 @@ export interface MintFreeParams {
   readonly input: string;
   /** What it is for; signed. */
   readonly purpose: string;
-  /** Have the receipt's hash anchored. Needs an API key; a Scale or Enterprise key does so for every receipt. */
+  /** Ask for the receipt's hash to be anchored. */
   readonly anchor?: boolean | undefined;
 }
 

@@ -11,7 +11,8 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
-import { issueDurably, type Keeping, type Minted, type ReceiptContext } from './mint.ts';
+import type { IdempotencyRecord } from '../store/store.ts';
+import { issueDurably, type Minted, type ReceiptContext } from './mint.ts';
 
 /** What a caller asks to be receipted: exactly one of `payload`, `input` and `payload_sha256`. */
 export interface EmitRequest {
@@ -41,7 +42,7 @@ export interface EmitOptions {
   readonly agentHeader: string | null;
   readonly verifyUri: string;
   readonly chainId: number;
-  readonly keeping: Keeping;
+  readonly idempotency?: IdempotencyRecord | undefined;
 }
 
 const ANONYMOUS = 'did:svc:anonymous';
@@ -64,7 +65,7 @@ export function emit(context: ReceiptContext, request: EmitRequest, options: Emi
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,
     auditorVerifier: request.auditor_verifier ?? false,
   };
-  return issueDurably(context, options.profile, options.keeping, (issuance) =>
+  return issueDurably(context, options.profile, options.idempotency, (issuance) =>
     emitReceipt(options.profile, facts, issuance, context.issuer.signer('receipt')),
   );
 }

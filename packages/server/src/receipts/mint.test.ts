@@ -107,10 +107,10 @@ describe('free mint', () => {
     );
   });
 
-  it('anchors nothing without a key', async () => {
+  it('does not promise an anchor', async () => {
     expectProblem(
       await service.post(FREE, { input: 'x', purpose: 'p', anchor: true }),
-      'api_key_missing',
+      'anchor_unavailable',
       'anchor',
     );
     await mint({ input: 'x', purpose: 'p', anchor: false });

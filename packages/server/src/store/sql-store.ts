@@ -1,10 +1,6 @@
-import type { ApiKeyStore } from './api-key-store.ts';
 import { GroupCommit } from './group-commit.ts';
-import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
-import { SqlApiKeyStore } from './sql-api-key-store.ts';
 import { type Consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
-import { SqlLogStore } from './sql-log-store.ts';
 import type {
   ConsumeOutcome,
   GetOutcome,
@@ -27,8 +23,6 @@ type Write = { kind: 'put'; put: Put } | { kind: 'consume'; consume: Consume };
 
 /** A {@link Store} on a SQL database. */
 export class SqlStore implements Store {
-  readonly log: SqlLogStore;
-  readonly apiKeys: ApiKeyStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -36,8 +30,6 @@ export class SqlStore implements Store {
   constructor(database: SqlDatabase) {
     this.#database = database;
     this.#queries = database.queries;
-    this.log = new SqlLogStore(database);
-    this.apiKeys = new SqlApiKeyStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => commitWrites(database, batch),
       isRowFault: (error) => database.isRowFault(error),
@@ -84,12 +76,17 @@ export class SqlStore implements Store {
     return this.#database.transaction(putIssuer(this.#queries, { did, record, sequence }, idempotency));
   }
 
-  listIssuers(filter: { readonly status?: string } = {}): AsyncIterable<IssuerRow> {
+  async *listIssuers(filter: { readonly status?: string } = {}): AsyncGenerator<IssuerRow, void, undefined> {
     const status = filter.status ?? null;
-    return pages(ISSUER_PAGE, (last: IssuerRow | undefined) => {
-      const page = { after: last?.did ?? '', status, limit: ISSUER_PAGE };
-      return this.#database.read(all(this.#queries.pageOfIssuers, page));
-    });
+    let page: IssuerRow[];
+    let after = '';
+    do {
+      page = await this.#database.read(
+        all(this.#queries.pageOfIssuers, { after, status, limit: ISSUER_PAGE }),
+      );
+      yield* page;
+      after = page.at(-1)?.did ?? after;
+    } while (page.length === ISSUER_PAGE);
   }
 
   async getDocument(name: string): Promise<{ version: number; body: string } | null> {
@@ -110,7 +107,7 @@ export class SqlStore implements Store {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#writes.close(), this.log.close()]);
+    await this.#writes.close();
     await this.#database.close();
   }
 }

@@ -1,1 +1,0 @@
-"""The anchor log as a verifier sees it (spec/anchor.md)."""
