@@ -2,10 +2,12 @@
 // against. Reads one JSON command a line, answers with one JSON line.
 
 import { generateKeyPairSync, hash, verify as rawVerify, sign } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
+import { json } from 'node:stream/consumers';
 import { type JsonValue, parseJson, utf8, verify } from '@tallystick/core';
+import { hashSeconds, proofRate, RawAppends, treeSeconds } from './anchor-limits.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const message = Buffer.alloc(1024, 7);
@@ -51,14 +53,33 @@ const works = {
   },
 };
 
-/** A bare HTTP server that signs or verifies once a request and answers a kilobyte: nothing durable, nothing parsed. */
+/** What a hash that was accepted is answered, in length. */
+const pending = {
+  anchor_ref: 'urn:anchor:pending:2026-11-21T12:00Z:lfls',
+  batch_id: '2026-11-21T12:00Z',
+  eta_seconds: 9,
+};
+
+/**
+ * A bare HTTP server. `/json` parses a body and answers another, kept nowhere; else it signs or verifies once a
+ * request and answers a kilobyte: nothing durable, nothing parsed.
+ */
 const bare = createServer((request, response) => {
+  if (request.url === '/json') {
+    void answerJson(request, response);
+    return;
+  }
   request.resume().on('end', () => {
     if (request.url === '/sign') works.sign();
     else works.verify();
     response.setHeader('content-type', 'application/json').end(message);
   });
 });
+
+async function answerJson(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  await json(request);
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(pending));
+}
 
 function listen(): Promise<string> {
   return new Promise((resolve) => {
@@ -69,17 +90,41 @@ function listen(): Promise<string> {
 type Command =
   | { measure: 'http' }
   | { measure: keyof typeof works; ms: number }
-  | { measure: 'core'; receipt: string; calls: number };
+  | { measure: 'core'; receipt: string; calls: number }
+  | { measure: 'hashes'; leaves: number }
+  | { measure: 'tree'; leaves: number }
+  | { measure: 'proofs'; file: string; leaves: number; ms: number }
+  | { measure: 'open appends'; folder: string; leaves: number }
+  | { measure: 'append'; rows: number; ms: number };
+
+let appends: RawAppends | undefined;
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const command = JSON.parse(line) as Command;
-  if (command.measure === 'core') {
-    const times = await coreVerify(command.receipt, command.calls);
-    const at = (share: number): number | undefined => times[Math.floor(times.length * share)];
-    process.stdout.write(`${JSON.stringify({ p50: at(0.5), p95: at(0.95) })}\n`);
-  } else if (command.measure === 'http') {
-    process.stdout.write(`${JSON.stringify(await listen())}\n`);
-  } else {
-    process.stdout.write(`${JSON.stringify(rate(command.ms, works[command.measure]))}\n`);
+  const answer = await measure(JSON.parse(line) as Command);
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+async function measure(command: Command): Promise<unknown> {
+  switch (command.measure) {
+    case 'core': {
+      const times = await coreVerify(command.receipt, command.calls);
+      const at = (share: number): number | undefined => times[Math.floor(times.length * share)];
+      return { p50: at(0.5), p95: at(0.95) };
+    }
+    case 'http':
+      return listen();
+    case 'hashes':
+      return hashSeconds(command.leaves);
+    case 'tree':
+      return treeSeconds(command.leaves);
+    case 'proofs':
+      return proofRate(command.file, command.leaves, command.ms);
+    case 'open appends':
+      appends = new RawAppends(command.folder, command.leaves);
+      return true;
+    case 'append':
+      return appends?.rate(command.rows, command.ms);
+    default:
+      return rate(command.ms, works[command.measure]);
   }
 }

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
+import { anchor } from './anchor.ts';
 import { machine } from './machine.ts';
 import { metering } from './metering.ts';
 import { receipts } from './receipts.ts';
 
-const suites: Readonly<Record<string, () => Promise<Report>>> = { metering, receipts };
+const suites: Readonly<Record<string, () => Promise<Report>>> = { anchor, metering, receipts };
 
 /** What a suite measured. Times are medians over the rounds; a ratio compares two rates of the same run. */
 export interface Report {

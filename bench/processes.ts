@@ -69,3 +69,17 @@ export function memory({ pid }: ChildProcess, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
 }
+
+/** Seconds of CPU that a process has used. */
+export function cpuSeconds({ pid }: { readonly pid?: number | undefined }): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name before it may hold spaces; ticks are of 10 ms on every Linux.
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12);
+  return (Number(user) + Number(system)) / 100;
+}
+
+/** Seconds of CPU that all processes have used, on all cores. */
+export function allCpuSeconds(): number {
+  const [user, nice, system] = (/^cpu +(.*)/.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '').split(' ');
+  return (Number(user) + Number(nice) + Number(system)) / 100;
+}

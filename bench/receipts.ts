@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
-import { median } from './machine.ts';
-import type { Report, Row } from './main.ts';
+import { load, type Target } from './load.ts';
+import type { Report } from './main.ts';
 import {
   type Ask,
   asker,
@@ -15,6 +14,7 @@ import {
   SERVER_CORE,
   stop,
 } from './processes.ts';
+import { row } from './row.ts';
 
 const ROUNDS = 5;
 const RAW_MS = 1000;
@@ -44,11 +44,11 @@ async function measure(url: string, ask: Ask): Promise<Report> {
     body: JSON.stringify({ input: 'x'.repeat(200), purpose: 'benchmark' }),
   };
   const check = { path: '/v1/receipt/verify', body: receipt };
-  await load(url, mint, 2);
-  await load(url, check, 2);
+  await post(url, mint, 2);
+  await post(url, check, 2);
   await ask({ measure: 'core', receipt, calls: 3000 });
   const bare = await ask<string>({ measure: 'http' });
-  const bareLoad = (path: string): Promise<number> => load(bare, { path, body: receipt }, BARE_SECONDS);
+  const bareLoad = (path: string): Promise<number> => post(bare, { path, body: receipt }, BARE_SECONDS);
 
   const rounds: Round[] = [];
   for (let number = 1; number <= ROUNDS; number++) {
@@ -56,10 +56,10 @@ async function measure(url: string, ask: Ask): Promise<Report> {
     rounds.push({
       sign: await ask<number>({ measure: 'sign', ms: RAW_MS }),
       bareSign: await bareLoad('/sign'),
-      mint: await load(url, mint, LOAD_SECONDS),
+      mint: await post(url, mint, LOAD_SECONDS),
       verify: await ask<number>({ measure: 'verify', ms: RAW_MS }),
       bareVerify: await bareLoad('/verify'),
-      check: await load(url, check, LOAD_SECONDS),
+      check: await post(url, check, LOAD_SECONDS),
     });
   }
   const core = await ask<{ p50: number; p95: number }>({ measure: 'core', receipt, calls: 5000 });
@@ -101,17 +101,6 @@ interface Round {
   readonly check: number;
 }
 
-function row(
-  rounds: readonly Round[],
-  name: string,
-  unit: string,
-  of: (round: Round) => number,
-  aim?: Row['aim'],
-): Row {
-  const values = rounds.map(of);
-  return { name, unit, value: median(values), rounds: values, ...(aim === undefined ? {} : { aim }) };
-}
-
 async function standardReceipt(url: string): Promise<string> {
   const response = await fetch(`${url}/v1/receipt/emit`, {
     method: 'POST',
@@ -121,22 +110,9 @@ async function standardReceipt(url: string): Promise<string> {
   return response.text();
 }
 
-/** Answered requests a second; anything but a 200 ends the run. */
-async function load(
-  url: string,
-  { path, body }: { path: string; body: string },
-  seconds: number,
-): Promise<number> {
-  const result = await autocannon({
-    url: `${url}${path}`,
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-    connections: CONNECTIONS,
-    duration: seconds,
-  });
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${path}: ${result.non2xx} answers were not 200, ${result.errors} requests failed.`);
-  }
-  return result['2xx'] / result.duration;
+/** Answered requests a second. */
+async function post(url: string, target: Target, duration: number): Promise<number> {
+  const headers = { 'content-type': 'application/json' };
+  const requests = { method: 'POST', headers, connections: CONNECTIONS, target } as const;
+  return (await load(url, requests, { duration })).rate;
 }

@@ -23,7 +23,8 @@ describe('a first start', () => {
 
   it('by two processes at the same moment ends with one set of keys, and nothing signed is lost', async () => {
     for (let round = 0; round < 3; round++) {
-      const env = { TALLY_DATA_DIR: temporaryFolder() };
+      // A development chain has one process.
+      const env = { TALLY_DATA_DIR: temporaryFolder(), TALLY_DEVNET: 'off' };
       const both = await Promise.all([serve(env), serve(env)]);
       const receipts = await Promise.all(
         both.map(({ url }) => post(`${url}/v1/receipt/emit`, { input: 'x' })),
@@ -114,6 +115,7 @@ describe('a start that can’t be', () => {
       'TALLY_CHAIN_ID',
       'TALLY_CHAIN_NETWORK',
       'TALLY_CHAIN_RPC_URL',
+      'TALLY_POSTING_KEY_FILE',
     ]) {
       expect(stderr).toContain(`${name} is not set`);
     }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkTrustBundle, type JsonObject } from '@tallystick/core';
@@ -31,7 +32,9 @@ it('a production service: keys with an offline root, trust by hand, a rotation, 
     TALLY_SITE_URL: 'https://example.com',
     TALLY_CHAIN_ID: '8453',
     TALLY_CHAIN_NETWORK: 'base',
-    TALLY_CHAIN_RPC_URL: 'https://rpc.example.com',
+    // Nobody answers there: the log waits, and all else serves.
+    TALLY_CHAIN_RPC_URL: 'http://127.0.0.1:9',
+    TALLY_POSTING_KEY_FILE: file('posting.key'),
     TALLY_FREE_MINT_PER_DAY: '2',
     TALLY_HOME: file('home'),
   };
@@ -47,6 +50,11 @@ it('a production service: keys with an offline root, trust by hand, a rotation, 
     expect(readFileSync(path, 'utf8')).toContain('"kdf":{');
   }
   expect((await tally(['keys', 'init', '--root-out', root], env)).code).not.toBe(0);
+
+  const noAccount = await tally(['serve'], { ...env, PORT: '0' });
+  expect(noAccount.code).not.toBe(0);
+  expect(noAccount.stderr).toContain(file('posting.key'));
+  writeFileSync(file('posting.key'), randomBytes(32).toString('hex'), { mode: 0o600 });
 
   const service = await serve({ ...env, PORT: '0' });
   const { url } = service;

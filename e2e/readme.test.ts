@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseJson, utf8, verify } from '@tallystick/core';
+import { checkTrustBundle, type JsonValue, parseJson, trustOf, utf8, verify } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Served, serve, temporaryFolder } from './process.ts';
 
@@ -37,11 +37,13 @@ describe('the README', () => {
     });
 
     test('with several steps', () => {
-      expect(tour.length).toBeGreaterThanOrEqual(6);
+      expect(tour.length).toBeGreaterThanOrEqual(7);
     });
 
     test.each(tour)('$title', ({ script, exit }) => {
-      const at = script.replaceAll('http://127.0.0.1:8787', service.url);
+      const at = script
+        .replaceAll('http://127.0.0.1:8787', service.url)
+        .replaceAll('.tally/', `${home}/data/`);
       const env = {
         ...process.env,
         TALLY_URL: service.url,
@@ -54,6 +56,25 @@ describe('the README', () => {
         encoding: 'utf8',
       });
       expect({ status, stderr: status === exit ? '' : stderr }).toEqual({ status: exit, stderr: '' });
+    });
+
+    test('ends with a receipt that the log has, which is shown offline', async () => {
+      const read = (name: string): JsonValue => parseJson(readFileSync(join(root, `tour/${name}.json`)));
+      const { bundle } = await checkTrustBundle(read('trust'), { now: Date.now() });
+      const { valid, checks } = await verify(read('receipt'), {
+        now: Date.now(),
+        trust: trustOf(bundle.issuers, [bundle]),
+        anchor: read('anchor'),
+      });
+      const anchors = checks.filter(({ name }) => name.startsWith('anchor'));
+      expect({ valid, anchors: anchors.map(({ name, ok }) => [name, ok]) }).toEqual({
+        valid: true,
+        anchors: [
+          ['anchor', true],
+          ['anchor_checkpoint', true],
+          ['anchor_transaction', null],
+        ],
+      });
     });
   });
 });

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from support import serve
+from support import api_key, serve
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the service has its data."""
+    return tmp_path_factory.mktemp("service")
+
+
+@pytest.fixture(scope="session")
+def service(data_dir: Path) -> Iterator[str]:
     """The URL of a real service."""
-    yield from serve(tmp_path_factory.mktemp("service"))
+    yield from serve(data_dir)
+
+
+@pytest.fixture(scope="session")
+def pro_key(data_dir: Path, service: str) -> str:  # noqa: ARG001
+    """An API key of the service, of the tier Pro."""
+    return api_key(data_dir, "pro")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tallystick import TallyError
+from tallystick import AnchorTransaction, TallyError
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = ROOT / "spec" / "vectors"
@@ -37,6 +37,14 @@ def vectors(file: str) -> list[Any]:
     """The cases of a file of ``spec/vectors``, each under its name."""
     cases: list[Case] = json.loads((VECTORS / file).read_text())
     return [pytest.param(case, id=case["name"]) for case in cases]
+
+
+def transaction_of(facts: Case | None) -> AnchorTransaction | None:
+    if facts is None:
+        return None
+    return AnchorTransaction(
+        **{"sender" if name == "from" else name: value for name, value in facts.items()}
+    )
 
 
 def instant(text: str) -> datetime:
@@ -92,9 +100,30 @@ def tally(*args: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def api_key(data_dir: Path, tier: str) -> str:
+    """A fresh API key of the service that has its data there."""
+    environment = {**os.environ, "TALLY_DATA_DIR": str(data_dir), "NODE_ENV": "test"}
+    done = subprocess.run(
+        [NODE, TALLY, "apikey", "create", "--tier", tier],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 def serve(data_dir: Path) -> Iterator[str]:
-    """Runs ``tally serve`` on a free port; its URL."""
-    environment = {**os.environ, "PORT": "0", "TALLY_DATA_DIR": str(data_dir), "NODE_ENV": "test"}
+    """Runs ``tally serve`` on a free port; its URL. Roots are posted every other second."""
+    environment = {
+        **os.environ,
+        "PORT": "0",
+        "TALLY_DATA_DIR": str(data_dir),
+        "NODE_ENV": "test",
+        "TALLY_ANCHOR_PERIOD_SECONDS": "2",
+    }
     with subprocess.Popen(
         [NODE, TALLY, "serve"], env=environment, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -23,6 +23,7 @@ from tallystick import (
     RetryPolicy,
     TallyError,
     anchored_hash,
+    canonicalize,
     issue,
     verify,
 )
@@ -182,7 +183,8 @@ def test_the_key_goes_to_receipts_and_anchors_only(kind: Kind) -> None:
     assert "authorization" not in issuer[1]
 
 
-PENDING = {"anchor_ref": "urn:anchor:pending:x:1", "batch_id": "x", "eta_seconds": 60}
+REF = "urn:anchor:pending:x:1"
+PENDING = {"anchor_ref": REF, "batch_id": "x", "eta_seconds": 60}
 ISSUE: dict[str, Any] = {"symbol": "A", "units": 1, "amount_usd": 1, "recipient": "0x"}
 
 
@@ -195,14 +197,18 @@ def test_only_the_hash_of_an_issued_receipt_is_anchored(kind: Kind) -> None:
     assert (path, json.loads(body)) == ("/v1/anchor", {"canonical_sha256": digest})
     assert headers["authorization"] == "Bearer k_pro_x"
     assert issued.anchor == PENDING
+    assert (issued.receipt["anchor_ref"], issued.receipt["tier"]) == (REF, "pro")
+    assert issued.text == canonicalize(issued.receipt)
+    assert verify(issued.text, now=datetime.now(timezone.utc)).valid
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_anchor_that_is_refused_leaves_a_good_receipt(kind: Kind) -> None:
-    refused = Reply(422, {"code": "anchor_unavailable", "detail": "There is no log."})
+    refused = Reply(429, {"code": "quota_exceeded", "detail": "No more."}, {"retry-after": "99"})
     with asking(kind, refused) as (client, _), pytest.raises(AnchorError) as caught:
         client.issue(**ISSUE, issuer_sk=bytes(32), anchor=True)
-    assert (caught.value.code, caught.value.status) == ("anchor_unavailable", 422)
+    assert (caught.value.code, caught.value.retry_after) == ("quota_exceeded", 99)
+    assert "anchor_ref" not in caught.value.issued.receipt
     now = datetime.now(timezone.utc)
     assert verify(caught.value.issued.text, now=now).valid
 
@@ -212,6 +218,7 @@ def test_issue_by_itself_asks_the_service_that_it_is_given() -> None:
     with serving(told) as url:
         issued = issue("A", 1, 1, "0x", bytes(32), "k_ent_x", True, base_url=url)
     assert issued.anchor == PENDING
+    assert issued.receipt["tier"] == "enterprise"
     assert told.asked[0][1]["authorization"] == "Bearer k_ent_x"
 
 

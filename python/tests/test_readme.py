@@ -13,16 +13,24 @@ BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "python" / "README.md").read
 
 @with_node
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
-def test_block(code: str, service: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_block(
+    code: str,
+    service: str,
+    pro_key: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TALLY_API_KEY", pro_key)
     exec(compile(code.replace(DEFAULT_URL, service), "README.md", "exec"), {})
     printed = capsys.readouterr().out
     expected = {
         "mint_free": "True True\nformat True",
         "issue(": '{"amount_usd":1250.5,',
+        "wait_for": "anchor True\nanchor_checkpoint True\nanchor_transaction None\n",
         "metering": "metered_units_partially_evidence_backed\n",
     }
     assert [printed.startswith(text) for name, text in expected.items() if name in code] == [True]
 
 
 def test_blocks_are_found() -> None:
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4

@@ -6,22 +6,27 @@ import base64
 import json
 
 import pytest
-from support import VECTORS, Case, instant, outcome, vectors
+from support import VECTORS, Case, instant, outcome, transaction_of, vectors
 
 from tallystick import (
+    NOT_ASKED,
     Trust,
     TrustPin,
     Verification,
     anchored_hash,
     apply_statement,
     canonicalize,
+    check_cosignature,
     check_issuer_document,
     check_opening,
     check_trust_bundle,
     commit,
     create_signer,
+    open_checkpoint,
     opening_key,
+    parse_anchor_ref,
     parse_json,
+    parse_tlog_proof,
     public_key_of_did_key,
     read_signed_statement,
     salt_commitment,
@@ -30,8 +35,12 @@ from tallystick import (
 )
 from tallystick.encoding import from_base64url, from_hex, from_multibase, to_base64url
 from tallystick.issuers import IssuerDocument
+from tallystick.log.checkpoint import parse_checkpoint_text
+from tallystick.log.note import parse_note
+from tallystick.merkle import leaf_hash, verify_inclusion
 
 RECEIPT_FILES = [
+    "anchors.json",
     "countersignatures.json",
     "envelope.json",
     "issue.json",
@@ -44,7 +53,9 @@ RECEIPT_FILES = [
     "standard.json",
 ]
 OTHER_FILES = [
+    "anchor-refs.json",
     "anchored-hash.json",
+    "checkpoints.json",
     "commitments.json",
     "ed25519.json",
     "encodings.json",
@@ -52,6 +63,7 @@ OTHER_FILES = [
     "json-gate.json",
     "keys.json",
     "statements.json",
+    "tlog-proofs.json",
     "trust.json",
 ]
 STORES = json.loads((VECTORS / "issuer-stores.json").read_text())
@@ -62,14 +74,14 @@ def test_all_files_are_read() -> None:
 
 
 def verdict_on(case: Case) -> Verification:
-    raw = case.get("raw_base64")
-    anchored_at = case.get("anchored_at")
+    raw, authority = case.get("raw_base64"), case.get("authority")
     return verify(
         case["document"] if raw is None else base64.b64decode(raw),
         now=instant(case["now"]),
-        trust=Trust(STORES.get(case["trust"], [])),
+        trust=Trust(STORES.get(case["trust"], []), [] if authority is None else [authority]),
         evidence=case.get("evidence"),
-        anchored_at=None if anchored_at is None else instant(anchored_at),
+        anchor=json.dumps(case.get("anchor")),
+        transaction=transaction_of(case["transaction"]) if "transaction" in case else NOT_ASKED,
     )
 
 
@@ -159,6 +171,51 @@ def test_anchored_hash(case: Case) -> None:
         return {"sha256": digest, "canonical_sha256": to_base64url(bytes.fromhex(digest))}
 
     assert outcome(found).items() <= case["expected"].items()
+
+
+@pytest.mark.parametrize("case", vectors("anchor-refs.json"))
+def test_anchor_refs(case: Case) -> None:
+    def found() -> Case:
+        ref = vars(parse_anchor_ref(case["text"])).copy()
+        kind = "pending" if "batch_id" in ref else "anchored"
+        return {"kind": kind, "leaf_index": ref.pop("index"), **ref}
+
+    assert outcome(found) == case["expected"]
+
+
+@pytest.mark.parametrize("case", vectors("checkpoints.json"))
+def test_checkpoints(case: Case) -> None:
+    def found() -> Case:
+        note, log, witness = case["note"], case["log"], case["witness"]
+        key = from_base64url(log["public_key"], 32)
+        checkpoint = open_checkpoint(note, origin=log["origin"], public_key=key)
+        key = from_base64url(witness["public_key"], 32)
+        cosigned_at = check_cosignature(note, name=witness["name"], public_key=key)
+        root = checkpoint.root.hex()
+        return {"size": checkpoint.size, "root": root, "cosigned_at": cosigned_at}
+
+    assert outcome(found) == case["expected"]
+
+
+@pytest.mark.parametrize("case", vectors("tlog-proofs.json"))
+def test_tlog_proofs(case: Case) -> None:
+    def found() -> Case:
+        proof = parse_tlog_proof(case["text"])
+        head = parse_checkpoint_text(parse_note(proof.checkpoint).text)
+        return {
+            "index": proof.index,
+            "path": [sibling.hex() for sibling in proof.path],
+            "extra": None if proof.extra is None else proof.extra.hex(),
+            "included": verify_inclusion(
+                index=proof.index,
+                size=head.size,
+                leaf=leaf_hash(bytes.fromhex(case["entry"])),
+                path=proof.path,
+                root=head.root,
+            ),
+        }
+
+    assert outcome(found) == case["expected"]
 
 
 @pytest.mark.parametrize("case", vectors("trust.json"))

@@ -1,5 +1,8 @@
 import { toBase64url, toHex } from '../../packages/core/src/index.ts';
+import { anchorRefCases } from './anchor-refs.ts';
 import { anchoredHashCases } from './anchored-hash.ts';
+import { anchorCases } from './anchors.ts';
+import { checkpointCases } from './checkpoints.ts';
 import { commitmentCases } from './commitments.ts';
 import { countersignatureCases } from './countersignatures.ts';
 import { ed25519Cases } from './ed25519.ts';
@@ -17,12 +20,16 @@ import { rawCases } from './raw.ts';
 import { standardCases } from './standard.ts';
 import { statementCases } from './statements.ts';
 import { stores } from './stores.ts';
+import { tlogProofCases } from './tlog-proofs.ts';
 import { trustCases } from './trust.ts';
 
 /** Every file of spec/vectors by name, with its text. The same texts each time: nothing here is random or reads a clock. */
 export async function buildVectors(): Promise<Map<string, string>> {
   const contents: Record<string, unknown> = {
+    'anchor-refs.json': anchorRefCases(),
+    'anchors.json': await anchorCases(),
     'anchored-hash.json': await anchoredHashCases(),
+    'checkpoints.json': await checkpointCases(),
     'commitments.json': commitmentCases(),
     'countersignatures.json': await countersignatureCases(),
     'ed25519.json': ed25519Cases(),
@@ -40,6 +47,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'raw.json': await rawCases(),
     'standard.json': await standardCases(),
     'statements.json': await statementCases(),
+    'tlog-proofs.json': await tlogProofCases(),
     'trust.json': await trustCases(),
   };
   return new Map(

@@ -28,7 +28,6 @@ export interface ReceiptCase {
   readonly trust: StoreName;
   readonly now: string;
   readonly evidence?: readonly JsonValue[];
-  readonly anchored_at?: string;
   readonly expected: ExpectedVerdict | { readonly code: string };
 }
 
@@ -36,14 +35,20 @@ export interface CaseOptions {
   readonly trust?: StoreName;
   readonly now?: string;
   readonly evidence?: readonly JsonValue[];
-  readonly anchoredAt?: string;
   /** Whether the issuer is trusted; by default, where the case is valid and the verifier knows the issuers. */
   readonly trusted?: boolean;
   readonly nulls?: readonly string[];
 }
 
 /** Checks that tell a contradiction with what is known, not broken integrity. */
-const CONTRADICTIONS = new Set(['issued_at', 'issuer', 'key_window', 'anchor']);
+const CONTRADICTIONS = new Set([
+  'issued_at',
+  'issuer',
+  'key_window',
+  'anchor',
+  'anchor_checkpoint',
+  'anchor_transaction',
+]);
 
 /** The cases of one family. */
 export function casesOf(family: FamilyName | null): {
@@ -63,7 +68,7 @@ export function casesOf(family: FamilyName | null): {
     failed: readonly string[],
     options: CaseOptions,
   ): ReceiptCase => {
-    const { trust = 'known', evidence, anchoredAt, nulls } = options;
+    const { trust = 'known', evidence, nulls } = options;
     const valid = failed.length === 0;
     return {
       name,
@@ -72,7 +77,6 @@ export function casesOf(family: FamilyName | null): {
       trust,
       now: options.now ?? NOW,
       ...(evidence === undefined ? {} : { evidence }),
-      ...(anchoredAt === undefined ? {} : { anchored_at: anchoredAt }),
       expected: {
         valid,
         integrity: failed.every((check) => CONTRADICTIONS.has(check)),

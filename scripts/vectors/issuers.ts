@@ -13,7 +13,7 @@ const END = Date.parse(ENDED_AT);
 const START = Date.parse(VALID_FROM);
 const SECOND = 1000;
 
-/** Who issued, with which key, and when: the checks issuer, key_window, issued_at and anchor. */
+/** Who issued, with which key, and when: the checks issuer, key_window and issued_at. */
 export async function issuerCases(): Promise<ReceiptCase[]> {
   return [
     ...(await retiredCases()),
@@ -36,18 +36,7 @@ async function retiredCases(): Promise<ReceiptCase[]> {
   const after = await by('retired', END);
   return [
     accepts('retired key, before its end', 'What it signed in its time stays good.', before),
-    accepts('retired key, before its end, anchored later', 'An anchor may come after the end.', before, {
-      anchoredAt: '2025-12-01T00:00:00Z',
-      nulls: ['signature_requester', 'signature_operator'],
-    }),
     refuses('retired key, at its end', 'valid_until is exclusive.', after, BROKEN),
-    refuses(
-      'retired key, after its end, anchored',
-      'An anchor does not make a key sign longer.',
-      after,
-      BROKEN,
-      { anchoredAt: '2025-07-01T00:10:00Z' },
-    ),
   ];
 }
 
@@ -60,18 +49,12 @@ async function revokedCases(): Promise<ReceiptCase[]> {
       'Revoked for another reason than compromise: no anchor is needed.',
       before,
     ),
-    accepts('revoked (superseded) key, before, anchored before', 'Nor does one hurt.', before, {
-      anchoredAt: ENDED_AT,
-    }),
     refuses(
       'revoked (superseded) key, at the revocation',
       'From revoked.at on it signs nothing.',
       after,
       BROKEN,
     ),
-    refuses('revoked (superseded) key, after, anchored', 'An anchor does not help.', after, BROKEN, {
-      anchoredAt: '2025-07-02T00:00:00Z',
-    }),
   ];
 }
 
@@ -86,25 +69,7 @@ async function compromisedCases(): Promise<ReceiptCase[]> {
       before,
       { trusted: false, nulls: [...counter, 'key_window', 'anchor'] },
     ),
-    accepts('compromised key, before, anchored before', 'It existed before the compromise.', before, {
-      anchoredAt: '2025-06-30T23:59:59Z',
-      nulls: counter,
-    }),
-    accepts(
-      'compromised key, before, anchored at the revocation',
-      'The anchor must be earlier than revoked.at.',
-      before,
-      { anchoredAt: ENDED_AT, trusted: false, nulls: [...counter, 'key_window'] },
-    ),
-    accepts('compromised key, before, anchored after', 'Anchored too late to prove anything.', before, {
-      anchoredAt: '2025-08-01T00:00:00Z',
-      trusted: false,
-      nulls: [...counter, 'key_window'],
-    }),
     refuses('compromised key, at the revocation', 'From revoked.at on it signs nothing.', after, BROKEN),
-    refuses('compromised key, after, anchored', 'An anchor does not help.', after, BROKEN, {
-      anchoredAt: '2025-07-01T00:01:00Z',
-    }),
   ];
 }
 
@@ -162,12 +127,6 @@ async function clockCases(): Promise<ReceiptCase[]> {
     accepts('issued 300 s ahead', 'Within the tolerance.', good, { now: '2026-01-15T10:55:00Z' }),
     refuses('issued 301 s ahead', 'Dated in the future.', good, ['issued_at'], {
       now: '2026-01-15T10:54:59Z',
-    }),
-    accepts('anchored 300 s before it was issued', 'Within the tolerance.', good, {
-      anchoredAt: '2026-01-15T10:55:00Z',
-    }),
-    refuses('anchored 301 s before it was issued', 'It can’t have existed then.', good, ['anchor'], {
-      anchoredAt: '2026-01-15T10:54:59Z',
     }),
   ];
 }

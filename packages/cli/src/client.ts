@@ -130,22 +130,36 @@ function bodyOf(
   });
 }
 
+/**
+ * What stands at a path, to the byte. Throws as `call` does.
+ * @param accept the media type asked for
+ */
+export async function download(base: string, path: string, accept = '*/*'): Promise<Uint8Array> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const { response, bytes } = await send(base, path, { headers: { accept }, redirect: 'manual', signal });
+  if (!response.ok) throw problem(base, response, textOf(bytes));
+  return bytes;
+}
+
 async function ask(base: string, path: string, request: RequestInit, onAnswer?: () => void): Promise<Reply> {
-  const { response, text } = await send(base, path, request, onAnswer);
+  const { response, bytes } = await send(base, path, request, onAnswer);
+  const text = textOf(bytes);
   if (!response.ok) throw problem(base, response, text);
   return { text, body: parseNamed(utf8(text), `The answer of ${base}`) };
 }
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 async function send(
   base: string,
   path: string,
   request: RequestInit,
   onAnswer: () => void = () => {},
-): Promise<{ response: Response; text: string }> {
+): Promise<{ response: Response; bytes: Uint8Array }> {
   try {
     const response = await fetch(`${base}${path}`, request);
     onAnswer();
-    return { response, text: await response.text() };
+    return { response, bytes: await response.bytes() };
   } catch (cause) {
     throw new TallyError('unavailable', unreached(base, cause), { cause });
   }

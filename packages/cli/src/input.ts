@@ -57,3 +57,12 @@ function messageFor({ code, message }: TallyError, name: string): string {
   if (code === 'json_syntax') return `${name} is not JSON. ${message}`;
   return `${name}: ${message}`;
 }
+
+/** What is no receipt is named, so that the message says which file is meant. */
+export function named(error: unknown, path: string): unknown {
+  if (!(error instanceof TallyError) || error.code !== 'not_a_receipt') return error;
+  return new TallyError(error.code, `${nameOf(path)}: ${error.message}`, {
+    field: error.field,
+    cause: error,
+  });
+}

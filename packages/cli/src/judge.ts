@@ -1,4 +1,12 @@
-import { bothTrusts, type JsonValue, type Trust, trustOf, type Verification, verify } from '@tallystick/core';
+import {
+  type AnchorTransaction,
+  bothTrusts,
+  type JsonValue,
+  type Trust,
+  trustOf,
+  type Verification,
+  verify,
+} from '@tallystick/core';
 import type { TrustSource } from './trust-sources.ts';
 
 /** A verdict by all the bundles at hand. */
@@ -8,31 +16,40 @@ export interface Judgement {
   readonly vouchedBy: string | null;
 }
 
+/** What is known beside the receipt and the trust. */
+export interface Circumstances {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Gives the evidence leaves from the start at each call. */
+  readonly evidence?: (() => Iterable<JsonValue>) | undefined;
+  /** As `verify` of core takes them. */
+  readonly anchor?: JsonValue | undefined;
+  readonly transaction?: AnchorTransaction | null | undefined;
+}
+
 /**
  * Judges a receipt by several services' bundles. A handle is a name within one service: two services may both
  * have a `did:svc:local`. So the receipt is judged with each bundle in the lead, and where the verdicts differ it
  * is not trusted, until the user says which service counts.
- * @param options.now Unix milliseconds
- * @param options.evidence gives the evidence leaves from the start at each call
  */
 export async function judge(
   receipt: JsonValue,
   sources: readonly TrustSource[],
-  options: { readonly now: number; readonly evidence: (() => Iterable<JsonValue>) | undefined },
+  { evidence, ...known }: Circumstances,
 ): Promise<Judgement> {
-  const own = sources.map(({ bundle }) => trustOf(bundle.issuers));
+  const own = sources.map(({ bundle }) => trustOf(bundle.issuers, [bundle]));
   const nobody = trustOf([]);
   const leads = own.length === 0 ? [nobody] : own.map((lead) => withLead(lead, own));
-  const verdicts = await Promise.all(leads.map((trust) => verify(receipt, { now: options.now, trust })));
+  const verdicts = await Promise.all(leads.map((trust) => verify(receipt, { ...known, trust })));
   const differ = new Set(verdicts.map(essence)).size > 1;
   const chosen = Math.max(
     0,
     verdicts.findIndex(({ valid }) => valid),
   );
   const verdict = await verify(receipt, {
-    now: options.now,
+    ...known,
     trust: leads[chosen] ?? nobody,
-    evidence: options.evidence?.(),
+    evidence: evidence?.(),
   });
   if (differ) return { verdict: disputed(verdict, sources, own, verdicts), vouchedBy: null };
   const { did, trusted } = verdict.issuer;

@@ -1,6 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import { anchorCommands } from './commands/anchor.ts';
+import { apiKeyCommands } from './commands/apikey.ts';
 import { documentCommands } from './commands/documents.ts';
 import { keyCommands } from './commands/keys.ts';
+import { logCommands } from './commands/log.ts';
 import { meterCommands } from './commands/meter.ts';
 import { receiptCommands } from './commands/receipts.ts';
 import { serviceCommands } from './commands/service.ts';
@@ -20,6 +23,8 @@ export async function main(args: readonly string[]): Promise<number> {
     .version(VERSION)
     .configureOutput({ outputError: () => {} })
     .exitOverride()
+    // Else `tally anchor get x --json` would give --json to `tally anchor`.
+    .enablePositionalOptions()
     .addHelpText('after', HELP);
   serviceCommands(program);
   receiptCommands(program);
@@ -28,9 +33,12 @@ export async function main(args: readonly string[]): Promise<number> {
   };
   verifyCommand(program, finish);
   meterCommands(program, finish);
+  anchorCommands(program);
   documentCommands(program);
   keyCommands(program);
   trustCommands(program);
+  logCommands(program, finish);
+  apiKeyCommands(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exit;

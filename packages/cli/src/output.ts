@@ -22,6 +22,13 @@ export class UsageError extends Error {
   }
 }
 
+/** A document's or node's fault, where it is not what the command judges: it then ends with 2 and the same code. */
+export function asUsage(error: unknown): unknown {
+  return error instanceof TallyError
+    ? new UsageError(error.message, { code: error.code, cause: error })
+    : error;
+}
+
 /** Coloured only on a terminal and without NO_COLOR, or where FORCE_COLOR asks for it. */
 export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return styleText(style, text, { stream });

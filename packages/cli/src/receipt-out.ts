@@ -33,6 +33,12 @@ export function handOn({ text, receiptId, check, also }: Handing, { out, json }:
   else print(text);
 }
 
+/** Says how to get the anchor of a receipt that was written to a file. */
+export function sayAnchor({ out, json, anchor }: Destination & { readonly anchor?: boolean }): void {
+  if (anchor !== true || out === undefined || json) return;
+  remark(`Its hash is in the log. For the anchor: tally anchor get ${out} --wait --out <file>`);
+}
+
 /** The id of what a service answered, if it is a receipt whose signature is good. @throws unavailable */
 export async function checkedReceipt(body: JsonValue, url: string): Promise<string | null> {
   const { integrity, receipt_id, checks } = await verify(body, { now: Date.now() });

@@ -9,16 +9,25 @@ export function invalidInput(reason: string): string {
   return headline('red', '✗ Not valid', printable(reason));
 }
 
+/** What a verdict is told with. */
+interface Context {
+  /** How the input is called. */
+  readonly name: string;
+  readonly vouchedBy: string | null;
+  /** When the block was made that has the anchor's root, where the chain was asked. */
+  readonly existedAt: string | null;
+}
+
 /** The verdict for a person: the headline, what it proves and what it doesn't, whose receipt, then every check. */
 export function* verdictLines(
   verdict: Verification,
-  { name, vouchedBy }: { readonly name: string; readonly vouchedBy: string | null },
+  { name, vouchedBy, existedAt }: Context,
 ): Generator<string> {
   yield verdict.family === null
     ? invalidInput(`${name} is not a receipt of a known family.`)
     : headlineOf(verdict);
   if (verdict.family === null) return;
-  if (verdict.valid) yield `  ${meaning(verdict)}`;
+  if (verdict.valid) yield `  ${meaning(verdict, existedAt)}`;
   yield paint('dim', `  ${identity(verdict, vouchedBy)}`);
   yield '';
   const width = Math.max(...verdict.checks.map((check) => check.name.length));
@@ -50,15 +59,23 @@ function headline(style: 'green' | 'yellow' | 'red', verdict: string, text: stri
 }
 
 /** One line: what follows from the verdict, and what does not. */
-function meaning({ issuer, family, checks }: Verification): string {
+function meaning(verdict: Verification, existedAt: string | null): string {
+  const { issuer, family } = verdict;
   const signer = printable((issuer.trusted ? issuer.did : issuer.key_id) ?? 'the key');
-  const anchored = checks.some(({ name, ok }) => name === 'anchor' && ok === true);
   const proves = `It proves that ${signer} signed exactly this`;
   const not =
     family === 'metering'
       ? 'how well the work was done, that it was accepted, or that money is owed'
       : 'that what it says is true';
-  return `${proves}; not ${anchored ? '' : 'when, nor '}${not}.`;
+  const holds = (name: string): boolean =>
+    verdict.checks.some((check) => check.name === name && check.ok === true);
+  if (holds('anchor_transaction') && existedAt !== null)
+    return `${proves}, and that it existed at ${existedAt}; not ${not}.`;
+  const logged =
+    holds('anchor') && holds('anchor_checkpoint')
+      ? ', and that it is in a log whose checkpoint is signed'
+      : '';
+  return `${proves}${logged}; not when, nor ${not}.`;
 }
 
 function identity(

@@ -1,9 +1,20 @@
-import { type JsonValue, parseLine, parseTimestamp, TallyError, type Verification } from '@tallystick/core';
+import {
+  formatTimestamp,
+  isObject,
+  type JsonValue,
+  parseLine,
+  parseTimestamp,
+  TallyError,
+  type Verification,
+} from '@tallystick/core';
 import type { Command } from 'commander';
+import { rpcOption } from './anchor/rpc-option.ts';
+import { chainAnswer, readAnchor } from './anchor/verify-anchor.ts';
 import { nameOf, readJson } from './input.ts';
 import { judge } from './judge.ts';
 import { watchedEvidence } from './meter/progress.ts';
-import { describe, EXIT, type Exit, print, printJson, remark, UsageError } from './output.ts';
+import { asUsage, describe, EXIT, type Exit, print, printJson, remark, UsageError } from './output.ts';
+import type { ChainAnswer } from './service/chain.ts';
 import { rootFingerprintOption, type TrustSources, trustSources } from './trust-sources.ts';
 import { invalidInput, verdictLines } from './verdict.ts';
 
@@ -11,6 +22,8 @@ export interface VerifyOptions {
   readonly trust?: string;
   readonly root?: string;
   readonly evidence?: string;
+  readonly anchor?: string;
+  readonly rpc?: string;
   readonly asOf?: string;
   readonly json?: boolean;
 }
@@ -25,15 +38,21 @@ export interface Addition {
 
 /** What the commands that judge a receipt have in common. */
 export function verifyOptions(command: Command): Command {
+  return trustOptions(command.argument('<file>', 'the receipt: a file, or - for standard input'))
+    .option('--anchor <file>', 'its anchored result, as tally anchor writes it')
+    .addOption(rpcOption())
+    .option('--as-of <time>', 'judge as of this UTC time (YYYY-MM-DDThh:mm:ssZ) instead of now')
+    .option('--json', 'the verdict as JSON');
+}
+
+/** What the commands that judge by saved bundles have in common. */
+export function trustOptions(command: Command): Command {
   return command
-    .argument('<file>', 'the receipt: a file, or - for standard input')
     .option(
       '--trust <bundle>',
       'judge by this bundle alone: a file, or the URL of a service whose bundle is saved',
     )
-    .option('--root <fingerprint>', 'accept bundles of this root only (sha256:…)', rootFingerprintOption)
-    .option('--as-of <time>', 'judge as of this UTC time (YYYY-MM-DDThh:mm:ssZ) instead of now')
-    .option('--json', 'the verdict as JSON');
+    .option('--root <fingerprint>', 'accept bundles of this root only (sha256:…)', rootFingerprintOption);
 }
 
 /**
@@ -47,18 +66,29 @@ export async function verifyFile(
 ): Promise<Exit> {
   const now = timeOf(options.asOf);
   const trust = await trustSources(options.trust, { now, root: options.root });
+  const anchor = await readAnchor(options.anchor);
   const receipt = await readReceipt(file, options.json === true);
   if (receipt === undefined) return EXIT.failed;
-  const judged = await judge(receipt, trust.sources, { now, evidence: evidenceFrom(options.evidence) });
+  const { rpc } = options;
+  const { sources } = trust;
+  const chain = rpc === undefined ? null : await chainAnswer(receipt, anchor, { rpc, sources });
+  const evidence = evidenceFrom(options.evidence);
+  const judged = await judge(receipt, sources, { now, evidence, anchor, transaction: chain?.transaction });
   const { check, lines = [] } = add(receipt, judged.verdict);
   const verdict = check === undefined ? judged.verdict : withCheck(judged.verdict, check);
   const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
-  if (options.json) printJson({ ...verdict, trust: account(trust, vouchedBy) });
-  else {
-    for (const line of verdictLines(verdict, { name: nameOf(file), vouchedBy })) print(line);
+  if (options.json) {
+    printJson({ ...verdict, trust: account(trust, vouchedBy), ...(chain && { chain: chainAccount(chain) }) });
+  } else {
+    const existedAt = chain?.transaction ? formatTimestamp(chain.transaction.blockTime * 1000) : null;
+    for (const line of verdictLines(verdict, { name: nameOf(file), vouchedBy, existedAt })) print(line);
     for (const line of lines) print(line);
   }
   advise(verdict, trust);
+  if (anchor !== undefined) adviseOnAnchor(anchor, verdict);
+  if (chain?.transaction && !chain.final) {
+    remark(`The node does not call block ${chain.transaction.blockHeight} final yet: ask again later.`);
+  }
   if (!verdict.valid) return EXIT.failed;
   return verdict.issuer.trusted ? EXIT.ok : EXIT.untrusted;
 }
@@ -74,6 +104,18 @@ function advise(verdict: Verification, trust: TrustSources): void {
   const { status } = verdict.issuer;
   const advice = verdict.integrity && !verdict.issuer.trusted ? adviceFor(status, trust) : null;
   if (advice !== null) remark(advice);
+}
+
+/** An anchor that was given but could not be judged makes no verdict worse, so that it is easily overlooked. */
+function adviseOnAnchor(anchor: JsonValue, { valid, checks }: Verification): void {
+  const named = (name: string) => checks.find((check) => check.name === name);
+  const open = [named('anchor'), named('anchor_checkpoint')].find((check) => check?.ok === null);
+  if (!valid || open === undefined || named('anchor_transaction')?.ok === true) return;
+  const fetch =
+    open.name === 'anchor_checkpoint' && isObject(anchor) && anchor.checkpoint !== undefined
+      ? ' Fetch the trust of the service that anchored it: tally trust fetch <url>'
+      : '';
+  remark(`The anchor proves nothing so far. ${open.detail}${fetch}`);
 }
 
 /** The receipt, or undefined after having said why there is none. What is not JSON is no receipt, so not valid. */
@@ -95,8 +137,7 @@ function evidenceFrom(path: string | undefined): (() => Iterable<JsonValue>) | u
     try {
       for (const { number, json } of watchedEvidence(path)) yield parseLine(json, `${path}, line ${number}`);
     } catch (error) {
-      if (!(error instanceof TallyError)) throw error;
-      throw new UsageError(error.message, { code: error.code, cause: error });
+      throw asUsage(error);
     }
   };
 }
@@ -110,6 +151,14 @@ function account({ sources, refused }: TrustSources, vouchedBy: string | null) {
     expires_at: bundle.expires_at,
   }));
   return { vouched_by: vouchedBy, bundles, refused };
+}
+
+function chainAccount({ chainId, transaction, final }: ChainAnswer) {
+  return {
+    chain_id: chainId,
+    block_height: transaction?.blockHeight ?? null,
+    block_final: transaction === null ? null : final,
+  };
 }
 
 function adviceFor(status: string, { sources, refused }: TrustSources): string | null {

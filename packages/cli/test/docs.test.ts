@@ -21,7 +21,7 @@ describe.each(['cli.md', 'metering.md'])('docs/%s', (page) => {
   let service: Service;
   beforeAll(async () => {
     mkdirSync(at('desk'));
-    service = await serve(at('data'));
+    service = await serve(at('data'), { env: { TALLY_DEVNET: 'on', TALLY_ANCHOR_PERIOD_SECONDS: '1' } });
   });
   afterAll(async () => {
     await service.stop();

@@ -174,6 +174,14 @@ describe('with the root kept offline and a passphrase', () => {
       expect(statSync(at(file)).mode & 0o777).toBe(0o600);
   });
 
+  test('the keyring of the root holds the root’s secret and no other', () => {
+    const keyring = (file: string) => JSON.parse(readFileSync(at(file), 'utf8'));
+    const purposes = (file: string) => keyring(file).keys.map((key: { purpose: string }) => key.purpose);
+    expect([purposes('root.json'), 'api_key_secret' in keyring('root.json')]).toEqual([['root'], false]);
+    expect(purposes('offline/keyring.json')).not.toContain('root');
+    expect(keyring('offline/keyring.json').api_key_secret).toEqual(expect.any(String));
+  });
+
   test('draft, sign, publish; an older bundle or one of another root is refused', async () => {
     const sign = async (): Promise<void> => {
       writeFileSync(at('draft.json'), (await operator(['trust', 'draft'])).stdout);

@@ -65,9 +65,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** `tally serve` on a free port. */
+/** `tally serve` on a free port; without a chain, unless the environment asks for one. */
 export async function serve(dataDir: string, options: { env?: Env; node?: string } = {}): Promise<Service> {
-  const env = { TALLY_DATA_DIR: dataDir, ...options.env };
+  const env = { TALLY_DATA_DIR: dataDir, TALLY_DEVNET: 'off', ...options.env };
   const child = spawn(options.node ?? process.execPath, [bin, 'serve'], {
     env: { ...clean, ...env, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,11 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { checkTrustBundle } from '@tallystick/core';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
+  anchorCases,
+  anchorIn,
+  authorityOf,
   bundleOf,
   bytesOf,
   circumstances,
   expectAsInCore,
-  type FiledCase,
   outcome,
   receiptCases,
   stores,
@@ -19,60 +21,68 @@ import { workspace } from './tally.ts';
 const { at, tally, remove } = workspace();
 afterAll(remove);
 
-type Store = FiledCase['trust'];
-const bundlePath = (store: Store): string => at(`${store}.json`);
+type Case = (typeof anchorCases)[number];
 
-/** Signs and saves the bundle of a store, and reads it as the command does. */
-async function sourceOf(store: Store): Promise<TrustSource> {
-  const text = await bundleOf(stores[store]);
-  writeFileSync(bundlePath(store), text);
+const cases: readonly Case[] = [...receiptCases, ...anchorCases];
+const keyOf = ({ trust, authority }: Case): string => JSON.stringify([trust, authority]);
+/** The bundle that each case is judged by, in a file, and as the command reads it. */
+const bundles = new Map<string, { readonly path: string; readonly source: TrustSource }>();
+
+for (const vector of cases) {
+  if (bundles.has(keyOf(vector))) continue;
+  const text = await bundleOf(stores[vector.trust], 1, 'a', authorityOf(vector));
+  const path = at(`bundle-${bundles.size}.json`);
+  writeFileSync(path, text);
   const { bundle, pin } = await checkTrustBundle(JSON.parse(text), { now: Date.UTC(2026, 0) });
-  return { from: store, root: pin.root, bundle };
+  bundles.set(keyOf(vector), { path, source: { from: path, root: pin.root, bundle } });
 }
 
-const sources = { known: await sourceOf('known'), empty: await sourceOf('empty') };
+function bundleFor(vector: Case): { readonly path: string; readonly source: TrustSource } {
+  const found = bundles.get(keyOf(vector));
+  if (found === undefined) throw new Error('Every case has its bundle.');
+  return found;
+}
 
-/** `tally verify` is told of no anchors. */
-const judged = receiptCases.filter(({ anchored_at }) => anchored_at === undefined);
-
-test('only the ten cases with an anchor are left out', () => {
-  expect(receiptCases.length - judged.length).toBe(10);
-});
-
-test.each(judged)('$file: $name', async (vector) => {
+test.each(cases)('$file: $name', async (vector) => {
   const { now, evidence } = circumstances(vector);
   const found = await outcome(async () => {
     const receipt = parseNamed(bytesOf(vector), 'The receipt');
     const leaves = evidence === undefined ? undefined : () => evidence;
-    return (await judge(receipt, [sources[vector.trust]], { now, evidence: leaves })).verdict;
+    const known = { now, evidence: leaves, ...anchorIn(vector) };
+    return (await judge(receipt, [bundleFor(vector).source], known)).verdict;
   });
   await expectAsInCore(found, vector);
 });
 
 describe('tally verify --json', () => {
-  const exitOf = ({ expected }: FiledCase): number => {
+  const exitOf = ({ expected }: Case): number => {
     if ('code' in expected || !expected.valid) return 1;
     return expected.trusted ? 0 : 3;
   };
   // The first case of every file for each exit status that the file has cases of.
-  const plain = judged.filter(({ evidence, expected }) => evidence === undefined && !('code' in expected));
+  const plain = cases.filter(
+    ({ evidence, transaction, expected }) =>
+      evidence === undefined && transaction === undefined && !('code' in expected),
+  );
   const chosen = [...Map.groupBy(plain, (vector) => `${vector.file} ${exitOf(vector)}`).values()].flatMap(
     ([first]) => (first === undefined ? [] : [{ ...first, exit: exitOf(first) }]),
   );
 
+  // The invalid cases of anchors.json ask a chain: test/anchor.test.ts has one.
   test('every exit status comes up, in a valid and an invalid case of every file', () => {
     const files = (exits: readonly number[]) =>
       new Set(chosen.filter(({ exit }) => exits.includes(exit)).map(({ file }) => file));
-    expect(files([0, 3]).size).toBe(10);
+    expect(files([0, 3]).size).toBe(11);
     expect(files([1]).size).toBe(10);
     expect(files([3]).size).toBeGreaterThan(4);
   });
 
   test.each(chosen)('ends with $exit, $file: $name', async ({ exit, ...vector }) => {
-    const { code, stdout } = await tally(
-      ['verify', '-', '--json', '--trust', bundlePath(vector.trust), '--as-of', vector.now],
-      { input: bytesOf(vector) },
-    );
+    const { anchor, now } = vector;
+    if (anchor !== undefined) writeFileSync(at('anchor.json'), JSON.stringify(anchor));
+    const args = ['verify', '-', '--json', '--trust', bundleFor(vector).path, '--as-of', now];
+    const more = anchor === undefined ? [] : ['--anchor', at('anchor.json')];
+    const { code, stdout } = await tally([...args, ...more], { input: bytesOf(vector) });
     const { trust: _bundles, ...verdict } = JSON.parse(stdout);
     expect(code).toBe(exit);
     await expectAsInCore(verdict, vector);

@@ -45,7 +45,6 @@ export const errorTable = {
   receipt_not_found: { status: 404, title: 'There is no such receipt' },
   receipt_purged: { status: 410, title: 'The receipt was kept for its retention and then deleted' },
   too_many_receipts: { status: 422, title: 'Too many receipts in one batch' },
-  anchor_unavailable: { status: 422, title: 'Anchoring is not available on this service' },
   countersign_mismatch: { status: 422, title: 'The key does not belong to the party that the receipt names' },
   // Metering receipts
   metering_window: { status: 422, title: 'The billing window does not end after it starts' },
@@ -65,6 +64,27 @@ export const errorTable = {
   seal_tampered: { status: 422, title: 'The sealed document was changed' },
   // Merkle trees (RFC 6962)
   merkle_range: { status: 422, title: 'The leaf index or tree size is out of range' },
+  // API keys
+  api_key_missing: { status: 401, title: 'An API key is required' },
+  api_key_invalid: { status: 401, title: 'The API key is malformed or unknown' },
+  api_key_revoked: { status: 401, title: 'The API key was revoked' },
+  quota_exceeded: { status: 429, title: 'The quota of the API key is used up' },
+  // The anchor log
+  anchor_unavailable: { status: 503, title: 'The anchor log takes no hashes just now' },
+  anchor_not_found: { status: 404, title: 'There is no such anchor' },
+  anchor_ref_invalid: { status: 422, title: 'Not an anchor reference' },
+  anchor_invalid: { status: 422, title: 'Not an anchored result' },
+  too_many_hashes: { status: 422, title: 'Too many hashes in one batch' },
+  note_invalid: { status: 422, title: 'Not a well-formed signed note' },
+  checkpoint_invalid: { status: 422, title: 'Not a well-formed checkpoint' },
+  checkpoint_signature_invalid: { status: 422, title: 'The checkpoint is not signed by the log' },
+  tlog_proof_invalid: { status: 422, title: 'Not a well-formed tlog-proof' },
+  log_mismatch: { status: 503, title: 'The data are of another log' },
+  log_behind: { status: 503, title: 'The data are older than what this log has published' },
+  log_corrupted: { status: 503, title: 'The log’s data contradict what it has signed' },
+  // Chains
+  chain_unavailable: { status: 503, title: 'The chain can’t be reached' },
+  chain_mismatch: { status: 503, title: 'The node is of another chain' },
   // Issuers
   issuer_not_found: { status: 404, title: 'There is no such issuer' },
   issuer_exists: { status: 409, title: 'The handle is taken' },

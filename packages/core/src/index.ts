@@ -26,6 +26,40 @@ export { LineReader, lineName, parseLine, type TakeLine } from './json/lines.ts'
 export { parseJson } from './json/parse.ts';
 export { formatPath } from './json/path.ts';
 export type { JsonObject, JsonPrimitive, JsonValue } from './json/types.ts';
+export type { AnchorTransaction } from './log/anchor-checks.ts';
+export {
+  type AnchorPlace,
+  type AnchorRef,
+  anchoredRef,
+  batchId,
+  parseAnchorRef,
+  parseShortId,
+  pendingRef,
+  shortId,
+} from './log/anchor-ref.ts';
+export { type AnchoredResult, leafOf, readAnchoredResult } from './log/anchored.ts';
+export {
+  type Checkpoint,
+  checkpointText,
+  type LogKey,
+  openCheckpoint,
+  parseCheckpointText,
+  signCheckpoint,
+} from './log/checkpoint.ts';
+export { checkCosignature, cosignCheckpoint, withSignature } from './log/cosignature.ts';
+export { formatNote, type Note, type NoteSignature, noteKeyHash, parseNote } from './log/note.ts';
+export { decodePosting, encodePosting, type PostedHead } from './log/posting.ts';
+export {
+  encodeEntries,
+  entriesPath,
+  parseTilePath,
+  TILE_HEIGHT,
+  TILE_WIDTH,
+  type TilePath,
+  tilePath,
+} from './log/tiles.ts';
+export { formatTlogProof, parseTlogProof, type TlogProof } from './log/tlog-proof.ts';
+export { parseVerifierKey, type VerifierKey, verifierKey } from './log/verifier-key.ts';
 export { CompactRange, type CompactRangeState } from './merkle/compact-range.ts';
 export {
   type ConsistencyClaim,
@@ -81,7 +115,6 @@ export { isObject } from './receipts/shape.ts';
 export { openSeal, type SealedDocument, type SealReference, seal, sealReference } from './seal.ts';
 export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';
 export {
-  type AnchorAuthority,
   checkTrustBundle,
   rootFingerprint,
   signTrustBundle,
@@ -90,6 +123,7 @@ export {
   type TrustPin,
 } from './trust/bundle.ts';
 export {
+  type AnchorAuthority,
   bothTrusts,
   type IssuerKey,
   type IssuerRecord,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { anchoredAt, anchors } from '../test/anchored-at.ts';
 import {
   ISSUED,
   KINDS,
@@ -16,7 +17,7 @@ import { canonicalBytes, canonicalize } from './json/canonical.ts';
 import type { JsonObject, JsonValue } from './json/types.ts';
 import { isObject } from './receipts/shape.ts';
 import { formatTimestamp } from './time.ts';
-import { trustOf } from './trust/issuer.ts';
+import { bothTrusts, trustOf } from './trust/issuer.ts';
 import { type Verification, verify } from './verify.ts';
 
 const alice = await signerOf(1);
@@ -243,13 +244,29 @@ describe('clocks', () => {
   });
 
   test('what is known of an anchor is reported', async () => {
-    const anchored = await verify(await sample('nano'), { now: NOW, trust, anchoredAt: NOW - 1000 });
-    expect(anchored.checks.at(-1)).toEqual({
-      name: 'anchor',
-      ok: true,
-      detail: `It existed at ${formatTimestamp(NOW - 1000)}.`,
+    const document = await sample('nano');
+    const proof = await anchoredAt(document, NOW - 1000);
+    const anchored = await verify(document, {
+      now: NOW,
+      trust: bothTrusts(trust, trustOf([], anchors)),
+      ...proof,
     });
+    expect(anchored.checks.slice(-3)).toMatchObject([
+      { name: 'anchor', ok: true },
+      { name: 'anchor_checkpoint', ok: true },
+      {
+        name: 'anchor_transaction',
+        ok: true,
+        detail: `It existed at ${formatTimestamp(NOW - 1000)}: block 25000000 of base has the root.`,
+      },
+    ]);
     expect((await check(await sample('nano'))).checks.at(-1)).toMatchObject({ name: 'anchor', ok: null });
+    const pending = { ...(await sample('standard')), anchor_ref: 'urn:anchor:pending:2026-06-01T13:00Z:1' };
+    expect((await check(pending)).checks.at(-1)).toEqual({
+      name: 'anchor',
+      ok: null,
+      detail: 'Still pending: its root is to be posted at 2026-06-01T13:00Z.',
+    });
   });
 });
 

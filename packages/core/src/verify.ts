@@ -6,10 +6,13 @@ import { TallyError } from './errors.ts';
 import { canonicalBytes, canonicalize } from './json/canonical.ts';
 import { copyJson } from './json/copy.ts';
 import type { JsonObject, JsonValue } from './json/types.ts';
+import type { AnchorTransaction } from './log/anchor-checks.ts';
+import { judgeAnchor } from './log/receipt-anchor.ts';
 import { metering } from './metering/metering.ts';
 import { envelope } from './receipts/envelope.ts';
 import {
   type Check,
+  CLOCK_SKEW,
   type Claims,
   type CounterSignature,
   check,
@@ -28,9 +31,6 @@ import { formatTimestamp } from './time.ts';
 import { type Trust, trustOf } from './trust/issuer.ts';
 import { judgeIssuer } from './trust/judge.ts';
 
-/** How far an issuer's clock may run ahead of the verifier's, in seconds. */
-const CLOCK_SKEW = 300;
-
 export interface VerifyOptions {
   /** Unix milliseconds. */
   readonly now: number;
@@ -38,8 +38,10 @@ export interface VerifyOptions {
   readonly trust?: Trust | undefined;
   /** The evidence leaves behind a metering receipt, in order. */
   readonly evidence?: Iterable<JsonValue> | undefined;
-  /** Unix milliseconds at which the receipt's anchored hash is known to have existed: the caller checked it. */
-  readonly anchoredAt?: number | undefined;
+  /** The receipt's anchored result as JSON; where absent or null, the member `anchor` of the receipt is looked at. */
+  readonly anchor?: JsonValue | undefined;
+  /** The anchor's transaction as the chain has it; null where the chain has none; absent where it was not asked. */
+  readonly transaction?: AnchorTransaction | null | undefined;
   readonly engine?: Ed25519Engine | undefined;
 }
 
@@ -83,10 +85,11 @@ export function familyOf(document: JsonObject): Family | null {
  * @throws the codes of `copyJson` for a value that is not I-JSON
  */
 export async function verify(document: unknown, options: VerifyOptions): Promise<Verification> {
-  return verifyParsed(copyJson(document), options);
+  const anchor = options.anchor === undefined ? undefined : copyJson(options.anchor);
+  return verifyParsed(copyJson(document), { ...options, anchor });
 }
 
-/** `verify` for what `parseJson` made and nobody else holds: it is plain JSON already, and is not copied. */
+/** `verify` for what `parseJson` made and nobody else holds: receipt and anchor are plain JSON, and not copied. */
 export async function verifyParsed(document: JsonValue, options: VerifyOptions): Promise<Verification> {
   const family = isObject(document) ? familyOf(document) : null;
   if (!isObject(document) || family === null) {
@@ -116,12 +119,12 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   }
   integrityChecks.push(...family.rules(document, options.evidence));
 
-  const issuer = judgeIssuer(claims, key.publicKey, trust, options.anchoredAt);
-  const contradictionChecks = [
-    timeCheck(claims, options.now),
-    ...issuer.checks,
-    anchorCheck(claims, options),
-  ];
+  const { transaction } = options;
+  const { issuedAt } = claims;
+  const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
+  const anchor = await judgeAnchor(family, document, options.anchor, facts);
+  const issuer = judgeIssuer(claims, key.publicKey, trust, anchor.existedAt);
+  const contradictionChecks = [timeCheck(claims, options.now), ...issuer.checks, ...anchor.checks];
   const holds = (checks: readonly Check[]): boolean => checks.every(({ ok }) => ok !== false);
   const integrity = holds(integrityChecks);
   const valid = integrity && holds(contradictionChecks);
@@ -278,14 +281,4 @@ function timeCheck(claims: Claims, now: number): Check {
   const latest = Math.floor(now / 1000) + CLOCK_SKEW;
   const issued = `Issued at ${formatTimestamp(claims.issuedAt * 1000)}`;
   return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which has not come yet.`);
-}
-
-function anchorCheck(claims: Claims, { anchoredAt }: VerifyOptions): Check {
-  if (anchoredAt === undefined) return unchecked('anchor', 'No anchor proof was given.');
-  return check(
-    'anchor',
-    claims.issuedAt <= Math.floor(anchoredAt / 1000) + CLOCK_SKEW,
-    `It existed at ${formatTimestamp(anchoredAt)}.`,
-    `It claims to be issued after it was anchored at ${formatTimestamp(anchoredAt)}.`,
-  );
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import type { AnchorCase, TransactionFacts } from '../../../scripts/vectors/anchor-base.ts';
 import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
 import {
+  type AnchorAuthority,
+  type AnchorTransaction,
   createSigner,
   type IssuerRecord,
   parseJson,
@@ -55,12 +58,36 @@ export function bytesOf({
   return raw === undefined ? Buffer.from(JSON.stringify(document)) : Buffer.from(raw, 'base64');
 }
 
-/** What a case says beside the receipt and the issuers; times in Unix milliseconds. */
-export function circumstances({ now, evidence, anchored_at: anchoredAt }: ReceiptCase) {
+/** The cases of anchors.json, which say beside the receipt what is known of its anchor. */
+export const anchorCases: readonly (AnchorCase & { readonly file: string })[] = readVectors<AnchorCase>(
+  'anchors.json',
+).map((vector) => ({ file: 'anchors.json', ...vector }));
+
+const nowhere: AnchorAuthority = { log: null, chain: null };
+
+/** The log and the chain of the bundle that a case is judged by. */
+export function authorityOf({ authority = nowhere }: AnchorCase): AnchorAuthority {
+  return authority;
+}
+
+/** What a case says beside the receipt and the trust; times in Unix milliseconds. */
+export function circumstances({ now, evidence }: ReceiptCase) {
+  return { now: Date.parse(now), evidence };
+}
+
+/** What a case says of the receipt's anchor. */
+export function anchorIn({ anchor, transaction }: AnchorCase) {
+  return { anchor, transaction: transaction ? transactionOf(transaction) : transaction };
+}
+
+export function transactionOf(facts: TransactionFacts): AnchorTransaction {
   return {
-    now: Date.parse(now),
-    evidence,
-    anchoredAt: anchoredAt === undefined ? undefined : Date.parse(anchoredAt),
+    chainId: facts.chain_id,
+    txHash: facts.tx_hash,
+    blockHeight: facts.block_height,
+    blockTime: facts.block_time,
+    from: facts.from,
+    data: facts.data,
   };
 }
 
@@ -78,10 +105,14 @@ export async function outcome<T>(act: () => T | Promise<T>): Promise<Outcome<T>>
 }
 
 /** What core says of a case. */
-export function inCore(vector: ReceiptCase): Promise<Outcome<Verification>> {
+export function inCore(vector: AnchorCase): Promise<Outcome<Verification>> {
   return outcome(() => {
     const document = vector.raw_base64 === undefined ? vector.document : parseJson(bytesOf(vector));
-    return verify(document, { ...circumstances(vector), trust: trustOf(stores[vector.trust]) });
+    return verify(document, {
+      ...circumstances(vector),
+      ...anchorIn(vector),
+      trust: trustOf(stores[vector.trust], [authorityOf(vector)]),
+    });
   });
 }
 
@@ -100,7 +131,7 @@ export function expectExpected(found: Outcome<Verification>, { expected }: Recei
 }
 
 /** Asserts that the outcome is the one that the case expects, and core's to the last word of every check. */
-export async function expectAsInCore(found: Outcome<Verification>, vector: ReceiptCase): Promise<void> {
+export async function expectAsInCore(found: Outcome<Verification>, vector: AnchorCase): Promise<void> {
   expectExpected(found, vector);
   expect(found).toEqual(await inCore(vector));
 }
@@ -113,7 +144,12 @@ export async function fingerprintOf(root: string): Promise<string> {
 }
 
 /** The text of a bundle that vouches for these issuers from 2025 until 2100. */
-export async function bundleOf(issuers: readonly IssuerRecord[], version = 1, root = 'a'): Promise<string> {
+export async function bundleOf(
+  issuers: readonly IssuerRecord[],
+  version = 1,
+  root = 'a',
+  authority: AnchorAuthority = nowhere,
+): Promise<string> {
   const period = { issuedAt: Date.UTC(2025, 0), expiresAt: Date.UTC(2100, 0) };
-  return signTrustBundle({ version, ...period, issuers, log: null, chain: null }, await rootOf(root));
+  return signTrustBundle({ version, ...period, ...authority, issuers }, await rootOf(root));
 }

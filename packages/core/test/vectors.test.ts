@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import type { AnchorCase } from '../../../scripts/vectors/anchor-base.ts';
 import type { AnchoredHashCase } from '../../../scripts/vectors/anchored-hash.ts';
 import { buildVectors } from '../../../scripts/vectors/build.ts';
-import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
 import type { CommitmentCase } from '../../../scripts/vectors/commitments.ts';
 import type { Ed25519Case } from '../../../scripts/vectors/ed25519.ts';
 import type { EncodingCase } from '../../../scripts/vectors/encodings.ts';
@@ -39,6 +39,7 @@ import {
   verifyEd25519,
 } from '../src/index.ts';
 import {
+  anchorCases,
   bytesOf,
   expectExpected,
   inCore,
@@ -52,7 +53,10 @@ const spec = new URL('../../../spec/', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, spec), 'utf8');
 
 const otherFiles = [
+  'anchor-refs.json',
+  'anchors.json',
   'anchored-hash.json',
+  'checkpoints.json',
   'commitments.json',
   'ed25519.json',
   'encodings.json',
@@ -60,6 +64,7 @@ const otherFiles = [
   'json-gate.json',
   'keys.json',
   'statements.json',
+  'tlog-proofs.json',
   'trust.json',
 ];
 
@@ -88,6 +93,10 @@ describe.each(receiptFiles)('%s', (file) => {
   test.each(readVectors(file))('$name', async (vector) => {
     expectExpected(await inCore(vector), vector);
   });
+});
+
+test.each(anchorCases)('anchors.json: $name', async (vector) => {
+  expectExpected(await inCore(vector), vector);
 });
 
 test.each(readVectors<GateCase>('json-gate.json'))('json-gate.json: $name', async (vector) => {
@@ -215,6 +224,12 @@ describe('schemas', () => {
     expect(schema('trust-bundle')(bundle)).toBe(!name.startsWith('form: '));
   });
 
+  test.each(anchorCases.filter(({ anchor }) => anchor))('anchors.json: $name', ({ anchor, name }) => {
+    const accepting = ['anchored', 'pending-anchor'].filter((one) => schema(one)(anchor));
+    const kind = name.includes('pending') ? 'pending-anchor' : 'anchored';
+    expect(accepting).toEqual(name.startsWith('form: ') ? [] : [kind]);
+  });
+
   const statements = readVectors<StatementCase>('statements.json');
   const histories = statements.flatMap(({ name, history }) =>
     history === undefined ? [] : [{ name, history }],
@@ -259,12 +274,12 @@ const shown = readdirSync(spec)
 describe('worked examples', () => {
   test('are found', () => {
     expect(new Set(shown.map(({ page }) => page))).toEqual(
-      new Set(['metering.md', 'receipts.md', 'trust.md']),
+      new Set(['anchor.md', 'metering.md', 'receipts.md', 'trust.md']),
     );
   });
 
   test.each(shown)('$page shows $file.json: $name', ({ file, name, text }) => {
-    const vector = readVectors<ReceiptCase & StatementCase>(`${file}.json`).find((one) => one.name === name);
-    expect(vector?.document ?? vector?.history?.[0]).toEqual(JSON.parse(text));
+    const vector = readVectors<AnchorCase & StatementCase>(`${file}.json`).find((one) => one.name === name);
+    expect(vector?.anchor ?? vector?.document ?? vector?.history?.[0]).toEqual(JSON.parse(text));
   });
 });

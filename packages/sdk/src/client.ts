@@ -1,10 +1,14 @@
-import type { IssuerDocument, Profile, Verification } from '@tallystick/core';
+import type { AnchoredResult, IssuerDocument, Profile, Verification } from '@tallystick/core';
+import { type Anchor, anchor } from './anchors/anchor.ts';
+import { anchorBatch } from './anchors/anchor-batch.ts';
+import { getAnchor, getAnchorByHash } from './anchors/get-anchor.ts';
+import type { HashOrReceipt } from './anchors/hash.ts';
+import { type WaitOptions, waitForAnchor } from './anchors/wait-for-anchor.ts';
 import { type PriceLadder, pricing } from './choose/pricing.ts';
 import { type Recommendation, type SelectProfileParams, selectProfile } from './choose/select-profile.ts';
 import { type CallOptions, createTransport, type TransportOptions } from './http/transport.ts';
 import { issuer } from './issuers/issuer.ts';
 import { type RegisterIssuerParams, registerIssuer } from './issuers/register-issuer.ts';
-import { type Anchor, anchor } from './receipts/anchor.ts';
 import type {
   EnvelopeReceipt,
   MeteringReceipt,
@@ -43,7 +47,12 @@ export interface Client {
   meter(params: MeterParams, call?: CallOptions): Promise<Issued<MeteringReceipt>>;
   /** `issue` with the client's service and API key. */
   issue(params: IssueParams, call?: CallOptions): Promise<IssuedByIssuer>;
-  anchor(receipt: ReceiptInput, call?: CallOptions): Promise<Anchor>;
+  anchor(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;
+  /** Any number of hashes, 10,000 in each request. */
+  anchorBatch(hashes: Iterable<HashOrReceipt>, call?: CallOptions): Promise<Anchor[]>;
+  getAnchor(anchorRef: string, call?: CallOptions): Promise<Anchor>;
+  getAnchorByHash(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;
+  waitForAnchor(refOrHash: HashOrReceipt, options?: WaitOptions): Promise<AnchoredResult>;
   getReceipt(receiptId: string, call?: CallOptions): Promise<Issued<StoredReceipt>>;
   /** By the service's own trust, over the network; `verifyReceipt` needs neither. */
   verify(receipt: ReceiptInput, options?: RemoteVerifyOptions): Promise<Verification>;
@@ -64,14 +73,15 @@ export function createClient({ trust = memoryTrustStore(), ...options }: ClientO
     meter: (params, call) => meter(transport, params, call),
     issue: (params, call) => {
       if (params.anchor !== true) return issue(params);
-      const { apiKey } = params;
-      return issueAnchored(
-        apiKey === undefined ? transport : createTransport({ ...options, apiKey }),
-        params,
-        call,
-      );
+      const apiKey = params.apiKey ?? options.apiKey;
+      const keyed = apiKey === options.apiKey ? transport : createTransport({ ...options, apiKey });
+      return issueAnchored(keyed, { ...params, apiKey }, call);
     },
-    anchor: (receipt, call) => anchor(transport, receipt, call),
+    anchor: (hashOrReceipt, call) => anchor(transport, hashOrReceipt, call),
+    anchorBatch: (hashes, call) => anchorBatch(transport, hashes, call),
+    getAnchor: (anchorRef, call) => getAnchor(transport, anchorRef, call),
+    getAnchorByHash: (hashOrReceipt, call) => getAnchorByHash(transport, hashOrReceipt, call),
+    waitForAnchor: (refOrHash, waitOptions) => waitForAnchor(transport, refOrHash, waitOptions),
     getReceipt: (receiptId, call) => getReceipt(transport, receiptId, call),
     verify: (receipt, verifyOptions) => verify(transport, receipt, verifyOptions),
     verifyMany: (receipts, call) => verifyMany(transport, receipts, call),

@@ -1,4 +1,6 @@
 export {
+  type AnchoredResult,
+  type AnchorTransaction,
   anchoredHash,
   checkIssuerDocument,
   checkOpening,
@@ -24,6 +26,10 @@ export {
   type TrustPin,
   type Verification,
 } from '@tallystick/core';
+export type { Anchor, PendingAnchor } from './anchors/anchor.ts';
+export type { HashOrReceipt } from './anchors/hash.ts';
+export type { WaitOptions } from './anchors/wait-for-anchor.ts';
+export { withAnchor } from './anchors/with-anchor.ts';
 export type { PriceLadder } from './choose/pricing.ts';
 export type { Recommendation, SelectProfileParams } from './choose/select-profile.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
@@ -32,7 +38,6 @@ export { ServiceError } from './http/service-error.ts';
 export type { CallOptions, Fetch } from './http/transport.ts';
 export type { RegisterIssuerParams } from './issuers/register-issuer.ts';
 export type { SigningKey } from './issuers/signing-key.ts';
-export type { Anchor, AnchoredAnchor, PendingAnchor } from './receipts/anchor.ts';
 export { type BillCommitments, type BillSecrets, commitBill } from './receipts/commit-bill.ts';
 export type {
   EnvelopeReceipt,

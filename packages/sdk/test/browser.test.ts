@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
+import { type Served, serve, tally, temporaryFolder } from '../../../e2e/process.ts';
 import {
   bundleFor,
   expectNoBuiltins,
@@ -27,11 +27,14 @@ test('nothing in the bundle is a Node builtin, and only core and noble are besid
 
 describe('the SDK in Chromium, on another origin than the service', () => {
   let service: Served;
+  let apiKey: string;
   let chromium: ScriptedBrowser;
 
   beforeAll(async () => {
     chromium = await openChromium(bundle);
-    service = await serve({ TALLY_DATA_DIR: temporaryFolder() });
+    const TALLY_DATA_DIR = temporaryFolder();
+    service = await serve({ TALLY_DATA_DIR, TALLY_ANCHOR_PERIOD_SECONDS: '2' });
+    apiKey = (await tally(['apikey', 'create', '--tier', 'pro'], { TALLY_DATA_DIR })).stdout.trim();
   });
 
   afterAll(() => chromium.close());
@@ -49,7 +52,7 @@ describe('the SDK in Chromium, on another origin than the service', () => {
     test('mints, verifies here and there, and sees a change', async () => {
       const seen = await page.evaluate(async (url) => {
         const { createClient, verifyReceipt } = window.tallystickSdk;
-        const client = createClient({ baseUrl: url, agentDid: 'did:web:agent.example', apiKey: 'k_pro_x' });
+        const client = createClient({ baseUrl: url, agentDid: 'did:web:agent.example' });
         const trust = await client.fetchTrust();
         const { receipt, text } = await client.mintFree({ input: 'from a page', purpose: 'test' });
         const here = await verifyReceipt(text, { trust });
@@ -71,6 +74,21 @@ describe('the SDK in Chromium, on another origin than the service', () => {
         there: [true, true],
         changed: false,
       });
+    });
+
+    test('anchors with a key, and checks the proof here', async () => {
+      const seen = await page.evaluate(
+        async ([url, key]) => {
+          const { createClient, verifyReceipt } = window.tallystickSdk;
+          const client = createClient({ baseUrl: url, apiKey: key });
+          const { text } = await client.emit({ profile: 'nano', input: 'from a page', anchor: true });
+          const anchor = await client.waitForAnchor(text);
+          const { checks } = await verifyReceipt(text, { trust: await client.fetchTrust(), anchor });
+          return checks.filter(({ name }) => name.startsWith('anchor')).map(({ ok }) => ok);
+        },
+        [baseUrl, apiKey] as const,
+      );
+      expect(seen).toEqual([true, true, null]);
     });
 
     test('reads problems and issues receipts of its own', async () => {

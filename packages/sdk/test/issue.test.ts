@@ -1,4 +1,12 @@
-import { anchoredHash, didKeyOf, fromHex, sha256Hex, toBase64url, utf8 } from '@tallystick/core';
+import {
+  anchoredHash,
+  canonicalBytes,
+  copyJson,
+  didKeyOf,
+  fromHex,
+  sha256Hex,
+  toBase64url,
+} from '@tallystick/core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
 import {
@@ -79,8 +87,11 @@ describe('issue', () => {
     const service = await loopback(answer(200, pending));
     const issued = await issue({ ...params, baseUrl: service.url, apiKey: 'k_pro_1', anchor: true });
     expect(issued.anchor).toEqual(pending);
+    const { anchor_ref, tier, ...signed } = issued.receipt;
+    expect([anchor_ref, tier]).toEqual([pending.anchor_ref, 'pro']);
     const canonical_sha256 = toBase64url(fromHex(anchoredHash(issued.receipt)));
-    expect(canonical_sha256).toBe(toBase64url(fromHex(sha256Hex(utf8(issued.text)))));
+    expect(canonical_sha256).toBe(toBase64url(fromHex(sha256Hex(canonicalBytes(copyJson(signed))))));
+    expect(await verifyReceipt(issued.text)).toMatchObject({ valid: true });
     expect(service.arrived).toMatchObject([
       {
         method: 'POST',
@@ -97,11 +108,19 @@ describe('client.issue', () => {
     const service = await loopback(answer(200, pending));
     const client = createClient({ baseUrl: service.url, apiKey: 'k_pro_1' });
     await client.issue({ ...params, anchor: true });
-    await client.issue({ ...params, anchor: true, apiKey: 'k_pro_2' });
-    await client.issue(params);
+    const scale = await client.issue({ ...params, anchor: true, apiKey: 'k_scale_2' });
+    expect(scale.receipt.tier).toBe('scale');
+    const enterprise = await client.issue({ ...params, anchor: true, apiKey: 'k_ent_3' });
+    expect(enterprise.receipt.tier).toBe('enterprise');
+    const bare = await client.issue(params);
+    expect(bare.receipt).not.toHaveProperty('tier');
+    const keyless = await createClient({ baseUrl: service.url }).issue({ ...params, anchor: true });
+    expect(keyless.receipt).not.toHaveProperty('tier');
     expect(service.arrived.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer k_pro_1',
-      'Bearer k_pro_2',
+      'Bearer k_scale_2',
+      'Bearer k_ent_3',
+      undefined,
     ]);
   });
 
@@ -113,12 +132,12 @@ describe('client.issue', () => {
   });
 
   test('does not lose the receipt when anchoring is refused', async () => {
-    const refusal = { code: 'rate_limited', detail: 'The quota of the month is used up.' };
+    const refusal = { code: 'quota_exceeded', detail: 'The quota of the month is used up.' };
     const service = await loopback(answer(429, refusal, { 'retry-after': '9999' }), answer(200, pending));
     const client = createClient({ baseUrl: service.url });
     const error = await client.issue({ ...params, anchor: true }).catch((reason: unknown) => reason);
     if (!(error instanceof AnchorError)) throw error;
-    expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfter: 9999 });
+    expect(error).toMatchObject({ code: 'quota_exceeded', status: 429, retryAfter: 9999 });
     expect(error.message).toBe('The receipt is signed but not anchored. The quota of the month is used up.');
     expect(await verifyReceipt(error.issued.text)).toMatchObject({ valid: true });
     expect(await client.anchor(error.issued.text)).toEqual(pending);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
+import { serve, tally, temporaryFolder } from '../../../e2e/process.ts';
 
 const sdk = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(sdk, 'README.md'), 'utf8');
@@ -13,6 +13,7 @@ const programs = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, program =
 const printed = [
   /^r_env_\d+_[0-9a-f]{12} sha256:[0-9a-f]{64}\ntrue true\nempty_input input\n$/,
   /^did:svc:local verified\n$/,
+  /^anchor true\nanchor_checkpoint true\nanchor_transaction null\n$/,
   /^r_issue_\d+_[0-9a-f]{12} true\n$/,
   /^32 metered_units_partially_evidence_backed\n$/,
 ];
@@ -21,10 +22,12 @@ describe('the programs in the README', () => {
   // Beside the SDK, so that its name resolves; Node strips no types under node_modules.
   const folder = mkdtempSync(join(sdk, '.readme-'));
   const files = programs.map((_, index) => join(folder, `program-${index}.ts`));
-  let service: Served;
+  let apiKey: string;
 
   beforeAll(async () => {
-    service = await serve({ TALLY_DATA_DIR: temporaryFolder() });
+    const TALLY_DATA_DIR = temporaryFolder();
+    const service = await serve({ TALLY_DATA_DIR, TALLY_ANCHOR_PERIOD_SECONDS: '2' });
+    apiKey = (await tally(['apikey', 'create', '--tier', 'pro'], { TALLY_DATA_DIR })).stdout.trim();
     for (const [index, file] of files.entries()) {
       writeFileSync(file, (programs[index] ?? '').replaceAll('http://127.0.0.1:8787', service.url));
     }
@@ -50,7 +53,8 @@ describe('the programs in the README', () => {
     'number %i runs',
     (index, pattern) => {
       const file = files[index] ?? '';
-      const output = execFileSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
+      const env = { ...process.env, TALLY_API_KEY: apiKey };
+      const output = execFileSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', env });
       expect(output).toMatch(pattern);
     },
   );

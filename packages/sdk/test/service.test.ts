@@ -70,7 +70,7 @@ describe('mintFree', () => {
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code: 'empty_input', status: 422, field: 'input', retryAfter: null });
     await expect(client.mintFree({ input: 'x', purpose: 'p', anchor: true })).rejects.toMatchObject({
-      code: 'anchor_unavailable',
+      code: 'api_key_missing',
     });
   });
 });

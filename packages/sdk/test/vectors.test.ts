@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import type { AnchorCase } from '../../../scripts/vectors/anchor-base.ts';
 import {
+  anchorCases,
+  anchorIn,
+  authorityOf,
   bundleOf,
   bytesOf,
   circumstances,
@@ -8,19 +12,27 @@ import {
   receiptCases,
   stores,
 } from '../../core/test/receipt-vectors.ts';
-import { checkTrust, verifyReceipt } from '../src/index.ts';
+import { type CheckedTrust, checkTrust, verifyReceipt } from '../src/index.ts';
 
 const at = { now: Date.parse('2026-01-01T00:00:00Z') };
-const trusts = {
-  known: await checkTrust(await bundleOf(stores.known), at),
-  empty: await checkTrust(await bundleOf(stores.empty), at),
-};
+const trusts = new Map<string, CheckedTrust>();
 
-test.each(receiptCases)('$file: $name', async (vector) => {
+async function trustOf(vector: AnchorCase): Promise<CheckedTrust> {
+  const bundle = await bundleOf(stores[vector.trust], 1, 'a', authorityOf(vector));
+  const trust = trusts.get(bundle) ?? (await checkTrust(bundle, at));
+  trusts.set(bundle, trust);
+  return trust;
+}
+
+test.each([...receiptCases, ...anchorCases])('$file: $name', async (vector) => {
+  const { anchor, transaction } = anchorIn(vector);
+  const trust = await trustOf(vector);
   const found = await outcome(() =>
     verifyReceipt(vector.document === undefined ? bytesOf(vector) : (vector.document as object), {
       ...circumstances(vector),
-      trust: trusts[vector.trust],
+      trust,
+      transaction,
+      anchor: anchor === undefined ? undefined : JSON.stringify(anchor),
     }),
   );
   await expectAsInCore(found, vector);
@@ -28,4 +40,5 @@ test.each(receiptCases)('$file: $name', async (vector) => {
 
 test('there are vectors', () => {
   expect(receiptCases.length).toBeGreaterThan(500);
+  expect(anchorCases.length).toBeGreaterThan(100);
 });

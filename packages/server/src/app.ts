@@ -1,6 +1,8 @@
 import { type Api, createApi } from './http/api.ts';
+import { anchorRoutes } from './routes/anchor.ts';
 import { chooseRoutes } from './routes/choose.ts';
 import { issuerRoutes } from './routes/issuers.ts';
+import { logRoutes } from './routes/log.ts';
 import { metaRoutes } from './routes/meta.ts';
 import { meteringRoutes } from './routes/metering.ts';
 import { pageRoutes } from './routes/pages.ts';
@@ -21,10 +23,12 @@ export function createApp(services: Services): Api['app'] {
     ...receiptRoutes(services),
     ...meteringRoutes(services),
     ...verifyRoutes(services),
+    ...anchorRoutes(services),
+    ...logRoutes(services),
     ...chooseRoutes(services),
     ...issuerRoutes(services),
     ...pageRoutes(services),
-    ...metaRoutes({ api, metrics, ready: services.ready }),
+    ...metaRoutes({ api, metrics, measure: services.measure, ready: services.ready }),
   );
   return api.app;
 }

@@ -121,7 +121,8 @@ export function reader(env: NodeJS.ProcessEnv): Reader {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-function publicUrlProblem(url: URL | null): string | null {
+/** What keeps a URL from being published or called by strangers, or null. */
+export function publicUrlProblem(url: URL | null): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http:// or https:// URL';
   if (url.username !== '' || url.password !== '') return 'carries credentials, and it is published';
   if (url.search !== '' || url.hash !== '') return 'carries a query or a fragment';
@@ -130,6 +131,6 @@ function publicUrlProblem(url: URL | null): string | null {
   return null;
 }
 
-function parseUrl(text: string): URL | null {
+export function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }

@@ -1,3 +1,4 @@
+import { noteKeyHash } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, withAddress } from './config.ts';
 
@@ -11,6 +12,13 @@ const production = {
   TALLY_CHAIN_ID: '8453',
   TALLY_CHAIN_NETWORK: 'base',
   TALLY_CHAIN_RPC_URL: 'https://rpc.acme.test/v1/s3cret',
+  TALLY_POSTING_KEY_FILE: '/etc/tally/posting.key',
+};
+
+const witnessKey = (type: number): string => {
+  const publicKey = new Uint8Array(32).fill(7);
+  const id = noteKeyHash('w.acme.test/1', type, publicKey).toString(16).padStart(8, '0');
+  return `w.acme.test/1+${id}+${Buffer.of(type, ...publicKey).toString('base64')}`;
 };
 
 function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
@@ -33,7 +41,15 @@ describe('development', () => {
       handle: 'local',
       database: { kind: 'sqlite', path: expect.stringMatching(/\/\.tally\/tally\.db$/) },
       keyring: { path: expect.stringMatching(/\/\.tally\/keyring\.json$/), passphrase: null },
-      chain: { id: 31337, network: 'devnet', rpcUrl: null },
+      chain: {
+        id: 31337,
+        network: 'devnet',
+        rpcUrl: null,
+        devnet: true,
+        postingKeyFile: expect.stringMatching(/\/\.tally\/posting\.key$/),
+        finality: { kind: 'confirmations', count: 1 },
+      },
+      log: { origin: '127.0.0.1:8787', originDerived: true, periodSeconds: 10, witnesses: [] },
       region: null,
       freeMintPerDay: 0,
       trustedProxies: [],
@@ -62,6 +78,29 @@ describe('development', () => {
     ['TALLY_REGION', 'eu-west-1', { region: 'eu-west-1' }],
     ['TALLY_FREE_MINT_PER_DAY', '5', { freeMintPerDay: 5 }],
     ['TALLY_LOG_LEVEL', 'debug', { logLevel: 'debug' }],
+    ['TALLY_CHAIN_RPC_URL', 'http://127.0.0.1:8545', { chain: { devnet: false } }],
+    ['TALLY_DEVNET', 'off', { chain: { devnet: false, rpcUrl: null } }],
+    ['TALLY_CHAIN_FINALITY', 'finalized', { chain: { finality: { kind: 'finalized' } } }],
+    ['TALLY_CHAIN_FINALITY', '12', { chain: { finality: { kind: 'confirmations', count: 12 } } }],
+    ['TALLY_ANCHOR_PERIOD_SECONDS', '1', { log: { periodSeconds: 1 } }],
+    [
+      'TALLY_API_URL',
+      'https://api.acme.test/x/',
+      { log: { origin: 'api.acme.test/x', originDerived: false } },
+    ],
+    ['TALLY_LOG_ORIGIN', 'log.acme.test', { log: { origin: 'log.acme.test', originDerived: false } }],
+    [
+      'TALLY_WITNESSES',
+      `${witnessKey(1)} https://w.acme.test/1/, ${witnessKey(4)}  http://127.0.0.1:9000`,
+      {
+        log: {
+          witnesses: [
+            { name: 'w.acme.test/1', publicKey: new Uint8Array(32).fill(7), url: 'https://w.acme.test/1' },
+            { name: 'w.acme.test/1', publicKey: new Uint8Array(32).fill(7), url: 'http://127.0.0.1:9000' },
+          ],
+        },
+      },
+    ],
     [
       'TALLY_TRUSTED_PROXIES',
       '10.0.0.0/8, ::1',
@@ -96,11 +135,29 @@ describe('faults', () => {
       /^TALLY_DATABASE_URL is not a postgres:\/\/ or postgresql:\/\/ URL/,
     ],
     ['TALLY_CHAIN_NETWORK', 'eip155:1', /malformed/],
+    ['TALLY_CHAIN_NETWORK', 'pending', /malformed/],
+    ['TALLY_CHAIN_FINALITY', '0', /malformed/],
+    ['TALLY_CHAIN_FINALITY', 'safe', /malformed/],
+    ['TALLY_ANCHOR_PERIOD_SECONDS', '0', /from 1 to 86400/],
+    ['TALLY_LOG_ORIGIN', 'a log', /malformed/],
+    ['TALLY_LOG_ORIGIN', 'a+b', /malformed/],
+    ['TALLY_DEVNET', 'yes', /not one of on, off/],
+    ['TALLY_WITNESSES', witnessKey(1), /malformed/],
+    ['TALLY_WITNESSES', `${witnessKey(1)} http://w.acme.test`, /malformed/],
+    ['TALLY_WITNESSES', `${witnessKey(1)} https://w.acme.test more`, /malformed/],
+    ['TALLY_WITNESSES', `${witnessKey(2)} https://w.acme.test`, /malformed/],
+    ['TALLY_WITNESSES', `x${witnessKey(1)} https://w.acme.test`, /malformed/],
     ['TALLY_TRUSTED_PROXIES', '10.0.0.0/33', /holds "10.0.0.0\/33"/],
     ['TALLY_TRUSTED_PROXIES', '1.2.3.4/8/8', /malformed/],
     ['TALLY_MAX_BODY_BYTES', '10', /from 1024/],
   ])('%s=%s', (name, value, expected) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('a development chain beside another one', () => {
+    const faults = faultsOf({ TALLY_DEVNET: 'on', TALLY_CHAIN_RPC_URL: 'http://127.0.0.1:8545' });
+    expect(faults).toEqual([expect.stringMatching(/^TALLY_DEVNET is on, but/)]);
+    expect(faultsOf({ ...production, TALLY_DEVNET: 'on' })).toHaveLength(1);
   });
 
   it('are reported together', () => {
@@ -127,6 +184,12 @@ describe('production', () => {
       freeMintPerDay: 100,
       logLevel: 'info',
       derivedUrls: [],
+      chain: {
+        devnet: false,
+        finality: { kind: 'finalized' },
+        postingKeyFile: '/etc/tally/posting.key',
+      },
+      log: { origin: 'api.acme.test', originDerived: false, periodSeconds: 3600 },
     });
   });
 
@@ -146,6 +209,12 @@ describe('withAddress', () => {
       receiptsUrl: 'http://127.0.0.1:4321',
       apiUrl: 'http://127.0.0.1:4321',
       siteUrl: 'https://acme.test',
+      log: { origin: '127.0.0.1:4321' },
     });
+  });
+
+  it('leaves an origin that was chosen', () => {
+    const config = readConfig({ PORT: '0', TALLY_LOG_ORIGIN: 'log.acme.test' });
+    expect(withAddress(config, { port: 4321 }).log.origin).toBe('log.acme.test');
   });
 });

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { didSvc } from '@tallystick/core';
+import type { Finality } from './chain/reader.ts';
 import { matches, type Reader, reader } from './config-reader.ts';
+import { parseWitness } from './config-witness.ts';
+import type { WitnessConfig } from './log/witness-client.ts';
 
 /** Everything the process is told from outside. Plain data: nothing in it opens a file or a socket. */
 export interface Config {
@@ -22,6 +25,7 @@ export interface Config {
   readonly database: Database;
   readonly keyring: Keyring;
   readonly chain: Chain;
+  readonly log: Log;
   readonly region: string | null;
   /** Free mints a day (UTC) and client; 0 turns the quota off. */
   readonly freeMintPerDay: number;
@@ -47,6 +51,21 @@ interface Chain {
   /** The `<network>` of an anchor reference, so it holds no colon. */
   readonly network: string;
   readonly rpcUrl: string | null;
+  /** Whether a development chain is started. Without it and an RPC URL there is no chain. */
+  readonly devnet: boolean;
+  /** Absolute path of the secp256k1 key of the account that posts roots. */
+  readonly postingKeyFile: string;
+  readonly finality: Finality;
+}
+
+interface Log {
+  /** The log's name, and that of its key. */
+  readonly origin: string;
+  /** Nobody chose the origin: it follows from host and port, and gives way to the one that the data have. */
+  readonly originDerived: boolean;
+  /** Seconds between two postings. */
+  readonly periodSeconds: number;
+  readonly witnesses: readonly WitnessConfig[];
 }
 
 /** An address with the number of its leading bits that count. */
@@ -90,16 +109,18 @@ function readAll(read: Reader, production: boolean): Config {
   const host = read.text('HOST', '127.0.0.1', { accepts: matches(/^[0-9A-Za-z.:-]+$/), example: '0.0.0.0' });
   const port = read.integer('PORT', 8787, 0, 65_535);
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
+  const urls = readUrls(read, localOrigin(host, port));
   return {
     mode: production ? 'production' : 'development',
     host,
     port,
     dataDir,
-    ...readUrls(read, localOrigin(host, port)),
+    ...urls,
     handle: read.explicit('TALLY_HANDLE', 'local', { accepts: isHandle, example: 'acme' }),
     database: readDatabase(read, dataDir),
     keyring: readKeyring(read, dataDir),
-    chain: readChain(read),
+    chain: readChain(read, dataDir, production),
+    log: readLog(read, urls, production),
     region: read.optional('TALLY_REGION', { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' }),
     freeMintPerDay: read.integer('TALLY_FREE_MINT_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
     trustedProxies: read.list('TALLY_TRUSTED_PROXIES', parseSubnet, '10.0.0.0/8,fd00::/8'),
@@ -142,15 +163,70 @@ function readKeyring(read: Reader, dataDir: string): Keyring {
   return { path, passphrase: value !== null ? { value } : file !== null ? { file: resolve(file) } : null };
 }
 
-function readChain(read: Reader): Chain {
+function readChain(read: Reader, dataDir: string, production: boolean): Chain {
+  const rpcUrl = read.explicitSecretUrl(
+    'TALLY_CHAIN_RPC_URL',
+    ['http:', 'https:'],
+    'https://rpc.example.com/v1',
+  );
+  const withoutChain = rpcUrl === null && !production;
+  const devnet = read.oneOf('TALLY_DEVNET', ['on', 'off'], withoutChain ? 'on' : 'off') === 'on';
+  if (devnet && !withoutChain) {
+    read.fault(
+      'TALLY_DEVNET',
+      'is on, but the development chain is for development without a TALLY_CHAIN_RPC_URL',
+    );
+  }
   return {
     id: read.explicitInteger('TALLY_CHAIN_ID', 31_337, 1, Number.MAX_SAFE_INTEGER, '8453'),
     network: read.explicit('TALLY_CHAIN_NETWORK', 'devnet', {
-      accepts: matches(/^[a-z0-9][a-z0-9-]{0,31}$/),
+      accepts: matches(/^(?!pending$)[a-z0-9][a-z0-9-]{0,31}$/),
       example: 'base',
     }),
-    rpcUrl: read.explicitSecretUrl('TALLY_CHAIN_RPC_URL', ['http:', 'https:'], 'https://rpc.example.com/v1'),
+    rpcUrl,
+    devnet,
+    postingKeyFile: resolve(
+      read.explicit('TALLY_POSTING_KEY_FILE', join(dataDir, 'posting.key'), {
+        example: '/etc/tally/posting.key',
+      }),
+    ),
+    finality: readFinality(read, production ? 'finalized' : '1'),
   };
+}
+
+/** `finalized` for the chain's own word, or a number of blocks, the one that holds the transaction among them. */
+function readFinality(read: Reader, fallback: string): Finality {
+  const text = read.text('TALLY_CHAIN_FINALITY', fallback, {
+    accepts: matches(/^(?:finalized|[1-9]\d{0,5})$/),
+    example: 'finalized',
+  });
+  return text === 'finalized' ? { kind: 'finalized' } : { kind: 'confirmations', count: Number(text) };
+}
+
+function readLog(
+  read: Reader,
+  { apiUrl, derivedUrls }: Pick<Config, 'apiUrl' | 'derivedUrls'>,
+  production: boolean,
+): Log {
+  const origin = read.optional('TALLY_LOG_ORIGIN', {
+    // What may name the key of a C2SP signed note.
+    accepts: matches(/^[^\s+]{1,255}$/),
+    example: 'log.example.com',
+  });
+  return {
+    origin: origin ?? withoutScheme(apiUrl),
+    originDerived: origin === null && derivedUrls.includes('apiUrl'),
+    periodSeconds: read.integer('TALLY_ANCHOR_PERIOD_SECONDS', production ? 3_600 : 10, 1, 86_400),
+    witnesses: read.list(
+      'TALLY_WITNESSES',
+      parseWitness,
+      'witness.example.com+5f5a3d1e+BP… https://witness.example.com',
+    ),
+  };
+}
+
+function withoutScheme(url: string): string {
+  return url.replace(/^https?:\/\//, '');
 }
 
 function isHandle(text: string): boolean {
@@ -176,7 +252,8 @@ function parseSubnet(text: string): Subnet | null {
 export function withAddress(config: Config, address: { port: number }): Config {
   const at = localOrigin(config.host, address.port);
   const derived = Object.fromEntries(config.derivedUrls.map((field) => [field, at]));
-  return { ...config, port: address.port, ...derived };
+  const log = config.log.originDerived ? { ...config.log, origin: withoutScheme(at) } : config.log;
+  return { ...config, port: address.port, ...derived, log };
 }
 
 /** A wildcard address is nothing a client can call, so it becomes `localhost`. */

@@ -1,3 +1,8 @@
+export { TIERS, type Tier } from './api-keys/api-key.ts';
+export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './api-keys/manage.ts';
+export type { ChainReader } from './chain/chain.ts';
+export { openChainReader, rawDecoder } from './chain/lazy.ts';
+export { createPostingKey, readPostingKey } from './chain/posting-key.ts';
 export { type Config, readConfig } from './config.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
 export {
@@ -7,6 +12,7 @@ export {
   revokeKey,
   rotateKey,
   signerFor,
+  withApiKeySecret,
 } from './issuers/keyring.ts';
 export { readKeyring, writeKeyring } from './issuers/keyring-file.ts';
 export {
@@ -14,8 +20,15 @@ export {
   BUNDLE_DAYS,
   currentTrust,
   publishTrust,
+  recordedAnchors,
   refreshTrust,
   trustDraft,
 } from './issuers/trust-bundle.ts';
+export { listen } from './listen.ts';
+export { fsckLog } from './log/fsck.ts';
+export type { FsckReport } from './log/fsck-report.ts';
+export { followLog, type MonitorState, type Sighting } from './log/monitor.ts';
+export { createWitness } from './log/witness.ts';
+export { openWitnessState } from './log/witness-state.ts';
 export { serve } from './main.ts';
 export { openStore, readPassphrase } from './services.ts';

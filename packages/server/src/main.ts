@@ -1,7 +1,8 @@
 import { createApp } from './app.ts';
+import type { Chain } from './chain/chain.ts';
 import { type Config, localOrigin, readConfig, withAddress } from './config.ts';
 import { listen } from './listen.ts';
-import { openServices } from './services.ts';
+import { openServices, type Services } from './services.ts';
 
 /**
  * Runs the service as its environment says, until SIGTERM or SIGINT. Prints what a newcomer must know, and one
@@ -11,22 +12,34 @@ import { openServices } from './services.ts';
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   let at = config;
+  let notice = '';
   const { closed } = await listen({
     host: config.host,
     port: config.port,
     open: async (address) => {
       at = withAddress(config, address);
       const services = await openServices(at);
+      notice = banner(services);
       return { fetch: createApp(services).fetch, close: services.close };
     },
   });
-  process.stdout.write(`${banner(at)}\ntallystick is ready on ${localOrigin(at.host, at.port)}\n`);
+  process.stdout.write(`${notice}\ntallystick is ready on ${localOrigin(at.host, at.port)}\n`);
   await closed;
 }
 
-function banner({ mode, dataDir, freeMintPerDay, receiptsUrl }: Config): string {
+function banner({ config, log, chain }: Services): string {
+  const { mode, dataDir, freeMintPerDay, receiptsUrl } = config;
   const quota =
     freeMintPerDay === 0 ? 'no limit on free mints' : `${freeMintPerDay} free mints a day and client`;
-  if (mode === 'production') return `tallystick · production mode: public address ${receiptsUrl}, ${quota}`;
-  return `tallystick · development mode: generated keys in ${dataDir}, ${quota}, no payment asked`;
+  const first =
+    mode === 'production'
+      ? `tallystick · production mode: public address ${receiptsUrl}, ${quota}`
+      : `tallystick · development mode: generated keys in ${dataDir}, ${quota}, no payment asked`;
+  return `${first}\n${anchoring(config, log.origin, chain)}`;
+}
+
+function anchoring({ log, chain: { devnet } }: Config, origin: string, chain: Chain | null): string {
+  if (chain === null) return `anchor log ${origin}: no chain, so hashes are accepted and stay pending`;
+  const where = devnet ? 'a development chain of its own' : chain.network;
+  return `anchor log ${origin}: posts every ${log.periodSeconds} s to ${where} (chain ${chain.chainId}) from ${chain.address}`;
 }

@@ -1,14 +1,22 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { didSvc, TallyError } from '@tallystick/core';
+import { didSvc, TallyError, toBase64url } from '@tallystick/core';
 import type { Logger } from 'pino';
+import { createAnchorMetrics } from './anchor-metrics.ts';
+import { type ApiKeys, createApiKeys } from './api-keys/authenticate.ts';
+import type { Chain } from './chain/chain.ts';
+import { createPostingKey, readPostingKey } from './chain/posting-key.ts';
 import type { Config, Keyring as KeyringConfig } from './config.ts';
 import { type Clients, createClients } from './http/client.ts';
+import { createTurns, type Turns } from './http/turns.ts';
 import { createKeyring } from './issuers/keyring.ts';
 import { writeFirstKeyring } from './issuers/keyring-file.ts';
 import { type OwnIssuer, openOwnIssuer } from './issuers/own-issuer.ts';
 import { createRegistry, type Registry } from './issuers/registry.ts';
-import { refreshTrust } from './issuers/trust-bundle.ts';
+import { recordAnchors, refreshTrust } from './issuers/trust-bundle.ts';
 import { openTrustService, type TrustService } from './issuers/trust-service.ts';
+import type { AnchorLog } from './log/anchor-log.ts';
+import { openAnchorLog } from './log/open-log.ts';
+import { repeat } from './log/repeat.ts';
 import { createLogger, createMetrics, type Metrics } from './observability.ts';
 import { purgeExpired } from './receipts/retention.ts';
 import type { Store } from './store/store.ts';
@@ -24,63 +32,174 @@ export interface Services {
   readonly trust: TrustService;
   readonly registry: Registry;
   readonly clients: Clients;
+  readonly apiKeys: ApiKeys;
+  readonly log: AnchorLog;
+  /** The public key of the log: 32 bytes. */
+  readonly logKey: Uint8Array;
+  /** Where roots are posted; null where they are not. */
+  readonly chain: Chain | null;
+  /** Idempotent requests that may not run beside themselves, by their scope. */
+  readonly turns: Turns;
+  /** Brings the metrics of the log up to date. */
+  readonly measure: () => Promise<void>;
   /** What `/readyz` says, by part: `ok`, or what is wrong. */
   readonly ready: () => Promise<Record<string, string>>;
-  /** Stops the timers and closes the store after its last commit. */
+  /** Stops the timers and lets go of the log, of the store after its last commit, and of a development chain. */
   readonly close: () => Promise<void>;
 }
 
 const KEY_REFRESH_MS = 1000;
+const WALLET_MS = 60_000;
+const CHAIN_TIMEOUT_MS = 10_000;
+/** What the posting account of a development chain starts with: 10 ether. */
+const DEVNET_WEI = 10n ** 19n;
 const PURGE_MS = 3_600_000;
 
-/** Opens the database and the keys. In development a keyring is made where there is none. */
+/** Opens the database, the keys, the chain and the log. In development a keyring is made where there is none. */
 export async function openServices(config: Config, clock: () => number = Date.now): Promise<Services> {
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const one of closing.splice(0).toReversed()) await one();
+  };
+  try {
+    return { ...(await openAll(config, clock, closing)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** @param closing gets what is to be closed, in the order of opening */
+async function openAll(
+  config: Config,
+  clock: () => number,
+  closing: (() => Promise<void>)[],
+): Promise<Omit<Services, 'close'>> {
   const logger = createLogger(config.logLevel);
-  const store = await openStore(config);
+  const metrics = createMetrics();
+  const anchorMetrics = createAnchorMetrics(metrics.registry);
   const passphrase = readPassphrase(config.keyring);
   const did = didSvc(config.handle);
   if (config.mode === 'development' && !existsSync(config.keyring.path)) {
     writeFirstKeyring(config.keyring.path, await createKeyring(did, clock()), passphrase);
   }
   const issuer = await openOwnIssuer(config.keyring.path, did, passphrase);
+  const chain = await openChain(config, logger, closing);
+  const store = await openStore(config);
+  closing.push(() => store.close());
+  const logSigner = issuer.signer('log');
+  const log = await openAnchorLog({
+    store: store.log,
+    signer: () => issuer.signer('log'),
+    origin: config.log.origin,
+    originIsExplicit: !config.log.originDerived,
+    chain,
+    chainId: config.chain.id,
+    network: config.chain.network,
+    period: config.log.periodSeconds,
+    clock,
+    logger,
+    metrics: anchorMetrics,
+    witnesses: config.log.witnesses,
+    fetch: globalThis.fetch,
+  });
+  closing.push(() => log.close());
+
+  await recordAnchors(store, {
+    log: { origin: log.origin, key_id: logSigner.keyId, public_key: toBase64url(logSigner.publicKey) },
+    chain: chain && { network: chain.network, chain_id: chain.chainId, address: chain.address },
+  });
   await refreshTrust(store, issuer.keyring, clock());
   const trust = await openTrustService(store, issuer);
-
-  const upkeep = [
-    repeat(KEY_REFRESH_MS, logger, 'refreshing keys and trust', async () => {
-      if (await issuer.refresh()) await refreshTrust(store, issuer.keyring, clock());
-      await trust.refresh();
-    }),
-    repeat(PURGE_MS, logger, 'deleting what has expired', async () => {
-      await purgeExpired(store, clock());
-      await refreshTrust(store, issuer.keyring, clock());
-    }),
-  ];
   await purgeExpired(store, clock());
+
+  const careful = (what: string, work: () => Promise<void>) => async (): Promise<void> =>
+    work().catch((error: unknown) => logger.error({ err: error }, `${what} failed`));
+  const askBalance = careful('asking for the balance', async () => {
+    if (chain !== null) await anchorMetrics.wallet(chain);
+  });
+  const stops = [
+    repeat(
+      KEY_REFRESH_MS,
+      careful('refreshing keys and trust', async () => {
+        if (await issuer.refresh()) await refreshTrust(store, issuer.keyring, clock());
+        await trust.refresh();
+      }),
+    ),
+    repeat(
+      PURGE_MS,
+      careful('deleting what has expired', async () => {
+        await purgeExpired(store, clock());
+        await refreshTrust(store, issuer.keyring, clock());
+      }),
+    ),
+    repeat(WALLET_MS, askBalance),
+  ];
+  const asked = askBalance();
+  closing.push(async () => {
+    await Promise.all([asked, ...stops.map((stop) => stop())]);
+  });
 
   return {
     config,
     clock,
     logger,
-    metrics: createMetrics(),
+    metrics,
     store,
     issuer,
     trust,
     registry: createRegistry(store, issuer, clock),
     clients: createClients(config.trustedProxies),
+    apiKeys: createApiKeys(store, issuer),
+    log,
+    logKey: logSigner.publicKey,
+    chain,
+    turns: createTurns(),
+    measure: careful('measuring the log', async () => {
+      anchorMetrics.status(await log.status());
+      anchorMetrics.posting((await store.log.newestPosting())?.state ?? null);
+    }),
     ready: async () => ({
       store: await store.ping().then(
         () => 'ok',
         () => 'unreachable',
       ),
+      log: await log.ready(),
       trust:
         trust.bundle() === null ? 'no trust bundle is published: see tally trust draft, sign, publish' : 'ok',
     }),
-    async close() {
-      for (const stop of upkeep) stop();
-      await store.close();
-    },
   };
+}
+
+/**
+ * The chain that the configuration names, a development chain where it asks for one, or null. In development a
+ * posting key is made where there is none.
+ * @throws unavailable without a posting key, invalid_field for a malformed one; chain_unavailable, of a development chain
+ */
+async function openChain(
+  { mode, dataDir, chain: { id, network, rpcUrl, devnet, postingKeyFile, finality } }: Config,
+  logger: Logger,
+  closing: (() => Promise<void>)[],
+): Promise<Chain | null> {
+  if (rpcUrl === null && !devnet) return null;
+  if (mode === 'development' && !existsSync(postingKeyFile)) createPostingKey(postingKeyFile);
+  if (!existsSync(postingKeyFile)) {
+    throw new TallyError(
+      'unavailable',
+      `There is no posting key at ${postingKeyFile}: 32 random bytes in hex.`,
+    );
+  }
+  const secretKey = readPostingKey(postingKeyFile);
+  const { openEvmChain } = await import('./chain/evm.ts');
+  const open = (url: string): Chain =>
+    openEvmChain({ rpcUrl: url, chainId: id, network, secretKey, finality, timeoutMs: CHAIN_TIMEOUT_MS });
+  if (rpcUrl !== null) return open(rpcUrl);
+  const { startDevnet } = await import('./chain/devnet.ts');
+  const started = await startDevnet({ dataDir, chainId: id, logger });
+  closing.push(() => started.stop());
+  const chain = open(started.rpcUrl);
+  await started.fund(chain.address, DEVNET_WEI);
+  return chain;
 }
 
 /** The adapter that the configuration names; each is loaded only when it is used. */
@@ -103,20 +222,4 @@ export function readPassphrase({ passphrase }: KeyringConfig): string | null {
   throw new TallyError('invalid_field', `The passphrase file ${passphrase.file} is empty.`, {
     field: 'keyring',
   });
-}
-
-/** Runs `work` every `ms`, never twice at once, and lets the process end in between. */
-function repeat(ms: number, logger: Logger, what: string, work: () => Promise<void>): () => void {
-  let running = false;
-  const timer = setInterval(() => {
-    if (running) return;
-    running = true;
-    work()
-      .catch((error: unknown) => logger.error({ err: error }, `${what} failed`))
-      .finally(() => {
-        running = false;
-      });
-  }, ms);
-  timer.unref();
-  return () => clearInterval(timer);
 }

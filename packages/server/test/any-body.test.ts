@@ -1,10 +1,11 @@
 import { errorTable, type JsonObject, type JsonValue } from '@tallystick/core';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from './service.ts';
+import { apiKey, startTestService, type TestService } from './service.ts';
 import { freshSigner, registration } from './statements.ts';
 
 const RUNS = 2000;
+const HASH = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
 const FULL_EMIT = {
   agent_did: 'did:web:a',
   input: 'x',
@@ -19,6 +20,7 @@ const FULL_EMIT = {
 
 let service: TestService;
 let good: Record<string, JsonObject>;
+let key: { authorization: string };
 beforeAll(async () => {
   service = await startTestService();
   const receipt = async (path: string, body: unknown) => (await service.post(path, body)).json;
@@ -37,7 +39,10 @@ beforeAll(async () => {
       counterparty: { did: 'did:web:a', regulated: true },
     },
     '/v1/issuers': statement as unknown as JsonObject,
+    '/v1/anchor': { canonical_sha256: HASH },
+    '/v1/anchor/batch': { canonical_sha256: [HASH, HASH.replace('n', 'm')] },
   };
+  key = await apiKey(service, 'enterprise');
 });
 afterAll(() => service.close());
 
@@ -118,6 +123,8 @@ describe('whatever is sent, the answer is a verdict, a receipt or a known refusa
     '/v1/receipts/verify',
     '/v1/rubric/select',
     '/v1/issuers',
+    '/v1/anchor',
+    '/v1/anchor/batch',
   ])('POST %s', async (path) => {
     const body = good[path] as JsonObject;
     const arbitrary = fc.oneof(
@@ -128,7 +135,7 @@ describe('whatever is sent, the answer is a verdict, a receipt or a known refusa
     );
     await fc.assert(
       fc.asyncProperty(arbitrary, async (sent) => {
-        const { status, json, text } = await service.post(path, sent);
+        const { status, json, text } = await service.post(path, sent, key);
         if (status === 200 || status === 201) return;
         expect(status, text).toBeLessThan(500);
         expect(errorTable, text).toHaveProperty(json.code as string);

@@ -15,6 +15,8 @@ const ROUTES = [
   ['/v1/receipts/verify', { receipts: [] }],
   ['/v1/rubric/select', { intent: 'x' }],
   ['/v1/issuers', {}],
+  ['/v1/anchor', { canonical_sha256: '' }],
+  ['/v1/anchor/batch', { canonical_sha256: [] }],
 ] as const satisfies readonly (readonly [string, JsonObject])[];
 
 const NOT_I_JSON: [name: string, body: string | Uint8Array, code: ErrorCode, field?: string][] = [
@@ -102,7 +104,19 @@ describe('fields', () => {
     ['/v1/receipt/emit?profiles=nano', { input: 'x' }, 'unknown_field', 'profiles'],
     ['/v1/receipt/verify', {}, 'not_a_receipt', undefined],
     ['/v1/receipt/verify', { receipts: [] }, 'not_a_receipt', undefined],
-    ['/v1/receipt/verify', { receipt: {}, anchor: {} }, 'anchor_unavailable', 'anchor'],
+    ['/v1/receipt/verify', { receipt: {}, anchor: {} }, 'not_a_receipt', undefined],
+    ['/v1/receipt/free', { input: 'x', purpose: 'p', anchor: true }, 'api_key_missing', 'anchor'],
+    ['/v1/receipt/emit', { input: 'x', anchor: true }, 'api_key_missing', 'anchor'],
+    ['/v1/receipt/emit', { input: 'x', anchor: 'yes' }, 'invalid_field', 'anchor'],
+    ['/v1/anchor', {}, 'missing_field', 'canonical_sha256'],
+    ['/v1/anchor', { canonical_sha256: 7 }, 'invalid_field', 'canonical_sha256'],
+    ['/v1/anchor', { canonical_sha256: [] }, 'invalid_field', 'canonical_sha256'],
+    ['/v1/anchor', { sha256: '' }, 'unknown_field', 'sha256'],
+    ['/v1/anchor', { canonical_sha256: '' }, 'api_key_missing', undefined],
+    ['/v1/anchor/batch', { canonical_sha256: [] }, 'invalid_field', 'canonical_sha256'],
+    ['/v1/anchor/batch', { canonical_sha256: 'x' }, 'invalid_field', 'canonical_sha256'],
+    ['/v1/anchor/batch', { canonical_sha256: ['x', null] }, 'invalid_field', 'canonical_sha256[1]'],
+    ['/v1/anchor/batch', { canonical_sha256: ['x'] }, 'api_key_missing', undefined],
     ['/v1/receipt/verify', { receipt: {}, evidence: 'x' }, 'invalid_field', 'evidence'],
     ['/v1/receipts/verify', { receipts: [], more: 1 }, 'unknown_field', 'more'],
     ['/v1/rubric/select', { amount: '1e3' }, 'invalid_field', 'amount'],
@@ -164,6 +178,8 @@ describe('paths and methods', () => {
 
   it.each([
     ['GET', '/v1/receipts/verify', 'POST, OPTIONS'],
+    ['POST', '/checkpoint', 'GET, HEAD, OPTIONS'],
+    ['POST', '/tile/0/000', 'GET, HEAD, OPTIONS'],
     ['PUT', '/v1/receipts/verify', 'POST, OPTIONS'],
     ['DELETE', '/pricing', 'GET, HEAD, OPTIONS'],
     ['POST', '/pricing', 'GET, HEAD, OPTIONS'],
@@ -204,5 +220,15 @@ describe('over a socket', () => {
 
 it('every code that a client can be answered is 4xx but those of our own faults', () => {
   const faults = Object.entries(errorTable).filter(([, { status }]) => status >= 500);
-  expect(faults.map(([code]) => code)).toEqual(['internal', 'unavailable', 'trust_unavailable']);
+  expect(faults.map(([code]) => code)).toEqual([
+    'internal',
+    'unavailable',
+    'anchor_unavailable',
+    'log_mismatch',
+    'log_behind',
+    'log_corrupted',
+    'chain_unavailable',
+    'chain_mismatch',
+    'trust_unavailable',
+  ]);
 });

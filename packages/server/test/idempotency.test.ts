@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { canonicalize, copyJson } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DATABASES, expectProblem, startTestService, type TestService, toReply } from './service.ts';
+import { apiKey, DATABASES, expectProblem, startTestService, type TestService, toReply } from './service.ts';
 import { freshSigner, registration } from './statements.ts';
 
 const AGENT = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
@@ -73,8 +73,8 @@ describe.each(DATABASES)('Idempotency-Key on %s', (database) => {
     const callers = [
       {},
       { 'x-agent-did': AGENT },
-      { authorization: 'Bearer one' },
-      { authorization: 'Bearer two' },
+      await apiKey(service, 'pro'),
+      await apiKey(service, 'pro'),
       { 'x-forwarded-for': '192.0.2.1' },
       { 'x-forwarded-for': '192.0.2.2' },
       { 'x-forwarded-for': '2001:db8:1:2::3' },

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  apiKey,
   DATABASES,
   expectProblem,
   startTestService,
@@ -87,7 +88,9 @@ describe.each(DATABASES)('free mint quota on %s', (database) => {
     const from = (address: string, more = {}) => mint({ 'x-forwarded-for': address, ...more });
     for (let i = 0; i < 3; i++) expect((await from('192.0.2.1')).status).toBe(200);
     expectProblem(await from('192.0.2.1'), 'rate_limited');
-    expectProblem(await from('192.0.2.1', { authorization: 'Bearer made-up' }), 'rate_limited');
+    expectProblem(await from('192.0.2.1', { authorization: 'Bearer made-up' }), 'api_key_invalid');
+    expectProblem(await from('192.0.2.1', { authorization: 'Basic made-up' }), 'rate_limited');
+    expect((await from('192.0.2.1', await apiKey(service, 'pro'))).status).toBe(200);
     expectProblem(await from('192.0.2.1', { 'x-agent-did': 'did:web:another' }), 'rate_limited');
     expectProblem(await from('203.0.113.7, 192.0.2.1'), 'rate_limited');
     expect((await from('192.0.2.2')).status).toBe(200);

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { errorTable, type JsonObject } from '@tallystick/core';
 import { Client } from 'pg';
 import { afterAll, expect } from 'vitest';
+import type { Tier } from '../src/api-keys/api-key.ts';
+import { createApiKey } from '../src/api-keys/manage.ts';
 import { createApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import { withApiKeySecret } from '../src/issuers/keyring.ts';
 import { listen } from '../src/listen.ts';
 import { openServices, type Services } from '../src/services.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
@@ -14,17 +17,28 @@ import { startPostgres, type TestPostgres } from './postgres.ts';
 export const DATABASES = ['sqlite', 'postgres'] as const;
 type DatabaseKind = (typeof DATABASES)[number];
 
-/** A clock that stands still until it is advanced. Unix milliseconds. */
+/** A clock that a test can advance. Unix milliseconds. */
 export interface TestClock {
   (): number;
   advance(milliseconds: number): void;
 }
 
+/** Stands still until it is advanced. */
 export function testClock(start = Date.UTC(2027, 2, 1, 12, 0, 0, 250)): TestClock {
   let now = start;
   return Object.assign(() => now, {
     advance: (milliseconds: number) => {
       now += milliseconds;
+    },
+  });
+}
+
+/** The real time, until it is advanced: for what goes by a chain's blocks. */
+export function runningClock(): TestClock {
+  let ahead = 0;
+  return Object.assign(() => Date.now() + ahead, {
+    advance: (milliseconds: number) => {
+      ahead += milliseconds;
     },
   });
 }
@@ -84,6 +98,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const config = readConfig({
     TALLY_DATA_DIR: dataDir,
     TALLY_LOG_LEVEL: 'silent',
+    TALLY_DEVNET: 'off',
     ...(database === 'postgres' ? { TALLY_DATABASE_URL: await newDatabase() } : {}),
     ...env,
   });
@@ -150,6 +165,14 @@ export async function toReply(response: Response): Promise<Reply> {
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
+}
+
+/** A fresh API key of the service, as the header that carries it. */
+export async function apiKey(service: TestService, tier: Tier): Promise<{ authorization: string }> {
+  const { store, issuer } = service.services;
+  const { apiKeySecret } = withApiKeySecret(issuer.keyring);
+  const { key } = await createApiKey(store, apiKeySecret, { tier, label: null, now: service.clock() });
+  return { authorization: `Bearer ${key}` };
 }
 
 /** The id of a receipt of the envelope or of a profile. */

@@ -1,13 +1,14 @@
 import { errorTable, type JsonObject, keysOfDidDocument } from '@tallystick/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from './service.ts';
+import { apiKey, startTestService, type TestService } from './service.ts';
 
 /** What this release answers. A route that is added is added here. */
 const ROUTES = [
   'GET /.well-known/did.json',
   'GET /.well-known/issuers/{file}',
   'GET /.well-known/trust.json',
+  'GET /checkpoint',
   'GET /docs',
   'GET /docs/errors',
   'GET /healthz',
@@ -15,8 +16,14 @@ const ROUTES = [
   'GET /openapi.json',
   'GET /pricing',
   'GET /readyz',
+  'GET /tile/{path}',
+  'GET /v1/anchor/by-hash/{hash}',
+  'GET /v1/anchor/{anchor_ref}',
+  'GET /v1/log',
   'GET /v1/receipt/{id}',
   'GET /verify',
+  'POST /v1/anchor',
+  'POST /v1/anchor/batch',
   'POST /v1/issuers',
   'POST /v1/receipt/emit',
   'POST /v1/receipt/free',
@@ -33,10 +40,14 @@ interface Operation {
   readonly requestBody?: JsonObject;
 }
 
+const HASH = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
+
 let service: TestService;
+let key: { authorization: string };
 let paths: Record<string, Record<string, Operation>>;
 beforeAll(async () => {
   service = await startTestService();
+  key = await apiKey(service, 'scale');
   paths = (await service.get('/openapi.json')).json.paths as unknown as typeof paths;
 });
 afterAll(() => service.close());
@@ -111,6 +122,8 @@ describe('/openapi.json', () => {
       ['Pricing', (await service.get('/pricing')).json],
       ['Recommendation', (await service.post('/v1/rubric/select', {})).json],
       ['Issuer', (await service.get('/.well-known/issuers/did:svc:local.json')).json],
+      ['PendingAnchor', (await service.post('/v1/anchor', { canonical_sha256: HASH }, key)).json],
+      ['LogStatus', (await service.get('/v1/log')).json],
       ['TrustBundle', (await service.get('/.well-known/trust.json')).json],
       ['Problem', (await service.get('/nowhere')).json],
     ];
@@ -125,7 +138,7 @@ describe('/openapi.json', () => {
       const body = operation.requestBody as { content: Record<string, { example?: JsonObject }> } | undefined;
       const example = body?.content['application/json']?.example;
       if (example === undefined || path.endsWith('/verify')) continue;
-      expect((await service.post(path, example)).status, route).toBe(200);
+      expect((await service.post(path, example, key)).status, route).toBe(200);
     }
   });
 });
@@ -136,6 +149,10 @@ describe('CORS', () => {
     ['/v1/receipt/free', 'POST'],
     ['/pricing', 'GET'],
     ['/.well-known/trust.json', 'GET'],
+    ['/v1/anchor', 'POST'],
+    ['/v1/anchor/by-hash/x', 'GET'],
+    ['/checkpoint', 'GET'],
+    ['/tile/0/x001/002', 'GET'],
   ])('a page of any origin may call %s', async (path, method) => {
     const headers = {
       origin: 'https://elsewhere.example',
@@ -180,9 +197,13 @@ it('/.well-known/did.json holds the receipt keys under the service’s did:web',
 
 it('liveness, readiness, metrics and the reference answer', async () => {
   expect((await service.get('/healthz')).json).toEqual({ status: 'ok' });
-  expect((await service.get('/readyz')).json).toEqual({ status: 'ok', checks: { store: 'ok', trust: 'ok' } });
+  expect((await service.get('/readyz')).json).toEqual({
+    status: 'ok',
+    checks: { store: 'ok', log: 'ok', trust: 'ok' },
+  });
   await service.get('/v1/receipt/r_nano_1803902400_0123456789ab');
   const { text } = await service.get('/metrics');
+  expect(text).toMatch(/^anchor_log_accepted_leaves \d+$/m);
   expect(text).toContain('http_requests_total{route="/v1/receipt/{id}",method="GET",status="404"} 1');
   expect(text).not.toContain('0123456789ab');
   for (const code of Object.keys(errorTable))

@@ -54,7 +54,7 @@ async function bundleScript(): Promise<{ script: string; licenses: string }> {
     charset: 'utf8',
     legalComments: 'external',
     logLevel: 'silent',
-    plugins: [withoutShortNonces],
+    plugins: [verifyingOnly],
   });
   const [script, licenses] = ['.js', '.LEGAL.txt'].map((end) =>
     outputFiles.find(({ path }) => path.endsWith(end)),
@@ -70,17 +70,26 @@ async function bundleScript(): Promise<{ script: string; licenses: string }> {
   return { script: inert(code.trim(), '</script', '<!--'), licenses: licenses.text.trim() };
 }
 
+/** Of the Ed25519 library, core's engine uses the points alone; the rest of this object signs and makes keys. */
+const SIGNING = 'export const ed25519 = /* @__PURE__ */ ed({});';
+
 /**
- * Leaves out AES-GCM for nonces of 1 to 7 bytes: a sealed document has one of 12, which `openSeal` checks before it
- * decrypts. All the rest of core is taken as it is.
+ * Leaves out what verifying a receipt never calls: signing, and AES in JavaScript. Only the sample of a sealed document
+ * needs AES, which browsers have wherever a page is from disk, over HTTPS or from this machine; elsewhere the page says
+ * that it did not try. All the rest of core is taken as it is.
  */
-const withoutShortNonces: Plugin = {
-  name: 'without-short-nonces',
+const verifyingOnly: Plugin = {
+  name: 'verifying-only',
   setup(build) {
-    build.onLoad({ filter: /[\\/]gcm-short-nonce\.ts$/ }, () => ({
+    build.onLoad({ filter: /[\\/](?:gcm-short-nonce\.ts|ciphers[\\/]aes\.js)$/ }, () => ({
       contents:
-        'export const gcmShortNonce = () => { throw new RangeError("A sealed document has a nonce of 12 bytes."); };',
+        'const absent = () => { throw new Error("This page has no AES of its own."); }; export { absent as gcm, absent as gcmShortNonce };',
     }));
+    build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => {
+      const contents = await readFile(path, 'utf8');
+      if (!contents.includes(SIGNING)) throw new Error(`${path} has another form than expected.`);
+      return { contents: contents.replace(SIGNING, 'export const ed25519 = { Point: ed25519_Point };') };
+    });
   },
 };
 

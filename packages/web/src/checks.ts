@@ -2,7 +2,7 @@ import type { Check } from '@tallystick/core';
 import { element, icon, type State } from './dom.ts';
 import { prose } from './words.ts';
 
-export function stateOf({ ok }: Check): State {
+export function stateOf({ ok }: Pick<Check, 'ok'>): State {
   if (ok === null) return 'unknown';
   return ok ? 'pass' : 'fail';
 }

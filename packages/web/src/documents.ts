@@ -2,15 +2,17 @@ import { isObject, type JsonValue, parseJson, parseLine, parseTimestamp } from '
 import { prose, say } from './words.ts';
 
 /** What a file that was dropped turns out to be. */
-export type Kind = 'receipt' | 'evidence' | 'trust';
+export type Kind = 'receipt' | 'evidence' | 'anchor' | 'trust';
 
 const bundle = /"type"\s*:\s*"svc-trust-v1"/;
+const anchor = /^\s*\{[^{}]*"(?:merkle_path|batch_id)"\s*:[^{}]*\}\s*$/;
 const leaves = /^\s*(\[|\{[^{}]*"receipt_sha256"[^{}]*\})/;
 
 /** Sorts a file by what it looks like; what looks like nothing else is taken for a receipt, and judged as one. */
 export function kindOf(bytes: Uint8Array): Kind {
   const text = new TextDecoder().decode(bytes);
   if (bundle.test(text)) return 'trust';
+  if (anchor.test(text)) return 'anchor';
   return leaves.test(text) ? 'evidence' : 'receipt';
 }
 

@@ -9,6 +9,7 @@ import {
   type Verification,
   verify,
 } from '@tallystick/core';
+import { stateOf } from './checks.ts';
 import { announce, button, byId, element, icon, on, put } from './dom.ts';
 import { dataOf, prose, say } from './words.ts';
 
@@ -31,8 +32,8 @@ interface Result {
   /** What was found, in a word or two. */
   readonly found: string;
   readonly why: string;
-  /** Whether that is what must be found. */
-  readonly expected: boolean;
+  /** Whether that is what must be found; null where this browser could not try. */
+  readonly expected: boolean | null;
   readonly receipt?: JsonObject;
 }
 
@@ -46,14 +47,19 @@ export function fiveChecks(open: (receipt: JsonObject) => unknown): void {
       const row = rows[index];
       if (row) showResult(row, result, open);
     }
-    const right = results.filter(({ expected }) => expected).length;
-    const all = right === results.length;
-    const summary = all ? prose.text.allFive : say(prose.text.notAllFive, right);
+    const summary = summaryOf(results);
     const line = byId('five-summary');
     put(line, summary);
     line.hidden = false;
     announce(summary);
   });
+}
+
+function summaryOf(results: readonly Result[]): string {
+  const right = results.filter(({ expected }) => expected).length;
+  if (right === results.length) return prose.text.allFive;
+  const wrong = results.some(({ expected }) => expected === false);
+  return wrong ? say(prose.text.notAllFive, right) : prose.text.fourOfFive;
 }
 
 function showResult(
@@ -62,14 +68,9 @@ function showResult(
   open: (receipt: JsonObject) => unknown,
 ): void {
   for (const old of row.querySelectorAll('.outcome, .row')) old.remove();
-  const line = element(
-    'p',
-    'outcome',
-    icon(expected ? 'pass' : 'fail'),
-    element('strong', '', found),
-    ` ${why}`,
-  );
-  line.dataset.state = expected ? 'pass' : 'fail';
+  const state = stateOf({ ok: expected });
+  const line = element('p', 'outcome', icon(state), element('strong', '', found), ` ${why}`);
+  line.dataset.state = state;
   row.append(line);
   if (receipt === undefined) return;
   const opener = button(prose.text.openSample, 'quiet', () => open(receipt));
@@ -115,6 +116,9 @@ async function opened(
   must: string | null,
 ): Promise<Result> {
   const { valid } = await verdictOn(receipt);
+  if (must === null && !('subtle' in crypto)) {
+    return { found: prose.text.notRun, why: prose.text.noAes, expected: null };
+  }
   try {
     const text = new TextDecoder().decode(await openSeal(document, fromHex(key, 32), receipt.seal));
     const expected = valid && must === null && sealing.key === key;

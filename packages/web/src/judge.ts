@@ -1,5 +1,6 @@
 import {
   anchoredHash,
+  isObject,
   type JsonValue,
   parseJson,
   TallyError,
@@ -13,47 +14,53 @@ import type { TrustInUse } from './trust.ts';
 export interface Question {
   readonly receipt: Uint8Array;
   readonly evidence: Uint8Array | null;
+  /** The anchored result; where it is null, the one that the receipt carries is judged. */
+  readonly anchor: Uint8Array | null;
   readonly now: number;
   /** Whether `now` was chosen by the reader, and is not the clock's. */
   readonly asOf: boolean;
-  readonly anchoredAt: number | undefined;
   readonly trust: TrustInUse;
 }
 
 /** What came of it. `fault` is trouble with an input before there was anything to judge. */
 export type Outcome =
-  | { readonly fault: TallyError; readonly input: 'receipt' | 'evidence' }
+  | { readonly fault: TallyError; readonly input: 'receipt' | 'evidence' | 'anchor' }
   | {
       readonly fault: null;
       readonly receipt: JsonValue;
       readonly verdict: Verification;
+      /** What was judged as its anchor; null where there was none. */
+      readonly anchor: JsonValue;
       /** Hex; null where the document has not the form of a receipt. */
       readonly anchored: string | null;
     };
 
 /** Judges one receipt. */
-export async function judge({
-  receipt: bytes,
-  evidence,
-  now,
-  anchoredAt,
-  trust,
-}: Question): Promise<Outcome> {
+export async function judge({ receipt: bytes, evidence, anchor, now, trust }: Question): Promise<Outcome> {
   const receipt = attempt(() => parseJson(bytes));
   if (receipt instanceof TallyError) return { fault: receipt, input: 'receipt' };
   const leaves = evidence === null ? undefined : attempt(() => leavesOf(evidence));
   if (leaves instanceof TallyError) return { fault: leaves, input: 'evidence' };
+  const given = anchor === null ? null : attempt(() => parseJson(anchor));
+  if (given instanceof TallyError) return { fault: given, input: 'anchor' };
   const verdict = await verifyParsed(receipt, {
     now,
     trust: trust.issuers,
     evidence: leaves,
-    anchoredAt,
+    anchor: given,
   });
   const anchored = attempt(() => anchoredHash(receipt));
-  return { fault: null, receipt, verdict, anchored: typeof anchored === 'string' ? anchored : null };
+  return {
+    fault: null,
+    receipt,
+    verdict,
+    anchor: given ?? (isObject(receipt) ? (receipt.anchor ?? null) : null),
+    anchored: typeof anchored === 'string' ? anchored : null,
+  };
 }
 
-function attempt<T>(act: () => T): T | TallyError {
+/** What `act` gives, or the TallyError that it throws. */
+export function attempt<T>(act: () => T): T | TallyError {
   try {
     return act();
   } catch (error) {

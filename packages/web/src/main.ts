@@ -12,11 +12,12 @@ import { prose, say } from './words.ts';
 
 enableSaving();
 
-const edited = (pasted: boolean): unknown => (pasted ? verifyNow() : hideOutcome());
+const edited = (pasted: boolean): unknown =>
+  pasted && receipt.bytes() !== null ? verifyNow() : hideOutcome();
 const receipt = createInput('receipt', edited);
-const evidence = createInput('evidence', edited);
+/** What may be given beside a receipt. */
+const beside = { evidence: createInput('evidence', edited), anchor: createInput('anchor', edited) };
 const asOf = byId('as-of', HTMLInputElement);
-const anchoredAt = byId('anchored-at', HTMLInputElement);
 const trustBox = byId('trust', HTMLTextAreaElement);
 let runs = 0;
 
@@ -25,7 +26,11 @@ async function verifyNow(): Promise<void> {
   const run = ++runs;
   const times = readTimes();
   if (times === null) return;
-  const inputs = { receipt: receipt.bytes() ?? new Uint8Array(), evidence: evidence.bytes() };
+  const inputs = {
+    receipt: receipt.bytes() ?? new Uint8Array(),
+    evidence: beside.evidence.bytes(),
+    anchor: beside.anchor.bytes(),
+  };
   try {
     const trust = await trustAt(times.now);
     const question = { ...times, ...inputs, trust };
@@ -41,14 +46,14 @@ async function verifyNow(): Promise<void> {
 }
 
 /** The times to judge by, or null after having said what is wrong with one. */
-function readTimes(): { now: number; asOf: boolean; anchoredAt: number | undefined } | null {
+function readTimes(): { now: number; asOf: boolean } | null {
   try {
     const chosen = timeOf(asOf.value);
     put(
       byId('time-hint'),
       chosen === undefined ? prose.text.now : say(prose.text.asOfHint, asOf.value.trim()),
     );
-    return { now: chosen ?? Date.now(), asOf: chosen !== undefined, anchoredAt: timeOf(anchoredAt.value) };
+    return { now: chosen ?? Date.now(), asOf: chosen !== undefined };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     showFault({ code: 'invalid_time', message: error.message, field: undefined }, 'time');
@@ -80,8 +85,7 @@ async function addTrust(bytes: Uint8Array): Promise<void> {
 async function take(bytes: Uint8Array, name: string): Promise<void> {
   const kind = kindOf(bytes);
   if (kind === 'trust') return addTrust(bytes);
-  if (kind === 'evidence') return takeEvidence(bytes, name);
-  return takeReceipt(bytes, name);
+  return kind === 'receipt' ? takeReceipt(bytes, name) : takeBeside(kind, bytes, name);
 }
 
 async function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {
@@ -89,9 +93,9 @@ async function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {
   await verifyNow();
 }
 
-async function takeEvidence(bytes: Uint8Array, name: string): Promise<void> {
-  byId('evidence-panel', HTMLDetailsElement).open = true;
-  evidence.set(bytes, name);
+async function takeBeside(kind: keyof typeof beside, bytes: Uint8Array, name: string): Promise<void> {
+  byId(`${kind}-panel`, HTMLDetailsElement).open = true;
+  beside[kind].set(bytes, name);
   if (receipt.bytes() !== null) await verifyNow();
 }
 
@@ -103,7 +107,8 @@ on(desk, 'submit', (event) => {
 on(desk, 'reset', () => {
   runs++;
   receipt.clear();
-  evidence.clear();
+  beside.evidence.clear();
+  beside.anchor.clear();
   hideOutcome();
   byId('receipt').focus();
   // The fields are emptied after this event.
@@ -113,10 +118,10 @@ desk.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) desk.requestSubmit();
 });
 on(asOf, 'change', refresh);
-on(anchoredAt, 'change', refresh);
 on(byId('trust-add'), 'click', () => addTrust(utf8(trustBox.value)));
 onFile('receipt', takeReceipt);
-onFile('evidence', takeEvidence);
+onFile('evidence', (bytes, name) => takeBeside('evidence', bytes, name));
+onFile('anchor', (bytes, name) => takeBeside('anchor', bytes, name));
 onFile('trust', addTrust);
 onDrop(take);
 fiveChecks((sample) => takeReceipt(utf8(JSON.stringify(sample, null, 2)), prose.text.sample));

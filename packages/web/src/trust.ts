@@ -80,7 +80,7 @@ export async function trustAt(now: number): Promise<TrustInUse> {
 /** A bundle that may be judged by. @throws trust_* */
 async function check(document: JsonValue, now: number, pin: TrustPin | undefined) {
   const checked = await checkTrustBundle(document, { now, pin });
-  return { ...checked, issuers: trustOf(checked.bundle.issuers) };
+  return { ...checked, issuers: trustOf(checked.bundle.issuers, [checked.bundle]) };
 }
 
 /**

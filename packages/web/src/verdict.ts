@@ -1,4 +1,5 @@
 import { formatTimestamp, fromHex, isObject, type TallyError, toBase64url } from '@tallystick/core';
+import { anchorOf } from './anchor.ts';
 import { checkRow, checksOf, stateOf, tallyOf } from './checks.ts';
 import { coverageOf } from './coverage.ts';
 import { announce, byId, copyButton, element, fromTemplate, icon, put, type State, slotOf } from './dom.ts';
@@ -79,7 +80,8 @@ function* partsOf(judged: Judged, question: Question): Generator<Node> {
   yield checksOf(verdict.checks);
   if (anchored !== null) {
     yield signaturesOf(judged);
-    yield anchorOf(anchored);
+    if (judged.anchor !== null) yield anchorOf(judged.anchor, verdict.checks, question.trust);
+    yield hashOf(anchored);
   }
   const text = JSON.stringify(receipt);
   const heading = element(
@@ -124,23 +126,29 @@ function claim(state: State, text: string): HTMLElement {
   return made;
 }
 
-/** Said only where the time is not this machine's own, or where the reader's word was taken. */
-function timeNote({ asOf, now, anchoredAt }: Question): string {
-  const judged = asOf ? say(prose.text.asOf, formatTimestamp(now)) : '';
-  if (anchoredAt === undefined) return judged;
-  return `${judged} ${say(prose.text.anchoredAt, formatTimestamp(anchoredAt))}`.trim();
+/** Said only where the time is not this machine's own. */
+function timeNote({ asOf, now }: Question): string {
+  return asOf ? say(prose.text.asOf, formatTimestamp(now)) : '';
 }
 
 function proofOf({ verdict }: Judged, kind: string): DocumentFragment {
   const words = lookUp<{ proves: string[]; not: string[] }>(prose.proof, kind) ?? { proves: [], not: [] };
   const { text } = prose;
   const { issuer, checks } = verdict;
-  const anchored = checks.some(({ name, ok }) => name === 'anchor' && ok === true);
+  const anchored = checks.filter(({ name, ok }) => name.startsWith('anchor') && ok === true);
   const signer = issuer.trusted ? say(text.trustedSigner, issuer.did) : say(text.keySigner, issuer.key_id);
   const items = (texts: readonly string[]): Node[] => texts.map((text) => element('li', '', text));
   const proof = fromTemplate('t-proof');
-  put(slotOf(proof, 'proves'), ...items([say(text.notCharacterChanged, signer), ...words.proves]));
-  const unproved = [...(issuer.trusted ? [] : [text.keyHolder]), ...(anchored ? [] : [text.when])];
+  put(
+    slotOf(proof, 'proves'),
+    ...items([
+      say(text.notCharacterChanged, signer),
+      ...anchored.map(({ detail }) => detail),
+      ...words.proves,
+    ]),
+  );
+  const when = anchored.length > 0 ? text.onChain : text.when;
+  const unproved = [...(issuer.trusted ? [] : [text.keyHolder]), when];
   put(slotOf(proof, 'not'), ...items([...unproved, ...words.not]));
   return proof;
 }
@@ -161,7 +169,7 @@ function signaturesOf({ receipt, verdict: { checks } }: Judged): DocumentFragmen
   return isObject(receipt) && rows.length > 1 ? block : document.createDocumentFragment();
 }
 
-function anchorOf(hash: string): DocumentFragment {
+function hashOf(hash: string): DocumentFragment {
   const block = fromTemplate('t-anchor');
   put(slotOf(block, 'fields'), field('SHA-256', hash), field('canonical_sha256', toBase64url(fromHex(hash))));
   return block;

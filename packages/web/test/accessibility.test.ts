@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bundleOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
+import { anchorCases, authorityOf, bundleOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
 import { addBundle, launch, open, verifyText } from './browser.ts';
 
@@ -32,12 +32,24 @@ const states: Record<string, (page: Page) => Promise<void>> = {
   'intact, not trusted': (page) => verifyText(page, documentOf('metering.json')),
   'not valid': (page) =>
     verifyText(page, documentOf('pq.json').replace('"auditor_verifier":false', '"auditor_verifier":true')),
+  'an anchor that holds': (page) => showAnchor(page, 'offline'),
+  'an anchor that does not': (page) => showAnchor(page, 'one bit of the path'),
   'not readable': (page) => verifyText(page, '{'),
   'a bundle refused': async (page) => {
     await addBundle(page, '{}');
     await page.waitForSelector('#trust-error p');
   },
 };
+
+async function showAnchor(page: Page, wanted: string): Promise<void> {
+  const vector = anchorCases.find(({ name }) => name === wanted);
+  if (vector === undefined) throw new Error(`There is no case ${wanted}.`);
+  await addBundle(page, await bundleOf(stores.known, 1, 'a', authorityOf(vector)));
+  await page.waitForSelector('text=Version 1');
+  await page.evaluate(() => document.getElementById('anchor-panel')?.setAttribute('open', ''));
+  await page.fill('#anchor', JSON.stringify(vector.anchor));
+  await verifyText(page, JSON.stringify(vector.document));
+}
 
 describe.each([
   [320, 'light'],

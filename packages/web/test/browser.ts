@@ -27,12 +27,17 @@ export interface Opened {
   readonly complaints: string[];
 }
 
+/** @param html is answered at the address, without a network; by default what is there */
 export async function open(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
+  html?: string,
 ): Promise<Opened> {
   const context = await browser.newContext({ acceptDownloads: true, ...options });
+  if (html !== undefined) {
+    await context.route(url, (route) => route.fulfill({ body: html, contentType: 'text/html' }));
+  }
   const page = await context.newPage();
   const requests: string[] = [];
   const complaints: string[] = [];

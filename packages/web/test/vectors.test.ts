@@ -1,8 +1,16 @@
-import type { Verification } from '@tallystick/core';
+import type { AnchorAuthority, Verification } from '@tallystick/core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
-import { bundleOf, bytesOf, inCore, receiptCases, stores } from '../../core/test/receipt-vectors.ts';
+import type { AnchorCase } from '../../../scripts/vectors/anchor-base.ts';
+import {
+  anchorCases,
+  authorityOf,
+  bundleOf,
+  bytesOf,
+  inCore,
+  receiptCases,
+  stores,
+} from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
 import { addBundle, launch, open, readShown } from './browser.ts';
 
@@ -22,54 +30,65 @@ function essence(verdict: Verification): object {
   };
 }
 
-describe.each(Object.entries(stores))('judged by the store %s', (store, issuers) => {
-  const here = receiptCases.filter(({ trust }) => trust === store);
+/** The page is never told of a transaction: it can't ask a chain. */
+const cases: readonly (AnchorCase & { readonly file: string })[] = [
+  ...receiptCases,
+  ...anchorCases.map(({ transaction: _transaction, ...offline }) => offline),
+];
+const bundles = Map.groupBy(cases, (vector) => JSON.stringify([vector.trust, authorityOf(vector)]));
 
-  test(`the page and Node agree on all ${here.length} vectors`, async () => {
-    const { page, context, complaints } = await open(browser, builtPage.href);
-    await addBundle(page, await bundleOf(issuers));
-    await page.waitForSelector('text=Remembered in this browser');
-    const disagreements: object[] = [];
-    for (const vector of here) {
-      await ask(page, vector);
-      const shown = await page.evaluate(readShown);
-      const expected = await inCore(vector);
-      const found =
-        'code' in shown
-          ? { code: shown.code }
-          : {
-              ...shown,
-              title: undefined,
-              checks: shown.checks.map(({ name, ok }) => `${name}: ${ok}`).sort(),
-            };
-      const wanted = 'code' in expected ? expected : essence(expected);
-      try {
-        expect(found).toEqual(wanted);
-      } catch {
-        disagreements.push({ file: vector.file, name: vector.name, found, wanted });
+describe.each([...bundles.keys()].map((bundle, index) => [index, bundle] as const))(
+  'judged by bundle %i',
+  (_, bundle) => {
+    const [store, authority] = JSON.parse(bundle) as [AnchorCase['trust'], AnchorAuthority];
+    const here = bundles.get(bundle) ?? [];
+
+    test(`the page and Node agree on all ${here.length} vectors`, async () => {
+      const { page, context, complaints } = await open(browser, builtPage.href);
+      await addBundle(page, await bundleOf(stores[store], 1, 'a', authority));
+      await page.waitForSelector('text=Remembered in this browser');
+      const disagreements: object[] = [];
+      for (const vector of here) {
+        await ask(page, vector);
+        const shown = await page.evaluate(readShown);
+        const expected = await inCore(vector);
+        const found =
+          'code' in shown
+            ? { code: shown.code }
+            : {
+                ...shown,
+                title: undefined,
+                checks: shown.checks.map(({ name, ok }) => `${name}: ${ok}`).sort(),
+              };
+        const wanted = 'code' in expected ? expected : essence(expected);
+        try {
+          expect(found).toEqual(wanted);
+        } catch {
+          disagreements.push({ file: vector.file, name: vector.name, found, wanted });
+        }
       }
-    }
-    expect(disagreements).toEqual([]);
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
-});
+      expect(disagreements).toEqual([]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    });
+  },
+);
 
 test('every vector is asked about', () => {
-  const names = new Set(receiptCases.map(({ trust }) => trust));
+  const names = new Set(cases.map(({ trust }) => trust));
   expect([...names].filter((name) => !(name in stores))).toEqual([]);
 });
 
 /** Fills the form as a reader would, with files, and waits for the verdict. */
-async function ask(page: Awaited<ReturnType<typeof open>>['page'], vector: ReceiptCase): Promise<void> {
+async function ask(page: Awaited<ReturnType<typeof open>>['page'], vector: AnchorCase): Promise<void> {
+  const asFile = (value: unknown) =>
+    value === undefined ? null : Buffer.from(JSON.stringify(value)).toString('base64');
   const input = {
     receipt: bytesOf(vector).toString('base64'),
-    evidence:
-      vector.evidence === undefined ? null : Buffer.from(JSON.stringify(vector.evidence)).toString('base64'),
+    beside: { evidence: asFile(vector.evidence), anchor: asFile(vector.anchor) },
     asOf: vector.now,
-    anchoredAt: vector.anchored_at ?? '',
   };
-  await page.evaluate(async ({ receipt, evidence, asOf, anchoredAt }) => {
+  await page.evaluate(async ({ receipt, beside, asOf }) => {
     const field = (id: string) => document.getElementById(id) as HTMLInputElement;
     const changed = (id: string) =>
       new Promise((resolve) => new MutationObserver(resolve).observe(field(id), { childList: true }));
@@ -83,10 +102,10 @@ async function ask(page: Awaited<ReturnType<typeof open>>['page'], vector: Recei
     field('clear').click();
     await cleared;
     field('as-of').value = asOf;
-    field('anchored-at').value = anchoredAt;
-    if (evidence !== null) {
-      const taken = changed('evidence-source');
-      choose('evidence-file', evidence);
+    for (const [id, contents] of Object.entries(beside)) {
+      if (contents === null) continue;
+      const taken = changed(`${id}-source`);
+      choose(`${id}-file`, contents);
       await taken;
     }
     const judged = changed('result');

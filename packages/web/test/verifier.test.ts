@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bundleOf, fingerprintOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
+import {
+  anchorCases,
+  authorityOf,
+  bundleOf,
+  fingerprintOf,
+  readVectors,
+  stores,
+} from '../../core/test/receipt-vectors.ts';
 import { startTestService, type TestService, testClock } from '../../server/test/service.ts';
 import { builtPage } from '../scripts/page.ts';
 import { addBundle, launch, open, readShown, verifyText } from './browser.ts';
@@ -29,6 +36,9 @@ afterAll(async () => {
   await service.close();
   rmSync(folder, { recursive: true });
 });
+
+/** The page as it is built, for a site that does not exist. */
+const html = readFileSync(builtPage, 'utf8');
 
 const mint = async (purpose = 'a test'): Promise<string> =>
   (await service.post('/v1/receipt/free', { input: 'hello', purpose })).text;
@@ -143,6 +153,129 @@ test('the page that its own button saves works from disk', async () => {
   expect(copy.complaints).toEqual([]);
   await copy.context.close();
   await context.close();
+});
+
+test('over plain HTTP it verifies receipts, and says which of the five it can’t try', async () => {
+  const { page, context, complaints } = await open(browser, 'http://plain.example/verify', {}, html);
+  expect(await page.evaluate(() => isSecureContext)).toBe(false);
+  expect(await runFive(page)).toEqual({
+    summary: 'Four came out as they must. The sealed document was not opened.',
+    outcomes: ['Valid.', 'Mismatch.', 'Signature invalid.', 'Not run.', 'Refused.'],
+  });
+  await verifyText(page, await mint());
+  expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: false });
+  await verifyText(page, (await mint()).replace('a test', 'a tess'));
+  expect(await page.evaluate(readShown)).toMatchObject({ valid: false, integrity: false });
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+describe('an anchor', () => {
+  const named = (wanted: string) => {
+    const found = anchorCases.find(({ name }) => name === wanted);
+    if (found === undefined) throw new Error(`There is no case ${wanted}.`);
+    return found;
+  };
+
+  /** The page with the trust and the time of a case. */
+  async function openFor(wanted: string) {
+    const vector = named(wanted);
+    const opened = await open(browser, saved);
+    await addBundle(opened.page, await bundleOf(stores[vector.trust], 1, 'a', authorityOf(vector)));
+    await opened.page.waitForSelector('text=Version 1');
+    await opened.page.evaluate(() => {
+      for (const panel of document.querySelectorAll('details')) panel.open = true;
+    });
+    await opened.page.fill('#as-of', vector.now);
+    const receipt = JSON.stringify(vector.document);
+    return { ...opened, vector, receipt, anchor: JSON.stringify(vector.anchor) };
+  }
+
+  const anchorChecks = async (page: Page): Promise<unknown[]> => {
+    const shown = await page.evaluate(readShown);
+    const all = 'checks' in shown ? shown.checks : [];
+    return all.filter(({ name }) => name.startsWith('anchor')).map(({ name, ok }) => `${name}: ${ok}`);
+  };
+  const offline = ['anchor: true', 'anchor_checkpoint: true', 'anchor_transaction: null'];
+
+  test('is laid out with what an explorer has to show, and what it does not prove', async () => {
+    const { page, context, receipt, anchor, vector } = await openFor('checkpoint and transaction');
+    await page.fill('#anchor', anchor);
+    await verifyText(page, receipt);
+    expect(await anchorChecks(page)).toEqual(offline);
+    const place = Object.fromEntries(
+      await page.$$eval('#result .anchor dl > div', (rows) =>
+        rows.map((row) => [row.children[0]?.textContent, row.children[1]?.firstChild?.textContent]),
+      ),
+    );
+    const { transaction } = vector;
+    expect(place).toMatchObject({
+      Network: 'base',
+      Block: '25000000',
+      'Leaf, counted from 0': '3',
+      'Leaves under the root': '7',
+      'Path, from leaf to root': '3 hashes',
+      Transaction: transaction?.tx_hash,
+      'Input data': transaction?.data,
+      From: authorityOf(vector).chain?.address,
+    });
+    expect(place.Checkpoint).toContain(authorityOf(vector).log?.origin);
+    const [proves, not] = await page.locator('#result .columns ul').allTextContents();
+    expect(proves).toContain('receipts.example/log signed this root over 7 leaves.');
+    expect(not).toContain('this page sends nothing');
+    await context.close();
+  });
+
+  test('that was tampered with makes the receipt not valid, and nothing is offered to compare', async () => {
+    const { page, context, receipt, anchor } = await openFor('one bit of the path');
+    await page.fill('#anchor', anchor);
+    await verifyText(page, receipt);
+    expect(await page.evaluate(readShown)).toMatchObject({ valid: false, integrity: true });
+    expect(await page.textContent('#result h2')).toBe('Not valid: it contradicts what is known');
+    const block = await page.textContent('#result .anchor');
+    expect(block).toContain('The anchor does not hold: this is only what it says.');
+    expect(block).not.toContain('Input data');
+    await context.close();
+  });
+
+  test('dropped as a file goes where it belongs, and is cleared with the rest', async () => {
+    const { page, context, receipt, anchor } = await openFor('offline');
+    await verifyText(page, receipt);
+    expect(await anchorChecks(page)).toEqual(['anchor: null']);
+    await drop(page, anchor);
+    await page.waitForSelector('#result .anchor');
+    expect(await anchorChecks(page)).toEqual(offline);
+    expect(await page.textContent('#anchor-source')).toContain('dropped');
+    await page.click('#clear');
+    expect(await page.inputValue('#anchor')).toBe('');
+    await verifyText(page, receipt);
+    expect(await anchorChecks(page)).not.toEqual(offline);
+    await context.close();
+  });
+
+  test('that the receipt carries is judged unless another is given', async () => {
+    const { page, context, receipt } = await openFor('carried');
+    await verifyText(page, receipt);
+    expect(await anchorChecks(page)).toEqual(offline);
+    await page.fill('#anchor', '{}');
+    await page.click('#verify');
+    await page.waitForSelector('text=anchor_ref must be');
+    expect(await page.evaluate(readShown)).toMatchObject({ valid: false });
+    await page.fill('#anchor', '{');
+    await page.click('#verify');
+    await page.waitForSelector('text=The anchor can’t be read');
+    await context.close();
+  });
+
+  test('that is pending proves nothing yet, and says what it waits for', async () => {
+    const { page, context, receipt, anchor } = await openFor('pending');
+    await drop(page, anchor);
+    expect(await page.inputValue('#anchor')).toBe(anchor);
+    await verifyText(page, receipt);
+    expect(await anchorChecks(page)).toEqual(['anchor: null']);
+    expect(await page.textContent('#result .anchor')).toContain('Still pending');
+    await context.close();
+  });
 });
 
 describe('trust', () => {
@@ -287,11 +420,8 @@ describe('what is put in', () => {
     const { page, context } = await open(browser, saved);
     await page.evaluate(() => document.getElementById('time-panel')?.setAttribute('open', ''));
     await page.fill('#as-of', '2025-01-01T00:00:00Z');
-    await page.fill('#anchored-at', '2026-01-15T11:30:00Z');
     await verifyText(page, receipt);
-    expect(await page.textContent('#result .asof')).toBe(
-      'Judged as of 2025-01-01T00:00:00Z, not now. You say that it was anchored at 2026-01-15T11:30:00Z; this page has not checked that.',
-    );
+    expect(await page.textContent('#result .asof')).toBe('Judged as of 2025-01-01T00:00:00Z, not now.');
     expect(await page.textContent('#result')).toContain('which has not come yet');
     await page.fill('#as-of', 'yesterday');
     await verifyText(page, receipt);

@@ -6,7 +6,7 @@
 
 from .canonical import canonical_bytes, canonicalize, copy_json, parse_json
 from .client import AsyncClient, Client, RetryPolicy, issue
-from .countersign import anchored_hash, countersign
+from .countersign import anchored_hash, countersign, with_anchor
 from .did import did_key_of, did_svc, is_did, public_key_of_did_key
 from .ed25519 import Signer, create_signer, generate_secret_key, verify_ed25519
 from .errors import TallyError
@@ -20,6 +20,11 @@ from .issuers import (
     sign_statement,
 )
 from .json_types import JsonObject, JsonValue
+from .log.anchor_checks import NOT_ASKED, AnchorTransaction
+from .log.anchor_ref import AnchoredRef, AnchorRef, PendingRef, parse_anchor_ref
+from .log.anchored import Anchor, AnchoredResult, PendingAnchor
+from .log.checkpoint import Checkpoint, check_cosignature, open_checkpoint
+from .log.tlog_proof import TlogProof, parse_tlog_proof
 from .metering import (
     MeteringBill,
     build_bill,
@@ -35,6 +40,7 @@ from .receipts.family import Check
 from .receipts.issued import Issued
 from .sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
 from .trust import (
+    AnchorAuthority,
     CheckedTrust,
     IssuerKey,
     IssuerRecord,
@@ -49,10 +55,18 @@ from .verify import Issuer, Verification, verify
 __version__ = "0.1.0"
 
 __all__ = [
+    "NOT_ASKED",
+    "Anchor",
+    "AnchorAuthority",
     "AnchorError",
+    "AnchorRef",
+    "AnchorTransaction",
+    "AnchoredRef",
+    "AnchoredResult",
     "AsyncClient",
     "Check",
     "CheckedTrust",
+    "Checkpoint",
     "Client",
     "Issued",
     "IssuedByIssuer",
@@ -63,6 +77,8 @@ __all__ = [
     "JsonObject",
     "JsonValue",
     "MeteringBill",
+    "PendingAnchor",
+    "PendingRef",
     "RetryPolicy",
     "SealReference",
     "SealedDocument",
@@ -70,6 +86,7 @@ __all__ = [
     "Signer",
     "SigningKey",
     "TallyError",
+    "TlogProof",
     "Trust",
     "TrustBundle",
     "TrustPin",
@@ -79,6 +96,7 @@ __all__ = [
     "build_bill",
     "canonical_bytes",
     "canonicalize",
+    "check_cosignature",
     "check_issuer_document",
     "check_opening",
     "check_trust_bundle",
@@ -94,9 +112,12 @@ __all__ = [
     "issue",
     "mint_metering",
     "new_salt",
+    "open_checkpoint",
     "open_seal",
     "opening_key",
+    "parse_anchor_ref",
     "parse_json",
+    "parse_tlog_proof",
     "public_key_of_did_key",
     "read_signed_statement",
     "root_fingerprint",
@@ -106,4 +127,5 @@ __all__ = [
     "sign_statement",
     "verify",
     "verify_ed25519",
+    "with_anchor",
 ]

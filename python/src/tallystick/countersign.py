@@ -1,4 +1,4 @@
-"""Counter-signatures of an envelope, and the hash that an anchor proves (spec/receipts.md)."""
+"""What is added to a receipt once it is signed, and the hash that stays (spec/receipts.md)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from .ed25519 import Signer
 from .encoding import to_base64url
 from .errors import TallyError
 from .hashes import sha256_hex
-from .json_types import JsonValue
+from .json_types import JsonObject, JsonValue
+from .log.anchored import Anchor
 from .receipts.envelope import ENVELOPE
 from .receipts.family import Role, object_at
 from .receipts.issued import Issued
-from .receipts.read import read_receipt
+from .receipts.read import read_json, read_receipt
 
 
 def countersign(document: JsonValue | bytes, role: Role, signer: Signer) -> Issued:
@@ -45,3 +46,18 @@ def anchored_hash(document: JsonValue | bytes) -> str:
     """
     family, receipt = read_receipt(document)
     return sha256_hex(canonical_bytes(family.anchored(receipt)))
+
+
+def with_anchor(document: JsonValue | bytes, anchor: Anchor) -> Issued:
+    """The receipt with its anchor: ``anchor_ref`` and, once it is anchored, ``anchor``.
+
+    So one file holds the receipt and its proof. No signature covers them, and the anchored hash
+    stays the same. Raises ``json_*``, and ``not_a_receipt`` also for nano and metering receipts,
+    which have no such members: keep their anchor beside them.
+    """
+    _, receipt = read_receipt(document)
+    added: JsonObject = {"anchor_ref": anchor["anchor_ref"]}
+    if "batch_id" not in anchor:
+        added["anchor"] = read_json(anchor)
+    _, carrying = read_receipt({**receipt, **added})
+    return Issued.of(carrying)

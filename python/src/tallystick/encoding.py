@@ -1,4 +1,4 @@
-"""Hex, base64url, base58 and multibase, each with exactly one text for given bytes."""
+"""Hex, base64, base64url, base58 and multibase, each with exactly one text for given bytes."""
 
 from __future__ import annotations
 
@@ -54,6 +54,18 @@ def from_base64url(text: str, length: int | None = None) -> bytes:
     if to_base64url(data) != text:
         raise TallyError("invalid_base64url", "The last character has bits that belong to no byte.")
     return data
+
+
+def from_base64(text: str) -> bytes | None:
+    """The bytes of padded base64 (RFC 4648, section 4), as signed notes have it.
+
+    ``None`` unless the text is exactly what is written for them.
+    """
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return data if base64.b64encode(data).decode("ascii") == text else None
 
 
 def to_base58(data: bytes) -> str:

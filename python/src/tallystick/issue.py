@@ -8,12 +8,13 @@ from datetime import datetime, timezone
 from typing import TypeAlias
 
 from ._json.rules import MAX_SAFE_INTEGER
-from .canonical import canonical_bytes, copy_json
+from .canonical import canonical_bytes, canonicalize, copy_json
 from .did import is_did
 from .ed25519 import Signer, create_signer
 from .encoding import from_base64url, to_base64url
 from .errors import TallyError
 from .json_types import JsonObject
+from .log.anchored import Anchor
 from .receipts.issue import ISSUE_TYPE
 from .receipts.issued import Issued
 from .shape import is_object
@@ -23,12 +24,30 @@ SigningKey: TypeAlias = bytes | str | Signer
 """A 32-byte Ed25519 seed, that in base64url, or a ``Signer`` whose secret is elsewhere."""
 
 
+_TIERS = {"k_pro": "pro", "k_scale": "scale", "k_ent": "enterprise"}
+"""By an API key's prefix (specification 2.10)."""
+
+
 @dataclass(frozen=True)
 class IssuedByIssuer(Issued):
-    """A receipt that its issuer signed, and what the anchor log answered."""
+    """A receipt that its issuer signed, and what the anchor log answered.
 
-    anchor: JsonObject | None = None
+    Where anchoring was asked for, the receipt carries ``anchor_ref`` and the API key's ``tier``,
+    which no signature covers.
+    """
+
+    anchor: Anchor | None = None
     """The pending or anchored result; ``None`` when anchoring was not asked for."""
+
+    @classmethod
+    def anchored(cls, issued: Issued, anchor: Anchor, api_key: str | None) -> IssuedByIssuer:
+        """The issued receipt with what the anchor log answered."""
+        tier = _TIERS.get("_".join((api_key or "").split("_")[:2]))
+        added: JsonObject = {"anchor_ref": anchor["anchor_ref"]}
+        if tier is not None:
+            added["tier"] = tier
+        receipt = {**issued.receipt, **added}
+        return cls(receipt, canonicalize(receipt), anchor)
 
 
 class AnchorError(TallyError):

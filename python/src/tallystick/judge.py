@@ -25,12 +25,12 @@ class IssuerVerdict:
 
 
 def judge_issuer(
-    claims: Claims, public_key: bytes | None, trust: Trust, anchored_at: int | None
+    claims: Claims, public_key: bytes | None, trust: Trust, existed_at: int | None
 ) -> IssuerVerdict:
     """A receipt that contradicts what is known of the issuer that it names fails.
 
     One whose issuer is not known is untrusted, no more. ``public_key`` is ``None`` when the
-    receipt's key could not be told; ``anchored_at`` is Unix milliseconds.
+    receipt's key could not be told; ``existed_at`` is what the anchor proves, in Unix milliseconds.
     """
     named = claims.issuer_did
     if public_key is None:
@@ -51,7 +51,7 @@ def judge_issuer(
     if claims.issuer_verified is True and record["status"] != "verified":
         detail = f"{did} claims to be verified, but is only {record['status']}."
         return _contradicted(did, detail)
-    return _known(record, key, claims.issued_at, anchored_at)
+    return _known(record, key, claims.issued_at, existed_at)
 
 
 def _contradicted(did: str | None, detail: str) -> IssuerVerdict:
@@ -68,14 +68,14 @@ def _unknown(did: str | None) -> IssuerVerdict:
 
 
 def _known(
-    record: IssuerRecord, key: IssuerKey, issued_at: int, anchored_at: int | None
+    record: IssuerRecord, key: IssuerKey, issued_at: int, existed_at: int | None
 ) -> IssuerVerdict:
     revoked = key["revoked"]
     compromised = revoked is not None and revoked["reason"] == "compromised"
     dated_by_anchor = (
-        anchored_at is not None
+        existed_at is not None
         and revoked is not None
-        and anchored_at < seconds_of(revoked["at"]) * 1_000
+        and existed_at < seconds_of(revoked["at"]) * 1_000
     )
     believable = not compromised or dated_by_anchor
     window = _window_check(key, issued_at)

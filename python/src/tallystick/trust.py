@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, TypedDict, cast
 
 from .canonical import canonical_bytes
 from .did import did_key_of
-from .ed25519 import verify_ed25519
+from .ed25519 import public_key_fault, verify_ed25519
 from .encoding import from_base64url
 from .errors import TallyError
 from .hashes import sha256_hex
@@ -81,7 +81,14 @@ class ChainAuthority(TypedDict):
     address: str
 
 
-class TrustBundle(TypedDict):
+class AnchorAuthority(TypedDict):
+    """Which log and which chain a service's anchors are checked against."""
+
+    log: LogAuthority | None
+    chain: ChainAuthority | None
+
+
+class TrustBundle(AnchorAuthority):
     """The signed list of issuers, keys and anchors that a service stands for (spec/trust.md)."""
 
     type: str
@@ -90,8 +97,6 @@ class TrustBundle(TypedDict):
     expires_at: str
     root: KeyReference
     issuers: list[IssuerRecord]
-    log: LogAuthority | None
-    chain: ChainAuthority | None
     sig_b64u: str
 
 
@@ -107,19 +112,26 @@ class TrustPin:
 
 
 class Trust:
-    """Issuers that a verifier knows, found by DID or by key."""
+    """Issuers that a verifier knows, found by DID or by key, and the logs whose anchors count."""
 
-    def __init__(self, records: Iterable[IssuerRecord] = ()) -> None:
+    def __init__(
+        self, records: Iterable[IssuerRecord] = (), anchors: Iterable[AnchorAuthority] = ()
+    ) -> None:
         """Of two records of one DID the first counts; a key is that of a verified record first.
 
-        Raises ``trust_invalid`` where a did:key stands beside another public key than its own.
+        A trust bundle is one of ``anchors``. Raises ``trust_invalid`` when a key is unusable, or a
+        did:key stands beside another public key than its own.
         """
+        self.anchors = tuple(anchors)
         self._issuers: dict[str, IssuerRecord] = {}
         self._holders: dict[str, IssuerRecord] = {}
         self._keys: dict[str, IssuerKey] = {}
         for record in records:
             if record["did"] not in self._issuers:
                 self._add(record)
+        for authority in self.anchors:
+            if authority["log"] is not None:
+                _require_own_key(authority["log"])
 
     def issuer(self, did: str) -> IssuerRecord | None:
         """The record of a DID."""
@@ -138,18 +150,26 @@ class Trust:
         verified = record["status"] == "verified"
         for key in record["keys"]:
             name, public_key = key["key_id"], key["public_key"]
-            if name.startswith("did:key:") and name != did_key_of(from_base64url(public_key, 32)):
-                message = f"{name} stands beside a public key that is not its own."
-                raise TallyError("trust_invalid", message)
+            _require_own_key(key)
             if verified or name not in self._keys:
                 self._keys[name] = key
             if verified or public_key not in self._holders:
                 self._holders[public_key] = record
 
 
+def _require_own_key(key: KeyReference | IssuerKey) -> None:
+    name, public_key = key["key_id"], from_base64url(key["public_key"], 32)
+    fault = public_key_fault(public_key)
+    if fault is not None:
+        raise TallyError("trust_invalid", f"The public key of {name} {fault}.")
+    if name.startswith("did:key:") and name != did_key_of(public_key):
+        message = f"{name} stands beside a public key that is not its own."
+        raise TallyError("trust_invalid", message)
+
+
 @dataclass(frozen=True)
 class CheckedTrust:
-    """A bundle whose signature holds, what to remember of it, and its issuers."""
+    """A bundle whose signature holds, what to remember of it, and whom it vouches for."""
 
     bundle: TrustBundle
     pin: TrustPin
@@ -233,7 +253,7 @@ def check_trust_bundle(
     if seconds_of(bundle["expires_at"]) * 1_000 <= unix_ms(now):
         message = f"The bundle expired at {bundle['expires_at']}. Fetch a newer one."
         raise TallyError("trust_expired", message)
-    return CheckedTrust(bundle, seen, Trust(bundle["issuers"]))
+    return CheckedTrust(bundle, seen, Trust(bundle["issuers"], [bundle]))
 
 
 def _require_root(found: str, pin: TrustPin | None, root: str | None) -> None:

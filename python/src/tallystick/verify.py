@@ -14,7 +14,11 @@ from .encoding import from_base64url, to_base64url
 from .errors import TallyError
 from .json_types import JsonObject, JsonValue
 from .judge import IssuerStatus, KeyState, judge_issuer
+from .log.anchor_checks import NOT_ASKED, AnchorFacts, AnchorTransaction, NotAsked
+from .log.anchored import Anchor
+from .log.receipt_anchor import judge_anchor
 from .receipts.family import (
+    CLOCK_SKEW,
     MAX_BYTES,
     Check,
     Claims,
@@ -31,9 +35,6 @@ from .receipts.read import family_of, read_json
 from .shape import is_object
 from .timestamps import format_timestamp, unix_ms
 from .trust import Trust
-
-_CLOCK_SKEW = 300
-"""How far an issuer's clock may run ahead of the verifier's, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -88,19 +89,24 @@ def verify(
     now: datetime,
     trust: Trust | None = None,
     evidence: Iterable[JsonValue] | None = None,
-    anchored_at: datetime | None = None,
+    anchor: JsonValue | bytes | Anchor = None,
+    transaction: AnchorTransaction | NotAsked | None = NOT_ASKED,
 ) -> Verification:
     """Verifies a receipt. Nothing is fetched; a receipt that is no good is no error.
 
     ``document`` is the receipt's text (``str`` or UTF-8 ``bytes``) or the parsed object; ``now``
-    and ``anchored_at`` have a time zone. ``trust`` are the issuers known, nobody when absent;
-    ``evidence`` the leaves behind a metering receipt, in order; ``anchored_at`` the time at which
-    the anchored hash is known to have existed, which the caller checked.
+    has a time zone. ``trust`` are the issuers and logs known, nobody when absent; ``evidence`` the
+    leaves behind a metering receipt, in order; ``anchor`` its anchored result as text or object,
+    the one that the receipt carries when absent; ``transaction`` the anchor's as a node of the
+    chain gave it, in a block that is final, and ``None`` where the chain has no such transaction.
+    Where the chain was not asked, nothing proves when the receipt existed.
 
-    Raises ``json_*`` for text that is not I-JSON or a value that is not plain JSON.
+    Raises ``json_*`` for text that is not I-JSON or a value that is not plain JSON, of the receipt
+    or the anchor.
     """
     at = unix_ms(now)
     receipt = read_json(document)
+    given = read_json(anchor)
     family = family_of(receipt) if is_object(receipt) else None
     if not is_object(receipt) or family is None:
         return _not_reached(None, "This is not a receipt of a known family.", at)
@@ -111,13 +117,14 @@ def verify(
     known = Trust() if trust is None else trust
     key = _resolve_key(claims, known)
     integrity_checks = _integrity_checks(family, receipt, claims, key, known, evidence)
-    anchored = None if anchored_at is None else unix_ms(anchored_at)
-    issuer = judge_issuer(claims, key.public_key, known, anchored)
+    facts = AnchorFacts(claims.issued_at, transaction, known.anchors)
+    anchored = judge_anchor(family, receipt, given, facts)
+    issuer = judge_issuer(claims, key.public_key, known, anchored.existed_at)
     checks = [
         *integrity_checks,
         _time_check(claims, at),
         *issuer.checks,
-        _anchor_check(claims, anchored),
+        *anchored.checks,
     ]
     valid = _holds(checks)
     return Verification(
@@ -278,19 +285,7 @@ def _time_check(claims: Claims, now: int) -> Check:
     issued = format_timestamp(claims.issued_at * 1_000)
     return check(
         "issued_at",
-        claims.issued_at <= now // 1_000 + _CLOCK_SKEW,
+        claims.issued_at <= now // 1_000 + CLOCK_SKEW,
         f"Issued at {issued}.",
         f"Issued at {issued}, which has not come yet.",
-    )
-
-
-def _anchor_check(claims: Claims, anchored_at: int | None) -> Check:
-    if anchored_at is None:
-        return unchecked("anchor", "No anchor proof was given.")
-    at = format_timestamp(anchored_at)
-    return check(
-        "anchor",
-        claims.issued_at <= anchored_at // 1_000 + _CLOCK_SKEW,
-        f"It existed at {at}.",
-        f"It claims to be issued after it was anchored at {at}.",
     )

@@ -9,7 +9,7 @@ import {
 } from '@tallystick/core';
 import { type Command, Option } from 'commander';
 import { writeOut } from '../files.ts';
-import { nameOf, readJson } from '../input.ts';
+import { named, nameOf, readJson } from '../input.ts';
 import { readKeyFile } from '../key-file.ts';
 import { paint, print, printJson, remark } from '../output.ts';
 import { printable } from '../printable.ts';
@@ -66,15 +66,6 @@ async function countersignFile(file: string, { role, key, out, json }: Countersi
     else remark(`Wrote the counter-signed receipt to ${out}.`);
   } else if (json) printJson(JSON.parse(signed));
   else print(signed);
-}
-
-/** What is no receipt is named, so that the message says which file is meant. */
-function named(error: unknown, file: string): unknown {
-  if (!(error instanceof TallyError) || error.code !== 'not_a_receipt') return error;
-  return new TallyError(error.code, `${nameOf(file)}: ${error.message}`, {
-    field: error.field,
-    cause: error,
-  });
 }
 
 async function inspect(file: string, json: boolean): Promise<void> {

@@ -71,7 +71,8 @@ function serviceKeys(keys: Command): void {
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => (await import('../service/keyring.ts')).list(options));
 
-  const purposes = KEY_PURPOSES.filter((purpose) => purpose !== 'root');
+  // Neither is replaced: the root is pinned, and the log's key names the log.
+  const purposes = KEY_PURPOSES.filter((purpose) => purpose !== 'root' && purpose !== 'log');
   keys
     .command('rotate')
     .summary('replace a key of the service')

@@ -7,6 +7,7 @@ import {
   TallyError,
 } from '@tallystick/core';
 import { type Command, Option } from 'commander';
+import { apiKeyOption } from '../api-key.ts';
 import { urlOption } from '../client.ts';
 import { nameOf } from '../input.ts';
 import { coverageLines } from '../meter/coverage.ts';
@@ -59,6 +60,8 @@ function mintCommand(meter: Command): void {
     .option('--key <file>', 'mint here, with your key file (tally keys generate)')
     .addOption(urlOption())
     .option('--idempotency-key <key>', 'the same key and bill give the same receipt')
+    .option('--anchor', 'anchor the receipt’s hash; needs an API key')
+    .addOption(apiKeyOption())
     .option('--out <file>', 'write the receipt to a file')
     .option('--json', 'the receipt, indented; with --out, what was written')
     .addHelpText('after', MINT_HELP)
@@ -66,6 +69,9 @@ function mintCommand(meter: Command): void {
       const atService = command.getOptionValueSource('url') === 'cli' || options.idempotencyKey !== undefined;
       if (options.key !== undefined && atService) {
         throw new UsageError('Mint here with --key, or by the service with --url: not both.');
+      }
+      if (options.key !== undefined && options.anchor === true) {
+        throw new UsageError('What is minted here is anchored afterwards, with: tally anchor <file>');
       }
       await mint(options);
     });

@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import { canonicalize, isObject, type JsonObject, PROFILES } from '@tallystick/core';
 import { type Command, Option } from 'commander';
+import { apiKeyOption, authorization, requireKey } from '../api-key.ts';
 import { call, urlOption } from '../client.ts';
 import { nameOf, readBytes, readJson } from '../input.ts';
 import { UsageError } from '../output.ts';
-import { checkedReceipt, type Destination, handOn } from '../receipt-out.ts';
+import { checkedReceipt, type Destination, handOn, sayAnchor } from '../receipt-out.ts';
 
 interface Sending extends Destination {
   readonly url: string;
   readonly idempotencyKey?: string;
   readonly agent?: string;
+  readonly anchor?: boolean;
+  readonly apiKey?: string;
 }
 
 interface MintOptions extends Sending {
@@ -88,6 +91,8 @@ function shared(command: Command): Command {
   return command
     .addOption(urlOption())
     .option('--agent <did>', 'the DID of the calling agent')
+    .option('--anchor', 'anchor the receipt’s hash; needs an API key')
+    .addOption(apiKeyOption())
     .option('--out <file>', 'write the receipt to a file')
     .option('--idempotency-key <key>', 'the same key and request give the same receipt')
     .option('--json', 'the receipt, indented; with --out, what was written');
@@ -137,12 +142,16 @@ async function emitBody(options: EmitOptions): Promise<JsonObject> {
   return { ...base, ...given };
 }
 
-async function send(path: string, body: JsonObject, options: Sending): Promise<void> {
+async function send(path: string, said: JsonObject, options: Sending): Promise<void> {
+  if (options.anchor) requireKey(options.apiKey);
+  const body = options.anchor ? { ...said, anchor: true } : said;
   const headers = {
+    ...authorization(options.apiKey),
     ...(options.agent === undefined ? {} : { 'x-agent-did': options.agent }),
     ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
   };
   const reply = await call(options.url, path, { body: canonicalize(body), headers });
   const receiptId = await checkedReceipt(reply.body, options.url);
   handOn({ text: reply.text, receiptId, check: (file) => `tally verify ${file}` }, options);
+  sayAnchor(options);
 }

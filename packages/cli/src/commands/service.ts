@@ -36,6 +36,8 @@ Environment, with the defaults of development:
   TALLY_DATA_DIR                 ./.tally
   TALLY_HANDLE                   local: the service is did:svc:local
   TALLY_KEYRING_PASSPHRASE_FILE  none: the keys are not encrypted
+  TALLY_ANCHOR_PERIOD_SECONDS    10: how often the anchor log posts its root
+  TALLY_DEVNET                   on: a development chain of its own, where no TALLY_CHAIN_RPC_URL is set
   NODE_ENV=production            refuses to start without its settings, and names them
 
 Example:

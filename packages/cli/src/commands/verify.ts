@@ -9,7 +9,7 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
       .command('verify')
       .summary('verify a receipt, offline')
       .description(
-        'Verifies a receipt of any family. Needs no network: trust comes from bundles saved by `tally trust fetch`.',
+        'Verifies a receipt of any family, and its anchor. Needs no network: trust comes from bundles saved by `tally trust fetch`. With --rpc the chain is asked as well.',
       ),
   )
     .option('--evidence <file>', 'the evidence of a metering receipt: leaves or receipts, NDJSON or CSV')
@@ -28,5 +28,7 @@ Examples:
   $ tally trust fetch                                 once, with the network
   $ tally verify receipt.json                         from then on without
   $ tally mint --text hello | tally verify -
+  $ tally verify receipt.json --anchor anchor.json    that it is in the log, offline
+  $ tally verify receipt.json --anchor anchor.json --rpc https://rpc.example.com   and since when
   $ tally verify receipt.json --trust bundle.json     with a bundle from elsewhere
   $ tally verify receipt.json --json | jq .valid`;

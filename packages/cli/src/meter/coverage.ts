@@ -1,6 +1,6 @@
 import type { JsonValue } from '@tallystick/core';
 import { paint } from '../output.ts';
-import { bar } from './progress.ts';
+import { bar } from '../progress-line.ts';
 
 const WIDTH = 30;
 

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
 import { parse } from 'node:path';
 import { TallyError } from '@tallystick/core';
+import { requireKey } from '../api-key.ts';
 import { readKeyFile } from '../key-file.ts';
 import { remark, UsageError } from '../output.ts';
-import { type Destination, handOn } from '../receipt-out.ts';
+import { type Destination, handOn, sayAnchor } from '../receipt-out.ts';
 import { type BillOptions, billFacts, billOf } from './bill.ts';
 import { secretsFor, writeSaltFile } from './salt-file.ts';
 import { signBill } from './sign.ts';
@@ -16,10 +17,13 @@ export interface MintOptions extends BillOptions, Destination {
   readonly key?: string;
   readonly url: string;
   readonly idempotencyKey?: string;
+  readonly anchor?: boolean;
+  readonly apiKey?: string;
 }
 
 /** `tally meter mint`. The salt is on disk before there is a receipt that needs it. */
 export async function mint(options: MintOptions): Promise<void> {
+  if (options.anchor) requireKey(options.apiKey);
   const saltFile = saltFileOf(options);
   const { secrets, isNew } = await secretsFor(saltFile, billFacts(options));
   const bill = billOf(options, secrets);
@@ -35,6 +39,7 @@ export async function mint(options: MintOptions): Promise<void> {
   });
   const check = (file: string): string => `tally meter verify ${file} --evidence ${options.evidence}`;
   handOn({ ...issued, check, also: { salt_file: saltFile } }, options);
+  sayAnchor(options);
   if (isNew) remark(`The salt is in ${saltFile}. Keep it: without it no commitment can be opened.`);
 }
 

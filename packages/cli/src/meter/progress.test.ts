@@ -1,6 +1,5 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bar, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 
 /** What 2,048 leaves of 100 bytes draw, 1 ms each. */
 function drawn(isTTY: boolean, total: number): string[] {
@@ -29,15 +28,4 @@ test('where nobody knows how much there is, the share is left out', () => {
 
 test('a pipe hears nothing', () => {
   expect(drawn(false, 409_600)).toEqual([]);
-});
-
-test('a bar is full only for all, and empty only for nothing', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 10_000_000 }), fc.nat(), (billed, any) => {
-      const backed = any % (billed + 1);
-      const cells = bar(backed / billed, 30);
-      expect(cells).toHaveLength(30);
-      expect([cells.includes('░'), cells.includes('█')]).toEqual([backed < billed, backed > 0]);
-    }),
-  );
 });

@@ -9,6 +9,7 @@ import {
   TallyError,
   toHex,
 } from '@tallystick/core';
+import { authorization } from '../api-key.ts';
 import { type Reply, upload } from '../client.ts';
 import { checkedReceipt, type Issued } from '../receipt-out.ts';
 import { atLine, readEvidence } from './evidence.ts';
@@ -26,6 +27,8 @@ export interface Submission {
   readonly path: string;
   readonly url: string;
   readonly idempotencyKey?: string | undefined;
+  readonly anchor?: boolean | undefined;
+  readonly apiKey?: string | undefined;
 }
 
 /**
@@ -33,10 +36,15 @@ export interface Submission {
  * this bill and these leaves.
  * @throws what `readEvidence` does; the service's refusals, a leaf's with the line of the file; unavailable
  */
-export async function submitBill({ bill, path, url, idempotencyKey }: Submission): Promise<Issued> {
+export async function submitBill(submission: Submission): Promise<Issued> {
+  const { bill, path, url, idempotencyKey, anchor, apiKey } = submission;
   const tree = new CompactRange(undefined, nodeSha256);
-  const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-  const reply = await upload(url, PATH, pieces(bill, path, tree), headers).catch((error: unknown) => {
+  const headers = {
+    ...authorization(apiKey),
+    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+  };
+  const asked = anchor ? { ...bill, anchor } : bill;
+  const reply = await upload(url, PATH, pieces(asked, path, tree), headers).catch((error: unknown) => {
     throw withFileLine(error, path);
   });
   const receiptId = await checkedReceipt(reply.body, url);

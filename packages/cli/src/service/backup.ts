@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '@tallystick/server';
 import { unwritable } from '../files.ts';
 import { printJson, remark, UsageError } from '../output.ts';
-import { serviceConfig, withStore } from './files.ts';
+import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 const MIB = 1024 * 1024;
 
@@ -32,13 +32,10 @@ export async function backup(
 }
 
 /** Refuses to copy from nothing, over a file that is there, or over the database itself. */
-function assertTarget({ database }: Config, file: string, force: boolean): void {
+function assertTarget(config: Config, file: string, force: boolean): void {
+  const { database } = config;
+  requireDatabase(config);
   if (database.kind === 'sqlite') {
-    if (!existsSync(database.path)) {
-      throw new UsageError(
-        `There is no database at ${database.path}. Say where the service keeps it with TALLY_DATA_DIR.`,
-      );
-    }
     const live = realpathSync(database.path);
     if ([live, `${live}-wal`, `${live}-shm`].includes(real(file)))
       throw new UsageError(`${file} is the database in use; choose another file.`);

@@ -45,6 +45,14 @@ export async function openKeyring(
   return { keyring: await readKeyring(path, passphrase), passphrase };
 }
 
+/** Else a wrong folder would get an empty database. @throws UsageError where there is no database */
+export function requireDatabase({ database }: Pick<Config, 'database'>): void {
+  if (database.kind !== 'sqlite' || existsSync(database.path)) return;
+  throw new UsageError(
+    `There is no database at ${database.path}. Say where the service keeps it with TALLY_DATA_DIR.`,
+  );
+}
+
 /** Opens the service's database for one piece of work. A server may be running on it. */
 export async function withStore<T>(
   config: Config,

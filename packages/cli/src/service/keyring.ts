@@ -34,7 +34,7 @@ export async function init({ rootOut, json }: { rootOut?: string; json?: boolean
   const keyring = await createKeyring(didSvc(config.handle), Date.now());
   const isRoot = ({ purpose }: { purpose: string }): boolean => purpose === 'root';
   if (rootOut !== undefined)
-    writeKeyring(rootOut, { ...keyring, keys: keyring.keys.filter(isRoot) }, passphrase);
+    writeKeyring(rootOut, { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null }, passphrase);
   const online = rootOut === undefined ? keyring.keys : keyring.keys.filter((key) => !isRoot(key));
   writeKeyring(path, { ...keyring, keys: online }, passphrase);
   const { did } = keyring.document;

@@ -1,5 +1,6 @@
 import { equalBytes } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
+import { type Sha256, sha256 } from '../hash.ts';
 import { isHash, nodeHash } from './hash.ts';
 import { merkleRoot } from './root.ts';
 import { isTreeSize, perfectNodes, type Subtree, splitPoint, type TreeNode } from './subtree.ts';
@@ -54,7 +55,13 @@ export function inclusionProof(leafHashes: readonly Uint8Array[], index: number)
 }
 
 /** The root that the path leads to, or `undefined` when any argument is malformed or the path's length is wrong. */
-function climb(index: number, size: number, leafHash: unknown, path: unknown): Uint8Array | undefined {
+function climb(
+  index: number,
+  size: number,
+  leafHash: unknown,
+  path: unknown,
+  sha: Sha256,
+): Uint8Array | undefined {
   if (!isLeafIndex(index, size) || !isHash(leafHash) || !Array.isArray(path)) return undefined;
   const steps = siblings(index, size);
   if (path.length !== steps.length) return undefined;
@@ -62,7 +69,7 @@ function climb(index: number, size: number, leafHash: unknown, path: unknown): U
   for (const [at, sibling] of steps.entries()) {
     const other: unknown = path[at];
     if (!isHash(other)) return undefined;
-    hash = sibling.begin <= index ? nodeHash(other, hash) : nodeHash(hash, other);
+    hash = sibling.begin <= index ? nodeHash(other, hash, sha) : nodeHash(hash, other, sha);
   }
   return hash;
 }
@@ -79,7 +86,7 @@ export function rootFromInclusion(
   path: readonly Uint8Array[],
 ): Uint8Array {
   requireLeafIndex(index, size);
-  const root = climb(index, size, leafHash, path);
+  const root = climb(index, size, leafHash, path, sha256);
   if (root !== undefined) return root.slice();
   throw new TallyError(
     'invalid_field',
@@ -91,7 +98,10 @@ export function rootFromInclusion(
 }
 
 /** Whether the claim holds (RFC 9162, 2.1.3.2). Members may be anything: what is malformed is `false`. */
-export function verifyInclusion({ index, size, leafHash, path, root }: InclusionClaim): boolean {
-  const computed = climb(index, size, leafHash, path);
+export function verifyInclusion(
+  { index, size, leafHash, path, root }: InclusionClaim,
+  sha: Sha256 = sha256,
+): boolean {
+  const computed = climb(index, size, leafHash, path, sha);
   return computed !== undefined && isHash(root) && equalBytes(computed, root);
 }

@@ -10,6 +10,9 @@ export const MAX_BYTES = { nano: 600, standard: 3072 } as const;
 /** How long the service keeps a receipt of each profile, in days (specification 2.8; metering as pq). */
 export const RETENTION_DAYS = { nano: 30, standard: 365, pq: 2557, metering: 2557 } as const;
 
+/** How far one clock may run ahead of another, in seconds. */
+export const CLOCK_SKEW = 300;
+
 export type FamilyName = 'envelope' | 'profile' | 'metering' | 'issue' | 'legacy';
 
 /** What a receipt says of itself, read from a document whose shape holds. */

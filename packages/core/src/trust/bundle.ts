@@ -21,15 +21,9 @@ import {
   timestamp,
 } from '../receipts/shape.ts';
 import { formatTimestamp, parseTimestamp } from '../time.ts';
-import { type IssuerRecord, issuerRecord, trustOf } from './issuer.ts';
+import { type AnchorAuthority, type IssuerRecord, issuerRecord, trustOf } from './issuer.ts';
 
 const TRUST_TYPE = 'svc-trust-v1';
-
-/** Which log and which chain a service's anchors are checked against. */
-export interface AnchorAuthority {
-  readonly log: { readonly origin: string; readonly key_id: string; readonly public_key: string } | null;
-  readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
-}
 
 /** The signed list of issuers, keys and anchors that a service stands for: TUF in miniature. */
 export interface TrustBundle extends AnchorAuthority {
@@ -148,7 +142,7 @@ export async function checkTrustBundle(
   const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(copy)) };
   refuseStepBack(pin, options.pin);
   refuseExpired(bundle, options.now);
-  trustOf(bundle.issuers);
+  trustOf(bundle.issuers, [bundle]);
   return { bundle, pin };
 }
 

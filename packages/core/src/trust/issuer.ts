@@ -58,19 +58,27 @@ export const issuerRecord: Rule = object({
   },
 });
 
-/** Issuers that a verifier knows, found by DID or by key. */
+/** Which log and which chain a service's anchors are checked against. */
+export interface AnchorAuthority {
+  readonly log: { readonly origin: string; readonly key_id: string; readonly public_key: string } | null;
+  readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
+}
+
+/** Issuers that a verifier knows, found by DID or by key, and the logs whose anchors count. */
 export interface Trust {
   issuer(did: string): IssuerRecord | undefined;
   /** The issuer that holds the key, a verified one first. */
   holder(publicKey: string): IssuerRecord | undefined;
   key(keyId: string): IssuerKey | undefined;
+  readonly anchors: readonly AnchorAuthority[];
 }
 
 /**
  * Indexes issuer records. The first record of a DID wins.
+ * @param anchors a trust bundle is one
  * @throws trust_invalid when a key is unusable, or a did:key stands beside another public key than its own
  */
-export function trustOf(records: Iterable<IssuerRecord>): Trust {
+export function trustOf(records: Iterable<IssuerRecord>, anchors: readonly AnchorAuthority[] = []): Trust {
   const issuers = new Map<string, IssuerRecord>();
   const holders = new Map<string, IssuerRecord>();
   const keys = new Map<string, IssuerKey>();
@@ -83,14 +91,16 @@ export function trustOf(records: Iterable<IssuerRecord>): Trust {
       if (!holders.has(key.public_key) || record.status === 'verified') holders.set(key.public_key, record);
     }
   }
+  for (const { log } of anchors) if (log !== null) assertOwnKey(log);
   return {
+    anchors,
     issuer: (did) => issuers.get(did),
     holder: (publicKey) => holders.get(publicKey),
     key: (id) => keys.get(id),
   };
 }
 
-function assertOwnKey({ key_id, public_key }: IssuerKey): void {
+function assertOwnKey({ key_id, public_key }: Pick<IssuerKey, 'key_id' | 'public_key'>): void {
   const fault = publicKeyFault(fromBase64url(public_key, 32));
   if (fault !== undefined) throw new TallyError('trust_invalid', `The public key of ${key_id} ${fault}.`);
   if (key_id.startsWith('did:key:') && key_id !== didKeyOf(fromBase64url(public_key, 32))) {
@@ -101,6 +111,7 @@ function assertOwnKey({ key_id, public_key }: IssuerKey): void {
 /** Looks in `first`, then in `second`. */
 export function bothTrusts(first: Trust, second: Trust): Trust {
   return {
+    anchors: [...first.anchors, ...second.anchors],
     issuer: (did) => first.issuer(did) ?? second.issuer(did),
     holder: (publicKey) => first.holder(publicKey) ?? second.holder(publicKey),
     key: (id) => first.key(id) ?? second.key(id),

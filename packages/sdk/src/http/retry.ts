@@ -9,6 +9,11 @@ export const LONGEST_RETRY_AFTER_SECONDS = 30;
 /** Busy, or a gateway that the request may not have passed. */
 const RETRIED = new Set([429, 502, 503, 504]);
 
+/** Whether the same request may fare better later: nothing answered, or one of those did. */
+export function mayPass({ status }: Pick<ServiceError, 'status'>): boolean {
+  return status === null || RETRIED.has(status);
+}
+
 /**
  * How long to wait before the next attempt, in milliseconds, or null when another would not help. Exponential
  * with full jitter, so that clients that failed together do not come back together; never sooner than the
@@ -21,7 +26,7 @@ export function retryDelay(
   attempt: number,
   random: number = Math.random(),
 ): number | null {
-  if (status !== null && !RETRIED.has(status)) return null;
+  if (!mayPass({ status })) return null;
   if (retryAfter !== null && retryAfter > LONGEST_RETRY_AFTER_SECONDS) return null;
   const backOff = random * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
   return (retryAfter ?? 0) * 1_000 + backOff;

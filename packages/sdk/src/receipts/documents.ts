@@ -1,10 +1,10 @@
-import type { EnvelopeFacts, SealReference, SettlementReference } from '@tallystick/core';
+import type { AnchoredResult, EnvelopeFacts, SealReference, SettlementReference } from '@tallystick/core';
 
 /** Members that no signature covers (spec/receipts.md): hints, never authority. */
 export interface UnsignedMembers {
   readonly anchor_ref?: string;
   readonly tier?: string;
-  readonly anchor?: object;
+  readonly anchor?: AnchoredResult;
 }
 
 /** Who signed, and when: in every family but nano and metering. */

@@ -35,7 +35,7 @@ export type EmitParams<P extends Profile = Profile> = EmitSubject & {
   readonly sealedEvidenceRef?: string | null | undefined;
   /** pq only. */
   readonly auditorVerifier?: boolean | undefined;
-  /** Ask for the receipt's hash to be anchored. */
+  /** Have the receipt's hash anchored. Needs an API key; a Scale or Enterprise key does so for every receipt. */
   readonly anchor?: boolean | undefined;
 };
 

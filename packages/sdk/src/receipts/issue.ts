@@ -10,6 +10,7 @@ import {
   toBase64url,
   toHex,
 } from '@tallystick/core';
+import { type Anchor, anchor } from '../anchors/anchor.ts';
 import { ServiceError } from '../http/service-error.ts';
 import {
   type CallOptions,
@@ -19,7 +20,6 @@ import {
   type TransportOptions,
 } from '../http/transport.ts';
 import { type SigningKey, signerOf } from '../issuers/signing-key.ts';
-import { type Anchor, anchor } from './anchor.ts';
 import type { IssueReceipt } from './documents.ts';
 import type { Issued } from './issued.ts';
 
@@ -45,7 +45,10 @@ export interface IssueParams {
   readonly issuerVerified?: boolean | undefined;
 }
 
-/** A receipt that its issuer signed, and where it stands in the anchor log: null when that was not asked for. */
+/**
+ * A receipt that its issuer signed, and where it stands in the anchor log: null when that was not asked for. If it
+ * was, the receipt carries `anchor_ref` and the API key's `tier`, which no signature covers.
+ */
 export interface IssuedByIssuer extends Issued<IssueReceipt> {
   readonly anchor: Anchor | null;
 }
@@ -89,7 +92,7 @@ export async function issue(
   return issueAnchored(createTransport({ ...options, baseUrl }), params, call);
 }
 
-/** `issue` with `anchor`, through a transport that is there already. */
+/** `issue` with `anchor`, through a transport that is there already and sends `apiKey`. */
 export async function issueAnchored(
   transport: Transport,
   params: IssueParams,
@@ -97,10 +100,28 @@ export async function issueAnchored(
 ): Promise<IssuedByIssuer> {
   const issued = await signIssue(params);
   try {
-    return { ...issued, anchor: await anchor(transport, issued.text, call) };
+    const placed = await anchor(transport, issued.text, call);
+    const tier = tierOf(params.apiKey);
+    const receipt: IssueReceipt = {
+      ...issued.receipt,
+      anchor_ref: placed.anchor_ref,
+      ...(tier === undefined ? {} : { tier }),
+    };
+    return { receipt, text: canonicalize(copyJson(receipt)), anchor: placed };
   } catch (error) {
     throw error instanceof ServiceError ? new AnchorError(error, issued) : error;
   }
+}
+
+const TIERS = new Map([
+  ['k_pro_', 'pro'],
+  ['k_scale_', 'scale'],
+  ['k_ent_', 'enterprise'],
+]);
+
+/** The tier that an API key's prefix names (specification 2.10). */
+function tierOf(apiKey = ''): string | undefined {
+  return TIERS.get(/^k_[a-z]+_/.exec(apiKey)?.[0] ?? '');
 }
 
 async function signIssue(params: IssueParams): Promise<Issued<IssueReceipt>> {

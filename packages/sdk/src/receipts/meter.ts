@@ -35,6 +35,8 @@ export interface MeterParams {
   readonly settlementBinding?:
     | { readonly settlementClass: SettlementClass; readonly settlementCommitment: string }
     | undefined;
+  /** Have the receipt's hash anchored. Needs an API key. */
+  readonly anchor?: boolean | undefined;
 }
 
 /**
@@ -76,6 +78,7 @@ function billOf(params: MeterParams): JsonObject {
       settlement_class: binding.settlementClass,
       settlement_commitment: binding.settlementCommitment,
     },
+    anchor: params.anchor,
   };
   return copyJson(defined(bill)) as JsonObject;
 }

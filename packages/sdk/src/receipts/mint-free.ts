@@ -7,7 +7,7 @@ export interface MintFreeParams {
   readonly input: string;
   /** What it is for; signed. */
   readonly purpose: string;
-  /** Ask for the receipt's hash to be anchored. */
+  /** Have the receipt's hash anchored. Needs an API key; a Scale or Enterprise key does so for every receipt. */
   readonly anchor?: boolean | undefined;
 }
 

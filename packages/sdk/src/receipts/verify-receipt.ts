@@ -1,4 +1,11 @@
-import { type JsonValue, type Trust, trustOf, type Verification, verifyParsed } from '@tallystick/core';
+import {
+  type AnchorTransaction,
+  type JsonValue,
+  type Trust,
+  trustOf,
+  type Verification,
+  verifyParsed,
+} from '@tallystick/core';
 import { type CheckedTrust, recheckTrust } from '../trust/check-trust.ts';
 import { openTrustStore, type TrustStore } from '../trust/trust-store.ts';
 import { type ReceiptInput, readReceipt } from './read.ts';
@@ -10,21 +17,33 @@ export interface VerifyReceiptOptions {
   readonly now?: number | undefined;
   /** The evidence leaves behind a metering receipt, in order. */
   readonly evidence?: Iterable<JsonValue> | undefined;
-  /** Unix milliseconds at which the receipt's anchored hash is known to have existed: the caller checked it. */
-  readonly anchoredAt?: number | undefined;
+  /** The receipt's anchored result: its text, bytes or document. The one that the receipt carries when absent. */
+  readonly anchor?: ReceiptInput | undefined;
+  /**
+   * The anchor's transaction as a node of the chain gave it, in a block that is final. Null where the chain has none,
+   * absent where it was not asked: then nothing proves when the receipt existed.
+   */
+  readonly transaction?: AnchorTransaction | null | undefined;
 }
 
 /**
  * Verifies a receipt of any family here, without the network. `valid` says that the bytes are as they were
  * signed and that the rules hold; `issuer.trusted` that the key belongs to a verified issuer of the trust given.
- * @throws json_* for a text that is not JSON; trust_expired, trust_unavailable for a store that holds nothing
+ * @throws json_* for a text that is not JSON, of the receipt or the anchor; trust_expired, trust_unavailable for a
+ * store that holds nothing
  */
 export async function verifyReceipt(
   receipt: ReceiptInput,
-  { trust, now = Date.now(), evidence, anchoredAt }: VerifyReceiptOptions = {},
+  { trust, now = Date.now(), evidence, anchor, transaction }: VerifyReceiptOptions = {},
 ): Promise<Verification> {
   const document = readReceipt(receipt);
-  return verifyParsed(document, { now, trust: await issuersOf(trust, now), evidence, anchoredAt });
+  return verifyParsed(document, {
+    now,
+    trust: await issuersOf(trust, now),
+    evidence,
+    anchor: anchor === undefined ? undefined : readReceipt(anchor),
+    transaction,
+  });
 }
 
 async function issuersOf(trust: CheckedTrust | TrustStore | undefined, now: number): Promise<Trust> {

@@ -5,6 +5,8 @@ import { type ReceiptInput, readReceipt } from './read.ts';
 export interface RemoteVerifyOptions extends CallOptions {
   /** The evidence leaves behind a metering receipt, in order. */
   readonly evidence?: readonly object[] | undefined;
+  /** The receipt's anchored result. The one that the receipt carries when absent. */
+  readonly anchor?: ReceiptInput | undefined;
 }
 
 /**
@@ -14,9 +16,13 @@ export interface RemoteVerifyOptions extends CallOptions {
 export async function verify(
   transport: Transport,
   receipt: ReceiptInput,
-  { evidence, ...call }: RemoteVerifyOptions = {},
+  { evidence, anchor, ...call }: RemoteVerifyOptions = {},
 ): Promise<Verification> {
-  const members = { receipt: readReceipt(receipt), evidence };
+  const members = {
+    receipt: readReceipt(receipt),
+    evidence,
+    anchor: anchor === undefined ? undefined : readReceipt(anchor),
+  };
   const { json } = await transport.post('/v1/receipt/verify', members, call);
   return json as unknown as Verification;
 }

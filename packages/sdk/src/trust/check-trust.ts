@@ -40,7 +40,7 @@ export async function checkTrust(
     });
   }
   const checked = await checkTrustBundle(readReceipt(bundle), { now, pin, root });
-  return { ...checked, issuers: trustOf(checked.bundle.issuers) };
+  return { ...checked, issuers: trustOf(checked.bundle.issuers, [checked.bundle]) };
 }
 
 /** The trust itself, unless it has expired since it was checked. @throws trust_expired */

@@ -10,6 +10,7 @@ const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>>
     'Malformed request',
     'The bytes are not what they should be. Mend them; the same request fails again.',
   ],
+  401: ['Who is asking', 'Send Authorization: Bearer and an API key that is in force.'],
   404: ['Not here', 'Check the path and the id.'],
   405: ['Wrong method', 'The header Allow names the methods of the path.'],
   409: ['Conflict', 'Read the present state, then decide.'],

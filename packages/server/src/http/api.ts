@@ -47,7 +47,8 @@ export function createApi(frame: Frame): Api {
 function mount(app: OpenAPIHono<AppEnv>, frame: Frame, endpoint: Endpoint): void {
   app.openAPIRegistry.registerPath(endpoint.openapi);
   const place = { method: endpoint.method.toUpperCase(), route: endpoint.path, errors: endpoint.errors };
-  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const template = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const path = endpoint.rest ? `${template}{.+}` : template;
   app.on(
     place.method,
     path,

@@ -21,6 +21,8 @@ export interface EndpointDefinition<Body, Query, Params> {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** In OpenAPI's form: `/v1/receipt/{id}`. */
   readonly path: string;
+  /** The last path parameter takes the whole rest of the path, slashes included. */
+  readonly rest?: boolean;
   /** Heading under which the reference lists it. */
   readonly group: string;
   readonly summary: string;
@@ -71,6 +73,7 @@ interface Call<Body, Query, Params> extends Exchange {
 export interface Endpoint {
   readonly method: EndpointDefinition<unknown, unknown, unknown>['method'];
   readonly path: string;
+  readonly rest: boolean;
   readonly errors: ReadonlySet<ErrorCode>;
   readonly openapi: ReturnType<typeof createRoute>;
   readonly handle: (exchange: Exchange, frame: Frame) => Promise<Answer>;
@@ -87,6 +90,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
   return {
     method: definition.method,
     path: definition.path,
+    rest: definition.rest ?? false,
     errors: new Set(errors),
     openapi: describe(definition, errors),
     handle: async (exchange, frame) => {

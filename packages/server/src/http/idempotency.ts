@@ -18,6 +18,17 @@ export interface IdempotentRequest {
 }
 
 /**
+ * The request's `Idempotency-Key`, or undefined. A route whose answer is the same however often it is asked needs no more.
+ *
+ * @throws idempotency_key_invalid unless the key is 1 to 255 visible ASCII characters
+ */
+export function idempotencyKey(c: AppContext): string | undefined {
+  const key = header(c, 'idempotency-key');
+  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new TallyError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+}
+
+/**
  * The record of a request that carries an `Idempotency-Key`, else undefined. Its scope is SHA-256 over JCS of
  * [caller, route, key]; its request hash is SHA-256 over JCS of all that decides the answer: route, profile,
  * `X-Agent-DID` and body.
@@ -25,14 +36,8 @@ export interface IdempotentRequest {
  * @throws idempotency_key_invalid unless the key is 1 to 255 visible ASCII characters
  */
 export function idempotencyClaim(c: AppContext, request: IdempotentRequest): IdempotencyRecord | undefined {
-  const key = header(c, 'idempotency-key');
+  const key = idempotencyKey(c);
   if (key === undefined) return undefined;
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new TallyError(
-      'idempotency_key_invalid',
-      'An Idempotency-Key is 1 to 255 visible ASCII characters.',
-    );
-  }
   const { caller, route, profile = null, body, now } = request;
   return {
     scope: jcsHash([caller, route, key]),

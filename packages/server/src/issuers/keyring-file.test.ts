@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { toBase64url } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeyring, type Keyring, rotateKey } from './keyring.ts';
+import { createKeyring, type Keyring, rotateKey, withApiKeySecret } from './keyring.ts';
 import { readKeyring, writeKeyring } from './keyring-file.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -39,6 +39,14 @@ describe.each([
     expect(readdirSync(join(path, '..'))).toEqual(['keyring.json']);
   });
 
+  it('may be one of before there were API keys', async () => {
+    const path = newPath();
+    const older = { ...keyring, apiKeySecret: null };
+    writeKeyring(path, older, passphrase);
+    expect(readFileSync(path, 'utf8')).not.toContain('api_key');
+    expect(await readKeyring(path, passphrase)).toEqual(older);
+  });
+
   it('is refused when a key, its purpose or the history was changed', async () => {
     const path = newPath();
     writeKeyring(path, keyring, passphrase);
@@ -59,6 +67,8 @@ describe.each([
       text.replace('"state":"active"', '"state":"retired"'),
       text.replace(`"key_id":"${one}","purpose"`, `"key_id":"${other}","purpose"`),
       text.replace('tally-keyring-v1', 'tally-keyring-v2'),
+      text.replace(/"api_key_secret":"[^"]+"/, '"api_key_secret":7'),
+      text.replace(/"api_key_secret":"[^"]+"/, `"api_key_secret":"${first.secret.slice(1)}"`),
       text.slice(0, 200),
       '{}',
     ]) {
@@ -76,9 +86,10 @@ describe('the passphrase', () => {
     const [clear, sealed] = [newPath(), newPath()];
     writeKeyring(clear, keyring, null);
     writeKeyring(sealed, keyring, PASSPHRASE);
+    const secrets = [...keyring.keys.map(({ secret }) => secret), withApiKeySecret(keyring).apiKeySecret];
     const holds = (path: string) =>
-      keyring.keys.filter(({ secret }) => readFileSync(path, 'utf8').includes(toBase64url(secret))).length;
-    expect(holds(clear)).toBe(keyring.keys.length);
+      secrets.filter((secret) => readFileSync(path, 'utf8').includes(toBase64url(secret))).length;
+    expect(holds(clear)).toBe(keyring.keys.length + 1);
     expect(holds(sealed)).toBe(0);
   });
 

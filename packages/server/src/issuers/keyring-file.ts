@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import {
+  canonicalBytes,
   canonicalize,
   checkIssuerDocument,
   copyJson,
   fromBase64url,
   type IssuerDocument,
   isObject,
-  type JsonObject,
   type JsonValue,
   KEY_PURPOSES,
   type KeyPurpose,
@@ -30,6 +30,7 @@ import { nodeSigner } from '../crypto/node-ed25519.ts';
 import type { KeyEntry, Keyring } from './keyring.ts';
 
 const KEYRING_TYPE = 'tally-keyring-v1';
+const API_KEY_LABEL = canonicalBytes({ type: KEYRING_TYPE, purpose: 'api_keys' });
 const SCRYPT = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 /**
@@ -86,8 +87,11 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
     keys: keyring.keys.map((entry) => ({
       key_id: entry.keyId,
       purpose: entry.purpose,
-      secret: lock === null ? toBase64url(entry.secret) : encrypt(lock.key, entry),
+      secret: protect(entry.secret, label(entry.keyId, entry.purpose), lock),
     })),
+    ...(keyring.apiKeySecret === null
+      ? {}
+      : { api_key_secret: protect(keyring.apiKeySecret, API_KEY_LABEL, lock) }),
   });
 }
 
@@ -103,7 +107,14 @@ export async function readKeyring(path: string, passphrase: string | null): Prom
   const unlock = unlocker(file.kdf, passphrase);
   const document = file.document as unknown as IssuerDocument;
   await checkIssuerDocument(document);
-  return { document, keys: file.keys.map((entry) => readEntry(entry, unlock)) };
+  const { api_key_secret: apiKeys } = file;
+  if (apiKeys !== undefined && typeof apiKeys !== 'string')
+    throw malformed('The keyring’s secret for API keys is malformed.');
+  return {
+    document,
+    keys: file.keys.map((entry) => readEntry(entry, unlock)),
+    apiKeySecret: apiKeys === undefined ? null : reveal(apiKeys, API_KEY_LABEL, unlock),
+  };
 }
 
 function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
@@ -116,14 +127,18 @@ function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
   ) {
     throw malformed('A key of the keyring is malformed.');
   }
-  const secret =
-    unlock === null ? fromBase64url(entry.secret, 32) : decrypt(unlock, entry.key_id, purpose, entry.secret);
+  const secret = reveal(entry.secret, label(entry.key_id, purpose), unlock);
   if (nodeSigner(secret).keyId !== entry.key_id)
     throw malformed(`The secret of ${entry.key_id} is another key's.`);
   return { keyId: entry.key_id, purpose, secret };
 }
 
-function newLock(passphrase: string): { key: Buffer; salt: Buffer } {
+interface Lock {
+  readonly key: Buffer;
+  readonly salt: Buffer;
+}
+
+function newLock(passphrase: string): Lock {
   const salt = randomBytes(16);
   return { key: scryptSync(passphrase, salt, 32, SCRYPT), salt };
 }
@@ -148,18 +163,19 @@ function unlocker(kdf: JsonValue | undefined, passphrase: string | null): Uint8A
   return scryptSync(passphrase, fromBase64url(kdf.salt, 16), 32, SCRYPT);
 }
 
-// The nonce, the ciphertext and the tag, in that order; the key's id and purpose are authenticated with them.
-function encrypt(key: Uint8Array, entry: KeyEntry): string {
+/** A 32-byte secret as the file holds it. With a lock: the nonce, the ciphertext and the tag, `aad` authenticated. */
+function protect(secret: Uint8Array, aad: Uint8Array, lock: Lock | null): string {
+  if (lock === null) return toBase64url(secret);
   const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(label(entry.keyId, entry.purpose));
-  const sealed = Buffer.concat([nonce, cipher.update(entry.secret), cipher.final(), cipher.getAuthTag()]);
-  return toBase64url(sealed);
+  const cipher = createCipheriv('aes-256-gcm', lock.key, nonce).setAAD(aad);
+  return toBase64url(Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]));
 }
 
-function decrypt(key: Uint8Array, keyId: string, purpose: KeyPurpose, text: string): Uint8Array {
+function reveal(text: string, aad: Uint8Array, unlock: Uint8Array | null): Uint8Array {
+  if (unlock === null) return fromBase64url(text, 32);
   const sealed = fromBase64url(text, 12 + 32 + 16);
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
-    .setAAD(label(keyId, purpose))
+  const decipher = createDecipheriv('aes-256-gcm', unlock, sealed.subarray(0, 12))
+    .setAAD(aad)
     .setAuthTag(sealed.subarray(44));
   try {
     return new Uint8Array(Buffer.concat([decipher.update(sealed.subarray(12, 44)), decipher.final()]));
@@ -168,9 +184,8 @@ function decrypt(key: Uint8Array, keyId: string, purpose: KeyPurpose, text: stri
   }
 }
 
-function label(keyId: string, purpose: KeyPurpose): Buffer {
-  const aad: JsonObject = { type: KEYRING_TYPE, key_id: keyId, purpose };
-  return Buffer.from(canonicalize(aad));
+function label(keyId: string, purpose: KeyPurpose): Uint8Array {
+  return canonicalBytes({ type: KEYRING_TYPE, key_id: keyId, purpose });
 }
 
 function malformed(message: string, cause?: unknown): TallyError {

@@ -1,12 +1,14 @@
 import {
   checkIssuerDocument,
   emitReceipt,
+  type JsonObject,
   KEY_PURPOSES,
   type KeyPurpose,
   trustOf,
   verify,
 } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
+import { anchoredAt, anchors } from '../../../core/test/anchored-at.ts';
 import {
   createKeyring,
   holdsRoot,
@@ -15,6 +17,7 @@ import {
   revokeKey,
   rotateKey,
   signerFor,
+  withApiKeySecret,
 } from './keyring.ts';
 
 const DID = 'did:svc:local';
@@ -25,7 +28,7 @@ const keysOf = ({ document }: Keyring, purpose: KeyPurpose) =>
   document.keys.filter((key) => key.purpose === purpose);
 
 /** A receipt by the keyring's present key, issued at `at`. */
-async function receiptOf(keyring: Keyring, at: number): Promise<unknown> {
+async function receiptOf(keyring: Keyring, at: number): Promise<JsonObject> {
   const facts = {
     agentDid: 'did:svc:anonymous',
     agentProved: false,
@@ -43,9 +46,10 @@ async function receiptOf(keyring: Keyring, at: number): Promise<unknown> {
   return JSON.parse(await emitReceipt('standard', facts, issuance, signerFor(keyring, 'receipt')));
 }
 
-async function judged(receipt: unknown, keyring: Keyring, anchoredAt?: number) {
-  const trust = trustOf([keyring.document]);
-  const { valid, integrity, issuer } = await verify(receipt, { now: NOW + 3_600_000, trust, anchoredAt });
+async function judged(receipt: JsonObject, keyring: Keyring, existedAt?: number) {
+  const trust = trustOf([keyring.document], anchors);
+  const proof = await anchoredAt(receipt, existedAt);
+  const { valid, integrity, issuer } = await verify(receipt, { now: NOW + 3_600_000, trust, ...proof });
   return { valid, integrity, trusted: issuer.trusted, key_state: issuer.key_state };
 }
 
@@ -61,7 +65,7 @@ describe('keyring', () => {
     expect(holdsRoot(keyring)).toBe(true);
   });
 
-  it.each(KEY_PURPOSES.filter((purpose) => purpose !== 'root'))(
+  it.each(KEY_PURPOSES.filter((purpose) => purpose !== 'root' && purpose !== 'log'))(
     'rotates %s: both keys for a minute, then the new one',
     async (purpose) => {
       const before = await createKeyring(DID, NOW);
@@ -135,12 +139,14 @@ describe('keyring', () => {
     });
   });
 
-  it('neither rotates the root nor revokes a stranger’s key', async () => {
+  it('neither rotates the root or the log’s key nor revokes a stranger’s key', async () => {
     const keyring = await createKeyring(DID, NOW);
-    await expect(rotateKey(keyring, 'root', NOW)).rejects.toMatchObject({
-      code: 'invalid_field',
-      field: 'purpose',
-    });
+    for (const purpose of ['root', 'log'] as const) {
+      await expect(rotateKey(keyring, purpose, NOW)).rejects.toMatchObject({
+        code: 'invalid_field',
+        field: 'purpose',
+      });
+    }
     const stranger = signerFor(await createKeyring(DID, NOW), 'receipt').keyId;
     await expect(revokeKey(keyring, stranger, 'ceased', NOW, NOW)).rejects.toMatchObject({
       code: 'invalid_field',
@@ -154,5 +160,16 @@ describe('keyring', () => {
     expect(holdsRoot(online)).toBe(false);
     expect(() => signerFor(online, 'root')).toThrow('no root key');
     expect(signerFor(online, 'receipt').keyId).toBe(signerFor(keyring, 'receipt').keyId);
+  });
+});
+
+describe('the secret of API keys', () => {
+  it('is made with the keyring, stays over changes, and is made once where there is none', async () => {
+    const keyring = await createKeyring(DID, NOW);
+    expect(keyring.apiKeySecret).toHaveLength(32);
+    expect((await createKeyring(DID, NOW)).apiKeySecret).not.toEqual(keyring.apiKeySecret);
+    expect((await rotateKey(keyring, 'receipt', NOW + MINUTE)).apiKeySecret).toEqual(keyring.apiKeySecret);
+    expect(withApiKeySecret(keyring).apiKeySecret).toEqual(keyring.apiKeySecret);
+    expect(withApiKeySecret({ ...keyring, apiKeySecret: null }).apiKeySecret).toHaveLength(32);
   });
 });

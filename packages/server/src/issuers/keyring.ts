@@ -29,6 +29,8 @@ export interface KeyEntry {
 export interface Keyring {
   readonly document: IssuerDocument;
   readonly keys: readonly KeyEntry[];
+  /** 32 bytes: API keys are kept as their HMAC under it. Null in a keyring that was made without one. */
+  readonly apiKeySecret: Uint8Array | null;
 }
 
 /** Purposes whose keys stand in the issuer record; the root stands only in the trust bundle. */
@@ -51,6 +53,7 @@ export async function createKeyring(did: string, now: number): Promise<Keyring> 
       status: 'verified',
     },
     keys: [receipt, freshKey('root')],
+    apiKeySecret: freshSecret(),
   };
   for (const purpose of RECORDED) {
     if (purpose !== 'receipt') keyring = await addKey(keyring, purpose, now);
@@ -58,16 +61,29 @@ export async function createKeyring(did: string, now: number): Promise<Keyring> 
   return keyring;
 }
 
+/** The keyring with a secret for API keys: itself where it has one. */
+export function withApiKeySecret(keyring: Keyring): Keyring & { readonly apiKeySecret: Uint8Array } {
+  return { ...keyring, apiKeySecret: keyring.apiKeySecret ?? freshSecret() };
+}
+
 /**
  * Replaces the active key of a purpose. The change is signed by the outgoing receipt key; the outgoing key of the
  * purpose stays valid for `ROTATION_GRACE` seconds.
- * @throws invalid_field for the root, which is replaced by pinning another one
+ * @throws invalid_field for the root, which is replaced by pinning another one, and for the log's key, which is
+ * the log's name
  */
 export async function rotateKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promise<Keyring> {
   if (purpose === 'root') {
     throw new TallyError(
       'invalid_field',
       'The root can’t be rotated: clients pin it. Create a new keyring and publish its fingerprint out of band.',
+      { field: 'purpose' },
+    );
+  }
+  if (purpose === 'log') {
+    throw new TallyError(
+      'invalid_field',
+      'The log’s key can’t be rotated: it names the log. Another key starts another log, in another database.',
       { field: 'purpose' },
     );
   }
@@ -156,6 +172,10 @@ async function record(
     incoming === undefined ? undefined : nodeSigner(incoming.secret),
   );
   return { ...keyring, document: await applyStatement(document, signed) };
+}
+
+function freshSecret(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(32));
 }
 
 function freshKey(purpose: KeyPurpose): KeyEntry {

@@ -4,6 +4,7 @@ import {
   copyJson,
   type IssuerRecord,
   type JsonObject,
+  type JsonValue,
   parseJson,
   secondsOf,
   signTrustBundle,
@@ -16,6 +17,7 @@ import type { Store } from '../store/store.ts';
 import { holdsRoot, type Keyring, signerFor } from './keyring.ts';
 
 const NAME = 'trust';
+const ANCHORS = 'anchors';
 const DAY_MS = 86_400_000;
 /** How long a bundle may be relied on: a revocation reaches every offline verifier within this time. */
 export const BUNDLE_DAYS = 90;
@@ -58,7 +60,7 @@ export async function refreshTrust(store: Store, keyring: Keyring, now: number):
   const half = now + (BUNDLE_DAYS * DAY_MS) / 2;
   const same =
     newest !== null &&
-    canonicalize(copyJson(newest.bundle.issuers)) === canonicalize(copyJson(draft.issuers)) &&
+    canonicalize(said(newest.bundle)) === canonicalize(said(draft)) &&
     secondsOf(newest.bundle.expires_at) * 1000 > half;
   if (same) return;
   const facts = { ...draft, issuedAt: now, expiresAt: now + BUNDLE_DAYS * DAY_MS };
@@ -67,8 +69,28 @@ export async function refreshTrust(store: Store, keyring: Keyring, now: number):
   await store.putDocument(NAME, draft.version, text);
 }
 
-/** No log and no chain vouch for anchors yet. */
-const ANCHORS: AnchorAuthority = { log: null, chain: null };
+function said({ issuers, log, chain }: AnchorAuthority & Pick<TrustBundle, 'issuers'>): JsonValue {
+  return copyJson({ issuers, log, chain });
+}
+
+/**
+ * Keeps which log and which chain the service's anchors are checked against, for the bundles to come. Without a chain
+ * the one that is kept stays: anchors from then are checked against it.
+ */
+export async function recordAnchors(store: Store, { log, chain }: AnchorAuthority): Promise<void> {
+  const kept = await store.getDocument(ANCHORS);
+  const before = await recordedAnchors(store);
+  const body = canonicalize(copyJson({ log, chain: chain ?? before.chain }));
+  // Stale means that another process has just kept the same.
+  if (body !== kept?.body) await store.putDocument(ANCHORS, (kept?.version ?? 0) + 1, body);
+}
+
+/** What `recordAnchors` has kept; nulls before the first. */
+export async function recordedAnchors(store: Pick<Store, 'getDocument'>): Promise<AnchorAuthority> {
+  const kept = await store.getDocument(ANCHORS);
+  if (kept === null) return { log: null, chain: null };
+  return parseJson(utf8(kept.body)) as unknown as AnchorAuthority;
+}
 
 /** What the next bundle is to say, for a root that signs offline. */
 export async function trustDraft(
@@ -79,7 +101,7 @@ export async function trustDraft(
   return {
     version: (newest?.bundle.version ?? 0) + 1,
     issuers: await trustedIssuers(store, keyring),
-    ...ANCHORS,
+    ...(await recordedAnchors(store)),
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  type AnchorAuthority,
   bothTrusts,
   type IssuerRecord,
   isObject,
@@ -10,7 +11,7 @@ import {
 } from '@tallystick/core';
 import type { Store } from '../store/store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
-import { currentTrust, type PublishedTrust } from './trust-bundle.ts';
+import { currentTrust, type PublishedTrust, recordedAnchors } from './trust-bundle.ts';
 
 /** Whom this service trusts when it verifies: itself, whoever stands in the newest bundle, registered issuers. */
 export interface TrustService {
@@ -18,6 +19,8 @@ export interface TrustService {
   issuers(): Trust;
   /** `issuers()` and the registry's records of the issuers that the receipt names. */
   forReceipt(receipt: JsonObject): Promise<Trust>;
+  /** This service's own log and chain. */
+  anchors(): AnchorAuthority;
   /** The newest bundle, or null before the first. */
   bundle(): PublishedTrust | null;
   /** Takes up what has changed in the keyring or the store. */
@@ -26,9 +29,11 @@ export interface TrustService {
 
 export async function openTrustService(store: Store, issuer: OwnIssuer): Promise<TrustService> {
   let published: PublishedTrust | null = null;
+  let anchors: AnchorAuthority = { log: null, chain: null };
   let trust: Trust = trustOf([issuer.keyring.document]);
   const service: TrustService = {
     issuers: () => trust,
+    anchors: () => anchors,
     bundle: () => published,
     async forReceipt(receipt) {
       const unknown = namedIssuers(receipt).filter((did) => trust.issuer(did) === undefined);
@@ -38,8 +43,10 @@ export async function openTrustService(store: Store, issuer: OwnIssuer): Promise
     },
     async refresh() {
       published = await currentTrust(store);
+      anchors = await recordedAnchors(store);
+      const { issuers = [] } = published?.bundle ?? {};
       // The keyring comes first: it knows of a rotation before the bundle does.
-      trust = trustOf([issuer.keyring.document, ...(published?.bundle.issuers ?? [])]);
+      trust = trustOf([issuer.keyring.document, ...issuers], [anchors]);
     },
   };
   await service.refresh();

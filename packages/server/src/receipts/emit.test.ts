@@ -181,7 +181,7 @@ describe('who and what', () => {
     [{ payload: 1, input: 'x' }, 'conflicting_fields', 'input'],
     [{ input: 'x', payload_sha256: '0'.repeat(64) }, 'conflicting_fields', 'payload_sha256'],
     [{ input: '' }, 'empty_input', 'input'],
-    [{ input: 'x', anchor: true }, 'anchor_unavailable', 'anchor'],
+    [{ input: 'x', anchor: true }, 'api_key_missing', 'anchor'],
     [{ payload_sha256: 'AB'.repeat(32) }, 'invalid_field', 'payload_sha256'],
     [{ input: 'x', agent_did: 'did:UPPER:x' }, 'invalid_field', 'agent_did'],
     [{ input: 'x', content_type: 'text' }, 'invalid_field', 'content_type'],

@@ -11,8 +11,7 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
-import type { IdempotencyRecord } from '../store/store.ts';
-import { issueDurably, type Minted, type ReceiptContext } from './mint.ts';
+import { issueDurably, type Keeping, type Minted, type ReceiptContext } from './mint.ts';
 
 /** What a caller asks to be receipted: exactly one of `payload`, `input` and `payload_sha256`. */
 export interface EmitRequest {
@@ -42,7 +41,7 @@ export interface EmitOptions {
   readonly agentHeader: string | null;
   readonly verifyUri: string;
   readonly chainId: number;
-  readonly idempotency?: IdempotencyRecord | undefined;
+  readonly keeping: Keeping;
 }
 
 const ANONYMOUS = 'did:svc:anonymous';
@@ -65,7 +64,7 @@ export function emit(context: ReceiptContext, request: EmitRequest, options: Emi
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,
     auditorVerifier: request.auditor_verifier ?? false,
   };
-  return issueDurably(context, options.profile, options.idempotency, (issuance) =>
+  return issueDurably(context, options.profile, options.keeping, (issuance) =>
     emitReceipt(options.profile, facts, issuance, context.issuer.signer('receipt')),
   );
 }

@@ -9,8 +9,8 @@ import {
   TallyError,
 } from '@tallystick/core';
 import { nodeSha256 } from '../crypto/node-sha256.ts';
-import type { IdempotencyRecord, ReceiptRow, Store } from '../store/store.ts';
-import { expiryOf, type Minted, type ReceiptContext, storeReceipt } from './mint.ts';
+import type { ReceiptRow, Store } from '../store/store.ts';
+import { expiryOf, type Keeping, type Minted, type ReceiptContext, storeReceipt } from './mint.ts';
 
 /**
  * A tally for the bill's evidence. Refuses at once what minting would refuse after all leaves were read.
@@ -45,32 +45,36 @@ export async function mintBill(
   { store, issuer, clock }: ReceiptContext,
   bill: JsonObject,
   evidence: EvidenceSummary,
-  idempotency: IdempotencyRecord | undefined,
+  { idempotency, finish }: Keeping,
 ): Promise<Minted> {
   const now = clock();
   const body = await mintMetering(bill, evidence, { now }, issuer.signer('receipt'));
+  const { receipt_id: id } = identity(body);
+  const earlier = await sameBill(store, id, body);
+  if (earlier !== null) return earlier;
   const issuedAt = Math.floor(now / 1000);
   const row: ReceiptRow = {
-    id: identity(body).receipt_id,
+    id,
     profile: 'metering',
     tenant: null,
-    body,
+    body: finish === undefined ? body : await finish(body),
     issuedAt,
     expiresAt: expiryOf('metering', issuedAt),
   };
-  return (await storeReceipt(store, row, idempotency)) ?? sameBill(store, row);
+  const stored = (await storeReceipt(store, row, idempotency)) ?? (await sameBill(store, id, body));
+  if (stored !== null) return stored;
+  throw new TallyError('unavailable', 'The receipt could not be given its id. Send the bill again.');
 }
 
-/** The receipt under the row's id, if it is of the same signed body: its key may have been another. */
-async function sameBill(store: Store, { id, body }: ReceiptRow): Promise<Minted> {
+/** The receipt that is under the id, if any: it must be of the same signed body, but its key may be another. */
+async function sameBill(store: Store, id: string, body: string): Promise<Minted | null> {
   const earlier = await store.getReceipt(id);
+  if (earlier.kind === 'unknown') return null;
   if (earlier.kind === 'purged') {
     throw new TallyError('receipt_purged', 'This bill had a receipt, which was deleted after its retention.');
   }
   const same =
-    earlier.kind === 'found' &&
-    earlier.tenant === null &&
-    identity(earlier.body).payload_sha256 === identity(body).payload_sha256;
+    earlier.tenant === null && identity(earlier.body).payload_sha256 === identity(body).payload_sha256;
   if (same) return { receipt: earlier.body, replayed: true };
   throw new TallyError(
     'unavailable',

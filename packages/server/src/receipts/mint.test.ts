@@ -107,10 +107,10 @@ describe('free mint', () => {
     );
   });
 
-  it('does not promise an anchor', async () => {
+  it('anchors nothing without a key', async () => {
     expectProblem(
       await service.post(FREE, { input: 'x', purpose: 'p', anchor: true }),
-      'anchor_unavailable',
+      'api_key_missing',
       'anchor',
     );
     await mint({ input: 'x', purpose: 'p', anchor: false });

@@ -24,6 +24,13 @@ export interface Minted {
   readonly replayed: boolean;
 }
 
+/** How a receipt is kept once it is signed. */
+export interface Keeping {
+  readonly idempotency?: IdempotencyRecord | undefined;
+  /** From the signed JCS text to the text that is stored; what it throws, the mint throws. */
+  readonly finish?: ((signed: string) => Promise<string>) | undefined;
+}
+
 export interface FreeMint {
   /** Hashed as UTF-8 and then forgotten. */
   readonly input: string;
@@ -37,11 +44,7 @@ export interface FreeMint {
  * Mints the free envelope. Resolves after it is durable.
  * @throws receipt_too_large, idempotency_key_reused, unavailable
  */
-export function mintFree(
-  context: ReceiptContext,
-  mint: FreeMint,
-  idempotency?: IdempotencyRecord,
-): Promise<Minted> {
+export function mintFree(context: ReceiptContext, mint: FreeMint, keeping: Keeping): Promise<Minted> {
   const facts: EnvelopeFacts = {
     request: {
       hash: `sha256:${hash('sha256', mint.input)}`,
@@ -54,7 +57,7 @@ export function mintFree(
     response: { hash: null, sealed: false },
     settlement: { chain: null, asset: null, tx: null },
   };
-  return issueDurably(context, 'env', idempotency, (issuance) =>
+  return issueDurably(context, 'env', keeping, (issuance) =>
     mintEnvelope(facts, issuance, context.issuer.signer('receipt')),
   );
 }
@@ -66,14 +69,15 @@ const DAY = 86_400;
 export async function issueDurably(
   { store, issuer, clock }: ReceiptContext,
   kind: keyof typeof PROFILE_OF,
-  idempotency: IdempotencyRecord | undefined,
+  { idempotency, finish }: Keeping,
   sign: (issuance: Issuance) => Promise<string>,
 ): Promise<Minted> {
   const now = clock();
   const seconds = Math.floor(now / 1000);
   const profile = PROFILE_OF[kind];
   const id = receiptId(kind, seconds, random48());
-  const body = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
+  const signed = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
+  const body = finish === undefined ? signed : await finish(signed);
   const row: ReceiptRow = {
     id,
     profile,

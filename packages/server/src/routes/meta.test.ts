@@ -8,7 +8,7 @@ import { metaRoutes } from './meta.ts';
 function testApi(ready: () => Promise<Record<string, string>> = async () => ({ store: 'ok' })) {
   const frame = testFrame();
   const api = createApi(frame);
-  api.add(...metaRoutes({ api, metrics: frame.metrics, ready }));
+  api.add(...metaRoutes({ api, metrics: frame.metrics, measure: async () => {}, ready }));
   return api;
 }
 

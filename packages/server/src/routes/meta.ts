@@ -11,6 +11,8 @@ export interface MetaServices {
   /** The API that these routes describe and are part of. */
   readonly api: Pick<Api, 'document'>;
   readonly metrics: Metrics;
+  /** Brings metrics up to date that are looked at, not counted. */
+  readonly measure: () => Promise<void>;
   /** What each part the service needs says of itself: `ok`, or what is wrong with it. */
   readonly ready: () => Promise<Record<string, string>>;
 }
@@ -18,8 +20,15 @@ export interface MetaServices {
 const GROUP = 'Operations';
 
 /** What describes the service and tells how it is. */
-export function metaRoutes({ api, metrics, ready }: MetaServices): Endpoint[] {
-  return [health(), readiness(ready), measurements(metrics), openApi(api), reference(api), errorReference()];
+export function metaRoutes({ api, metrics, measure, ready }: MetaServices): Endpoint[] {
+  return [
+    health(),
+    readiness(ready),
+    measurements(metrics, measure),
+    openApi(api),
+    reference(api),
+    errorReference(),
+  ];
 }
 
 function health(): Endpoint {
@@ -62,7 +71,7 @@ function readiness(ready: MetaServices['ready']): Endpoint {
   });
 }
 
-function measurements({ registry }: Metrics): Endpoint {
+function measurements({ registry }: Metrics, measure: MetaServices['measure']): Endpoint {
   return endpoint({
     method: 'get',
     path: '/metrics',
@@ -72,8 +81,12 @@ function measurements({ registry }: Metrics): Endpoint {
     answers: {
       200: { description: 'The text exposition format', schema: z.string(), contentType: 'text/plain' },
     },
-    handle: async () =>
-      text(await registry.metrics(), registry.contentType, { headers: { 'cache-control': 'no-store' } }),
+    async handle() {
+      await measure();
+      return text(await registry.metrics(), registry.contentType, {
+        headers: { 'cache-control': 'no-store' },
+      });
+    },
   });
 }
 

@@ -8,16 +8,16 @@ import {
   SETTLEMENT_CLASSES,
   VERDICTS,
 } from '@tallystick/core';
+import { type ApiKey, missingKey } from '../api-keys/authenticate.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { validate } from '../http/validate.ts';
 import { mintBill, openTally, tallyAll } from '../receipts/metering.ts';
 import { LeafBudget, readMeteredLines } from '../receipts/metering-lines.ts';
 import type { Services } from '../services.ts';
-import { MINT_HEADERS, mintedAnswer, RECEIPT_HEADERS } from './minted.ts';
-import { hex64, receiptSchema } from './shapes.ts';
+import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
+import { anchorWanted, hex64, receiptSchema } from './shapes.ts';
 
 const ROUTE = '/v1/receipt/metering';
 /** Two of the largest bills at once, each of which takes some 550 MB. */
@@ -75,6 +75,7 @@ const bill = z.strictObject({
   evidence_backed_amount_minor: amount.optional(),
   verdict: z.enum(VERDICTS).optional(),
   boundary: z.string().optional(),
+  anchor: anchorWanted,
 });
 
 /** Documented here, checked by the tally: a leaf is refused the same in both forms of the body. */
@@ -121,7 +122,10 @@ export function meteringRoutes(services: Services): Endpoint[] {
       description:
         'Signs a bill of machine service units and how much of it has evidence. Counts, ratio, class, verdict and amounts follow from the bill and its evidence; say one yourself, and it must agree. Serials and salts stay with you: send commitments. `X-Receipt-Profile` is `metering`; the receipt is kept about seven years.',
       availability: 'live',
-      headers: { 'Idempotency-Key': MINT_HEADERS['Idempotency-Key'] },
+      headers: {
+        'Idempotency-Key': MINT_HEADERS['Idempotency-Key'],
+        Authorization: MINT_HEADERS.Authorization,
+      },
       body,
       example: { ...EXAMPLE, evidence: EXAMPLE_LEAVES },
       stream: {
@@ -130,12 +134,19 @@ export function meteringRoutes(services: Services): Endpoint[] {
           'The first line is the bill without `evidence` (at most 64 KiB), each further line one leaf in order (at most 512 bytes), up to 10,000,000. Errors name the line.',
         example: [EXAMPLE, ...EXAMPLE_LEAVES].map((line) => `${JSON.stringify(line)}\n`).join(''),
         async handle(call) {
+          const key = await services.apiKeys.find(call);
+          let anchor = false;
           const lines = await readMeteredLines(call.chunks, {
-            readBill: (value) => validate(bill, value) as JsonObject,
+            readBill: (value) => {
+              const { anchor: wanted, ...said } = validate(bill, value);
+              anchor = wanted ?? false;
+              if (anchor && key === null) throw missingKey(call, 'anchor');
+              return said as JsonObject;
+            },
             openTally: (said) => openTally(services, said),
             budget,
           });
-          return mint(services, call, lines.bill, lines.evidence);
+          return mint(services, call, { key, anchor, said: lines.bill, evidence: lines.evidence });
         },
       },
       answers: {
@@ -151,36 +162,38 @@ export function meteringRoutes(services: Services): Endpoint[] {
         'metering_unit_twice',
         'metering_receipt_twice',
         'receipt_purged',
-        'idempotency_key_invalid',
-        'idempotency_key_reused',
-        'unavailable',
+        ...MINT_ERRORS,
       ],
-      handle(call) {
-        const { evidence, ...said } = call.body as JsonObject & { evidence: JsonValue[] };
-        return mint(services, call, said, tallyAll(openTally(services, said), evidence));
+      async handle(call) {
+        const key = await services.apiKeys.find(call);
+        const { evidence: leaves, anchor = false, ...rest } = call.body;
+        const said = rest as JsonObject;
+        const evidence = tallyAll(openTally(services, said), leaves as JsonValue[]);
+        return mint(services, call, { key, anchor, said, evidence });
       },
     }),
   ];
 }
 
+interface Metered {
+  readonly key: ApiKey | null;
+  readonly anchor: boolean;
+  readonly said: JsonObject;
+  readonly evidence: EvidenceSummary;
+}
+
 /** Both forms of a body make the same request under an `Idempotency-Key`. */
-async function mint(
+function mint(
   services: Services,
-  { c }: Exchange,
-  said: JsonObject,
-  evidence: EvidenceSummary,
+  exchange: Exchange,
+  { key, anchor, said, evidence }: Metered,
 ): Promise<Answer> {
-  const { store, clock, clients } = services;
-  const claim = idempotencyClaim(c, {
-    caller: clients.scope(c),
-    route: ROUTE,
-    body: { bill: said, evidence: evidence.digest },
-    now: clock(),
+  const asked = anchor ? { anchor } : {};
+  return mintOnce(services, exchange, {
+    claim: { route: ROUTE, body: { bill: said, evidence: evidence.digest, ...asked } },
+    profile: 'metering',
+    key,
+    anchor,
+    mint: (keeping) => mintBill(services, said, evidence, keeping),
   });
-  const earlier = await replayOf(store, claim, clock());
-  const minted =
-    earlier === null
-      ? await mintBill(services, said, evidence, claim)
-      : { receipt: earlier.response, replayed: true };
-  return mintedAnswer(minted, 'metering');
 }

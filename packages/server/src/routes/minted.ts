@@ -1,26 +1,84 @@
-import { SCHEMA_VERSION } from '@tallystick/core';
+import { type ErrorCode, type JsonValue, SCHEMA_VERSION } from '@tallystick/core';
+import { API_KEY_ERRORS, type ApiKey, missingKey } from '../api-keys/authenticate.ts';
 import { type Answer, text } from '../http/answer.ts';
-import type { Minted } from '../receipts/mint.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { type IdempotentRequest, idempotencyClaim, replayOf } from '../http/idempotency.ts';
+import { keyedMint } from '../receipts/keyed.ts';
+import type { Keeping, Minted } from '../receipts/mint.ts';
+import type { Services } from '../services.ts';
 import type { ReceiptRow } from '../store/store.ts';
 
 /** Request headers of every route that mints, for the reference. */
 export const MINT_HEADERS = {
   'Idempotency-Key': 'Repeating a request with the same key and body gives the same receipt, for 72 hours.',
   'X-Agent-DID': 'The DID of the calling agent.',
+  Authorization:
+    'Optional: `Bearer` and an API key. The receipt says its tier and counts in its month; with `anchor`, or a Scale or Enterprise key, it is anchored.',
 };
 
 /** Headers that come with every receipt, for the reference. */
 export const RECEIPT_HEADERS = {
   'X-Receipt-Profile': 'The profile of the receipt.',
   'X-Receipt-Schema-Version': `Always ${SCHEMA_VERSION}.`,
+  'X-Anchor-Ref': 'Where it is anchored, or is to be; absent where it is not.',
 };
 
+/** What every route that mints can refuse. */
+export const MINT_ERRORS = [
+  ...API_KEY_ERRORS,
+  'quota_exceeded',
+  'anchor_unavailable',
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'unavailable',
+] as const satisfies readonly ErrorCode[];
+
+interface MintRequest {
+  /** What an `Idempotency-Key` stands for. */
+  readonly claim: Pick<IdempotentRequest, 'route' | 'profile'> & { readonly body: JsonValue };
+  readonly profile: ReceiptRow['profile'];
+  readonly key: ApiKey | null;
+  readonly anchor: boolean;
+  readonly mint: (keeping: Keeping) => Promise<Minted>;
+}
+
+/**
+ * Mints under the caller's key, if there is one. A repeated request is answered with the first one's receipt, and
+ * neither counts nor anchors again.
+ */
+export async function mintOnce(
+  services: Services,
+  exchange: Exchange,
+  { claim: claimed, profile, key, anchor, mint }: MintRequest,
+): Promise<Answer> {
+  const { store, clock, clients, turns } = services;
+  if (anchor && key === null) throw missingKey(exchange, 'anchor');
+  const claim = idempotencyClaim(exchange.c, {
+    ...claimed,
+    caller: clients.scope(exchange.c),
+    now: clock(),
+  });
+  const keyed = key === null ? null : keyedMint(services, exchange, { key, profile, anchor });
+  const once = async (): Promise<Minted> => {
+    const earlier = await replayOf(store, claim, clock());
+    if (earlier !== null) return { receipt: earlier.response, replayed: true };
+    return mint({ idempotency: claim, finish: keyed?.finish });
+  };
+  const minted = claim === undefined || keyed === null ? await once() : await turns(claim.scope, once);
+  return mintedAnswer(minted, profile, (await keyed?.reference(minted)) ?? null);
+}
+
 /** A receipt as it was minted, or as it was answered to an earlier request. */
-export function mintedAnswer({ receipt, replayed }: Minted, profile: ReceiptRow['profile']): Answer {
+function mintedAnswer(
+  { receipt, replayed }: Minted,
+  profile: ReceiptRow['profile'],
+  anchorRef: string | null,
+): Answer {
   return text(receipt, 'application/json', {
     headers: {
       'x-receipt-profile': profile,
       'x-receipt-schema-version': SCHEMA_VERSION,
+      ...(anchorRef === null ? {} : { 'x-anchor-ref': anchorRef }),
       ...(replayed ? { 'idempotency-replayed': 'true' } : {}),
     },
   });

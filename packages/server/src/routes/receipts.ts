@@ -2,14 +2,14 @@ import { z } from '@hono/zod-openapi';
 import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import { emit } from '../receipts/emit.ts';
+import { anchorOf, withAnchor } from '../receipts/keyed.ts';
 import { mintFree } from '../receipts/mint.ts';
 import type { Services } from '../services.ts';
 import { agentHeader } from './agent.ts';
-import { MINT_HEADERS, mintedAnswer, RECEIPT_HEADERS } from './minted.ts';
-import { did, hex64, receiptSchema } from './shapes.ts';
+import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
+import { anchorWanted, did, hex64, receiptSchema } from './shapes.ts';
 
 const GROUP = 'Receipts';
 
@@ -18,18 +18,8 @@ export function receiptRoutes(services: Services): Endpoint[] {
   return [free(services), emission(services), read(services)];
 }
 
-const anchor = z.boolean().optional().openapi({ description: 'Ask for the receipt’s hash to be anchored.' });
-
-function refuseAnchor(wanted: boolean | undefined): void {
-  if (wanted) {
-    throw new TallyError('anchor_unavailable', 'This service has no anchor log. Leave out anchor.', {
-      field: 'anchor',
-    });
-  }
-}
-
 function free(services: Services): Endpoint {
-  const { config, store, clock, clients } = services;
+  const { config, store, clock, clients, apiKeys } = services;
   const quota = { name: 'free-mint', limit: config.freeMintPerDay, store };
   return endpoint({
     method: 'post',
@@ -45,41 +35,29 @@ function free(services: Services): Endpoint {
         .string()
         .openapi({ description: 'What the receipt is about. Hashed as UTF-8 and then forgotten.' }),
       purpose: z.string().openapi({ description: 'What the receipt is for, in your words. It is signed.' }),
-      anchor,
+      anchor: anchorWanted,
     }),
     example: { input: 'The quick brown fox', purpose: 'demo' },
     answers: {
       200: { description: 'The receipt: an envelope', schema: receiptSchema, headers: RECEIPT_HEADERS },
     },
-    errors: [
-      'empty_input',
-      'receipt_too_large',
-      'rate_limited',
-      'idempotency_key_invalid',
-      'idempotency_key_reused',
-      'anchor_unavailable',
-      'unavailable',
-    ],
+    errors: ['empty_input', 'receipt_too_large', 'rate_limited', ...MINT_ERRORS],
     async handle(call) {
       const { c, body } = call;
       const { input, purpose } = body;
       if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
-      refuseAnchor(body.anchor);
       const origin = agentHeader(c);
-      const caller = clients.scope(c);
-      const claim = idempotencyClaim(c, {
-        caller,
-        route: '/v1/receipt/free',
-        body: { input, purpose },
-        now: clock(),
+      const key = await apiKeys.find(call);
+      return mintOnce(services, call, {
+        claim: { route: '/v1/receipt/free', body: body as JsonValue },
+        profile: 'standard',
+        key,
+        anchor: body.anchor ?? false,
+        async mint(keeping) {
+          if (key === null) await consumeDaily(quota, clients.group(c), call, clock());
+          return mintFree(services, { input, purpose, origin, region: config.region }, keeping);
+        },
       });
-      const earlier = await replayOf(store, claim, clock());
-      if (earlier !== null) return mintedAnswer({ receipt: earlier.response, replayed: true }, 'standard');
-      await consumeDaily(quota, clients.group(c), call, clock());
-      return mintedAnswer(
-        await mintFree(services, { input, purpose, origin, region: config.region }, claim),
-        'standard',
-      );
     },
   });
 }
@@ -132,11 +110,11 @@ const emitBody = z.strictObject({
     .optional()
     .openapi({ description: 'Where sealed evidence is kept. pq only.' }),
   auditor_verifier: z.boolean().optional().openapi({ description: 'Whether an auditor verifies. pq only.' }),
-  anchor,
+  anchor: anchorWanted,
 });
 
 function emission(services: Services): Endpoint {
-  const { config, clock, clients } = services;
+  const { config, apiKeys } = services;
   return endpoint({
     method: 'post',
     path: '/v1/receipt/emit',
@@ -155,35 +133,25 @@ function emission(services: Services): Endpoint {
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
     answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
-    errors: [
-      'unknown_profile',
-      'empty_input',
-      'conflicting_fields',
-      'receipt_too_large',
-      'idempotency_key_invalid',
-      'idempotency_key_reused',
-      'anchor_unavailable',
-      'unavailable',
-    ],
-    async handle({ c, body, query }) {
+    errors: ['unknown_profile', 'empty_input', 'conflicting_fields', 'receipt_too_large', ...MINT_ERRORS],
+    async handle(call) {
+      const { c, body, query } = call;
       const profile = profileOf(query.profile);
-      refuseAnchor(body.anchor);
-      const route = '/v1/receipt/emit';
-      const claim = idempotencyClaim(c, {
-        caller: clients.scope(c),
-        route,
+      const agent = agentHeader(c);
+      return mintOnce(services, call, {
+        claim: { route: '/v1/receipt/emit', profile, body: body as JsonValue },
         profile,
-        body: body as JsonValue,
-        now: clock(),
+        key: await apiKeys.find(call),
+        anchor: body.anchor ?? false,
+        mint: (keeping) =>
+          emit(services, body as Parameters<typeof emit>[1], {
+            profile,
+            agentHeader: agent,
+            verifyUri: `${config.receiptsUrl}/verify`,
+            chainId: config.chain.id,
+            keeping,
+          }),
       });
-      const minted = await emit(services, body as Parameters<typeof emit>[1], {
-        profile,
-        agentHeader: agentHeader(c),
-        verifyUri: `${config.receiptsUrl}/verify`,
-        chainId: config.chain.id,
-        idempotency: claim,
-      });
-      return mintedAnswer(minted, profile);
     },
   });
 }
@@ -201,16 +169,23 @@ function profileOf(text: string | undefined): Profile {
   );
 }
 
-function read({ store }: Services): Endpoint {
+function read({ store, log }: Services): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/receipt/{id}',
     group: GROUP,
     summary: 'Read a receipt',
-    description: 'The receipt to the byte as it was answered, for as long as its profile is kept.',
+    description:
+      'The receipt to the byte as it was answered, for as long as its profile is kept. Once it is anchored, one that carries `anchor_ref` carries the anchored reference in its place, and the anchored result as `anchor`: no signature covers either.',
     availability: 'live',
     params: z.object({ id: z.string() }),
-    answers: { 200: { description: 'The receipt', schema: receiptSchema } },
+    answers: {
+      200: {
+        description: 'The receipt',
+        schema: receiptSchema,
+        headers: { 'X-Anchor-Ref': RECEIPT_HEADERS['X-Anchor-Ref'] },
+      },
+    },
     errors: ['receipt_not_found', 'receipt_purged'],
     async handle({ params: { id } }) {
       const found = receiptIdPattern.test(id) ? await store.getReceipt(id) : ({ kind: 'unknown' } as const);
@@ -223,7 +198,11 @@ function read({ store }: Services): Endpoint {
       if (found.kind === 'unknown' || found.tenant !== null) {
         throw new TallyError('receipt_not_found', 'This service has no receipt of that id.');
       }
-      return text(found.body, 'application/json');
+      const anchor = await anchorOf(log, found.body);
+      if (anchor === null) return text(found.body, 'application/json');
+      return text(withAnchor(found.body, anchor), 'application/json', {
+        headers: { 'x-anchor-ref': anchor.anchor_ref },
+      });
     },
   });
 }

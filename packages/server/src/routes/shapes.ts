@@ -9,6 +9,11 @@ export const did = z
 
 export const hex64 = z.string().regex(/^[0-9a-f]{64}$/, 'Not 64 lower-case hex characters');
 
+export const anchorWanted = z.boolean().optional().openapi({
+  description:
+    'Anchor the receipt’s hash. Needs an API key; with a Scale or Enterprise key every receipt is anchored.',
+});
+
 /** A signed document, whose members `spec/` defines. */
 export const receiptSchema = z.looseObject({}).openapi('Receipt', {
   description: 'A signed receipt; spec/receipts.md and the JSON Schemas beside it define each family.',
@@ -32,3 +37,29 @@ export const verificationSchema = z
     verified_at: z.string(),
   })
   .openapi('Verification');
+
+const pendingSchema = z
+  .object({
+    anchor_ref: z.string().openapi({ example: 'urn:anchor:pending:2027-03-01T13:00Z:rs' }),
+    batch_id: z.string().openapi({ description: 'The scheduled posting, to the minute (UTC).' }),
+    eta_seconds: z.int().openapi({ description: 'Until then; 0 when that is overdue.' }),
+  })
+  .openapi('PendingAnchor');
+
+const anchoredSchema = z
+  .object({
+    anchor_ref: z.string(),
+    network: z.string().openapi({ description: 'The chain’s name.' }),
+    block_height: z.int(),
+    tx_hash: z.string(),
+    merkle_root: z.string().openapi({ description: '`sha256:` and hex: the root that was posted.' }),
+    merkle_path: z.array(z.string()).openapi({ description: 'From the leaf’s sibling to the root’s child.' }),
+    verified_at: z.string().openapi({ description: 'When the posting was seen to be final.' }),
+    leaf_index: z.int(),
+    tree_size: z.int(),
+    checkpoint: z.string().openapi({ description: 'The log’s signed note of that root.' }),
+  })
+  .openapi('AnchoredResult', { description: 'What `anchor` takes, and checks offline.' });
+
+/** Specification 2.9. */
+export const anchorResultSchema = z.union([pendingSchema, anchoredSchema]);

@@ -10,6 +10,7 @@ import {
 import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { ownTransaction } from '../receipts/own-transaction.ts';
 import type { Services } from '../services.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
@@ -21,10 +22,14 @@ export function verifyRoutes(services: Services): Endpoint[] {
   return [single(services), many(services)];
 }
 
-const wrapped = z.looseObject({ receipt: receiptSchema, evidence: z.array(z.looseObject({})).optional() });
+const wrapped = z.looseObject({
+  receipt: receiptSchema,
+  evidence: z.array(z.looseObject({})).optional(),
+  anchor: z.unknown().optional().openapi({ type: 'object', description: 'The receipt’s anchored result.' }),
+});
 const EXAMPLE = { receipt: {} };
 const DESCRIPTION =
-  'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […]}` for a metering receipt with its evidence leaves.';
+  'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […], "anchor": …}` with the evidence leaves of a metering receipt and the anchored result of any; without `anchor`, the one that the receipt carries is checked.';
 
 function single(services: Services): Endpoint {
   return endpoint({
@@ -42,7 +47,7 @@ function single(services: Services): Endpoint {
         schema: verificationSchema,
       },
     },
-    errors: ['not_a_receipt', 'anchor_unavailable'],
+    errors: ['not_a_receipt'],
     async handle({ body }) {
       return json(await verdictOn(services, body as JsonValue));
     },
@@ -69,7 +74,7 @@ function many(services: Services): Endpoint {
         schema: z.union([verificationSchema, z.object({ results: z.array(verificationSchema) })]),
       },
     },
-    errors: ['not_a_receipt', 'too_many_receipts', 'anchor_unavailable'],
+    errors: ['not_a_receipt', 'too_many_receipts'],
     async handle({ body }) {
       const document = body as JsonObject;
       const { receipts, ...rest } = document;
@@ -111,34 +116,39 @@ async function verdictOn(services: Services, document: JsonValue): Promise<Verif
 }
 
 /** @param path where the document stands in the body, for errors */
-async function verifyOne({ trust, clock }: Services, document: JsonValue, path = ''): Promise<Verification> {
-  const { receipt, evidence } = unwrap(document, path);
+async function verifyOne(
+  { store, trust, clock }: Services,
+  document: JsonValue,
+  path = '',
+): Promise<Verification> {
+  const { receipt, evidence, anchor } = unwrap(document, path);
+  const carried = isObject(receipt) ? receipt.anchor : undefined;
   return verifyParsed(receipt, {
     now: clock(),
     trust: isObject(receipt) ? await trust.forReceipt(receipt) : trust.issuers(),
     engine: nodeEngine,
     evidence,
+    anchor,
+    transaction: await ownTransaction(store, trust.anchors(), anchor ?? carried ?? null),
   });
 }
 
+interface Unwrapped {
+  readonly receipt: JsonValue;
+  readonly evidence: JsonValue[] | undefined;
+  readonly anchor: JsonValue | undefined;
+}
+
 /** A profile receipt has a member `receipt` too, so that only an object of nothing but wrapper members is one. */
-function unwrap(
-  document: JsonValue,
-  path: string,
-): { receipt: JsonValue; evidence: JsonValue[] | undefined } {
+function unwrap(document: JsonValue, path: string): Unwrapped {
   const wrapper =
     isObject(document) &&
     isObject(document.receipt) &&
     Object.keys(document).every((name) => WRAPPER.has(name));
-  if (!wrapper) return { receipt: document, evidence: undefined };
+  if (!wrapper) return { receipt: document, evidence: undefined, anchor: undefined };
   const { receipt, evidence, anchor } = document;
-  if (anchor !== undefined && anchor !== null) {
-    throw new TallyError('anchor_unavailable', 'This service checks no anchors. Leave out anchor.', {
-      field: `${path}anchor`,
-    });
-  }
   if (evidence !== undefined && !Array.isArray(evidence)) {
     throw new TallyError('invalid_field', 'evidence is a list of leaves.', { field: `${path}evidence` });
   }
-  return { receipt: receipt ?? null, evidence };
+  return { receipt: receipt ?? null, evidence, anchor };
 }

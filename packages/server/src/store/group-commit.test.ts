@@ -88,3 +88,24 @@ it('settles what waits before it closes, then refuses', async () => {
   expect(await Promise.race([waiting, Promise.resolve('unsettled')])).not.toBe('unsettled');
   await expect(queue.submit(6)).rejects.toMatchObject({ code: 'unavailable' });
 });
+
+it('takes requests by their weight, and one that is too heavy on its own', async () => {
+  const batches: number[][] = [];
+  const queue = new GroupCommit<number, number>({
+    commit: async (batch) => {
+      batches.push([...batch]);
+      return batch;
+    },
+    isRowFault: () => false,
+    weigh: (weight) => weight,
+    maxBatch: 10,
+    maxPending: 40,
+  });
+  const settled = await Promise.allSettled([4, 6, 1, 12, 9, 8, 5, 1].map((n) => queue.submit(n)));
+  expect(batches).toEqual([[4, 6], [1], [12], [9], [8]]);
+  expect(settled.slice(6)).toMatchObject([
+    { reason: { code: 'unavailable' } },
+    { reason: { code: 'unavailable' } },
+  ]);
+  expect(await Promise.all([39, 1].map((n) => queue.submit(n)))).toEqual([39, 1]);
+});

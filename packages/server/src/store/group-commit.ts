@@ -6,9 +6,11 @@ export interface GroupCommitOptions<Request, Outcome> {
   commit(batch: readonly Request[]): Promise<readonly Outcome[]>;
   /** Whether an error blames the data of one request, which then fails without its neighbours. */
   isRowFault(error: unknown): boolean;
-  /** The most requests in one transaction. */
+  /** How much of a transaction a request takes. Without it, each takes one. */
+  weigh?(request: Request): number;
+  /** The most weight in one transaction; a request that weighs more has one to itself. */
   maxBatch: number;
-  /** The most requests that wait; past it they are refused, which bounds memory and delay. */
+  /** The weight that waits from which requests are refused, which bounds memory and delay. */
   maxPending: number;
 }
 
@@ -17,6 +19,7 @@ const MAX_TURNS = 16;
 
 interface Pending<Request, Outcome> {
   readonly request: Request;
+  readonly weight: number;
   resolve(outcome: Outcome): void;
   reject(error: unknown): void;
 }
@@ -29,6 +32,8 @@ interface Pending<Request, Outcome> {
 export class GroupCommit<Request, Outcome> {
   readonly #options: GroupCommitOptions<Request, Outcome>;
   #pending: Pending<Request, Outcome>[] = [];
+  /** Of all that are pending. */
+  #weight = 0;
   #running: Promise<void> | undefined;
   #closed = false;
 
@@ -41,10 +46,12 @@ export class GroupCommit<Request, Outcome> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
         reject(new TallyError('unavailable', 'The store is closed.'));
-      } else if (this.#pending.length >= this.#options.maxPending) {
+      } else if (this.#weight >= this.#options.maxPending) {
         reject(new TallyError('unavailable', 'Too many writes are waiting. Try again shortly.'));
       } else {
-        this.#pending.push({ request, resolve, reject });
+        const weight = this.#options.weigh?.(request) ?? 1;
+        this.#pending.push({ request, weight, resolve, reject });
+        this.#weight += weight;
         this.#running ??= this.#run();
       }
     });
@@ -72,17 +79,20 @@ export class GroupCommit<Request, Outcome> {
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       const before = this.#pending.length;
       await setImmediate();
-      if (this.#pending.length === before || this.#pending.length >= this.#options.maxBatch) return;
+      if (this.#pending.length === before || this.#weight >= this.#options.maxBatch) return;
     }
   }
 
   #take(): Pending<Request, Outcome>[] {
-    if (this.#pending.length > this.#options.maxBatch) {
-      return this.#pending.splice(0, this.#options.maxBatch);
+    let count = 0;
+    let weight = 0;
+    for (const entry of this.#pending) {
+      if (count > 0 && weight + entry.weight > this.#options.maxBatch) break;
+      count += 1;
+      weight += entry.weight;
     }
-    const batch = this.#pending;
-    this.#pending = [];
-    return batch;
+    this.#weight -= weight;
+    return this.#pending.splice(0, count);
   }
 
   async #settle(batch: readonly Pending<Request, Outcome>[]): Promise<void> {

@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely';
+import type { Counters } from './counters.ts';
 import type { Lookup } from './queries.ts';
 import type { Schema } from './schema.ts';
-import { type Committed, type Consume, countUp, type Put, repeat } from './sql-database.ts';
+import { type Committed, type Consume, consume, type Put, repeat } from './sql-database.ts';
 import { raw, statement } from './statement.ts';
-import type { ConsumeOutcome, PutOutcome } from './store.ts';
+import type { PutOutcome } from './store.ts';
 import { all, run, type Work } from './work.ts';
 
 type Statements = ReturnType<typeof batchStatements>;
@@ -11,11 +12,12 @@ type Statements = ReturnType<typeof batchStatements>;
 /** Group-committed writes: a few statements for a whole batch, since each costs a round trip. */
 export function postgresWrites(
   db: Kysely<Schema>,
+  counters: Counters,
 ): (puts: readonly Put[], requests: readonly Consume[]) => Work<Committed> {
   const statements = batchStatements(db);
   return function* (puts, requests) {
     const stored = yield* putReceipts(statements, puts);
-    const counted = yield* consume(statements, requests);
+    const counted = yield* consume(counters, requests);
     return { stored, counted };
   };
 }
@@ -27,19 +29,6 @@ function* putReceipts(statements: Statements, puts: readonly Put[]): Work<PutOut
     waiting = waiting.filter((put) => !outcomes.has(put));
   }
   return puts.flatMap((put) => outcomes.get(put) ?? []);
-}
-
-function* consume(statements: Statements, requests: readonly Consume[]): Work<ConsumeOutcome[]> {
-  if (requests.length === 0) return [];
-  const expiries = new Map(requests.toReversed().map(({ counter, expiresAt }) => [counter, expiresAt]));
-  const rows = yield* all(statements.lockCounters, {
-    counters: [...expiries.keys()],
-    expiries: [...expiries.values()],
-  });
-  const used = new Map(rows.map((row) => [row.counter, row.used]));
-  const outcomes = countUp(requests, used);
-  yield* run(statements.setUsed, { counters: [...used.keys()], used: [...used.values()] });
-  return outcomes;
 }
 
 /**
@@ -183,28 +172,6 @@ function batchStatements(db: Kysely<Schema>) {
             on conflict (id) do nothing
             returning id`,
         ),
-    ),
-    // The update changes nothing: it locks a counter that is there already, and so returns it.
-    lockCounters: statement((v: { counters: string[]; expiries: number[] }) =>
-      raw(
-        db,
-        sql<{ counter: string; used: number }>`
-          insert into counters (counter, used, expires_at)
-          select r.counter, 0, r.expires_at
-          from unnest(${v.counters}::text[], ${v.expiries}::bigint[]) as r (counter, expires_at)
-          order by r.counter collate "C"
-          on conflict (counter) do update set used = counters.used
-          returning counter, used`,
-      ),
-    ),
-    setUsed: statement((v: { counters: string[]; used: number[] }) =>
-      raw(
-        db,
-        sql`
-          update counters set used = r.used
-          from unnest(${v.counters}::text[], ${v.used}::bigint[]) as r (counter, used)
-          where counters.counter = r.counter`,
-      ),
     ),
   };
 }

@@ -1,8 +1,17 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../test/postgres.ts';
+import { apiKeySuite } from './api-key-suite.ts';
+import { hash, place } from './log-fixtures.ts';
+import { logLeavesSuite } from './log-leaves-suite.ts';
+import { logPostingsSuite } from './log-postings-suite.ts';
+import { logTreeSuite } from './log-tree-suite.ts';
 import { openPostgresStore } from './postgres.ts';
 import { storeSuite } from './store-suite.ts';
+import type { TestDatabase } from './test-database.ts';
 
 let server: TestPostgres;
 let databases = 0;
@@ -31,16 +40,49 @@ async function waitForLock(client: Client): Promise<void> {
   while ((await client.query(`select ${WAITING}`)).rowCount === 0);
 }
 
+/** A process that leads and writes until it is fenced, and says so. */
+function acceptAndAdvance(url: string): string {
+  return `
+    const { openPostgresStore } = await import(${JSON.stringify(import.meta.resolve('./postgres.ts'))});
+    const store = await openPostgresStore(${JSON.stringify(url)});
+    const { epoch } = await store.log.acquireLease('stopped', 0.001);
+    console.log('leads');
+    for (let closed = 0; closed !== 'fenced'; ) {
+      closed = await store.log.closeBatch(epoch, 1, 2).catch((error) => error.code);
+      console.log(closed);
+    }
+    await store.close();`;
+}
+
+/** Stops a process at a time when it holds the log's state and none of its statements is running. */
+async function stopWithLock(child: ChildProcess, url: string): Promise<void> {
+  const client = await connect(url);
+  const holds = `
+    select from pg_stat_activity
+    where datname = current_database() and state = 'idle in transaction' and query like '%log_state%'`;
+  for (;;) {
+    child.kill('SIGSTOP');
+    if ((await client.query(holds)).rowCount === 1) break;
+    child.kill('SIGCONT');
+    await client.query('select 1');
+  }
+  await client.end();
+}
+
 beforeAll(async () => {
   server = await startPostgres();
 });
 
 afterAll(() => server.stop());
 
-storeSuite('PostgreSQL', async () => {
+async function createDatabase(): Promise<TestDatabase> {
   const url = await newDatabase();
   return { open: () => openPostgresStore(url), execute: (sql) => execute(url, sql) };
-});
+}
+
+for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite]) {
+  suite('PostgreSQL', createDatabase);
+}
 
 describe('PostgreSQL', () => {
   it('leaves backups to pg_dump', async () => {
@@ -87,6 +129,41 @@ describe('PostgreSQL', () => {
     expect(refusal).toMatchObject({ code: 'unavailable' });
     await hold.end();
     expect(await store.consume('c', 5, 1)).toEqual({ allowed: true, used: 1 });
+    await store.close();
+  });
+
+  it('sees the hashes that another placed while it waited for the log', { timeout: 10_000 }, async () => {
+    const url = await newDatabase();
+    const store = await openPostgresStore(url);
+    const other = await connect(url);
+    await other.query('begin; update log_state set next_index = 1');
+    const placed = place(store.log, ['theirs', 'mine']);
+    await waitForLock(other);
+    await other.query('insert into leaves values (0, $1, 7)', [hash('theirs')]);
+    await other.query('commit');
+    expect(await placed).toMatchObject([{ index: 0, batchAt: 7 }, { index: 1 }]);
+    await other.end();
+    await store.close();
+  });
+
+  it('takes the locks from a process that stops in the middle, which then can write nothing', async () => {
+    const url = await newDatabase();
+    const store = await openPostgresStore(url);
+    const stopped = spawn(process.execPath, ['--input-type=module', '-e', acceptAndAdvance(url)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(stopped, 'exit');
+    const lines = createInterface(stopped.stdout)[Symbol.asyncIterator]();
+    await lines.next();
+    await stopWithLock(stopped, url);
+    expect(await store.log.acquireLease('other', 60)).toMatchObject({ epoch: 2 });
+    const leaves = await place(store.log, ['mine']);
+    stopped.kill('SIGCONT');
+    let last = '';
+    for (let line = await lines.next(); line.done !== true; line = await lines.next()) last = line.value;
+    await ended;
+    expect(last).toBe('fenced');
+    expect(await store.log.getLeaf(leaves[0]?.index ?? -1)).toEqual(leaves[0]);
     await store.close();
   });
 

@@ -8,7 +8,10 @@ import {
   sql,
 } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, TypeOverrides } from 'pg';
-import { migrate } from './migrations/migrate.ts';
+import type { Dialect } from './dialect.ts';
+import { type ColumnTypes, migrate } from './migrations/migrate.ts';
+import { postgresCounters } from './postgres-counters.ts';
+import { postgresLogTables } from './postgres-log-tables.ts';
 import { postgresWrites } from './postgres-writes.ts';
 import { sharedQueries } from './queries.ts';
 import type { Schema } from './schema.ts';
@@ -23,6 +26,23 @@ const CONNECT_MS = 5_000;
 /** Any constant will do, as long as every release takes the same. */
 const MIGRATION_LOCK = 7_462_559;
 
+const COLUMNS: ColumnTypes = { key: sql`text collate "C"`, bytes: sql`bytea`, ordinal: sql`bigint` };
+
+const DIALECT: Dialect = {
+  forUpdate: sql`for update`,
+  skipLocked: sql`for update skip locked`,
+  now: sql<number>`extract(epoch from clock_timestamp())::float8`,
+};
+
+/**
+ * A process that stops in the middle of a transaction holds its locks no longer than this. In one round trip,
+ * and for the transaction alone, so that it also holds behind a pooler.
+ */
+const BEGIN = `
+  BEGIN ISOLATION LEVEL READ COMMITTED;
+  SET LOCAL idle_in_transaction_session_timeout = '3s'`;
+
+const BYTEA = 17;
 const INT8 = 20;
 const JSON_TEXT = 114;
 
@@ -50,12 +70,19 @@ export async function openPostgresStore(url: string): Promise<Store> {
   }
 }
 
-/** Integers as numbers, all within 2^53; JSON as the text it is. */
+/** Bytes as `Uint8Array`; integers as numbers, all within 2^53; JSON as the text it is. */
 function typeParsers(): TypeOverrides {
   const parsers = new TypeOverrides();
+  parsers.setTypeParser(BYTEA, fromByteaHex);
   parsers.setTypeParser(INT8, Number);
   parsers.setTypeParser(JSON_TEXT, (text) => text);
   return parsers;
+}
+
+/** Bytes as the server writes them, `\x` and hex. */
+function fromByteaHex(text: string): Uint8Array {
+  const { buffer, byteOffset, length } = Buffer.from(text.slice(2), 'hex');
+  return new Uint8Array(buffer, byteOffset, length);
 }
 
 async function openDatabase(pool: Pool): Promise<SqlDatabase> {
@@ -69,9 +96,12 @@ async function openDatabase(pool: Pool): Promise<SqlDatabase> {
   });
   await inTransaction(pool, migrateAlone(compiler));
   const lock = statement(() => raw(compiler, sql`lock table documents in share row exclusive mode`));
-  const write = postgresWrites(compiler);
+  const counters = postgresCounters(compiler);
+  const write = postgresWrites(compiler, counters);
   return {
-    queries: sharedQueries(compiler, sql`for update skip locked`),
+    queries: sharedQueries(compiler, DIALECT),
+    counters,
+    logTables: postgresLogTables(compiler),
     read: (work) => withClient(pool, (client) => perform(client, work)),
     transaction: (work) => inTransaction(pool, work),
     commit: (puts, requests) => inTransaction(pool, write(puts, requests)),
@@ -90,7 +120,7 @@ function* migrateAlone(db: Kysely<Schema>): Work<void> {
     db.selectNoFrom(sql`pg_advisory_xact_lock(cast(${v.key} as bigint))`.as('locked')),
   );
   yield* all(lock, { key: MIGRATION_LOCK });
-  yield* migrate(db, { key: sql`text collate "C"` });
+  yield* migrate(db, COLUMNS);
 }
 
 /** Runs some work, one round trip a step. */
@@ -111,7 +141,7 @@ async function query(client: PoolClient, sql: string, values: unknown[] = []): P
 
 function inTransaction<T>(pool: Pool, work: Work<T>): Promise<T> {
   return withClient(pool, async (client) => {
-    await query(client, 'BEGIN');
+    await query(client, BEGIN);
     const result = await perform(client, work);
     await query(client, 'COMMIT');
     return result;
@@ -141,9 +171,9 @@ function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
-/** Unreachable, out of resources (53), shutting down (57), or a connection fault (08): not a fault of ours. */
+/** A connection fault (08), an idle transaction that was ended (25P03), out of resources (53), shutting down (57). */
 function publicError(error: unknown): unknown {
   const state = sqlState(error);
-  if (state !== undefined && !/^(?:08|53|57)/.test(state)) return error;
+  if (state !== undefined && !/^(?:08|25P03|53|57)/.test(state)) return error;
   return new TallyError('unavailable', 'The database cannot be reached just now.', { cause: error });
 }

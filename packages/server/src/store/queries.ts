@@ -1,5 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Dialect } from './dialect.ts';
+import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
+import { apiKeyQueries } from './sql-api-key-store.ts';
 import { statement } from './statement.ts';
 
 type Compiler = Kysely<Schema>;
@@ -9,16 +12,15 @@ export interface Lookup {
   response: string;
 }
 
-/**
- * The statements that all dialects share. `skipLocked` ends a select whose rows are about to be deleted, so
- * that a purge never waits for, or deadlocks with, a write; empty where there is only one writer.
- */
-export function sharedQueries(db: Compiler, skipLocked: RawBuilder<unknown>) {
+/** The statements that all dialects share. */
+export function sharedQueries(db: Compiler, dialect: Dialect) {
   return {
     ...receiptQueries(db),
-    ...purgeQueries(db, skipLocked),
+    ...purgeQueries(db, dialect.skipLocked),
     ...issuerQueries(db),
     ...documentQueries(db),
+    ...logQueries(db, dialect),
+    ...apiKeyQueries(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };
 }

@@ -21,5 +21,60 @@ export interface Schema {
   counters: { counter: string; used: number; expires_at: number };
   issuers: { did: string; record: string; sequence: number };
   documents: { name: string; version: number; body: string };
+  api_keys: {
+    id: string;
+    hash: string;
+    tier: string;
+    label: string | null;
+    created_at: number;
+    revoked_at: number | null;
+  };
+  leaves: { idx: number; hash: Uint8Array; batch_at: number };
+  /** One row, which every writer of the log locks. */
+  log_state: {
+    id: number;
+    /** The index of the next leaf: as many are accepted. */
+    next_index: number;
+    /** The least `batch_at` of the next leaf. */
+    batch_floor: number;
+    head_size: number;
+    /** Null while the tree is empty. */
+    head_root: Uint8Array | null;
+    lease_epoch: number;
+    lease_holder: string | null;
+    /** With fractions of a second, by the database's clock. */
+    lease_expires_at: number;
+    /** Null, with the next two, until the log is claimed. */
+    origin: string | null;
+    chain_id: number | null;
+    public_key: string | null;
+  };
+  tiles: { level: number; idx: number; hashes: Uint8Array };
+  checkpoints: { size: number; root: Uint8Array; note: string };
+  postings: {
+    sequence: number;
+    batch_at: number;
+    size: number;
+    root: Uint8Array;
+    state: string;
+    nonce: number;
+    /** Null, with the next three, while it is in no block. */
+    tx_hash: string | null;
+    block_height: number | null;
+    block_hash: string | null;
+    block_time: number | null;
+    finalized_at: number | null;
+  };
+  posting_attempts: {
+    sequence: number;
+    /** From 1, in the order of their making. */
+    attempt: number;
+    nonce: number;
+    tx_hash: string;
+    raw: string;
+    max_fee_per_gas: string;
+    max_priority_fee_per_gas: string;
+    created_at: number;
+  };
   schema_migrations: { version: number; name: string; applied_at: number };
 }

@@ -1,3 +1,5 @@
+import { type Counters, lockUsed, saveUsed } from './counters.ts';
+import type { LogTables } from './log-tables.ts';
 import type { Lookup, Queries } from './queries.ts';
 import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './store.ts';
 import type { Work } from './work.ts';
@@ -16,6 +18,8 @@ export interface Consume {
 /** What differs between SQL databases. */
 export interface SqlDatabase {
   readonly queries: Queries;
+  readonly counters: Counters;
+  readonly logTables: LogTables;
   /** Runs work that only reads; it sees what is committed. */
   read<T>(work: Work<T>): Promise<T>;
   /** Runs work in a transaction and resolves once it is durable; rolls back when it throws. */
@@ -42,12 +46,16 @@ export function repeat(record: Lookup, requestHash: string): Repeated {
     : { kind: 'reused' };
 }
 
-/** Decides consumptions in order and leaves the new counts in `used`. */
-export function countUp(requests: readonly Consume[], used: Map<string, number>): ConsumeOutcome[] {
-  return requests.map(({ counter, limit }) => {
-    const before = used.get(counter) ?? 0;
-    if (before >= limit) return { allowed: false, used: before };
-    used.set(counter, before + 1);
-    return { allowed: true, used: before + 1 };
+/** Counts up, one request after the other. */
+export function* consume(counters: Counters, requests: readonly Consume[]): Work<ConsumeOutcome[]> {
+  const before = yield* lockUsed(counters, requests);
+  const after = new Map(before);
+  const outcomes = requests.map(({ counter, limit }) => {
+    const used = after.get(counter) ?? 0;
+    if (used >= limit) return { allowed: false, used };
+    after.set(counter, used + 1);
+    return { allowed: true, used: used + 1 };
   });
+  yield* saveUsed(counters, requests, before, after);
+  return outcomes;
 }

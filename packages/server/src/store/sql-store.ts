@@ -1,6 +1,10 @@
+import type { ApiKeyStore } from './api-key-store.ts';
 import { GroupCommit } from './group-commit.ts';
+import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
+import { SqlApiKeyStore } from './sql-api-key-store.ts';
 import { type Consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
+import { SqlLogStore } from './sql-log-store.ts';
 import type {
   ConsumeOutcome,
   GetOutcome,
@@ -23,6 +27,8 @@ type Write = { kind: 'put'; put: Put } | { kind: 'consume'; consume: Consume };
 
 /** A {@link Store} on a SQL database. */
 export class SqlStore implements Store {
+  readonly log: SqlLogStore;
+  readonly apiKeys: ApiKeyStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -30,6 +36,8 @@ export class SqlStore implements Store {
   constructor(database: SqlDatabase) {
     this.#database = database;
     this.#queries = database.queries;
+    this.log = new SqlLogStore(database);
+    this.apiKeys = new SqlApiKeyStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => commitWrites(database, batch),
       isRowFault: (error) => database.isRowFault(error),
@@ -76,17 +84,12 @@ export class SqlStore implements Store {
     return this.#database.transaction(putIssuer(this.#queries, { did, record, sequence }, idempotency));
   }
 
-  async *listIssuers(filter: { readonly status?: string } = {}): AsyncGenerator<IssuerRow, void, undefined> {
+  listIssuers(filter: { readonly status?: string } = {}): AsyncIterable<IssuerRow> {
     const status = filter.status ?? null;
-    let page: IssuerRow[];
-    let after = '';
-    do {
-      page = await this.#database.read(
-        all(this.#queries.pageOfIssuers, { after, status, limit: ISSUER_PAGE }),
-      );
-      yield* page;
-      after = page.at(-1)?.did ?? after;
-    } while (page.length === ISSUER_PAGE);
+    return pages(ISSUER_PAGE, (last: IssuerRow | undefined) => {
+      const page = { after: last?.did ?? '', status, limit: ISSUER_PAGE };
+      return this.#database.read(all(this.#queries.pageOfIssuers, page));
+    });
   }
 
   async getDocument(name: string): Promise<{ version: number; body: string } | null> {
@@ -107,7 +110,7 @@ export class SqlStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#writes.close();
+    await Promise.all([this.#writes.close(), this.log.close()]);
     await this.#database.close();
   }
 }

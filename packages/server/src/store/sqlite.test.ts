@@ -5,9 +5,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { apiKeySuite } from './api-key-suite.ts';
+import { allLeaves } from './log-fixtures.ts';
+import { logLeavesSuite } from './log-leaves-suite.ts';
+import { logPostingsSuite } from './log-postings-suite.ts';
+import { logTreeSuite } from './log-tree-suite.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { ReceiptRow } from './store.ts';
 import { storeSuite } from './store-suite.ts';
+import type { TestDatabase } from './test-database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tally-sqlite-'));
 let files = 0;
@@ -23,7 +29,7 @@ function receipt(id: string): ReceiptRow {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-storeSuite('SQLite', async () => {
+async function createDatabase(): Promise<TestDatabase> {
   const file = newFile();
   return {
     open: () => openSqliteStore(file),
@@ -33,7 +39,11 @@ storeSuite('SQLite', async () => {
       connection.close();
     },
   };
-});
+}
+
+for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite]) {
+  suite('SQLite', createDatabase);
+}
 
 /** Runs a script in a Node process of its own; `store` is the open store. */
 async function inProcess(file: string, script: string): Promise<{ stdout: string }> {
@@ -86,6 +96,53 @@ describe('SQLite', () => {
     await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
     const store = await openSqliteStore(file);
     expect(await store.getReceipt('r1')).toMatchObject({ kind: 'found' });
+    await store.close();
+  });
+
+  it('places the hashes of several processes in one line', async () => {
+    const file = newFile();
+    const accept = `
+      const { createHash } = await import('node:crypto');
+      const hash = (name) => new Uint8Array(createHash('sha256').update(name).digest());
+      const round = (i) => Array.from({ length: 40 }, (_, j) => hash('shared ' + (i * 7 + j)));
+      for (let i = 0; i < 30; i += 1) {
+        await store.log.accept({ hashes: round(i), batchAt: 60 * i, quota: { counter: 'k', limit: 500, expiresAt: 1 } });
+      }
+      await store.close();`;
+    await Promise.all([1, 2, 3].map(() => inProcess(file, accept)));
+    const store = await openSqliteStore(file);
+    const leaves = await allLeaves(store.log);
+    expect(leaves.map(({ index }) => index)).toEqual(leaves.map((_, index) => index));
+    expect(new Set(leaves.map(({ hash }) => hash.toString())).size).toBe(40 + 29 * 7);
+    expect(leaves).toHaveLength(40 + 29 * 7);
+    expect(await store.consume('k', 0, 1)).toEqual({ allowed: false, used: leaves.length });
+    await store.close();
+  });
+
+  it('keeps every place that was given when the process is killed in the middle of others', async () => {
+    const file = newFile();
+    const killed = inProcess(
+      file,
+      `const { randomBytes } = await import('node:crypto');
+       const { writeSync } = await import('node:fs');
+       let given = 0;
+       const client = async () => {
+         for (;;) {
+           const { leaves } = await store.log.accept({ hashes: [randomBytes(32)], batchAt: 1, quota: null });
+           writeSync(1, leaves[0].index + ' ' + Buffer.from(leaves[0].hash).toString('hex') + '\\n');
+           if (++given === 200) process.kill(process.pid, 'SIGKILL');
+         }
+       };
+       await Promise.all(Array.from({ length: 16 }, client));`,
+    );
+    const { stdout } = (await killed.catch((error: unknown) => error)) as { stdout: string };
+    const given = stdout.trim().split('\n');
+    expect(given).toHaveLength(200);
+    const store = await openSqliteStore(file);
+    for (const line of given) {
+      const [index, hex = ''] = line.split(' ');
+      expect(await store.log.findLeaf(Buffer.from(hex, 'hex'))).toMatchObject({ index: Number(index) });
+    }
     await store.close();
   });
 

@@ -4,11 +4,14 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { TallyError } from '@tallystick/core';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
-import { migrate } from './migrations/migrate.ts';
+import type { Dialect } from './dialect.ts';
+import { type ColumnTypes, migrate } from './migrations/migrate.ts';
 import { sharedQueries } from './queries.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
+import { sqliteCounters } from './sqlite-counters.ts';
+import { sqliteLogTables } from './sqlite-log-tables.ts';
 import { SqliteSession } from './sqlite-session.ts';
 import { sqliteWrites } from './sqlite-writes.ts';
 import type { Store } from './store.ts';
@@ -24,6 +27,10 @@ const PAGE_BYTES = 16_384;
 const CHECKPOINT_PAGES = 2_000;
 
 const ALL_PAGES = 2 ** 31 - 1;
+
+const COLUMNS: ColumnTypes = { key: sql`text`, bytes: sql`blob`, ordinal: sql`integer` };
+
+const DIALECT: Dialect = { forUpdate: sql``, skipLocked: sql``, now: sql<number>`unixepoch('subsec')` };
 
 /** SQLite's primary result codes (sqlite.org/rescode.html). */
 const BUSY = 5;
@@ -75,11 +82,14 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     },
   });
   const session = new SqliteSession(connection);
-  session.transaction(() => session.perform(migrate(compiler, { key: sql`text` })));
-  const queries = sharedQueries(compiler, sql``);
-  const write = sqliteWrites(compiler, queries, session);
+  session.transaction(() => session.perform(migrate(compiler, COLUMNS)));
+  const queries = sharedQueries(compiler, DIALECT);
+  const counters = sqliteCounters(compiler);
+  const write = sqliteWrites(compiler, queries, counters, session);
   return {
     queries,
+    counters,
+    logTables: sqliteLogTables(compiler, queries),
     read: (work) => settle(() => session.perform(work)),
     transaction: (work) => settle(() => session.transaction(() => session.perform(work))),
     commit: (puts, requests) => settle(() => session.transaction(() => write(puts, requests))),

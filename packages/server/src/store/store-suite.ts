@@ -1,13 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { IdempotencyRecord, IssuerRow, ReceiptRow, Store } from './store.ts';
-
-/** One empty database: `open` opens it as another process would, `execute` runs SQL behind the store's back. */
-export interface TestDatabase {
-  open(): Promise<Store>;
-  execute(sql: string): Promise<void>;
-}
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { IdempotencyRecord, ReceiptRow, Store } from './store.ts';
+import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 const NOW = 1_800_000_000;
+
+/** What the migrations after the first one add. */
+const LATER_TABLES = [
+  'api_keys',
+  'leaves',
+  'log_state',
+  'tiles',
+  'checkpoints',
+  'postings',
+  'posting_attempts',
+];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {
   const body = `{"id":"${id}","text":"é\\u0000"}`;
@@ -18,42 +24,14 @@ function key(scope: string, requestHash = 'a', expiresAt = NOW + 50): Idempotenc
   return { scope, requestHash, expiresAt };
 }
 
-function times<T>(count: number, make: (index: number) => T): T[] {
-  return Array.from({ length: count }, (_, index) => make(index));
-}
-
-async function collect(issuers: AsyncIterable<IssuerRow>): Promise<IssuerRow[]> {
-  const rows: IssuerRow[] = [];
-  for await (const row of issuers) rows.push(row);
-  return rows;
-}
-
 /** The guarantees of {@link Store}, to be kept by every adapter. */
-export function storeSuite(name: string, createDatabase: () => Promise<TestDatabase>): void {
+export function storeSuite(name: string, createDatabase: CreateDatabase): void {
   describe(`${name} keeps the guarantees of Store`, () => {
-    let database: TestDatabase;
+    const { open, close, execute } = useDatabase(createDatabase);
     let store: Store;
-    let opened: Store[];
-
-    async function open(): Promise<Store> {
-      const store = await database.open();
-      opened.push(store);
-      return store;
-    }
-
-    async function close(store: Store): Promise<void> {
-      opened.splice(opened.indexOf(store), 1);
-      await store.close();
-    }
 
     beforeEach(async () => {
-      opened = [];
-      database = await createDatabase();
       store = await open();
-    });
-
-    afterEach(async () => {
-      await Promise.all(opened.map((store) => store.close()));
     });
 
     describe('receipts', () => {
@@ -349,15 +327,26 @@ export function storeSuite(name: string, createDatabase: () => Promise<TestDatab
       });
 
       it('opens an empty database from several places at once', async () => {
-        database = await createDatabase();
-        const stores = await Promise.all(times(4, () => open()));
+        const database = await createDatabase();
+        const stores = await Promise.all(times(4, () => database.open()));
         await stores[0]?.putReceipt(receipt('r1'));
         expect(await stores[3]?.getReceipt('r1')).toMatchObject({ kind: 'found' });
+        await Promise.all(stores.map((store) => store.close()));
+      });
+
+      it('brings a database of an earlier release up to date, with all that it holds', async () => {
+        await store.putReceipt(receipt('r1'));
+        await close(store);
+        for (const table of LATER_TABLES) await execute(`drop table ${table}`);
+        await execute('delete from schema_migrations where version > 1');
+        const again = await open();
+        expect(await again.getReceipt('r1')).toMatchObject({ kind: 'found' });
+        expect(await again.log.countLeaves()).toBe(0);
       });
 
       it('refuses a database of a newer release', async () => {
-        await database.execute("insert into schema_migrations values (99, 'later', 0)");
-        await expect(database.open()).rejects.toMatchObject({
+        await execute("insert into schema_migrations values (99, 'later', 0)");
+        await expect(open()).rejects.toMatchObject({
           code: 'unavailable',
           message: expect.stringContaining('version 99'),
         });

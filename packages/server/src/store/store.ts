@@ -1,3 +1,6 @@
+import type { ApiKeyStore } from './api-key-store.ts';
+import type { LogStore } from './log-store.ts';
+
 /** One receipt as it is kept. Times are unix seconds. */
 export interface ReceiptRow {
   /** Unique over all receipts, purged ones too. */
@@ -62,6 +65,9 @@ export interface IssuerRow {
  * and for any call after `close`.
  */
 export interface Store {
+  readonly log: LogStore;
+  readonly apiKeys: ApiKeyStore;
+
   /**
    * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers
    * `stored`, nothing was written. A scope holds until `purge` has deleted its record.

@@ -11,18 +11,19 @@ from urllib.parse import quote
 import httpx
 
 from ..canonical import canonical_bytes, copy_json
-from ..countersign import anchored_hash
 from ..did import did_svc
-from ..encoding import to_base64url
 from ..errors import TallyError
 from ..issue import SigningKey, signer_of
 from ..issuers import IssuerDocument, check_issuer_document, sign_statement
 from ..json_types import JsonObject, JsonValue
+from ..log.anchored import Anchor
 from ..metering import MeteringBill
 from ..receipts.issued import Issued
 from ..receipts.read import read_json
+from ..shape import is_object
 from ..trust import CheckedTrust, TrustPin, check_trust_bundle
 from ..verify import Verification
+from .anchors import HashOrReceipt, canonical_sha256, hash_batches
 from .params import Counterparty, EmitParams, Profile
 from .wire import AsyncLeaves, Call, Leaves, bill_lines, json_in, not_understood, object_in
 
@@ -51,7 +52,7 @@ class Calls:
         self._receipts_url = _service_url(base_url, "base_url")
         self._api_url = _service_url(api_url or base_url, "api_url")
         self._site_url = _service_url(site_url or base_url, "site_url")
-        self._api_key = api_key
+        self.api_key = api_key
         self._agent_did = agent_did
 
     def mint_free(self, input: str, purpose: str, anchor: bool, key: str | None) -> Call[Issued]:
@@ -65,9 +66,13 @@ class Calls:
         return self._post(path, params, _issued, key)
 
     def metering(
-        self, bill: MeteringBill | JsonObject, evidence: Leaves | AsyncLeaves, key: str | None
+        self,
+        bill: MeteringBill | JsonObject,
+        evidence: Leaves | AsyncLeaves,
+        anchor: bool,
+        key: str | None,
     ) -> Call[Issued]:
-        said = cast(JsonObject, bill)
+        said = {**cast(JsonObject, bill), **({"anchor": True} if anchor else {})}
         path = "/v1/receipt/metering"
         if isinstance(evidence, (list, tuple)) and len(evidence) <= _MAX_JSON_LEAVES:
             return self._post(path, {**said, "evidence": list(evidence)}, _issued, key)
@@ -81,9 +86,14 @@ class Calls:
         return Call("GET", self._receipts_url + path, _issued, self._headers())
 
     def verify(
-        self, receipt: JsonValue | bytes, evidence: Iterable[JsonValue] | None
+        self,
+        receipt: JsonValue | bytes,
+        evidence: Iterable[JsonValue] | None,
+        anchor: JsonValue | bytes | Anchor,
     ) -> Call[Verification]:
         body: JsonObject = {"receipt": read_json(receipt)}
+        if anchor is not None:
+            body["anchor"] = read_json(anchor)
         if evidence is not None:
             body["evidence"] = list(evidence)
         return self._post("/v1/receipt/verify", body, _verdict, None)
@@ -136,10 +146,27 @@ class Calls:
 
         return Call("GET", f"{self._site_url}/.well-known/trust.json", read)
 
-    def anchor(self, receipt: JsonValue | bytes, key: str | None) -> Call[JsonObject]:
-        digest = to_base64url(bytes.fromhex(anchored_hash(receipt)))
-        url, body = f"{self._api_url}/v1/anchor", {"canonical_sha256": digest}
-        return self._post(url, body, object_in, key)
+    def anchor(self, given: HashOrReceipt, key: str | None) -> Call[Anchor]:
+        body = {"canonical_sha256": canonical_sha256(given)}
+        return self._post(f"{self._api_url}/v1/anchor", body, _anchor, key)
+
+    def anchor_batch(self, hashes: Iterable[HashOrReceipt]) -> Iterator[Call[list[Anchor]]]:
+        for batch in hash_batches(hashes):
+            url, body = f"{self._api_url}/v1/anchor/batch", {"canonical_sha256": batch}
+            yield self._post(url, body, _anchors, None)
+
+    def get_anchor(self, anchor_ref: str) -> Call[Anchor]:
+        url = f"{self._api_url}/v1/anchor/{quote(anchor_ref, safe='')}"
+        return Call("GET", url, _anchor, self._headers())
+
+    def get_anchor_by_hash(self, given: HashOrReceipt) -> Call[Anchor]:
+        url = f"{self._api_url}/v1/anchor/by-hash/{canonical_sha256(given)}"
+        return Call("GET", url, _anchor, self._headers())
+
+    def find_anchor(self, ref_or_hash: HashOrReceipt) -> Call[Anchor]:
+        if isinstance(ref_or_hash, str) and ref_or_hash.startswith("urn:"):
+            return self.get_anchor(ref_or_hash)
+        return self.get_anchor_by_hash(ref_or_hash)
 
     def _post(
         self,
@@ -157,7 +184,7 @@ class Calls:
 
     def _headers(self, idempotency_key: str | None = None) -> dict[str, str]:
         said = {
-            "authorization": None if self._api_key is None else f"Bearer {self._api_key}",
+            "authorization": None if self.api_key is None else f"Bearer {self.api_key}",
             "x-agent-did": self._agent_did,
             "idempotency-key": idempotency_key,
         }
@@ -198,6 +225,26 @@ def _batches(receipts: Iterable[JsonValue | bytes]) -> Iterator[list[JsonValue]]
 
 def _issued(response: httpx.Response) -> Issued:
     return Issued(object_in(response), response.content.decode())
+
+
+def _anchor(response: httpx.Response) -> Anchor:
+    return _read_anchor(json_in(response), response)
+
+
+def _anchors(response: httpx.Response) -> list[Anchor]:
+    results = object_in(response).get("results")
+    if not isinstance(results, list):
+        raise not_understood(response)
+    return [_read_anchor(result, response) for result in results]
+
+
+def _read_anchor(document: JsonValue, response: httpx.Response) -> Anchor:
+    """Pending or anchored; whether the latter holds, verifying says."""
+    if not is_object(document) or not isinstance(document.get("anchor_ref"), str):
+        raise not_understood(response)
+    if "batch_id" in document and type(document.get("eta_seconds")) is not int:
+        raise not_understood(response)
+    return cast(Anchor, document)
 
 
 def _verdict(response: httpx.Response) -> Verification:

@@ -11,6 +11,11 @@ _RETRIED = frozenset({429, 502, 503, 504})
 """Busy, or a gateway that the request may not have passed."""
 
 
+def may_pass(failure: TallyError) -> bool:
+    """Whether the same request may fare better later: nothing answered, or one of those did."""
+    return failure.status is None or failure.status in _RETRIED
+
+
 @dataclass(frozen=True)
 class RetryPolicy:
     """Exponential back-off with full jitter, so that clients that failed together do not return so.
@@ -34,7 +39,7 @@ class RetryPolicy:
         """
         if attempt >= self.retries:
             return None
-        if failure.status is not None and failure.status not in _RETRIED:
+        if not may_pass(failure):
             return None
         asked = failure.retry_after or 0.0
         if asked > self.longest_retry_after:

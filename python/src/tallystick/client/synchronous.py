@@ -14,10 +14,12 @@ from ..errors import TallyError
 from ..issue import AnchorError, IssuedByIssuer, SigningKey, sign_issue
 from ..issuers import IssuerDocument
 from ..json_types import JsonObject, JsonValue
+from ..log.anchored import Anchor, AnchoredResult
 from ..metering import MeteringBill
 from ..receipts.issued import Issued
 from ..trust import CheckedTrust, TrustPin
 from ..verify import Verification
+from .anchors import HashOrReceipt, Waiting
 from .calls import Calls
 from .params import Counterparty, EmitParams, IssueParams, Profile
 from .retry import RetryPolicy
@@ -106,6 +108,7 @@ class Client:
         bill: MeteringBill | JsonObject,
         evidence: Iterable[JsonValue] = (),
         *,
+        anchor: bool = False,
         idempotency_key: str | None = None,
     ) -> Issued:
         """Mints a metering receipt for a bill (``build_bill``) and its evidence, in order.
@@ -113,17 +116,21 @@ class Client:
         A list of up to 1,000 leaves is sent as JSON. Anything else is streamed as it is read, up to
         10,000,000 leaves; a generator can be read once, so that its call is not tried again.
         """
-        return self._send(self._calls.metering(bill, evidence, idempotency_key))
+        return self._send(self._calls.metering(bill, evidence, anchor, idempotency_key))
 
     def get_receipt(self, receipt_id: str) -> Issued:
         """A receipt that the service keeps, to the byte as it was answered."""
         return self._send(self._calls.get_receipt(receipt_id))
 
     def verify(
-        self, receipt: JsonValue | bytes, *, evidence: Iterable[JsonValue] | None = None
+        self,
+        receipt: JsonValue | bytes,
+        *,
+        evidence: Iterable[JsonValue] | None = None,
+        anchor: JsonValue | bytes | Anchor = None,
     ) -> Verification:
         """The service's verdict, by its own trust. ``tallystick.verify`` needs no service."""
-        return self._send(self._calls.verify(receipt, evidence))
+        return self._send(self._calls.verify(receipt, evidence, anchor))
 
     def verify_many(self, receipts: Iterable[JsonValue | bytes]) -> list[Verification]:
         """Verdicts in the order of the receipts, in as many requests as that takes."""
@@ -171,10 +178,50 @@ class Client:
         return self._send(self._calls.fetch_trust(pin, root))
 
     def anchor(
-        self, receipt: JsonValue | bytes, *, idempotency_key: str | None = None
-    ) -> JsonObject:
-        """Has a receipt's hash anchored; nothing else of it is sent. Needs an API key."""
-        return self._send(self._calls.anchor(receipt, idempotency_key))
+        self, hash_or_receipt: HashOrReceipt, *, idempotency_key: str | None = None
+    ) -> Anchor:
+        """Has a hash, or that of a receipt, anchored; nothing else of the receipt is sent.
+
+        Needs an API key. The same hash again has the same place and costs nothing. Of a
+        ``quota_exceeded``, ``retry_after`` has the seconds until the next month.
+        """
+        return self._send(self._calls.anchor(hash_or_receipt, idempotency_key))
+
+    def anchor_batch(self, hashes: Iterable[HashOrReceipt]) -> list[Anchor]:
+        """Has any number of hashes anchored; where they stand, in their order.
+
+        10,000 go in each request, of which the service takes all or none. Where a later request is
+        refused, giving them all again costs nothing for those that have a place.
+        """
+        return [one for call in self._calls.anchor_batch(hashes) for one in self._send(call)]
+
+    def get_anchor(self, anchor_ref: str) -> Anchor:
+        """Where a reference, pending or anchored, stands now. Needs no key."""
+        return self._send(self._calls.get_anchor(anchor_ref))
+
+    def get_anchor_by_hash(self, hash_or_receipt: HashOrReceipt) -> Anchor:
+        """Where a hash stands now, whoever had it anchored. Needs no key."""
+        return self._send(self._calls.get_anchor_by_hash(hash_or_receipt))
+
+    def wait_for_anchor(
+        self, ref_or_hash: HashOrReceipt, *, timeout: float = 7_200.0
+    ) -> AnchoredResult:
+        """Waits until a hash is anchored; by its reference, or what ``anchor`` takes.
+
+        Asks again when the root should be posted, then ever less often. Once the hash is known to
+        be pending, a service that is busy or out of reach is waited for too. ``timeout`` is in
+        seconds, for the whole wait; ``unavailable`` when it is still pending then, with
+        ``eta_seconds`` as ``retry_after``.
+        """
+        waiting = Waiting(timeout, time.monotonic())
+        while True:
+            try:
+                anchor = self._send(self._calls.find_anchor(ref_or_hash))
+            except TallyError as failure:
+                anchor = waiting.outlast(failure)
+            if "batch_id" not in anchor:
+                return anchor
+            time.sleep(waiting.pause(anchor, time.monotonic()))
 
     def issue(
         self,
@@ -191,7 +238,7 @@ class Client:
             result = self.anchor(issued.text, idempotency_key=idempotency_key)
         except TallyError as refused:
             raise AnchorError(refused, issued) from refused
-        return IssuedByIssuer(issued.receipt, issued.text, result)
+        return IssuedByIssuer.anchored(issued, result, self._calls.api_key)
 
     def _send(self, call: Call[T]) -> T:
         for attempt in count():

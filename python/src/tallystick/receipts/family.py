@@ -17,6 +17,9 @@ UNSIGNED_MEMBERS = ("anchor_ref", "tier", "anchor")
 MAX_BYTES = {"nano": 600, "standard": 3072}
 """Largest receipts, in bytes of their JCS form without the unsigned members."""
 
+CLOCK_SKEW = 300
+"""How far one clock may run ahead of another, in seconds."""
+
 FamilyName: TypeAlias = Literal["envelope", "profile", "metering", "issue", "legacy"]
 Role: TypeAlias = Literal["requester", "operator"]
 Evidence: TypeAlias = Iterable[JsonValue]

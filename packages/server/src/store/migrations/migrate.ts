@@ -4,11 +4,15 @@ import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { all, run, type Work } from '../work.ts';
 import { initial } from './0001-initial.ts';
+import { anchorLog } from './0002-anchor-log.ts';
 
 /** Column types that dialects write differently. */
 export interface ColumnTypes {
   /** Text that is compared and ordered by its bytes. */
   readonly key: RawBuilder<unknown>;
+  readonly bytes: RawBuilder<unknown>;
+  /** An integer primary key whose rows are kept in its order. */
+  readonly ordinal: RawBuilder<unknown>;
 }
 
 /** A step forward. There is none back: restore a backup instead. */
@@ -18,7 +22,7 @@ export interface Migration {
 }
 
 /** In order: the first brings a database to version 1. Only ever append. */
-const migrations: readonly Migration[] = [initial];
+const migrations: readonly Migration[] = [initial, anchorLog];
 
 /**
  * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.

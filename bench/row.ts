@@ -1,0 +1,14 @@
+import { median } from './machine.ts';
+import type { Row } from './main.ts';
+
+/** A value of every round, and the median of them. */
+export function row<Round>(
+  rounds: readonly Round[],
+  name: string,
+  unit: string,
+  of: (round: Round) => number,
+  aim?: Row['aim'],
+): Row {
+  const values = rounds.map(of);
+  return { name, unit, value: median(values), rounds: values, ...(aim === undefined ? {} : { aim }) };
+}

@@ -1,0 +1,111 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { AnchorTransaction } from '@tallystick/core';
+import { checkTrust, verifyReceipt } from '@tallystick/sdk';
+import type { Browser } from 'playwright-core';
+import { afterAll } from 'vitest';
+import { builtPage } from '../packages/web/scripts/page.ts';
+import { addBundle, launch, open, readShown, verifyText } from '../packages/web/test/browser.ts';
+import { tally, temporaryFolder } from './process.ts';
+
+/** What a verifier is given, and no service: texts of JSON. */
+export interface Evidence {
+  readonly receipt: string;
+  readonly anchor: string;
+  readonly bundle: string;
+  /** What a node of the chain says; where it is absent, the chain is not asked. */
+  readonly chain?: Chain;
+}
+
+export interface Chain {
+  readonly rpcUrl: string;
+  /** Null where it has none. */
+  readonly transaction: AnchorTransaction | null;
+}
+
+/** A verdict as all verifiers give it. */
+export interface Verdict {
+  readonly valid: boolean;
+  readonly issuer: { readonly trusted: boolean };
+  readonly checks: readonly { readonly name: string; readonly ok: boolean | null }[];
+}
+
+export type Verifier = (evidence: Evidence) => Promise<Verdict>;
+
+export const typescriptSdk: Verifier = async ({ receipt, anchor, bundle, chain }) =>
+  verifyReceipt(receipt, { trust: await checkTrust(bundle), anchor, transaction: chain?.transaction });
+
+/** The command line, which asks the node itself. */
+export const commandLine: Verifier = async ({ receipt, anchor, bundle, chain }) => {
+  const folder = temporaryFolder();
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const args = ['verify', file('receipt.json', receipt), '--anchor', file('anchor.json', anchor), '--json'];
+  const rpc = chain === undefined ? [] : ['--rpc', chain.rpcUrl];
+  const trust = ['--trust', file('bundle.json', bundle)];
+  const { stdout } = await tally([...args, ...trust, ...rpc], { TALLY_HOME: join(folder, 'home') });
+  return JSON.parse(stdout);
+};
+
+let browser: Promise<Browser> | undefined;
+afterAll(async () => (await browser)?.close());
+
+/** The web page as it is saved to disk. It can't ask a chain. */
+export const webPage: Verifier = async ({ receipt, anchor, bundle }) => {
+  browser ??= launch();
+  const { context, page } = await open(await browser, pathToFileURL(fileURLToPath(builtPage)).href);
+  await context.setOffline(true);
+  await addBundle(page, bundle);
+  await page.waitForSelector('text=Version 1');
+  await page.evaluate(() => {
+    for (const panel of document.querySelectorAll('details')) panel.open = true;
+  });
+  await page.fill('#anchor', anchor);
+  await verifyText(page, receipt);
+  const shown = await page.evaluate(readShown);
+  await context.close();
+  if (!('checks' in shown)) throw new Error(shown.title);
+  const { valid, trusted, checks } = shown;
+  return { valid, issuer: { trusted }, checks };
+};
+
+const PYTHON = fileURLToPath(new URL('../python', import.meta.url));
+const venv = join(PYTHON, '.venv', 'bin', 'python');
+const python = existsSync(venv) ? venv : 'python3';
+const pythonEnv = { ...process.env, PYTHONPATH: join(PYTHON, 'src') };
+
+/** Why the Python SDK can't be run here, or null. */
+export const pythonMissing: string | null =
+  spawnSync(python, ['-c', 'import tallystick'], { env: pythonEnv }).status === 0
+    ? null
+    : 'no Python with its dependencies';
+
+const SCRIPT = `
+import json, sys
+from datetime import datetime, timezone
+from tallystick import NOT_ASKED, AnchorTransaction, check_trust_bundle, verify
+
+given = json.load(sys.stdin)
+now = datetime.now(timezone.utc)
+trust = check_trust_bundle(given["bundle"], now=now).trust
+chain = given.get("chain", {"transaction": NOT_ASKED})["transaction"]
+if isinstance(chain, dict):
+    names = {"chainId": "chain_id", "txHash": "tx_hash", "blockHeight": "block_height",
+             "blockTime": "block_time", "from": "sender", "data": "data"}
+    chain = AnchorTransaction(**{names[name]: value for name, value in chain.items()})
+verdict = verify(given["receipt"], now=now, trust=trust, anchor=given["anchor"], transaction=chain)
+print(json.dumps(verdict.to_json()))
+`;
+
+export const pythonSdk: Verifier = async (evidence) => {
+  const child = spawn(python, ['-c', SCRIPT], { env: pythonEnv, stdio: 'pipe' });
+  child.stdin.end(JSON.stringify(evidence));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout);
+};

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import {
+  type Checkpoint,
+  equalBytes,
+  fromHex,
+  type JsonObject,
+  leafOf,
+  openCheckpoint,
+  parseTlogProof,
+  readAnchoredResult,
+  toHex,
+  type VerifierKey,
+  verifyInclusion,
+} from '@tallystick/core';
+import { nodeEngine } from '@tallystick/server';
+import { bytesOf, hashOf, type Key, place } from './log-client.ts';
+
+/** Leaves that are handed in once each, and the places that were answered for them. */
+export class Leaves {
+  /** The numbers of the leaves, by place. */
+  readonly placed: number[] = [];
+  readonly #count: number;
+  #made = 0;
+  #answered = 0;
+  /** Of the answers, the newest place. */
+  newest = -1;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  get answered(): number {
+    return this.#answered;
+  }
+
+  hashAt(index: number): string {
+    return hashOf(`leaf ${this.placed[index]}`);
+  }
+
+  /** Hands in the next `count` leaves, and a few that were answered before, which must not have moved. */
+  async place(url: string, key: Key, count: number): Promise<void> {
+    const from = this.#made;
+    this.#made = Math.min(this.#count, from + count);
+    const fresh = Array.from({ length: this.#made - from }, (_, at) => from + at);
+    const old = Array.from({ length: Math.min(this.newest, 3) }, () => this.anyPlace());
+    const hashes = [...fresh.map((number) => hashOf(`leaf ${number}`)), ...old.map((at) => this.hashAt(at))];
+    const places = await place(url, key, hashes);
+    assert.deepEqual(places.slice(fresh.length), old, 'an old leaf has moved');
+    for (const [at, number] of fresh.entries()) {
+      const index = places[at] ?? -1;
+      assert.ok(index >= 0 && this.placed[index] === undefined, `place ${index} is given twice`);
+      this.placed[index] = number;
+      this.newest = index;
+    }
+    this.#answered += fresh.length;
+  }
+
+  /** Of a leaf that was answered, by chance. */
+  anyPlace(): number {
+    for (;;) {
+      const index = Math.floor(Math.random() * this.placed.length);
+      if (this.placed[index] !== undefined) return index;
+    }
+  }
+
+  get isDone(): boolean {
+    return this.#made === this.#count;
+  }
+}
+
+const POLL_MS = 20;
+
+/** Reads proofs and checks each of them from the hash to the log's signature. */
+export class ProofReader {
+  /** How many proofs were checked. */
+  readonly checked = { tlogProof: 0, anchored: 0 };
+  /** The trees that proofs were for, root by size: a fork throws. */
+  readonly trees = new Map<number, string>();
+  readonly #url: string;
+  readonly #log: VerifierKey;
+  readonly #opened = new Map<string, Promise<Checkpoint>>();
+
+  constructor(url: string, log: VerifierKey) {
+    this.#url = url;
+    this.#log = log;
+  }
+
+  /** A C2SP tlog-proof of the leaf at a place, as soon as a checkpoint covers it. Answers the milliseconds of that. */
+  async readProof(index: number, hash: string): Promise<number> {
+    const began = performance.now();
+    for (;;) {
+      const response = await this.#ask(hash, 'text/plain');
+      const answer = await response.text();
+      assert.equal(response.status, 200, answer);
+      if (response.headers.get('content-type')?.startsWith('text/plain')) {
+        const proof = parseTlogProof(answer);
+        assert.equal(proof.index, index, `${hash} has moved`);
+        this.#include(index, hash, proof.path, await this.#open(proof.checkpoint));
+        this.checked.tlogProof += 1;
+        return performance.now() - began;
+      }
+      await setTimeout(POLL_MS);
+    }
+  }
+
+  /** The anchored result of the leaf at a place, where it has one. */
+  async readResult(index: number, hash: string): Promise<JsonObject | null> {
+    const response = await this.#ask(hash, 'application/json');
+    const answer = (await response.json()) as JsonObject;
+    assert.equal(response.status, 200, JSON.stringify(answer));
+    if (!('merkle_root' in answer)) return null;
+    const { leaf_index, merkle_path, merkle_root, tree_size, checkpoint } = readAnchoredResult(answer);
+    assert.equal(leaf_index, index, `${hash} has moved`);
+    const tree = await this.#open(checkpoint ?? '');
+    assert.deepEqual([tree.size, `sha256:${toHex(tree.root)}`], [tree_size, merkle_root]);
+    const path = merkle_path.map((node) => fromHex(node.replace('sha256:', ''), 32));
+    this.#include(index, hash, path, tree);
+    this.checked.anchored += 1;
+    return answer;
+  }
+
+  #ask(hash: string, accept: string): Promise<Response> {
+    return fetch(`${this.#url}/v1/anchor/by-hash/${hash}`, { headers: { accept } });
+  }
+
+  #open(note: string): Promise<Checkpoint> {
+    const known = this.#opened.get(note);
+    if (known !== undefined) return known;
+    const opened = openCheckpoint(note, { ...this.#log, origin: this.#log.name }, nodeEngine);
+    this.#opened.set(note, opened);
+    return opened;
+  }
+
+  #include(index: number, hash: string, path: readonly Uint8Array[], { size, root }: Checkpoint): void {
+    const leafHash = leafOf(bytesOf(hash));
+    assert.ok(
+      verifyInclusion({ index, size, leafHash, path, root }),
+      `leaf ${index} is not in ${size} leaves`,
+    );
+    const seen = this.trees.get(size) ?? toHex(root);
+    assert.ok(equalBytes(fromHex(seen), root), `there are two trees of ${size} leaves`);
+    this.trees.set(size, seen);
+  }
+}

@@ -1,0 +1,17 @@
+import { Option } from 'commander';
+import { UsageError } from '../output.ts';
+
+/** `--rpc`: a node of the chain. Its URL may hold a secret, so that no message repeats it. */
+export function rpcOption(): Option {
+  return new Option('--rpc [url]', 'ask the chain too, through this node (default: TALLY_CHAIN_RPC_URL)')
+    .preset(process.env.TALLY_CHAIN_RPC_URL ?? '')
+    .argParser(rpcUrl);
+}
+
+/** @throws UsageError */
+function rpcUrl(text: string): string {
+  if (text === '')
+    throw new UsageError('Give --rpc the URL of a node of the chain, or set TALLY_CHAIN_RPC_URL.');
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new UsageError('--rpc takes the URL of a node of the chain, such as https://rpc.example.com.');
+}

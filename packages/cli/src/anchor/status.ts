@@ -1,0 +1,49 @@
+import { isObject, type JsonValue, parseTimestamp } from '@tallystick/core';
+import { paint } from '../output.ts';
+import { printable } from '../printable.ts';
+
+/** What `GET /v1/log` says, for a person. */
+export function* statusLines(status: JsonValue, now: number): Generator<string> {
+  const said = isObject(status) ? status : {};
+  yield paint('bold', shown(said.origin));
+  yield* [
+    line('key', shown(said.verifier_key)),
+    line('hashes', sizes(said)),
+    line('next posting', nextPosting(said.next_posting_at, said.period_seconds, now)),
+    line('overdue', overdue(said.overdue_seconds)),
+    line('posts to', postsTo(said.chain ?? null)),
+  ];
+  for (const name of ['accepting', 'posting']) {
+    if (said[name] !== 'ok') yield line(name, paint('yellow', shown(said[name])));
+  }
+}
+
+const line = (name: string, value: string): string => `  ${paint('dim', name.padEnd(12))}  ${value}`;
+
+function shown(value: JsonValue | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? printable(`${value}`) : '–';
+}
+
+function count(value: JsonValue | undefined): string {
+  return typeof value === 'number' ? value.toLocaleString('en') : shown(value);
+}
+
+function sizes({ accepted, tree_size, anchored_size }: Readonly<Record<string, JsonValue>>): string {
+  return `${count(accepted)} accepted, ${count(tree_size)} in the newest checkpoint, ${count(anchored_size)} anchored`;
+}
+
+function nextPosting(at: JsonValue | undefined, period: JsonValue | undefined, now: number): string {
+  const instant = typeof at === 'string' ? parseTimestamp(at) : null;
+  const seconds = instant === null ? null : Math.max(0, Math.ceil(instant.seconds - now / 1000));
+  return `${shown(at)}${seconds === null ? '' : `, in ${seconds} s`} (every ${shown(period)} s)`;
+}
+
+function overdue(seconds: JsonValue | undefined): string {
+  return seconds === 0 ? 'nothing' : paint('yellow', `for ${shown(seconds)} s`);
+}
+
+function postsTo(chain: JsonValue): string {
+  if (!isObject(chain)) return 'no chain: hashes stay pending';
+  const { network, chain_id, address } = chain;
+  return `${shown(network)} (chain ${shown(chain_id)}) from ${shown(address)}`;
+}

@@ -1,0 +1,124 @@
+import { parseAnchorRef } from '@tallystick/core';
+import type { Command } from 'commander';
+import { handOnAnchor } from '../anchor/hand-on.ts';
+import { hashIn, hashOfFile, hashOption } from '../anchor/hash.ts';
+import { type AnchorAnswer, acceptHash, anchorOfHash, anchorOfRef } from '../anchor/results.ts';
+import { statusLines } from '../anchor/status.ts';
+import { untilAnchored } from '../anchor/wait.ts';
+import { apiKeyOption, requireKey } from '../api-key.ts';
+import { call, urlOption } from '../client.ts';
+import { asUsage, print, printJson, UsageError } from '../output.ts';
+import type { Destination } from '../receipt-out.ts';
+
+interface GetOptions extends Destination {
+  readonly url: string;
+  readonly wait?: boolean;
+}
+
+interface AnchorOptions extends GetOptions {
+  readonly sha256?: Uint8Array;
+  readonly apiKey?: string;
+}
+
+/** `tally anchor`: hashes into a service's log, and what becomes of them. */
+export function anchorCommands(program: Command): void {
+  const anchor = program
+    .command('anchor')
+    .summary('anchor a receipt’s hash on a chain')
+    .description(
+      'Hands the hash of a receipt to a service’s log, whose root goes to a chain at the next posting. Only the hash leaves this machine.',
+    )
+    .argument('[file]', 'the receipt: a file, or - for standard input')
+    .option('--sha256 <hash>', 'the hash itself: hex or base64url', hashOption)
+    .addOption(apiKeyOption());
+  shared(anchor)
+    .addHelpText('after', ANCHOR_HELP)
+    .hook('preSubcommand', refuseEarlyOptions)
+    .action(anchorFile);
+
+  shared(
+    anchor
+      .command('get')
+      .summary('where a hash is: pending, or anchored with its proof')
+      .description('Asks where a hash is. Anyone may: it needs no key.')
+      .argument('<anchor>', 'an anchor reference, a hash, or the file of a receipt'),
+  ).action(getAnchor);
+
+  anchor
+    .command('status')
+    .summary('how a service’s log is')
+    .description('Shows how far a service’s log has come, when it posts next, and where.')
+    .addOption(urlOption())
+    .option('--json', 'as JSON')
+    .action(async ({ url, json }: { url: string; json?: boolean }) => {
+      const { body } = await call(url, '/v1/log');
+      if (json) return printJson(body);
+      for (const line of statusLines(body, Date.now())) print(line);
+    });
+}
+
+const ANCHOR_HELP = `
+Examples:
+  $ export TALLY_API_KEY=$(cat my-key)
+  $ tally anchor receipt.json --wait --out anchor.json
+  $ tally verify receipt.json --anchor anchor.json
+  $ tally anchor get receipt.json                       later, without a key
+  $ tally anchor status`;
+
+function shared(command: Command): Command {
+  return command
+    .addOption(urlOption())
+    .option('--wait', 'ask until it is anchored')
+    .option('--out <file>', 'write the result to a file')
+    .option('--json', 'the result, indented; with --out, what was written');
+}
+
+/** The options of `tally anchor` itself would not reach its subcommand. @throws UsageError */
+function refuseEarlyOptions(anchor: Command, subcommand: Command): void {
+  const early = anchor.options.find(
+    (option) => anchor.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (early === undefined) return;
+  const name = subcommand.name();
+  throw new UsageError(
+    `Give ${early.long} after the word “${name}” (tally anchor ${name} ${early.long} …), or for a file of that name ./${name}`,
+  );
+}
+
+async function anchorFile(file: string | undefined, options: AnchorOptions): Promise<void> {
+  const { url, sha256, apiKey, wait } = options;
+  if ((file === undefined) === (sha256 === undefined)) {
+    throw new UsageError('Give either the file of a receipt, - for standard input, or a hash with --sha256.');
+  }
+  const key = requireKey(apiKey);
+  const hash = sha256 ?? (await hashOfFile(file ?? '-'));
+  const accepted = await acceptHash(url, hash, key);
+  const answer = wait ? await untilAnchored(accepted, () => anchorOfHash(url, hash)) : accepted;
+  handOnAnchor(answer, options, file === '-' ? undefined : file);
+}
+
+async function getAnchor(anchor: string, options: GetOptions): Promise<void> {
+  const ask = await questionFor(anchor, options.url);
+  const first = await ask();
+  const answer = options.wait ? await untilAnchored(first, ask) : first;
+  const isFile = hashIn(anchor) === null && anchor !== '-' && !anchor.startsWith('urn:');
+  handOnAnchor(answer, options, isFile ? anchor : undefined);
+}
+
+async function questionFor(anchor: string, url: string): Promise<() => Promise<AnchorAnswer>> {
+  if (anchor.startsWith('urn:')) {
+    requireRef(anchor);
+    return () => anchorOfRef(url, anchor);
+  }
+  const hash = hashIn(anchor) ?? (await hashOfFile(anchor));
+  return () => anchorOfHash(url, hash);
+}
+
+/** @throws UsageError */
+function requireRef(text: string): void {
+  try {
+    parseAnchorRef(text);
+  } catch (error) {
+    throw asUsage(error);
+  }
+}

@@ -1,0 +1,69 @@
+import type { Tier } from '@tallystick/server';
+import { type Command, Option } from 'commander';
+import { UsageError } from '../output.ts';
+
+/** The server's module is loaded only when it is needed. */
+const TIERS = ['pro', 'scale', 'enterprise'] as const satisfies readonly Tier[];
+const MAX_LABEL = 200;
+
+/** `tally apikey`: who may anchor at the service on this machine. */
+export function apiKeyCommands(program: Command): void {
+  const keys = program
+    .command('apikey')
+    .summary('the service’s API keys')
+    .description(
+      'API keys, by which clients anchor. Works on the data of the service on this machine, also while it runs: a key counts from the next request on, and a revoked one no more.',
+    );
+
+  keys
+    .command('create')
+    .summary('make a key')
+    .description('Makes a key and prints it, this once: only its hash is kept.')
+    .addOption(new Option('--tier <tier>', 'what it may').choices([...TIERS]).makeOptionMandatory())
+    .option('--label <text>', 'what to remember of it', label)
+    .option('--json', 'as JSON')
+    .addHelpText('after', CREATE_HELP)
+    .action(async (options: { tier: Tier; label?: string; json?: boolean }) =>
+      (await import('../service/api-keys.ts')).create(options),
+    );
+
+  keys
+    .command('list')
+    .summary('list the keys')
+    .description('Lists ids, tiers, labels and dates. The keys themselves are not kept.')
+    .option('--json', 'as JSON')
+    .action(async (options: { json?: boolean }) => (await import('../service/api-keys.ts')).list(options));
+
+  keys
+    .command('revoke')
+    .summary('revoke a key')
+    .description('Revokes a key from the next request on. What was anchored with it stays anchored.')
+    .argument('<id>', 'its id (tally apikey list), not the key')
+    .option('--json', 'as JSON')
+    .action(async (id: string, options: { json?: boolean }) => {
+      requireId(id);
+      await (await import('../service/api-keys.ts')).revoke(id, options);
+    });
+}
+
+const CREATE_HELP = `
+Tiers:
+  pro         50,000 receipts and hashes a month; anchored where they ask for it
+  scale       no limit; every receipt is anchored
+  enterprise  no limit; every receipt is anchored
+
+Example:
+  $ tally apikey create --tier pro --label "acme, invoice 117" > acme.key`;
+
+function label(text: string): string {
+  if (text !== '' && text.length <= MAX_LABEL) return text;
+  throw new UsageError(`A label has 1 to ${MAX_LABEL} characters.`);
+}
+
+/** The message does not repeat what was given: it may be a key. */
+function requireId(id: string): void {
+  if (/^key_[0-9a-z]{16}$/.test(id)) return;
+  throw new UsageError(
+    'That is not the id of a key: key_ and 16 letters and digits, as tally apikey list shows it.',
+  );
+}

@@ -1,0 +1,90 @@
+import { parseVerifierKey, TallyError, type VerifierKey } from '@tallystick/core';
+import { type Command, Option } from 'commander';
+import { serviceUrl } from '../client.ts';
+import { type Exit, UsageError } from '../output.ts';
+import type { MonitorOptions } from '../service/monitor.ts';
+import type { WitnessOptions } from '../service/witness.ts';
+
+/** `tally log witness` and `tally log monitor`: who keep a log honest from outside. */
+export function followerCommands(log: Command, finish: (exit: Exit) => void): void {
+  log
+    .command('witness')
+    .summary('run a witness that cosigns logs')
+    .description(
+      'Runs a C2SP tlog-witness until SIGTERM or SIGINT: it cosigns a log’s checkpoint once it is proved to extend what it cosigned before. Prints the witness’s verifier key.',
+    )
+    .requiredOption('--name <name>', 'the witness’s name, such as witness.example.com', keyName)
+    .requiredOption('--key <file>', 'your key file (tally keys generate), used for nothing else')
+    .addOption(
+      new Option('--log <vkey...>', 'the verifier keys of the logs that it follows')
+        .argParser(collectKeys)
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--listen <host:port>', 'where it answers; port 0 for any free one', address)
+    .requiredOption('--state <file>', 'what it cosigned last; never an older copy')
+    .option('--json', 'what it is, as JSON, once it is ready')
+    .addHelpText('after', WITNESS_HELP)
+    .action(async (options: WitnessOptions) => (await import('../service/witness.ts')).witness(options));
+
+  log
+    .command('monitor')
+    .summary('follow a log from outside')
+    .description(
+      'Looks at a log’s checkpoint and tiles again and again, and ends with 1 when it has forked or rolled back. The newest checkpoint seen is kept in the state file.',
+    )
+    .requiredOption('--url <url>', 'the log: the URL of its service', serviceUrl)
+    .requiredOption('--vkey <vkey>', 'the log’s verifier key (tally anchor status)', key)
+    .requiredOption('--state <file>', 'the newest checkpoint that was seen')
+    .option('--every <seconds>', 'how often it looks', seconds, 60)
+    .option('--once', 'look a single time')
+    .option('--json', 'as JSON: one document with --once, else one line for each look')
+    .addHelpText('after', MONITOR_HELP)
+    .action(async (options: MonitorOptions) =>
+      finish(await (await import('../service/monitor.ts')).monitor(options)),
+    );
+}
+
+const WITNESS_HELP = `
+Example:
+  $ tally keys generate --out witness.json
+  $ tally log witness --name witness.example.com --key witness.json --state witness.state \\
+      --listen 127.0.0.1:7380 --log "log.example.com+5f6d3a46+AYXKG9…"`;
+
+const MONITOR_HELP = `
+Exit status: 1 when the log has forked or rolled back, or shows what it has not signed.
+
+Example:
+  $ tally log monitor --url https://api.example.com --vkey "log.example.com+5f6d3a46+AYXKG9…" --state seen.txt`;
+
+/** @throws UsageError */
+function key(text: string): VerifierKey {
+  try {
+    return parseVerifierKey(text);
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    throw new UsageError(`“${text}” is not the verifier key of a log. ${error.message}`, { cause: error });
+  }
+}
+
+function collectKeys(text: string, before: readonly VerifierKey[] = []): readonly VerifierKey[] {
+  return [...before, key(text)];
+}
+
+/** What may name a key (C2SP signed-note). */
+function keyName(text: string): string {
+  if (/^[^\p{White_Space}\p{Cc}+]+$/u.test(text)) return text;
+  throw new UsageError('The name of a witness is not empty and has neither spaces nor “+”.');
+}
+
+function address(text: string): { host: string; port: number } {
+  const [, host = '', digits = ''] = /^(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (host === '' || port > 65_535) throw new UsageError('--listen takes host:port, such as 127.0.0.1:7380.');
+  return { host: host.replace(/^\[|\]$/g, ''), port };
+}
+
+function seconds(text: string): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (value < 1) throw new UsageError('--every takes a whole number of seconds from 1.');
+  return value;
+}

@@ -1,0 +1,26 @@
+import { type Checkpoint, toHex } from '@tallystick/core';
+import { download } from '../client.ts';
+import { printJson } from '../output.ts';
+import type { TrustSource } from '../trust-sources.ts';
+import { openTrusted } from './trusted.ts';
+
+/** A service's newest checkpoint, to the byte, not yet checked. */
+export async function fetchCheckpoint(url: string): Promise<string> {
+  return new TextDecoder().decode(await download(url, '/checkpoint', 'text/plain'));
+}
+
+/** Prints a service's newest checkpoint, once its signature is found good. */
+export async function printCheckpoint(
+  url: string,
+  sources: readonly TrustSource[],
+  json: boolean,
+): Promise<void> {
+  const note = await fetchCheckpoint(url);
+  sayCheckpoint(note, await openTrusted(note, sources), json);
+}
+
+/** Prints a signed note whose signature was checked. */
+export function sayCheckpoint(note: string, { origin, size, root }: Checkpoint, json: boolean): void {
+  if (json) printJson({ origin, size, root: toHex(root), note });
+  else process.stdout.write(note);
+}

@@ -1,0 +1,78 @@
+import {
+  entriesPath,
+  leafOf,
+  parseTlogProof,
+  TallyError,
+  TILE_WIDTH,
+  toBase64url,
+  verifyInclusion,
+} from '@tallystick/core';
+import { hashIn, hashOfFile } from '../anchor/hash.ts';
+import { download } from '../client.ts';
+import type { TrustSource } from '../trust-sources.ts';
+import { fetchCheckpoint } from './checkpoint.ts';
+import { openTrusted } from './trusted.ts';
+
+/** An entry in a bundle: its length in two bytes, and the hash. */
+const ENTRY_BYTES = 34;
+
+/** A proof that was checked. */
+export interface Proof {
+  /** The C2SP tlog-proof, to the byte. */
+  readonly text: string;
+  readonly origin: string;
+  readonly index: number;
+  readonly size: number;
+}
+
+/**
+ * The proof that a hash is in a service's log: checked from the hash to the log's signature.
+ * @param what a hash, the index of a leaf, or the file of a receipt
+ * @throws anchor_not_found, tlog_proof_invalid, checkpoint_signature_invalid; the service's refusals
+ */
+export async function prove(what: string, url: string, sources: readonly TrustSource[]): Promise<Proof> {
+  const hash = await hashFor(what, url, sources);
+  const bytes = await download(url, `/v1/anchor/by-hash/${toBase64url(hash)}`, 'text/plain');
+  const text = new TextDecoder().decode(bytes);
+  if (text.startsWith('{')) {
+    throw new TallyError('anchor_not_found', 'No checkpoint covers the hash yet. Try again in a second.');
+  }
+  return checkedProof(text, hash, sources);
+}
+
+async function checkedProof(text: string, hash: Uint8Array, sources: readonly TrustSource[]): Promise<Proof> {
+  const { index, path, checkpoint } = parseTlogProof(text);
+  const { origin, size, root } = await openTrusted(checkpoint, sources);
+  if (index < size && verifyInclusion({ index, size, leafHash: leafOf(hash), path, root })) {
+    return { text, origin, index, size };
+  }
+  throw new TallyError(
+    'tlog_proof_invalid',
+    `The path does not lead from the hash, as leaf ${index} of ${size}, to the root of the checkpoint.`,
+  );
+}
+
+async function hashFor(what: string, url: string, sources: readonly TrustSource[]): Promise<Uint8Array> {
+  if (/^(?:0|[1-9]\d{0,15})$/.test(what)) return hashAt(Number(what), url, sources);
+  return hashIn(what) ?? (await hashOfFile(what));
+}
+
+/** The hash of a leaf, from the log's public tiles. That it is this leaf's, the proof shows. */
+async function hashAt(index: number, url: string, sources: readonly TrustSource[]): Promise<Uint8Array> {
+  const { size } = await openTrusted(await fetchCheckpoint(url), sources);
+  if (index >= size) {
+    throw new TallyError(
+      'anchor_not_found',
+      `The newest checkpoint is of the size ${size}: it has no leaf ${index}.`,
+    );
+  }
+  const tile = Math.floor(index / TILE_WIDTH);
+  const width = Math.min(TILE_WIDTH, size - tile * TILE_WIDTH);
+  const path = entriesPath(tile, width);
+  const entries = await download(url, `/${path}`);
+  if (entries.length !== width * ENTRY_BYTES) {
+    throw new TallyError('unavailable', `${url} answered ${path} with ${entries.length} bytes.`);
+  }
+  const start = (index % TILE_WIDTH) * ENTRY_BYTES;
+  return entries.slice(start + 2, start + ENTRY_BYTES);
+}

@@ -1,0 +1,48 @@
+import {
+  type Checkpoint,
+  fromBase64url,
+  type LogKey,
+  openCheckpoint,
+  parseCheckpointText,
+  parseNote,
+  TallyError,
+} from '@tallystick/core';
+import { UsageError } from '../output.ts';
+import { type TrustSource, trustSources } from '../trust-sources.ts';
+
+export interface TrustOptions {
+  readonly trust?: string;
+  readonly root?: string;
+}
+
+/** The bundles to judge a log by: the chosen one, or all that are saved. @throws UsageError where there is none */
+export async function logTrust({ trust, root }: TrustOptions): Promise<readonly TrustSource[]> {
+  const { sources } = await trustSources(trust, { now: Date.now(), root });
+  if (sources.length > 0) return sources;
+  throw new UsageError('No trust is saved that says whose log it is. Fetch it once: tally trust fetch <url>');
+}
+
+/**
+ * The checkpoint in a signed note, once a log that the trust knows is found to have signed it.
+ * @throws note_invalid, checkpoint_invalid, checkpoint_signature_invalid
+ */
+export async function openTrusted(note: string, sources: readonly TrustSource[]): Promise<Checkpoint> {
+  const { origin } = parseCheckpointText(parseNote(note).text);
+  let fault = new TallyError(
+    'checkpoint_signature_invalid',
+    `The trust at hand does not know the log ${origin}, so nothing says whose signature it is. Fetch its service’s trust: tally trust fetch <url>`,
+  );
+  for (const log of sources.flatMap(logOf).filter((one) => one.origin === origin)) {
+    try {
+      return await openCheckpoint(note, log);
+    } catch (error) {
+      if (!(error instanceof TallyError)) throw error;
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+function logOf({ bundle: { log } }: TrustSource): LogKey[] {
+  return log === null ? [] : [{ origin: log.origin, publicKey: fromBase64url(log.public_key, 32) }];
+}

@@ -1,0 +1,121 @@
+import { fromBase64url, type LogKey, openCheckpoint, TallyError } from '@tallystick/core';
+import {
+  type ChainReader,
+  type Config,
+  type FsckReport,
+  fsckLog,
+  openChainReader,
+  type openStore,
+  rawDecoder,
+  recordedAnchors,
+} from '@tallystick/server';
+import { sayCheckpoint } from '../log/checkpoint.ts';
+import { asUsage, EXIT, type Exit, paint, print, printJson, UsageError } from '../output.ts';
+import { printable } from '../printable.ts';
+import { leavesText, ProgressLine } from '../progress-line.ts';
+import { requireDatabase, serviceConfig, withStore } from './files.ts';
+
+type Store = Awaited<ReturnType<typeof openStore>>;
+
+const RPC_TIMEOUT_MS = 15_000;
+
+/** Recomputes the log of this machine's service and names all that differs. */
+export async function fsck({ rpc, json }: { rpc?: string; json?: boolean }): Promise<Exit> {
+  const config = serviceConfig();
+  const chain = rpc === undefined ? null : await openChain(rpc, config);
+  const report = await withLog(config, (store, log) => watchedFsck(store, log, config, chain));
+  const { faultCount, ...rest } = report;
+  if (json)
+    printJson({ ok: faultCount === 0, ...rest, fault_count: faultCount, chain_asked: chain !== null });
+  else for (const line of reportLines(report, chain !== null)) print(line);
+  return faultCount === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Prints the newest checkpoint of this machine's service, once its signature is found good. */
+export async function checkpoint(json: boolean): Promise<void> {
+  await withLog(serviceConfig(), async (store, log) => {
+    const newest = await store.log.newestCheckpoint();
+    if (newest === null) throw new TallyError('not_found', 'The log has signed no checkpoint yet.');
+    sayCheckpoint(newest.note, await openCheckpoint(newest.note, log), json);
+  });
+}
+
+/** @throws UsageError where there is no database, or no log in it */
+async function withLog<T>(config: Config, work: (store: Store, log: LogKey) => Promise<T>): Promise<T> {
+  requireDatabase(config);
+  return withStore(config, async (store) => {
+    const { log } = await recordedAnchors(store);
+    if (log === null) throw new UsageError('There is no log in this database: no service has run on it yet.');
+    return work(store, { origin: log.origin, publicKey: fromBase64url(log.public_key, 32) });
+  });
+}
+
+/** @throws UsageError where the node is of another chain or can't be asked, which is no fault of the log */
+async function openChain(rpcUrl: string, { chain: { id, finality } }: Config): Promise<ChainReader> {
+  try {
+    const reader = await openChainReader({ rpcUrl, chainId: id, finality, timeoutMs: RPC_TIMEOUT_MS });
+    await reader.check();
+    return reader;
+  } catch (error) {
+    throw asUsage(error);
+  }
+}
+
+async function watchedFsck(
+  store: Store,
+  log: LogKey,
+  config: Config,
+  chain: ChainReader | null,
+): Promise<FsckReport> {
+  const line = new ProgressLine(process.stderr);
+  try {
+    return await fsckLog({
+      store: store.log,
+      log,
+      witnesses: config.log.witnesses,
+      decodeAttempt: await rawDecoder(),
+      ...(chain === null ? {} : { chain: watchedChain(chain, line) }),
+      onProgress: (checked, leaves) =>
+        line.draw((elapsedMs) => leavesText(checked, elapsedMs, leaves === 0 ? null : checked / leaves)),
+    });
+  } finally {
+    line.end();
+  }
+}
+
+/** Each posting is one question or more, so that this can take longer than all that is done here. */
+function watchedChain(chain: ChainReader, line: ProgressLine): Pick<ChainReader, 'transaction'> {
+  let asked = 0;
+  return {
+    async transaction(txHash) {
+      asked += 1;
+      line.draw(() => `asked the chain about ${counted(asked, 'posting')}`);
+      try {
+        return await chain.transaction(txHash);
+      } catch (error) {
+        throw asUsage(error);
+      }
+    },
+  };
+}
+
+function* reportLines(report: FsckReport, chainAsked: boolean): Generator<string> {
+  const { leaves, tiles, checkpoints, postings, faults, faultCount } = report;
+  for (const { where, what } of faults)
+    yield `${paint('red', '✗')} ${paint('bold', printable(where))}: ${printable(what)}`;
+  if (faultCount > faults.length) yield `… and ${faultCount - faults.length} more`;
+  const read = [
+    counted(leaves, 'leaf', 'leaves'),
+    counted(tiles, 'tile'),
+    counted(checkpoints, 'checkpoint'),
+    counted(postings, 'posting'),
+  ].join(', ');
+  const asked = chainAsked ? 'The chain was asked.' : 'The chain was not asked (--rpc).';
+  yield faultCount === 0
+    ? `${paint('green', '✓ Sound')}: ${read}. ${asked}`
+    : `${paint('red', '✗ Not sound')}: ${counted(faultCount, 'fault')} in ${read}. ${asked}`;
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}

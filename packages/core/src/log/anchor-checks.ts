@@ -1,0 +1,178 @@
+import type { Ed25519Engine } from '../ed25519/profile.ts';
+import { fromBase64url } from '../encoding/base64url.ts';
+import { equalBytes, utf8 } from '../encoding/bytes.ts';
+import { fromHex, toHex } from '../encoding/hex.ts';
+import { TallyError } from '../errors.ts';
+import { sha256 } from '../hash.ts';
+import { verifyInclusion } from '../merkle/inclusion.ts';
+import { orNull } from '../or-null.ts';
+import { type Check, CLOCK_SKEW, check, failed, passed, unchecked } from '../receipts/family.ts';
+import { formatTimestamp } from '../time.ts';
+import type { AnchorAuthority } from '../trust/issuer.ts';
+import { type AnchoredResult, leafIndexOf, leafOf } from './anchored.ts';
+import { type Checkpoint, openCheckpoint, parseCheckpointText } from './checkpoint.ts';
+import { parseNote } from './note.ts';
+import { decodePosting, type PostedHead } from './posting.ts';
+
+/** A transaction as the caller read it from a node of the chain, in a block that the caller takes for final. */
+export interface AnchorTransaction {
+  readonly chainId: number;
+  /** `0x` and 64 hex. */
+  readonly txHash: string;
+  readonly blockHeight: number;
+  /** Unix seconds, the block's own. */
+  readonly blockTime: number;
+  /** `0x` and 40 hex in any case: who signed it. */
+  readonly from: string;
+  /** The calldata: `0x` hex. */
+  readonly data: string;
+}
+
+/** What is known when an anchor is checked. */
+export interface AnchorFacts {
+  /** 32 bytes. */
+  readonly anchoredHash: Uint8Array;
+  /** When the receipt says that it was issued: Unix seconds. */
+  readonly issuedAt: number;
+  /** Null: the chain has no such transaction. Undefined: nobody asked it. */
+  readonly transaction: AnchorTransaction | null | undefined;
+  /** The logs that the verifier knows, each with the account that posts its roots. */
+  readonly anchors: readonly AnchorAuthority[];
+  readonly engine: Ed25519Engine;
+}
+
+export interface AnchorVerdict {
+  readonly checks: readonly Check[];
+  /** Unix milliseconds at which the chain proves that the receipt existed; undefined where nothing does. */
+  readonly existedAt: number | undefined;
+}
+
+/**
+ * Judges an anchored result: that the path leads from the receipt to the root, that the log signed this root, and that
+ * the account that posts for the log put it on the chain. A checkpoint and a transaction each stand for the tree size
+ * where the result does not say it.
+ */
+export async function checkAnchor(result: AnchoredResult, facts: AnchorFacts): Promise<AnchorVerdict> {
+  const { transaction } = facts;
+  const noted = notedHead(result);
+  const posted = postedHead(transaction);
+  const size = result.tree_size ?? noted?.size ?? posted?.size;
+  const inclusion = inclusionCheck(result, facts.anchoredHash, size);
+  const onChain = transactionCheck(result, facts, noted, posted);
+  return {
+    checks: [inclusion, await checkpointCheck(result, facts, noted), onChain],
+    existedAt: transaction && inclusion.ok && onChain.ok ? transaction.blockTime * 1000 : undefined,
+  };
+}
+
+/** What the note says, not yet believed; null where there is none or it can't be read. */
+function notedHead({ checkpoint }: AnchoredResult): Checkpoint | null {
+  return checkpoint === undefined ? null : orNull(() => parseCheckpointText(parseNote(checkpoint).text));
+}
+
+function postedHead(transaction: AnchorTransaction | null | undefined): PostedHead | null {
+  return transaction && /^0x(?:[0-9a-f]{2})*$/.test(transaction.data)
+    ? decodePosting(fromHex(transaction.data.slice(2)))
+    : null;
+}
+
+function inclusionCheck(result: AnchoredResult, hash: Uint8Array, size: number | undefined): Check {
+  const name = 'anchor';
+  if (size === undefined) {
+    return unchecked(name, 'It does not say how many leaves the root is over; its transaction does.');
+  }
+  const index = leafIndexOf(result);
+  const included = verifyInclusion({
+    index,
+    size,
+    leafHash: leafOf(hash),
+    path: result.merkle_path.map(hashIn),
+    root: hashIn(result.merkle_root),
+  });
+  return check(
+    name,
+    included,
+    `The receipt is leaf ${index} of the ${size} that ${result.merkle_root} is over.`,
+    `The path does not lead from this receipt, as leaf ${index} of ${size}, to ${result.merkle_root}.`,
+  );
+}
+
+const hashIn = (text: string): Uint8Array => fromHex(text.slice('sha256:'.length), 32);
+
+async function checkpointCheck(
+  result: AnchoredResult,
+  { anchors, engine }: AnchorFacts,
+  noted: Checkpoint | null,
+): Promise<Check> {
+  const name = 'anchor_checkpoint';
+  const { checkpoint, merkle_root, tree_size } = result;
+  if (checkpoint === undefined) return unchecked(name, 'No checkpoint was given.');
+  if (noted === null) return failed(name, 'The checkpoint is not a signed note of a tree head.');
+  const { origin, size, root } = noted;
+  if (merkle_root !== `sha256:${toHex(root)}` || size !== (tree_size ?? size)) {
+    return failed(name, 'The checkpoint is of another tree than the anchored result.');
+  }
+  let verdict = unchecked(name, `The trust given does not know the log ${origin}.`);
+  for (const log of anchors.flatMap(({ log }) => (log?.origin === origin ? log : []))) {
+    try {
+      await openCheckpoint(checkpoint, { origin, publicKey: fromBase64url(log.public_key, 32) }, engine);
+      return passed(name, `${origin} signed this root over ${size} leaves.`);
+    } catch (error) {
+      if (!(error instanceof TallyError)) throw error;
+      verdict = failed(name, error.message);
+    }
+  }
+  return verdict;
+}
+
+function transactionCheck(
+  result: AnchoredResult,
+  { transaction, anchors, issuedAt }: AnchorFacts,
+  noted: Checkpoint | null,
+  posted: PostedHead | null,
+): Check {
+  const name = 'anchor_transaction';
+  const { network, tx_hash, block_height, merkle_root, tree_size, verified_at } = result;
+  if (transaction === undefined) {
+    return unchecked(
+      name,
+      `The chain was not asked; that it was final at ${verified_at} is signed by nobody.`,
+    );
+  }
+  if (transaction === null) return failed(name, `${network} has no transaction ${tx_hash}.`);
+  if (transaction.txHash.toLowerCase() !== tx_hash || transaction.blockHeight !== block_height) {
+    return failed(name, `The transaction is ${transaction.txHash} in block ${transaction.blockHeight}.`);
+  }
+  if (posted === null) return failed(name, 'The transaction posts no root.');
+  if (
+    merkle_root !== `sha256:${toHex(posted.root)}` ||
+    posted.size !== (tree_size ?? noted?.size ?? posted.size)
+  ) {
+    return failed(name, `It posts sha256:${toHex(posted.root)} over ${posted.size} leaves.`);
+  }
+  const isPosted = (origin: string): boolean => equalBytes(sha256(utf8(origin)), posted.originSha256);
+  if (noted !== null && !isPosted(noted.origin)) {
+    return failed(name, `It posts the root of another log than ${noted.origin}.`);
+  }
+  const chains = anchors.flatMap(({ log, chain }) => (log && isPosted(log.origin) && chain ? chain : []));
+  if (chains.length === 0) {
+    return unchecked(name, 'The trust given does not know the account that posts for this log.');
+  }
+  const from = transaction.from.toLowerCase();
+  const vouched = chains.some(
+    (chain) =>
+      chain.network === network &&
+      chain.chain_id === transaction.chainId &&
+      chain.address.toLowerCase() === from,
+  );
+  if (!vouched) {
+    return failed(name, `${from} on chain ${transaction.chainId} (${network}) does not post for this log.`);
+  }
+  const at = formatTimestamp(transaction.blockTime * 1000);
+  return check(
+    name,
+    issuedAt <= transaction.blockTime + CLOCK_SKEW,
+    `It existed at ${at}: block ${block_height} of ${network} has the root.`,
+    `It claims to be issued after it was anchored at ${at}.`,
+  );
+}

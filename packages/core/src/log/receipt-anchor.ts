@@ -1,0 +1,51 @@
+import { TallyError } from '../errors.ts';
+import { sha256 } from '../hash.ts';
+import { canonicalBytes } from '../json/canonical.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
+import { orNull } from '../or-null.ts';
+import { type Check, type Family, failed, unchecked } from '../receipts/family.ts';
+import { isObject } from '../receipts/shape.ts';
+import { type AnchorFacts, type AnchorVerdict, checkAnchor } from './anchor-checks.ts';
+import { parseAnchorRef } from './anchor-ref.ts';
+import { readAnchoredResult } from './anchored.ts';
+
+/**
+ * Judges the anchor that was given with a receipt, or else the one that the receipt carries. Nobody signed what it
+ * carries: where that can't be read, nothing is proved and nothing contradicted.
+ */
+export async function judgeAnchor(
+  family: Family,
+  receipt: JsonObject,
+  given: JsonValue | undefined,
+  facts: Omit<AnchorFacts, 'anchoredHash'>,
+): Promise<AnchorVerdict> {
+  const anchor = given ?? receipt.anchor ?? null;
+  const batch = pendingBatch(anchor ?? receipt);
+  if (batch !== null) {
+    return unproved(unchecked('anchor', `Still pending: its root is to be posted at ${batch}.`));
+  }
+  if (anchor === null) return unproved(unchecked('anchor', 'No anchor proof was given.'));
+  try {
+    const anchoredHash = sha256(canonicalBytes(family.anchored(receipt)));
+    return await checkAnchor(readAnchoredResult(anchor), { ...facts, anchoredHash });
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    if (given === undefined || given === null) return unproved(unchecked('anchor', error.message));
+    const detail = 'Not reached: the anchor has not the form of an anchored result.';
+    return unproved(
+      failed('anchor', error.message),
+      unchecked('anchor_checkpoint', detail),
+      unchecked('anchor_transaction', detail),
+    );
+  }
+}
+
+const unproved = (...checks: readonly Check[]): AnchorVerdict => ({ checks, existedAt: undefined });
+
+/** The batch that a pending result, or a receipt by its own reference, waits for. */
+function pendingBatch(value: JsonValue): string | null {
+  if (!isObject(value) || typeof value.anchor_ref !== 'string') return null;
+  const { anchor_ref } = value;
+  const ref = orNull(() => parseAnchorRef(anchor_ref));
+  return ref?.kind === 'pending' ? ref.batchId : null;
+}

@@ -1,0 +1,37 @@
+import { checkPublicKey } from '../ed25519/profile.ts';
+import { fromBase64, toBase64 } from '../encoding/base64.ts';
+import { concatBytes } from '../encoding/bytes.ts';
+import { TallyError } from '../errors.ts';
+import { ED25519, nameSyntax, noteKeyHash } from './note.ts';
+
+/** Who signs notes: the key's name and the 32 bytes of its Ed25519 public key. */
+export interface VerifierKey {
+  readonly name: string;
+  readonly publicKey: Uint8Array;
+}
+
+/**
+ * A log's key as its clients are configured with it: `<name>+<8 hex of the key id>+<base64 of 0x01 || public key>`
+ * (C2SP signed-note, "Verifier keys").
+ * @throws note_invalid for a name that no key may have, invalid_public_key
+ */
+export function verifierKey(name: string, publicKey: Uint8Array): string {
+  if (!nameSyntax.test(name)) throw invalid('A key name is not empty and holds neither spaces nor "+".');
+  checkPublicKey(publicKey);
+  const id = noteKeyHash(name, ED25519, publicKey).toString(16).padStart(8, '0');
+  return `${name}+${id}+${toBase64(concatBytes(Uint8Array.of(ED25519), publicKey))}`;
+}
+
+/** @throws note_invalid for every text that `verifierKey` would not write */
+export function parseVerifierKey(text: string): VerifierKey {
+  const [, name = '', encoded = ''] = /^([^+]+)\+[0-9a-f]{8}\+(\S+)$/.exec(text) ?? [];
+  const bytes = fromBase64(encoded);
+  if (bytes?.length !== 33) throw invalid('Expected a key as <name>+<8 hex>+<base64 of 33 bytes>.');
+  const publicKey = bytes.slice(1);
+  if (verifierKey(name, publicKey) !== text) {
+    throw invalid('The key id is not that of the name and the Ed25519 key.');
+  }
+  return { name, publicKey };
+}
+
+const invalid = (message: string): TallyError => new TallyError('note_invalid', message);

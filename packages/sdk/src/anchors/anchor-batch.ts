@@ -1,0 +1,37 @@
+import type { CallOptions, Transport } from '../http/transport.ts';
+import type { Anchor } from './anchor.ts';
+import { canonicalSha256, type HashOrReceipt } from './hash.ts';
+
+/** What the service takes in one request. */
+const MAX_HASHES = 10_000;
+
+/**
+ * Has any number of hashes anchored, 10,000 in each request, one request after the other. The service takes all of
+ * a request or none; where a later one is refused, giving them all again costs nothing for those that have a place.
+ * @returns where they stand, in their order
+ * @throws as `anchor`
+ */
+export async function anchorBatch(
+  transport: Transport,
+  hashes: Iterable<HashOrReceipt>,
+  call: CallOptions = {},
+): Promise<Anchor[]> {
+  const { idempotencyKey: _ofOneRequest, ...each } = call;
+  const anchors: Anchor[] = [];
+  for (const canonical_sha256 of batches(hashes)) {
+    const { json } = await transport.post('/v1/anchor/batch', { canonical_sha256 }, each);
+    for (const anchor of (json as unknown as { results: Anchor[] }).results) anchors.push(anchor);
+  }
+  return anchors;
+}
+
+function* batches(hashes: Iterable<HashOrReceipt>): Generator<string[]> {
+  let batch: string[] = [];
+  for (const hash of hashes) {
+    batch.push(canonicalSha256(hash));
+    if (batch.length < MAX_HASHES) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,31 @@
+import type { AnchoredResult } from '@tallystick/core';
+import type { CallOptions, Transport } from '../http/transport.ts';
+import { canonicalSha256, type HashOrReceipt } from './hash.ts';
+
+/** A hash that waits for its root to be posted (specification 2.9). */
+export interface PendingAnchor {
+  readonly anchor_ref: string;
+  /** When that is scheduled, to the minute (UTC). */
+  readonly batch_id: string;
+  /** Seconds until then; 0 once that has passed and until the posting is final. */
+  readonly eta_seconds: number;
+}
+
+/** Tell them apart by `batch_id`. */
+export type Anchor = PendingAnchor | AnchoredResult;
+
+/**
+ * Has a hash, or that of a receipt, anchored. Nothing else of the receipt is sent. The same hash again has the
+ * same place and costs nothing, so that trying again does no harm. Needs an API key.
+ * @throws not_a_receipt, json_*, invalid_base64url; ServiceError: `quota_exceeded` has in `retryAfter` the seconds
+ * until the next month, api_key_*, anchor_unavailable
+ */
+export async function anchor(
+  transport: Transport,
+  hashOrReceipt: HashOrReceipt,
+  call?: CallOptions,
+): Promise<Anchor> {
+  const members = { canonical_sha256: canonicalSha256(hashOrReceipt) };
+  const { json } = await transport.post('/v1/anchor', members, call);
+  return json as unknown as Anchor;
+}

@@ -1,0 +1,84 @@
+import type { AnchoredResult } from '@tallystick/core';
+import { mayPass, wait } from '../http/retry.ts';
+import { ServiceError } from '../http/service-error.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Anchor, PendingAnchor } from './anchor.ts';
+import { getAnchor, getAnchorByHash } from './get-anchor.ts';
+import type { HashOrReceipt } from './hash.ts';
+
+const SECOND = 1_000;
+const LONGEST_DELAY_MS = 300 * SECOND;
+const LONGEST_OVERDUE_DELAY_MS = 30 * SECOND;
+/** Two of the hourly batches. */
+const TIMEOUT_MS = 7_200 * SECOND;
+
+export interface WaitOptions {
+  /** Ends the wait at any moment; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** For the whole wait: 7,200,000 when absent. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Waits until a hash is anchored, asking again when its root should be posted and then ever less often. Once it is
+ * known to be pending, a service that is busy or out of reach is waited for too.
+ * @param refOrHash an anchor reference, or what `anchor` takes
+ * @throws ServiceError: anchor_not_found; `unavailable` when it is still pending in the end, with `eta_seconds` as
+ * `retryAfter`
+ */
+export async function waitForAnchor(
+  transport: Transport,
+  refOrHash: HashOrReceipt,
+  { signal, timeoutMs = TIMEOUT_MS }: WaitOptions = {},
+): Promise<AnchoredResult> {
+  const deadline = performance.now() + timeoutMs;
+  let known: PendingAnchor | null = null;
+  for (let overdue = 0; ; ) {
+    const anchor: Anchor = await look(transport, refOrHash, signal, known);
+    if (!('batch_id' in anchor)) return anchor;
+    const left = deadline - performance.now();
+    if (left <= 0) throw stillPending(anchor, timeoutMs);
+    const delay = pollDelay(anchor.eta_seconds, overdue);
+    overdue = anchor.eta_seconds > 0 ? 0 : overdue + 1;
+    await wait(Math.min(delay, left), signal);
+    known = anchor;
+  }
+}
+
+/**
+ * Milliseconds until it is worth asking again: when the batch is due, but within 1 s and 5 min; after that time
+ * doubling up to 30 s. Up to a tenth more, so that those who wait for one batch do not all come at once.
+ * @param overdue how often it was overdue before
+ * @param random in [0, 1)
+ */
+export function pollDelay(etaSeconds: number, overdue: number, random: number = Math.random()): number {
+  const due =
+    etaSeconds > 0
+      ? Math.min(LONGEST_DELAY_MS, Math.max(SECOND, etaSeconds * SECOND))
+      : Math.min(LONGEST_OVERDUE_DELAY_MS, SECOND * 2 ** overdue);
+  return due * (1 + random / 10);
+}
+
+async function look(
+  transport: Transport,
+  refOrHash: HashOrReceipt,
+  signal: AbortSignal | undefined,
+  known: PendingAnchor | null,
+): Promise<Anchor> {
+  const isRef = typeof refOrHash === 'string' && refOrHash.startsWith('urn:');
+  try {
+    return await (isRef
+      ? getAnchor(transport, refOrHash, { signal })
+      : getAnchorByHash(transport, refOrHash, { signal }));
+  } catch (error) {
+    if (known === null || !(error instanceof ServiceError) || !mayPass(error)) throw error;
+    return { ...known, eta_seconds: error.retryAfter ?? 0 };
+  }
+}
+
+function stillPending({ anchor_ref, eta_seconds }: PendingAnchor, timeoutMs: number): ServiceError {
+  const due = eta_seconds > 0 ? `due in ${eta_seconds} s` : 'overdue';
+  const message = `${anchor_ref} is still pending after ${timeoutMs} ms: its posting is ${due}.`;
+  const details = { status: null, retryAfter: eta_seconds, requestId: null, problem: null };
+  return new ServiceError('unavailable', message, details);
+}

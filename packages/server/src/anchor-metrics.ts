@@ -1,0 +1,69 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Chain } from './chain/chain.ts';
+import type { LogStatus } from './log/anchor-log.ts';
+import type { LogMetrics } from './log/leader.ts';
+import type { PostingState } from './store/log-store.ts';
+
+/** The anchor log's metrics: what it counts itself, and what is looked at now and then. */
+export interface AnchorMetrics extends LogMetrics {
+  /** Takes over how the log is. */
+  status(status: LogStatus): void;
+  /** Takes over the state of the newest posting; null before the first. */
+  posting(state: PostingState | null): void;
+  /** Asks the chain what the posting account has left. */
+  wallet(chain: Pick<Chain, 'balance'>): Promise<void>;
+}
+
+const STATES = ['queued', 'broadcast', 'confirmed', 'finalized'] as const satisfies PostingState[];
+
+export function createAnchorMetrics(registry: Registry): AnchorMetrics {
+  const registers = [registry];
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  const accepted = gauge('anchor_log_accepted_leaves', 'Hashes that have a place in the log.');
+  const treeSize = gauge('anchor_log_tree_size', 'Leaves under the newest signed checkpoint.');
+  const anchoredSize = gauge('anchor_log_anchored_size', 'Leaves under a root that is final on the chain.');
+  const overdue = gauge(
+    'anchor_log_overdue_seconds',
+    'How long the oldest hash has waited past its scheduled posting.',
+  );
+  const leading = gauge('anchor_log_leading', '1 where this process leads the log.');
+  const accepting = gauge('anchor_log_accepting', '1 where hashes are accepted.');
+  const balance = gauge('anchor_wallet_ether', 'What the posting account has left, in units of 1e18 wei.');
+  const postings = new Gauge({
+    name: 'anchor_posting_state',
+    help: '1 for the state of the newest posting.',
+    labelNames: ['state'],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'anchor_log_failures_total',
+    help: 'Steps of the log that failed and are tried again.',
+    labelNames: ['part'],
+    registers,
+  });
+  const integrations = new Histogram({
+    name: 'anchor_log_integration_seconds',
+    help: 'Time from counting new leaves to the checkpoint that covers them.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers,
+  });
+  return {
+    published: (size, seconds) => {
+      treeSize.set(size);
+      integrations.observe(seconds);
+    },
+    failed: (part) => failures.inc({ part }),
+    status: (now) => {
+      accepted.set(now.accepted);
+      treeSize.set(now.treeSize);
+      anchoredSize.set(now.anchoredSize);
+      overdue.set(now.overdueSeconds);
+      leading.set(now.leading ? 1 : 0);
+      accepting.set(now.accepting === 'ok' ? 1 : 0);
+    },
+    posting: (newest) => {
+      for (const state of STATES) postings.set({ state }, state === newest ? 1 : 0);
+    },
+    wallet: async (chain) => balance.set(Number(await chain.balance()) / 1e18),
+  };
+}

@@ -1,0 +1,41 @@
+import { createHmac, createSecretKey, randomInt } from 'node:crypto';
+
+/** Specification 2.10, without the free tier, which has no keys. */
+export const TIERS = ['pro', 'scale', 'enterprise'] as const;
+export type Tier = (typeof TIERS)[number];
+
+const PREFIX = { pro: 'k_pro_', scale: 'k_scale_', enterprise: 'k_ent_' } as const satisfies Record<
+  Tier,
+  string
+>;
+const API_KEY = /^k_(?:pro|scale|ent)_[0-9A-Za-z]{32}$/;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE36 = BASE62.slice(0, 10) + BASE62.slice(36);
+
+/** A fresh key: the tier's prefix and 32 random base62 characters, 190 bits. */
+export function newApiKey(tier: Tier): string {
+  return PREFIX[tier] + randomText(BASE62, 32);
+}
+
+/** A fresh public name of a key: `key_` and 16 random base36 characters. */
+export function newApiKeyId(): string {
+  return `key_${randomText(BASE36, 16)}`;
+}
+
+/** Whether the text has the form of a key. */
+export function isApiKey(text: string): boolean {
+  return API_KEY.test(text);
+}
+
+/**
+ * What is kept of a key: HMAC-SHA256 under the keyring's secret (32 bytes), as hex. The secret is prepared once, which
+ * takes several times as long as the hash.
+ */
+export function apiKeyHasher(secret: Uint8Array): (key: string) => string {
+  const prepared = createSecretKey(secret);
+  return (key) => createHmac('sha256', prepared).update(key).digest('hex');
+}
+
+function randomText(alphabet: string, length: number): string {
+  return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fromHex, TallyError, toHex } from '@tallystick/core';
+
+/**
+ * Reads the posting account's secp256k1 key: 32 bytes as hex, `0x` before it allowed, in a file that only its owner
+ * may read.
+ * @throws invalid_field naming the file, never what is in it
+ */
+export function readPostingKey(path: string): Uint8Array {
+  if ((statSync(path).mode & 0o077) !== 0) {
+    throw malformed(`Others may read the posting key ${path}. Make it private: chmod 600 ${path}`);
+  }
+  const text = readFileSync(path, 'utf8').trim().replace(/^0x/, '').toLowerCase();
+  if (!/^[0-9a-f]{64}$/.test(text)) throw malformed(`The posting key ${path} is not 32 bytes in hex.`);
+  return fromHex(text, 32);
+}
+
+/** Makes a key where there is none, of mode 0600; of several processes that start at once, one wins. */
+export function createPostingKey(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
+  writeFileSync(temporary, `${toHex(randomBytes(32))}\n`, { flag: 'wx', mode: 0o600, flush: true });
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(temporary);
+  }
+}
+
+function malformed(message: string): TallyError {
+  return new TallyError('invalid_field', message, { field: 'posting_key' });
+}

@@ -1,0 +1,115 @@
+import { TallyError } from '@tallystick/core';
+import { getHttpRpcClient } from 'viem/utils';
+import { z } from 'zod';
+
+/** Larger than any block's header with the hashes of its transactions. */
+const MAX_ANSWER_BYTES = 4_194_304;
+const MAX_REASON_LENGTH = 200;
+
+/** What the node says of a request that it refuses, without anything of the RPC URL. */
+interface Refusal {
+  readonly code: number;
+  readonly reason: string;
+}
+
+type Answer<T> = { readonly result: T } | { readonly refusal: Refusal };
+
+/** JSON-RPC 2.0 over HTTP: one request, one attempt, whose answer is read through a schema. */
+export interface Rpc {
+  /** @throws chain_unavailable also when the node refuses */
+  call<T>(method: string, params: readonly unknown[], schema: z.ZodType<T>): Promise<T>;
+  /** @throws chain_unavailable */
+  ask<T>(method: string, params: readonly unknown[], schema: z.ZodType<T>): Promise<Answer<T>>;
+}
+
+const errorSchema = z.object({ code: z.number().catch(0), message: z.string() });
+
+/** @param url may hold credentials; it never appears in an error */
+export function openRpc(url: string, timeoutMs: number): Rpc {
+  const client = getHttpRpcClient(url, { maxResponseBodySize: MAX_ANSWER_BYTES, timeout: 0 });
+  const scrub = scrubber(url);
+
+  async function send(method: string, params: readonly unknown[]): Promise<object> {
+    // The signal also covers the reading of the body, which the client's own timeout does not.
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const answer: unknown = await client.request({
+        body: { method, params },
+        fetchOptions: { signal, redirect: 'error' },
+      });
+      if (typeof answer === 'object' && answer !== null) return answer;
+    } catch (error) {
+      // The client's errors quote the URL and the body, so they are not passed on as causes.
+      throw unavailable(method, signal.aborted ? `gave no answer in ${timeoutMs} ms` : whatFailed(error));
+    }
+    throw unavailable(method, 'answered nonsense');
+  }
+
+  async function ask<T>(
+    method: string,
+    params: readonly unknown[],
+    schema: z.ZodType<T>,
+  ): Promise<Answer<T>> {
+    const answer = await send(method, params);
+    const { error } = answer as { error?: unknown };
+    if (error !== undefined && error !== null) {
+      const { data } = errorSchema.safeParse(error);
+      return { refusal: { code: data?.code ?? 0, reason: scrub(data?.message ?? 'no reason given') } };
+    }
+    const { data, success } = schema.safeParse((answer as { result?: unknown }).result);
+    if (!success) throw unavailable(method, 'answered nonsense');
+    return { result: data };
+  }
+
+  return {
+    ask,
+    call: async (method, params, schema) => {
+      const answer = await ask(method, params, schema);
+      if ('refusal' in answer) throw unavailable(method, `refused: ${answer.refusal.reason}`);
+      return answer.result;
+    },
+  };
+}
+
+export function unavailable(method: string, what: string): TallyError {
+  return new TallyError('chain_unavailable', `The chain’s node, asked ${method}, ${what}.`);
+}
+
+function whatFailed(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('status' in at && typeof at.status === 'number') return `answered with status ${at.status}`;
+    if (at.name === 'ResponseBodyTooLargeError') return `answered more than ${MAX_ANSWER_BYTES} bytes`;
+    if ('code' in at && typeof at.code === 'string' && /^[A-Z_]{2,40}$/.test(at.code))
+      return `can’t be reached (${at.code})`;
+  }
+  return 'can’t be reached';
+}
+
+/** Cuts a node's text to one short line and takes out every part of the URL that could be a secret. */
+function scrubber(text: string): (reason: string) => string {
+  const url = new URL(text);
+  const secrets = [
+    text,
+    url.href,
+    url.host,
+    url.hostname,
+    url.username,
+    url.password,
+    ...url.pathname.split('/'),
+    ...url.searchParams.values(),
+  ].flatMap((part) => [part, decoded(part)]);
+  const longestFirst = secrets.filter((part) => part.length > 3).sort((a, b) => b.length - a.length);
+  return (reason) =>
+    longestFirst
+      .reduce((line, secret) => line.replaceAll(secret, '…'), reason)
+      .replaceAll(/[\p{C}\s]+/gu, ' ')
+      .slice(0, MAX_REASON_LENGTH);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

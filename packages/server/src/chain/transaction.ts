@@ -1,0 +1,76 @@
+import { toHex } from '@tallystick/core';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { keccak256, numberToHex, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils';
+import type { NodeTransaction } from './answers.ts';
+import type { Fees, SignedTransaction } from './chain.ts';
+
+const BASE_GAS = 21_000n;
+const FLOOR_GAS_PER_BYTE = 40n;
+
+/** The most that calldata of this length makes a transfer cost on Ethereum (EIP-7623's floor). */
+export function transferGas(dataLength: number): bigint {
+  return BASE_GAS + FLOOR_GAS_PER_BYTE * BigInt(dataLength);
+}
+
+export async function signTransfer(
+  account: PrivateKeyAccount,
+  transfer: { readonly chainId: number; readonly nonce: number; readonly data: Uint8Array },
+  { gasLimit, maxFeePerGas, maxPriorityFeePerGas }: Fees,
+): Promise<SignedTransaction> {
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId: transfer.chainId,
+    nonce: transfer.nonce,
+    to: account.address,
+    value: 0n,
+    data: `0x${toHex(transfer.data)}`,
+    gas: gasLimit,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  });
+  return { nonce: transfer.nonce, txHash: keccak256(raw), raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas };
+}
+
+/** What a signed raw transaction says of itself. */
+export interface RawTransaction {
+  readonly txHash: string;
+  readonly nonce: number;
+  /** `0x` hex. */
+  readonly data: string;
+}
+
+/** Reads a signed raw EIP-1559 transaction (`0x` hex); null where it is none. Its signature is not checked. */
+export function decodeRaw(raw: string): RawTransaction | null {
+  try {
+    const { r, nonce, data = '0x' } = parseTransaction(raw as `0x02${string}`);
+    return r === undefined ? null : { txHash: keccak256(raw as `0x${string}`), nonce: nonce ?? 0, data };
+  } catch {
+    return null;
+  }
+}
+
+/** Throws what viem throws for text that is not a signed EIP-1559 transaction. */
+export function senderOfRaw(raw: string): Promise<string> {
+  const { r, s, yParity, ...unsigned } = parseTransaction(raw as `0x02${string}`);
+  if (r === undefined || s === undefined || yParity === undefined) {
+    throw new TypeError('The transaction is not signed.');
+  }
+  return recoverAddress({
+    hash: keccak256(serializeTransaction({ ...unsigned, type: 'eip1559' })),
+    signature: { r, s, yParity },
+  });
+}
+
+/**
+ * Who signed a transaction that a node tells of, or null when what it tells doesn't hash to `txHash`. With the hash,
+ * all the transaction's fields are authentic.
+ */
+export async function signerOf(told: NodeTransaction, txHash: string): Promise<string | null> {
+  const { r, s, v, yParity = v, input, ...fields } = told;
+  if (yParity !== 0n && yParity !== 1n) return null;
+  const raw = serializeTransaction(
+    { ...fields, type: 'eip1559', data: input },
+    { r: numberToHex(r, { size: 32 }), s: numberToHex(s, { size: 32 }), yParity: Number(yParity) },
+  );
+  return keccak256(raw) === txHash ? senderOfRaw(raw) : null;
+}

@@ -1,0 +1,16 @@
+/** Runs the work of one name one after another, in the order of the calls, and that of different names at once. */
+export type Turns = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+export function createTurns(): Turns {
+  const newest = new Map<string, Promise<unknown>>();
+  return async (name, work) => {
+    const before = newest.get(name) ?? Promise.resolve();
+    const turn = before.then(work, work);
+    newest.set(name, turn);
+    try {
+      return await turn;
+    } finally {
+      if (newest.get(name) === turn) newest.delete(name);
+    }
+  };
+}

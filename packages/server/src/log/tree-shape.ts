@@ -1,0 +1,28 @@
+import type { TreeNode } from '@tallystick/core';
+
+/** How many hashes the tiles of a level hold in all: the perfect subtrees of 256^level leaves. */
+export function hashesAt(size: number, level: number): number {
+  return Math.floor(size / 256 ** level);
+}
+
+/** How many hashes a tile has in a tree of `size` leaves: 0 to 256. */
+export function tileWidth(size: number, level: number, index: number): number {
+  return Math.min(256, Math.max(0, hashesAt(size, level) - index * 256));
+}
+
+/** How many levels of tiles a tree has. */
+export function levelsOf(size: number): number {
+  let levels = 0;
+  while (hashesAt(size, levels) > 0) levels += 1;
+  return levels;
+}
+
+/** The perfect subtrees that make up a tree, largest first: one for each set bit of its size. */
+export function rootNodes(size: number): TreeNode[] {
+  const nodes: TreeNode[] = [];
+  for (let level = 52; level >= 0; level--) {
+    const index = Math.floor(size / 2 ** level);
+    if (index % 2 === 1) nodes.push({ level, index: index - 1 });
+  }
+  return nodes;
+}

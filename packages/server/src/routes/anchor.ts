@@ -1,0 +1,201 @@
+import { z } from '@hono/zod-openapi';
+import { batchId, parseAnchorRef, TallyError } from '@tallystick/core';
+import { API_KEY_ERRORS } from '../api-keys/authenticate.ts';
+import { acceptHashes } from '../api-keys/quota.ts';
+import { type Answer, json, text } from '../http/answer.ts';
+import { type AppContext, header } from '../http/context.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { idempotencyKey } from '../http/idempotency.ts';
+import type { AnchorLog } from '../log/anchor-log.ts';
+import type { Services } from '../services.ts';
+import type { Leaf } from '../store/log-store.ts';
+import { readHash } from './hash-text.ts';
+import { anchorResultSchema } from './shapes.ts';
+
+const GROUP = 'Anchor';
+const MAX_BATCH = 10_000;
+/** Twice what the largest batch takes when it is written without white space. */
+const BATCH_BYTES = 1_048_576;
+
+const ACCEPT_HEADERS = {
+  Authorization: '`Bearer` and an API key: `k_pro_…`, `k_scale_…` or `k_ent_…`.',
+  'Idempotency-Key':
+    'Taken, and not needed: a hash has one place in the log for ever, so that sending it again gives its present state and costs nothing.',
+};
+const ACCEPT_ERRORS = [
+  ...API_KEY_ERRORS,
+  'quota_exceeded',
+  'invalid_base64url',
+  'idempotency_key_invalid',
+  'anchor_unavailable',
+  'unavailable',
+] as const;
+
+const EXAMPLE = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
+const hash = z.string().openapi({
+  description: 'SHA-256 over the JCS (RFC 8785) of what is anchored: base64url, 43 characters.',
+  example: EXAMPLE,
+});
+
+/** Hand in hashes and ask where they are (specification 2.9, 3.1, 4.2). */
+export function anchorRoutes(services: Services): Endpoint[] {
+  const { log } = services;
+  return [one(services), batch(services), byReference(log), byHash(log)];
+}
+
+function one(services: Services): Endpoint {
+  return endpoint({
+    method: 'post',
+    path: '/v1/anchor',
+    group: GROUP,
+    summary: 'Anchor a hash',
+    description:
+      'Places the hash in the log; when this is answered, that is on disk. The next posting takes it to the chain. A hash that is there already is answered with its present state, also when another key sent it, and costs no quota. Only the hash comes here, never what it is of.',
+    availability: 'live',
+    headers: ACCEPT_HEADERS,
+    body: z.strictObject({ canonical_sha256: hash }),
+    example: { canonical_sha256: EXAMPLE },
+    answers: { 200: { description: 'Pending, or anchored already', schema: anchorResultSchema } },
+    errors: ACCEPT_ERRORS,
+    async handle(call) {
+      const key = await services.apiKeys.require(call);
+      idempotencyKey(call.c);
+      const bytes = readHash(call.body.canonical_sha256, 'canonical_sha256');
+      const [result] = await acceptHashes(services, key, call, [bytes]);
+      return json(result);
+    },
+  });
+}
+
+function batch(services: Services): Endpoint {
+  return endpoint({
+    method: 'post',
+    path: '/v1/anchor/batch',
+    group: GROUP,
+    summary: 'Anchor many hashes',
+    description: `As for one, for up to ${MAX_BATCH} at once: all of them are placed, or none.`,
+    availability: 'live',
+    headers: ACCEPT_HEADERS,
+    maxBodyBytes: BATCH_BYTES,
+    body: z.strictObject({ canonical_sha256: z.array(hash).min(1, 'An empty list') }),
+    example: { canonical_sha256: [EXAMPLE] },
+    answers: {
+      200: {
+        description: 'One result for each hash, in their order',
+        schema: z.object({ results: z.array(anchorResultSchema) }),
+      },
+    },
+    errors: [...ACCEPT_ERRORS, 'too_many_hashes'],
+    async handle(call) {
+      const key = await services.apiKeys.require(call);
+      idempotencyKey(call.c);
+      const { canonical_sha256: texts } = call.body;
+      if (texts.length > MAX_BATCH) {
+        throw new TallyError(
+          'too_many_hashes',
+          `A batch holds at most ${MAX_BATCH} hashes; this one has ${texts.length}.`,
+          { field: 'canonical_sha256' },
+        );
+      }
+      const hashes = texts.map((text, index) => readHash(text, `canonical_sha256[${index}]`));
+      return json({ results: await acceptHashes(services, key, call, hashes) });
+    },
+  });
+}
+
+const RESOLVE_HEADERS = {
+  Accept: '`text/plain` for a C2SP tlog-proof, as soon as a checkpoint covers the hash.',
+};
+const RESOLVE_ANSWERS = {
+  200: {
+    description: 'Pending, or anchored with the proof',
+    schema: anchorResultSchema,
+    headers: { 'Cache-Control': 'Anchored results may be kept for a day; pending ones are not stored.' },
+  },
+};
+
+function byReference(log: AnchorLog): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/anchor/{anchor_ref}',
+    group: GROUP,
+    summary: 'Look up an anchor by its reference',
+    description:
+      'Takes the pending reference and the anchored one. Neither needs a key. The colons may be escaped or not.',
+    availability: 'live',
+    headers: RESOLVE_HEADERS,
+    params: z.object({ anchor_ref: z.string() }),
+    answers: RESOLVE_ANSWERS,
+    errors: ['anchor_ref_invalid', 'anchor_not_found'],
+    async handle({ c, params: { anchor_ref } }) {
+      return resolved(log, await named(log, anchor_ref), c);
+    },
+  });
+}
+
+function byHash(log: AnchorLog): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/anchor/by-hash/{hash}',
+    group: GROUP,
+    summary: 'Look up an anchor by its hash',
+    description: 'For a hash that was accepted, from whomever. Needs no key.',
+    availability: 'live',
+    headers: RESOLVE_HEADERS,
+    params: z.object({ hash }),
+    answers: RESOLVE_ANSWERS,
+    errors: ['invalid_base64url', 'anchor_not_found'],
+    async handle({ c, params }) {
+      return resolved(log, await log.find(readHash(params.hash, 'hash')), c);
+    },
+  });
+}
+
+/** The leaf that a reference of this log names. @throws anchor_ref_invalid, anchor_not_found */
+async function named(log: AnchorLog, anchorRef: string): Promise<Leaf> {
+  const ref = readReference(anchorRef);
+  const leaf = await log.leaf(ref.index);
+  const given =
+    ref.kind === 'pending'
+      ? batchId(leaf.batchAt) === ref.batchId
+      : (await log.resolve(leaf)).anchor_ref === anchorRef;
+  if (given) return leaf;
+  throw new TallyError('anchor_not_found', 'This log has given no such reference.');
+}
+
+function readReference(text: string): ReturnType<typeof parseAnchorRef> {
+  try {
+    return parseAnchorRef(text);
+  } catch (cause) {
+    if (!(cause instanceof TallyError)) throw cause;
+    throw new TallyError(cause.code, cause.message, { field: 'anchor_ref', cause });
+  }
+}
+
+const DAY = 'public, max-age=86400';
+
+async function resolved(log: AnchorLog, leaf: Leaf, c: AppContext): Promise<Answer> {
+  const proof = wantsText(header(c, 'accept')) ? await proofOf(log, leaf) : null;
+  if (proof !== null) {
+    return text(proof, 'text/plain; charset=utf-8', { headers: { vary: 'Accept', 'cache-control': DAY } });
+  }
+  const result = await log.resolve(leaf);
+  return json(result, {
+    headers: { vary: 'Accept', 'cache-control': 'merkle_root' in result ? DAY : 'no-store' },
+  });
+}
+
+/** Null until a checkpoint covers the leaf, of which the caller knows that it is accepted. */
+async function proofOf(log: AnchorLog, leaf: Leaf): Promise<string | null> {
+  try {
+    return await log.tlogProof(leaf);
+  } catch (error) {
+    if (error instanceof TallyError && error.code === 'anchor_not_found') return null;
+    throw error;
+  }
+}
+
+function wantsText(accept: string | undefined): boolean {
+  const types = accept?.split(',').map((range) => range.split(';')[0]?.trim().toLowerCase()) ?? [];
+  return types.includes('text/plain') && !types.includes('application/json');
+}

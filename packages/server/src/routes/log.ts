@@ -1,0 +1,128 @@
+import { z } from '@hono/zod-openapi';
+import { formatTimestamp, parseTilePath, TallyError, verifierKey } from '@tallystick/core';
+import { json, text } from '../http/answer.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import type { Services } from '../services.ts';
+
+const GROUP = 'Log';
+
+/** The anchor log for its monitors (C2SP tlog-tiles) and for people. */
+export function logRoutes(services: Services): Endpoint[] {
+  return [status(services), checkpoint(services), tile(services)];
+}
+
+function status({ log, logKey, chain, config }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/log',
+    group: GROUP,
+    summary: 'How the anchor log is',
+    description:
+      'For people and dashboards: nothing of it is signed. What proves something is at `/checkpoint` and `/tile/`.',
+    availability: 'live',
+    answers: {
+      200: {
+        description: 'Whose log it is, how far it has come, and when it posts next',
+        schema: z
+          .object({
+            origin: z.string().describe('The name of the log and of its key.'),
+            verifier_key: z.string().describe('The log’s key as C2SP clients take it.'),
+            accepted: z.int().describe('Hashes that have a place.'),
+            tree_size: z.int().describe('Of them, how many the newest checkpoint covers.'),
+            anchored_size: z.int().describe('Of them, how many are under a root that is final on the chain.'),
+            accepting: z.string().describe('`ok`, or why no hashes are accepted.'),
+            posting: z
+              .string()
+              .describe('`ok`, or why postings are held up, if this process is the one that posts.'),
+            overdue_seconds: z
+              .int()
+              .describe('How long the oldest hash has waited past its posting; 0 when none has.'),
+            period_seconds: z.int().describe('Time between two postings.'),
+            next_posting_at: z.string(),
+            chain: z
+              .object({ network: z.string(), chain_id: z.int(), address: z.string() })
+              .nullable()
+              .describe('Where roots are posted, and by which account.'),
+          })
+          .openapi('LogStatus'),
+      },
+    },
+    async handle() {
+      const now = await log.status();
+      return json(
+        {
+          origin: now.origin,
+          verifier_key: verifierKey(now.origin, logKey),
+          accepted: now.accepted,
+          tree_size: now.treeSize,
+          anchored_size: now.anchoredSize,
+          accepting: now.accepting,
+          posting: now.posting,
+          overdue_seconds: now.overdueSeconds,
+          period_seconds: config.log.periodSeconds,
+          next_posting_at: formatTimestamp(now.nextPostingAt * 1000),
+          chain:
+            chain === null
+              ? null
+              : { network: chain.network, chain_id: chain.chainId, address: chain.address },
+        },
+        { headers: { 'cache-control': 'no-store' } },
+      );
+    },
+  });
+}
+
+function checkpoint({ log }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/checkpoint',
+    group: GROUP,
+    summary: 'The newest checkpoint',
+    description: 'A C2SP signed note: origin, tree size and root hash, signed by the log.',
+    availability: 'live',
+    answers: { 200: { description: 'The note', schema: z.string(), contentType: 'text/plain' } },
+    errors: ['not_found'],
+    async handle({ headers }) {
+      headers['cache-control'] = 'no-cache';
+      const note = await log.checkpoint();
+      if (note === null) {
+        throw new TallyError('not_found', 'The log has signed no checkpoint yet. Try again in a second.');
+      }
+      return text(note, 'text/plain; charset=utf-8');
+    },
+  });
+}
+
+function tile({ log }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/tile/{path}',
+    rest: true,
+    group: GROUP,
+    summary: 'A tile of the log',
+    description:
+      'C2SP tlog-tiles: `/tile/<level>/<index>` is up to 256 hashes, `/tile/entries/<index>` as many length-prefixed entries, which are the 32-byte hashes that were accepted. A partial tile ends in `.p/<width>`. What is at a path never changes.',
+    availability: 'live',
+    params: z.object({
+      path: z.string().openapi({ description: 'Level and index, slashes included.', example: '0/000.p/1' }),
+    }),
+    answers: {
+      200: { description: 'The tile', schema: z.string(), contentType: 'application/octet-stream' },
+    },
+    errors: ['not_found'],
+    async handle({ headers, params }) {
+      const path = `tile/${params.path}`;
+      const bytes = parseTilePath(path) === null ? null : await log.tile(path);
+      if (bytes === null) {
+        headers['cache-control'] = 'no-store';
+        throw new TallyError('not_found', 'The log has no such tile.');
+      }
+      return {
+        status: 200,
+        body: new Uint8Array(bytes),
+        contentType: 'application/octet-stream',
+        headers: { 'cache-control': 'public, max-age=31536000, immutable' },
+      };
+    },
+  });
+}

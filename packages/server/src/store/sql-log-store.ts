@@ -1,0 +1,198 @@
+import { concatBytes } from '@tallystick/core';
+import { accept } from './accept.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { LogQueries, PostingRow } from './log-queries.ts';
+import type {
+  AcceptOutcome,
+  AcceptRequest,
+  Advance,
+  Fenced,
+  Leaf,
+  Lease,
+  LogIdentity,
+  LogStore,
+  Posting,
+  PostingAttempt,
+  PostingState,
+  StoredCheckpoint,
+  Tile,
+  TreeHead,
+} from './log-store.ts';
+import * as transactions from './log-transactions.ts';
+import { pages } from './pages.ts';
+import type { SqlDatabase } from './sql-database.ts';
+import type { Statement } from './statement.ts';
+import { all, run } from './work.ts';
+
+/** Hashes, not requests: the most that one transaction places, and the most that wait. */
+const MAX_BATCH = 10_000;
+const MAX_PENDING = 250_000;
+
+const LEAF_PAGE = 8_192;
+const TILE_PAGE = 64;
+const PAGE = 200;
+
+/** A {@link LogStore} on a SQL database. */
+export class SqlLogStore implements LogStore {
+  readonly #database: SqlDatabase;
+  readonly #queries: LogQueries;
+  readonly #accepts: GroupCommit<AcceptRequest, AcceptOutcome>;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    this.#queries = database.queries;
+    this.#accepts = new GroupCommit({
+      commit: (requests) => database.transaction(accept(database, requests)),
+      isRowFault: (error) => database.isRowFault(error),
+      weigh: ({ hashes }) => Math.max(1, hashes.length),
+      maxBatch: MAX_BATCH,
+      maxPending: MAX_PENDING,
+    });
+  }
+
+  claimIdentity(identity: LogIdentity): Promise<LogIdentity> {
+    return this.#database.transaction(transactions.claimIdentity(this.#queries, identity));
+  }
+
+  accept(request: AcceptRequest): Promise<AcceptOutcome> {
+    return this.#accepts.submit(request);
+  }
+
+  findLeaf(hash: Uint8Array): Promise<Leaf | null> {
+    return this.#first(this.#queries.leafByHash, { hash });
+  }
+
+  getLeaf(index: number): Promise<Leaf | null> {
+    return this.#first(this.#queries.leafByIndex, { index });
+  }
+
+  async readLeaves(from: number, to: number): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    for (let start = from; start < to; start += LEAF_PAGE) {
+      const page = { from: start, to: Math.min(to, start + LEAF_PAGE) };
+      const rows = await this.#database.read(all(this.#queries.hashesOfLeaves, page));
+      parts.push(concatBytes(...rows.map(({ hash }) => hash)));
+      if (rows.length < page.to - page.from) break;
+    }
+    return concatBytes(...parts);
+  }
+
+  async countLeaves(): Promise<number> {
+    return (await this.#state()).nextIndex;
+  }
+
+  async acquireLease(holder: string, ttl: number): Promise<Lease | null> {
+    const [lease] = await this.#database.transaction(all(this.#queries.takeLease, { holder, ttl }));
+    return lease ?? null;
+  }
+
+  async releaseLease(holder: string): Promise<void> {
+    await this.#database.transaction(run(this.#queries.dropLease, { holder }));
+  }
+
+  async head(): Promise<TreeHead> {
+    return transactions.headIn(await this.#state());
+  }
+
+  advance(advance: Advance): Promise<'advanced' | Fenced> {
+    return this.#database.transaction(transactions.advance(this.#database, advance));
+  }
+
+  putCheckpoint(epoch: number, checkpoint: StoredCheckpoint): Promise<'stored' | Fenced> {
+    return this.#database.transaction(transactions.putCheckpoint(this.#queries, epoch, checkpoint));
+  }
+
+  newestCheckpoint(): Promise<StoredCheckpoint | null> {
+    return this.#first(this.#queries.newestCheckpoint, {});
+  }
+
+  getCheckpoint(size: number): Promise<StoredCheckpoint | null> {
+    return this.#first(this.#queries.getCheckpoint, { size });
+  }
+
+  listCheckpoints(): AsyncIterable<StoredCheckpoint> {
+    return pages(PAGE, (last: StoredCheckpoint | undefined) =>
+      this.#all(this.#queries.pageOfCheckpoints, { after: last?.size ?? -1, limit: PAGE }),
+    );
+  }
+
+  async getTile(level: number, index: number): Promise<Uint8Array | null> {
+    return (await this.#first(this.#queries.getTile, { level, index }))?.hashes ?? null;
+  }
+
+  listTiles(): AsyncIterable<Tile> {
+    return pages(TILE_PAGE, (last: Tile | undefined) => {
+      const { level, index } = last ?? { level: -1, index: 0 };
+      return this.#all(this.#queries.pageOfTiles, { level, index, limit: TILE_PAGE });
+    });
+  }
+
+  closeBatch(epoch: number, batchAt: number, next: number): Promise<number | Fenced> {
+    return this.#database.transaction(transactions.closeBatch(this.#queries, epoch, batchAt, next));
+  }
+
+  queuePosting(
+    epoch: number,
+    posting: Parameters<LogStore['queuePosting']>[1],
+    attempt: PostingAttempt,
+  ): Promise<'queued' | Fenced> {
+    return this.#database.transaction(transactions.queuePosting(this.#queries, epoch, posting, attempt));
+  }
+
+  addAttempt(epoch: number, attempt: PostingAttempt): Promise<'added' | Fenced> {
+    return this.#database.transaction(transactions.addAttempt(this.#queries, epoch, attempt));
+  }
+
+  movePosting(
+    epoch: number,
+    sequence: number,
+    to: Parameters<LogStore['movePosting']>[2],
+  ): Promise<'moved' | Fenced> {
+    return this.#database.transaction(transactions.movePosting(this.#queries, epoch, sequence, to));
+  }
+
+  async newestPosting(): Promise<Posting | null> {
+    const row = await this.#first(this.#queries.newestPosting, {});
+    return row && toPosting(row);
+  }
+
+  async postingOf(leafIndex: number): Promise<Posting | null> {
+    const row = await this.#first(this.#queries.postingOf, { leafIndex });
+    return row && toPosting(row);
+  }
+
+  listPostings(): AsyncIterable<Posting> {
+    return pages(PAGE, async (last: Posting | undefined) => {
+      const page = { after: last?.sequence ?? 0, limit: PAGE };
+      return (await this.#all(this.#queries.pageOfPostings, page)).map(toPosting);
+    });
+  }
+
+  listAttempts(sequence: number): Promise<PostingAttempt[]> {
+    return this.#all(this.#queries.attemptsOf, { sequence });
+  }
+
+  /** Refuses new hashes and resolves when those that wait are placed. */
+  close(): Promise<void> {
+    return this.#accepts.close();
+  }
+
+  async #state(): Promise<transactions.LogState> {
+    return transactions.stateIn(await this.#all(this.#queries.getState, {}));
+  }
+
+  #all<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
+    return this.#database.read(all(statement, values));
+  }
+
+  async #first<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row | null> {
+    const [row] = await this.#all(statement, values);
+    return row ?? null;
+  }
+}
+
+function toPosting({ txHash, blockHeight, blockHash, blockTime, ...row }: PostingRow): Posting {
+  const placed = txHash !== null && blockHeight !== null && blockHash !== null && blockTime !== null;
+  const place = placed ? { txHash, blockHeight, blockHash, blockTime } : null;
+  return { ...row, state: row.state as PostingState, place };
+}

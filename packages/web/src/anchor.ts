@@ -1,0 +1,88 @@
+import {
+  type AnchoredResult,
+  type Check,
+  type Checkpoint,
+  encodePosting,
+  type JsonValue,
+  parseAnchorRef,
+  parseCheckpointText,
+  parseNote,
+  readAnchoredResult,
+  TallyError,
+  toHex,
+} from '@tallystick/core';
+import { checkRow, stateOf } from './checks.ts';
+import { copyButton, element, fromTemplate, put, slotOf } from './dom.ts';
+import { field } from './fields.ts';
+import { attempt } from './judge.ts';
+import type { TrustInUse } from './trust.ts';
+import { prose, say } from './words.ts';
+
+/** What was found of a receipt's anchor, and, where it is an anchored result, where it says that the receipt is. */
+export function anchorOf(anchor: JsonValue, checks: readonly Check[], trust: TrustInUse): HTMLElement {
+  const own = checks.filter(({ name }) => name.startsWith('anchor'));
+  const rows = own.map((check) => checkRow(stateOf(check), check.name, check.detail));
+  const block = element(
+    'section',
+    'block anchor',
+    element('h3', '', prose.text.anchor),
+    element('ul', 'checks', ...rows),
+  );
+  const result = attempt(() => readAnchoredResult(anchor));
+  if (!(result instanceof TallyError)) block.append(placeOf(result, own, trust));
+  return block;
+}
+
+function placeOf(result: AnchoredResult, checks: readonly Check[], trust: TrustInUse): DocumentFragment {
+  const { text } = prose;
+  const head = headOf(result);
+  const place = fromTemplate('t-place', {
+    network: result.network,
+    block: `${result.block_height}`,
+    leaf: `${parseAnchorRef(result.anchor_ref).index}`,
+    size: `${result.tree_size ?? head?.size ?? text.notSaid}`,
+    path: say(text.hashes, result.merkle_path.length),
+    verified: result.verified_at,
+  });
+  const said = [field(text.transaction, result.tx_hash), field(text.root, result.merkle_root)];
+  put(slotOf(place, 'fields'), ...said, ...noteRow(result.checkpoint));
+  const failed = checks.some(({ ok }) => ok === false);
+  if (failed) place.prepend(element('p', '', text.anchorDoubt));
+  else place.append(comparison(result, head, trust));
+  return place;
+}
+
+/** The tree head that the checkpoint says, whether or not its signature is good. */
+function headOf({ checkpoint = '' }: AnchoredResult): Checkpoint | null {
+  const head = attempt(() => parseCheckpointText(parseNote(checkpoint).text));
+  return head instanceof TallyError ? null : head;
+}
+
+/** A signed note, line by line. */
+function noteRow(note: string | undefined): Node[] {
+  if (note === undefined) return [];
+  const name = prose.text.checkpoint;
+  const lines = note
+    .trimEnd()
+    .split('\n')
+    .map((line) => element('span', 'line', line));
+  const value = element('dd', '', element('span', 'value', ...lines), copyButton(note, name));
+  return [element('div', '', element('dt', '', name), value)];
+}
+
+/** What an explorer has to show: the account as the trust in use knows it, the data as the checkpoint gives it. */
+function comparison(
+  { network }: AnchoredResult,
+  head: Checkpoint | null,
+  { bundle }: TrustInUse,
+): DocumentFragment {
+  const { text } = prose;
+  const chain = bundle?.log?.origin === head?.origin ? bundle?.chain : null;
+  const compare = fromTemplate('t-compare');
+  put(
+    slotOf(compare, 'fields'),
+    field(text.data, head === null ? text.noData : `0x${toHex(encodePosting(head))}`),
+    field(text.account, chain?.network === network ? chain.address : text.noAccount),
+  );
+  return compare;
+}

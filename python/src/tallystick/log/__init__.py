@@ -1,0 +1,1 @@
+"""The anchor log as a verifier sees it (spec/anchor.md)."""

@@ -1,0 +1,212 @@
+"""The checks of an anchored result (spec/verification.md): path, checkpoint, transaction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from ..encoding import from_base64url
+from ..errors import TallyError
+from ..hashes import sha256
+from ..merkle import leaf_hash, verify_inclusion
+from ..receipts.family import CLOCK_SKEW, Check, check, failed, passed, unchecked
+from ..timestamps import format_timestamp
+from ..trust import AnchorAuthority
+from .anchor_ref import AnchoredRef
+from .anchored import AnchoredResult
+from .checkpoint import Checkpoint, open_checkpoint, parse_checkpoint_text
+from .note import parse_note
+from .posting import PostedHead, decode_posting
+
+_HEX_DATA = re.compile("0x(?:[0-9a-f]{2})*")
+
+
+@dataclass(frozen=True)
+class AnchorTransaction:
+    """A transaction as a node of the chain gave it, in a block that the caller takes for final."""
+
+    chain_id: int
+    tx_hash: str
+    """``0x`` and 64 hex."""
+    block_height: int
+    block_time: int
+    """Unix seconds, the block's own."""
+    sender: str
+    """``0x`` and 40 hex in any case: who signed it."""
+    data: str
+    """The calldata: ``0x`` hex."""
+
+
+class NotAsked(Enum):
+    """The type of ``NOT_ASKED``."""
+
+    TOKEN = "not asked"
+
+
+NOT_ASKED: Final = NotAsked.TOKEN
+"""In place of a transaction: nobody asked the chain for it."""
+
+
+@dataclass(frozen=True)
+class AnchorFacts:
+    """What is known when an anchor is checked."""
+
+    issued_at: int
+    """When the receipt says that it was issued: Unix seconds."""
+    transaction: AnchorTransaction | NotAsked | None
+    """``None``: the chain has no such transaction."""
+    anchors: Sequence[AnchorAuthority]
+    """The logs that the verifier knows, each with the account that posts its roots."""
+
+
+@dataclass(frozen=True)
+class AnchorVerdict:
+    checks: tuple[Check, ...]
+    existed_at: int | None = None
+    """Unix milliseconds at which the chain proves that the receipt existed."""
+
+
+def check_anchor(
+    result: AnchoredResult, ref: AnchoredRef, anchored_hash: bytes, facts: AnchorFacts
+) -> AnchorVerdict:
+    """Judges an anchored result of a receipt by its anchored hash (32 bytes).
+
+    The path leads from the receipt to the root, the log signed this root, and the account that
+    posts for the log put it on the chain. A checkpoint and a transaction each stand for the tree
+    size where the result does not say it.
+    """
+    transaction = None if facts.transaction is NOT_ASKED else facts.transaction
+    noted = _noted_head(result)
+    posted = _posted_head(transaction)
+    sizes = [head.size for head in (noted, posted) if head is not None]
+    size = result.get("tree_size", sizes[0] if sizes else None)
+    inclusion = _inclusion_check(result, ref.index, anchored_hash, size)
+    on_chain = _transaction_check(result, facts, noted, posted)
+    checks = (inclusion, _checkpoint_check(result, facts.anchors, noted), on_chain)
+    if transaction is None or not inclusion.ok or not on_chain.ok:
+        return AnchorVerdict(checks)
+    return AnchorVerdict(checks, transaction.block_time * 1_000)
+
+
+def _noted_head(result: AnchoredResult) -> Checkpoint | None:
+    """What the note says, not yet believed; ``None`` where there is none or it can't be read."""
+    try:
+        note = result.get("checkpoint")
+        return None if note is None else parse_checkpoint_text(parse_note(note).text)
+    except TallyError:
+        return None
+
+
+def _posted_head(transaction: AnchorTransaction | None) -> PostedHead | None:
+    if transaction is None or _HEX_DATA.fullmatch(transaction.data) is None:
+        return None
+    return decode_posting(bytes.fromhex(transaction.data[2:]))
+
+
+def _inclusion_check(
+    result: AnchoredResult, index: int, anchored_hash: bytes, size: int | None
+) -> Check:
+    root = result["merkle_root"]
+    if size is None:
+        detail = "It does not say how many leaves the root is over; its transaction does."
+        return unchecked("anchor", detail)
+    included = verify_inclusion(
+        index=index,
+        size=size,
+        leaf=leaf_hash(anchored_hash),
+        path=[_hash_in(one) for one in result["merkle_path"]],
+        root=_hash_in(root),
+    )
+    return check(
+        "anchor",
+        included,
+        f"The receipt is leaf {index} of the {size} that {root} is over.",
+        f"The path does not lead from this receipt, as leaf {index} of {size}, to {root}.",
+    )
+
+
+def _checkpoint_check(
+    result: AnchoredResult, anchors: Sequence[AnchorAuthority], noted: Checkpoint | None
+) -> Check:
+    name, note = "anchor_checkpoint", result.get("checkpoint")
+    if note is None:
+        return unchecked(name, "No checkpoint was given.")
+    if noted is None:
+        return failed(name, "The checkpoint is not a signed note of a tree head.")
+    origin, size = noted.origin, noted.size
+    same_size = size == result.get("tree_size", size)
+    if result["merkle_root"] != f"sha256:{noted.root.hex()}" or not same_size:
+        return failed(name, "The checkpoint is of another tree than the anchored result.")
+    verdict = unchecked(name, f"The trust given does not know the log {origin}.")
+    for log in [one["log"] for one in anchors]:
+        if log is None or log["origin"] != origin:
+            continue
+        try:
+            public_key = from_base64url(log["public_key"], 32)
+            open_checkpoint(note, origin=origin, public_key=public_key)
+        except TallyError as error:
+            verdict = failed(name, error.message)
+        else:
+            return passed(name, f"{origin} signed this root over {size} leaves.")
+    return verdict
+
+
+def _transaction_check(
+    result: AnchoredResult, facts: AnchorFacts, noted: Checkpoint | None, posted: PostedHead | None
+) -> Check:
+    name, transaction = "anchor_transaction", facts.transaction
+    network, block_height = result["network"], result["block_height"]
+    if transaction is NOT_ASKED:
+        verified_at = result["verified_at"]
+        detail = f"The chain was not asked; that it was final at {verified_at} is signed by nobody."
+        return unchecked(name, detail)
+    if transaction is None:
+        return failed(name, f"{network} has no transaction {result['tx_hash']}.")
+    same_hash = transaction.tx_hash.lower() == result["tx_hash"]
+    if not same_hash or transaction.block_height != block_height:
+        detail = f"The transaction is {transaction.tx_hash} in block {transaction.block_height}."
+        return failed(name, detail)
+    if posted is None:
+        return failed(name, "The transaction posts no root.")
+    root = f"sha256:{posted.root.hex()}"
+    size = result.get("tree_size", posted.size if noted is None else noted.size)
+    if result["merkle_root"] != root or posted.size != size:
+        return failed(name, f"It posts {root} over {posted.size} leaves.")
+    if noted is not None and not _is_of(noted.origin, posted):
+        return failed(name, f"It posts the root of another log than {noted.origin}.")
+    authorities = [(one["log"], one["chain"]) for one in facts.anchors]
+    chains = [
+        chain
+        for log, chain in authorities
+        if log is not None and _is_of(log["origin"], posted) and chain is not None
+    ]
+    if not chains:
+        detail = "The trust given does not know the account that posts for this log."
+        return unchecked(name, detail)
+    sender, chain_id = transaction.sender.lower(), transaction.chain_id
+    vouched = any(
+        (chain["network"], chain["chain_id"]) == (network, chain_id)
+        and chain["address"].lower() == sender
+        for chain in chains
+    )
+    if not vouched:
+        detail = f"{sender} on chain {chain_id} ({network}) does not post for this log."
+        return failed(name, detail)
+    at = format_timestamp(transaction.block_time * 1_000)
+    return check(
+        name,
+        facts.issued_at <= transaction.block_time + CLOCK_SKEW,
+        f"It existed at {at}: block {block_height} of {network} has the root.",
+        f"It claims to be issued after it was anchored at {at}.",
+    )
+
+
+def _hash_in(text: str) -> bytes:
+    return bytes.fromhex(text.removeprefix("sha256:"))
+
+
+def _is_of(origin: str, posted: PostedHead) -> bool:
+    return sha256(origin.encode()) == posted.origin_sha256

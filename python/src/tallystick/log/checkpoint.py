@@ -1,0 +1,86 @@
+"""Checkpoints (C2SP tlog-checkpoint) and witnesses' cosignatures (C2SP tlog-cosignature)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .._json.rules import MAX_SAFE_INTEGER
+from ..ed25519 import verify_ed25519
+from ..encoding import from_base64
+from ..errors import TallyError
+from .note import ED25519, note_key_hash, parse_note
+
+_COSIGNATURE = 0x04
+"""The signature type of timestamped Ed25519 cosignatures."""
+
+# Origin, size and root, and whatever extension lines another log adds; no line is empty.
+_TEXT = re.compile("([^\n]+)\n(0|[1-9][0-9]{0,15})\n([^\n]{44})\n(?:[^\n]+\n)*")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A tree head: the log's name, its number of leaves, the RFC 6962 root over them (32 bytes)."""
+
+    origin: str
+    size: int
+    root: bytes
+
+
+def parse_checkpoint_text(text: str) -> Checkpoint:
+    """Extension lines are allowed and not read. Raises ``checkpoint_invalid``."""
+    match = _TEXT.fullmatch(text)
+    root = None if match is None else from_base64(match[3])
+    if match is None or root is None or len(root) != 32 or int(match[2]) > MAX_SAFE_INTEGER:
+        message = (
+            "A checkpoint is three lines: the origin, the tree size, the base64 of the root hash."
+        )
+        raise TallyError("checkpoint_invalid", message)
+    return Checkpoint(match[1], int(match[2]), root)
+
+
+def open_checkpoint(note: str, *, origin: str, public_key: bytes) -> Checkpoint:
+    """The checkpoint that a note holds, once the log's signature (key of 32 bytes) is found good.
+
+    Signatures of unknown keys are passed over; every one that says to be the log's must be good.
+    Raises ``note_invalid``, ``checkpoint_invalid``, ``checkpoint_signature_invalid``.
+    """
+    parsed = parse_note(note)
+    checkpoint = parse_checkpoint_text(parsed.text)
+    if checkpoint.origin != origin:
+        raise _unsigned(f"The checkpoint is of the log {checkpoint.origin}, not of {origin}.")
+    key_hash = note_key_hash(origin, ED25519, public_key)
+    own = [line for line in parsed.signatures if line.is_by(origin, key_hash)]
+    if not own:
+        raise _unsigned(f"The checkpoint carries no signature of the key of {origin}.")
+    signed = parsed.text.encode()
+    if not all(verify_ed25519(public_key, signed, line.signature) for line in own):
+        raise _unsigned(f"The signature of {origin} is not over this checkpoint.")
+    return checkpoint
+
+
+def check_cosignature(note: str, *, name: str, public_key: bytes) -> int | None:
+    """When a witness cosigned the checkpoint: Unix seconds, the latest if it did so repeatedly.
+
+    ``None`` when it did not, or when a signature that says to be its is not good. Raises
+    ``note_invalid``, ``checkpoint_invalid``.
+    """
+    parsed = parse_note(note)
+    parse_checkpoint_text(parsed.text)
+    key_hash = note_key_hash(name, _COSIGNATURE, public_key)
+    latest: int | None = None
+    for line in parsed.signatures:
+        if not line.is_by(name, key_hash):
+            continue
+        time = int.from_bytes(line.signature[:8], "big")
+        signed = f"cosignature/v1\ntime {time}\n{parsed.text}".encode()
+        if len(line.signature) != 72 or time > MAX_SAFE_INTEGER:
+            return None
+        if not verify_ed25519(public_key, signed, line.signature[8:]):
+            return None
+        latest = max(latest or 0, time)
+    return latest
+
+
+def _unsigned(message: str) -> TallyError:
+    return TallyError("checkpoint_signature_invalid", message)

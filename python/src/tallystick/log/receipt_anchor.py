@@ -1,0 +1,59 @@
+"""The anchor of a receipt: the one that was given with it, or else the one that it carries."""
+
+from __future__ import annotations
+
+from ..canonical import canonical_bytes
+from ..errors import TallyError
+from ..hashes import sha256
+from ..json_types import JsonObject, JsonValue
+from ..receipts.family import Check, Family, failed, unchecked
+from ..shape import is_object
+from .anchor_checks import AnchorFacts, AnchorVerdict, check_anchor
+from .anchor_ref import PendingRef, parse_anchor_ref
+from .anchored import read_anchored_result
+
+
+def judge_anchor(
+    family: Family, receipt: JsonObject, given: JsonValue, facts: AnchorFacts
+) -> AnchorVerdict:
+    """Nobody signed what a receipt carries.
+
+    Where that can't be read, nothing is proved and nothing contradicted.
+    """
+    anchor = receipt.get("anchor") if given is None else given
+    batch = _pending_batch(receipt if anchor is None else anchor)
+    if batch is not None:
+        return _unproved(
+            unchecked("anchor", f"Still pending: its root is to be posted at {batch}.")
+        )
+    if anchor is None:
+        return _unproved(unchecked("anchor", "No anchor proof was given."))
+    try:
+        result, ref = read_anchored_result(anchor)
+    except TallyError as error:
+        if given is None:
+            return _unproved(unchecked("anchor", error.message))
+        detail = "Not reached: the anchor has not the form of an anchored result."
+        return _unproved(
+            failed("anchor", error.message),
+            unchecked("anchor_checkpoint", detail),
+            unchecked("anchor_transaction", detail),
+        )
+    anchored_hash = sha256(canonical_bytes(family.anchored(receipt)))
+    return check_anchor(result, ref, anchored_hash, facts)
+
+
+def _unproved(*checks: Check) -> AnchorVerdict:
+    return AnchorVerdict(checks)
+
+
+def _pending_batch(value: JsonValue) -> str | None:
+    """The batch that a pending result, or a receipt by its own reference, waits for."""
+    reference = value.get("anchor_ref") if is_object(value) else None
+    if not isinstance(reference, str):
+        return None
+    try:
+        ref = parse_anchor_ref(reference)
+    except TallyError:
+        return None
+    return ref.batch_id if isinstance(ref, PendingRef) else None
