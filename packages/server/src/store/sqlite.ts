@@ -26,6 +26,9 @@ const BUSY_MS = 5_000;
 const PAGE_BYTES = 16_384;
 const CHECKPOINT_PAGES = 2_000;
 
+/** Look-ups by hash hit pages at random, and SQLite's own 2 MB hold 125 of them. */
+const CACHE_KIB = 32_768;
+
 const ALL_PAGES = 2 ** 31 - 1;
 
 const COLUMNS: ColumnTypes = { key: sql`text`, bytes: sql`blob`, ordinal: sql`integer` };
@@ -50,7 +53,9 @@ export async function openSqliteStore(file: string): Promise<Store> {
   try {
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
     await enterWal(connection);
-    connection.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    connection.exec(
+      `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}`,
+    );
     return new SqlStore(openDatabase(connection, file));
   } catch (error) {
     connection.close();
