@@ -1,10 +1,20 @@
 import { parseArgs } from 'node:util';
 import { anchor } from './anchor.ts';
+import { compression } from './compress.ts';
+import { gateway } from './gateway.ts';
 import { machine } from './machine.ts';
 import { metering } from './metering.ts';
 import { receipts } from './receipts.ts';
+import { routing } from './routing.ts';
 
-const suites: Readonly<Record<string, () => Promise<Report>>> = { anchor, metering, receipts };
+const suites: Readonly<Record<string, () => Promise<Report>>> = {
+  anchor,
+  compress: compression,
+  gateway,
+  metering,
+  receipts,
+  routing,
+};
 
 /** What a suite measured. Times are medians over the rounds; a ratio compares two rates of the same run. */
 export interface Report {

@@ -16,9 +16,13 @@ export function moveToLoadCore(): void {
 /** What `npm start` runs. */
 export const SERVE = ['--max-semi-space-size=16', 'packages/cli/bin/tally.js', 'serve'];
 
-/** A Node process on the server's core. */
-export function pinned(args: readonly string[], env: Record<string, string>): ChildProcess {
-  return spawn('taskset', ['-c', SERVER_CORE, process.execPath, ...args], {
+/** A Node process on a core, the server's unless another is named. */
+export function pinned(
+  args: readonly string[],
+  env: Record<string, string>,
+  core: string = SERVER_CORE,
+): ChildProcess {
+  return spawn('taskset', ['-c', core, process.execPath, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -115,7 +115,7 @@ def api_key(data_dir: Path, tier: str) -> str:
     return done.stdout.strip()
 
 
-def serve(data_dir: Path) -> Iterator[str]:
+def serve(data_dir: Path, **settings: str) -> Iterator[str]:
     """Runs ``tally serve`` on a free port; its URL. Roots are posted every other second."""
     environment = {
         **os.environ,
@@ -123,6 +123,7 @@ def serve(data_dir: Path) -> Iterator[str]:
         "TALLY_DATA_DIR": str(data_dir),
         "NODE_ENV": "test",
         "TALLY_ANCHOR_PERIOD_SECONDS": "2",
+        **settings,
     }
     with subprocess.Popen(
         [NODE, TALLY, "serve"], env=environment, stdout=subprocess.PIPE, text=True
@@ -134,4 +135,28 @@ def serve(data_dir: Path) -> Iterator[str]:
         finally:
             process.terminate()
             process.stdout.read()
+            process.wait(timeout=20)
+
+
+def upstream(scripted: str) -> Iterator[str]:
+    """Runs a server that speaks OpenAI's wire format; its URL.
+
+    ``scripted`` is JavaScript: what is answered to the request ``body``, as a script of
+    ``packages/server/test/upstream-script.ts``.
+    """
+    module = (ROOT / "packages/server/test/upstream.ts").as_uri()
+    script = f"""
+        import {{ startUpstream }} from {json.dumps(module)};
+        const upstream = await startUpstream();
+        upstream.always(({{ body }}) => ({{ ...{scripted} }}));
+        console.log(upstream.url);
+    """
+    with subprocess.Popen(
+        [NODE, "--input-type=module", "--eval", script], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
             process.wait(timeout=20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import threading
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from clients import KINDS, Kind, opened
 from support import VECTORS, code_of
 
 from tallystick import (
+    AgentAuth,
     AnchorError,
     Client,
     RetryPolicy,
@@ -117,6 +120,21 @@ def test_a_passing_failure_is_not_noticed(kind: Kind, failure: Reply) -> None:
     keys = {headers["idempotency-key"] for _, headers, _ in told.asked}
     assert (len(told.asked), len(keys)) == (3, 1)
     assert {body for _, _, body in told.asked} == {b'{"amount":1}'}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_agent_signs_each_attempt_anew(kind: Kind) -> None:
+    agent = AgentAuth(bytes(32))
+    with asking(kind, BUSY, Reply(), agent=agent) as (client, told):
+        client.select_profile(amount=1)
+        client.pricing()
+    (first, second), read = [headers for _, headers, _ in told.asked[:2]], told.asked[2][1]
+    assert {one["x-agent-did"] for one in (first, second, read)} == {agent.did}
+    assert first["signature"] != second["signature"]
+    digest = hashlib.sha256(b'{"amount":1}').digest()
+    assert first["content-digest"] == f"sha-256=:{base64.b64encode(digest).decode()}:"
+    assert "content-digest" not in read
+    assert '"@target-uri" "x-agent-did")' in read["signature-input"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -25,6 +25,7 @@ def test_block(
     printed = capsys.readouterr().out
     expected = {
         "mint_free": "True True\nformat True",
+        "AgentAuth": "True True\n",
         "issue(": '{"amount_usd":1250.5,',
         "wait_for": "anchor True\nanchor_checkpoint True\nanchor_transaction None\n",
         "metering": "metered_units_partially_evidence_backed\n",
@@ -33,4 +34,4 @@ def test_block(
 
 
 def test_blocks_are_found() -> None:
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from support import VECTORS, Case, instant, outcome, transaction_of, vectors
@@ -30,6 +31,7 @@ from tallystick import (
     public_key_of_did_key,
     read_signed_statement,
     salt_commitment,
+    sign_request,
     verify,
     verify_ed25519,
 )
@@ -62,11 +64,13 @@ OTHER_FILES = [
     "issuer-stores.json",
     "json-gate.json",
     "keys.json",
+    "message-signatures.json",
     "statements.json",
     "tlog-proofs.json",
     "trust.json",
 ]
 STORES = json.loads((VECTORS / "issuer-stores.json").read_text())
+SEEDS = {key["name"]: key["seed"] for key in json.loads((VECTORS / "keys.json").read_text())}
 
 
 def test_all_files_are_read() -> None:
@@ -148,6 +152,29 @@ def test_keys(case: Case) -> None:
     signer = create_signer(bytes.fromhex(case["seed"]))
     found = [to_base64url(signer.public_key), signer.key_id]
     assert found == [case["public_key"], case["key_id"]]
+
+
+SIGNED = [one for one in vectors("message-signatures.json") if "signed" in one.values[0]]
+
+
+@pytest.mark.parametrize("case", SIGNED)
+def test_message_signatures(case: Case) -> None:
+    signed = case["signed"]
+    seed = bytes.fromhex(SEEDS[signed["key"]])
+    did, signer = signed["did"], create_signer(seed)
+    if did.startswith("did:svc:"):
+        signer = replace(signer, key_id=f"{did}:k1")
+    body = case["body"].encode() or None
+    proof = sign_request(
+        case["method"],
+        signed["url"],
+        body,
+        did=did,
+        signer=signer,
+        created=signed["created"],
+        nonce=signed["nonce"],
+    )
+    assert proof == case["headers"]
 
 
 @pytest.mark.parametrize("case", vectors("commitments.json"))

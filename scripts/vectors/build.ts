@@ -13,6 +13,7 @@ import { issueCases } from './issue.ts';
 import { issuerCases } from './issuers.ts';
 import { keyNames, seedOf, signers } from './keys.ts';
 import { legacyCases } from './legacy.ts';
+import { messageSignatureCases } from './message-signatures.ts';
 import { meteringCases } from './metering.ts';
 import { nanoCases } from './nano.ts';
 import { pqCases } from './pq.ts';
@@ -41,6 +42,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'json-gate.json': gateCases(),
     'keys.json': keys(),
     'legacy.json': await legacyCases(),
+    'message-signatures.json': await messageSignatureCases(),
     'metering.json': await meteringCases(),
     'nano.json': await nanoCases(),
     'pq.json': await pqCases(),

@@ -1,11 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { anchorCommands } from './commands/anchor.ts';
 import { apiKeyCommands } from './commands/apikey.ts';
+import { compressCommand } from './commands/compress.ts';
 import { documentCommands } from './commands/documents.ts';
 import { keyCommands } from './commands/keys.ts';
+import { ledgerCommands } from './commands/ledger.ts';
 import { logCommands } from './commands/log.ts';
 import { meterCommands } from './commands/meter.ts';
 import { receiptCommands } from './commands/receipts.ts';
+import { routeCommands } from './commands/route.ts';
 import { serviceCommands } from './commands/service.ts';
 import { trustCommands } from './commands/trust.ts';
 import { verifyCommand } from './commands/verify.ts';
@@ -33,12 +36,15 @@ export async function main(args: readonly string[]): Promise<number> {
   };
   verifyCommand(program, finish);
   meterCommands(program, finish);
+  routeCommands(program, finish);
+  compressCommand(program);
   anchorCommands(program);
   documentCommands(program);
   keyCommands(program);
   trustCommands(program);
   logCommands(program, finish);
   apiKeyCommands(program);
+  ledgerCommands(program, finish);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exit;

@@ -32,6 +32,7 @@ export const errorTable = {
   conflicting_fields: { status: 422, title: 'Fields contradict each other' },
   empty_input: { status: 422, title: 'The input is empty' },
   unknown_profile: { status: 422, title: 'There is no such receipt profile' },
+  origin_not_allowed: { status: 403, title: 'The host or origin is not one of this service' },
   not_found: { status: 404, title: 'There is nothing at this path' },
   method_not_allowed: { status: 405, title: 'The path does not answer to this method' },
   rate_limited: { status: 429, title: 'Too many requests' },
@@ -90,6 +91,22 @@ export const errorTable = {
   issuer_exists: { status: 409, title: 'The handle is taken' },
   issuer_conflict: { status: 409, title: 'The issuer record has moved on' },
   issuer_proof_invalid: { status: 422, title: 'The signature does not prove possession of the key' },
+  // Agents
+  signature_invalid: { status: 401, title: 'The message signature does not prove the agent’s DID' },
+  // Inference
+  invalid_request: { status: 400, title: 'The request is not one that a model can be asked' },
+  model_not_found: { status: 404, title: 'There is no such model' },
+  context_too_long: { status: 400, title: 'The prompt is longer than any model here can read' },
+  no_model_available: { status: 503, title: 'No model can take the request just now' },
+  insufficient_balance: { status: 402, title: 'The balance does not cover the call' },
+  already_answered: { status: 409, title: 'The request was answered before, and its answer was not kept' },
+  provider_refused: { status: 400, title: 'The provider refused the request' },
+  provider_rate_limited: { status: 429, title: 'The provider takes no more calls just now' },
+  provider_failed: { status: 502, title: 'The provider failed' },
+  provider_timeout: { status: 504, title: 'The provider took too long' },
+  client_closed: { status: 499, title: 'The client left before the answer' },
+  // Members
+  handle_taken: { status: 409, title: 'Another member has the handle' },
   // Trust bundles
   trust_invalid: { status: 422, title: 'The trust bundle is malformed' },
   trust_signature_invalid: { status: 422, title: 'The trust bundle is not signed by its root' },

@@ -20,6 +20,21 @@ export { fromHex, toHex } from './encoding/hex.ts';
 export { fromMultibase, toMultibase } from './encoding/multibase.ts';
 export { type ErrorCode, errorTable, TallyError } from './errors.ts';
 export { hkdfSha256, hmacSha256, type Sha256, sha256, sha256Hex } from './hash.ts';
+export { contentDigest, matchesContentDigest } from './http-signatures/content-digest.ts';
+export {
+  type AgentKey,
+  type SignatureMoment,
+  signRequest,
+  type UnsignedRequest,
+} from './http-signatures/sign.ts';
+export {
+  isSigned,
+  type ReceivedRequest,
+  type RequestSignature,
+  readRequestSignature,
+  SIGNATURE_WINDOW,
+  verifyRequestSignature,
+} from './http-signatures/verify.ts';
 export { canonicalBytes, canonicalize } from './json/canonical.ts';
 export { copyJson } from './json/copy.ts';
 export { LineReader, lineName, parseLine, type TakeLine } from './json/lines.ts';

@@ -63,6 +63,7 @@ const otherFiles = [
   'issuer-stores.json',
   'json-gate.json',
   'keys.json',
+  'message-signatures.json',
   'statements.json',
   'tlog-proofs.json',
   'trust.json',

@@ -1,4 +1,5 @@
 export {
+  type AgentKey,
   type AnchoredResult,
   type AnchorTransaction,
   anchoredHash,
@@ -21,6 +22,7 @@ export {
   type Signer,
   seal,
   sealReference,
+  signRequest,
   TallyError,
   type TrustBundle,
   type TrustPin,

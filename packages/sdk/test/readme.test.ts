@@ -12,6 +12,7 @@ const programs = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, program =
 /** What each program prints, in the order of the README. */
 const printed = [
   /^r_env_\d+_[0-9a-f]{12} sha256:[0-9a-f]{64}\ntrue true\nempty_input input\n$/,
+  /^true true\n$/,
   /^did:svc:local verified\n$/,
   /^anchor true\nanchor_checkpoint true\nanchor_transaction null\n$/,
   /^r_issue_\d+_[0-9a-f]{12} true\n$/,

@@ -90,6 +90,19 @@ describe('emit', () => {
     expect(pq).toMatchObject({ receipt_profile: 'pq', auditor_verifier: true });
   });
 
+  test('says that the agent proved its DID where the client signs', async () => {
+    const signer = await createSigner(generateSecretKey());
+    const agent = createClient({ baseUrl: service.url, agent: { did: signer.keyId, signer } });
+    const { receipt } = await agent.emit({ input: 'x' });
+    expect(receipt).toMatchObject({ agent_did: signer.keyId, agent_proved: true });
+    const other = await createSigner(generateSecretKey());
+    const forger = createClient({ baseUrl: service.url, agent: { did: signer.keyId, signer: other } });
+    await expect(forger.emit({ input: 'x' })).rejects.toMatchObject({
+      code: 'signature_invalid',
+      status: 401,
+    });
+  });
+
   test('sends every member in the form of the wire', async () => {
     const key = new Uint8Array(32).fill(7);
     const sealed = await seal(utf8('secret'), key);

@@ -1,8 +1,14 @@
+import type { McpServer } from '@modelcontextprotocol/server';
 import { type Api, createApi } from './http/api.ts';
 import { anchorRoutes } from './routes/anchor.ts';
 import { chooseRoutes } from './routes/choose.ts';
+import { callRoutes } from './routes/compute-chat.ts';
+import { memberRoutes } from './routes/compute-members.ts';
+import { computeReadRoutes } from './routes/compute-reads.ts';
+import { computeRootRoutes } from './routes/compute-root.ts';
 import { issuerRoutes } from './routes/issuers.ts';
 import { logRoutes } from './routes/log.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { metaRoutes } from './routes/meta.ts';
 import { meteringRoutes } from './routes/metering.ts';
 import { pageRoutes } from './routes/pages.ts';
@@ -10,8 +16,13 @@ import { receiptRoutes } from './routes/receipts.ts';
 import { verifyRoutes } from './routes/verify.ts';
 import type { Services } from './services.ts';
 
+interface AppOptions {
+  /** Adds to each server of the Model Context Protocol, for tests of the protocol. */
+  readonly extendMcp?: (server: McpServer) => void;
+}
+
 /** The whole HTTP surface over one set of services. */
-export function createApp(services: Services): Api['app'] {
+export function createApp(services: Services, { extendMcp }: AppOptions = {}): Api['app'] {
   const { config, logger, metrics } = services;
   const api = createApi({
     receiptsUrl: config.receiptsUrl,
@@ -19,7 +30,7 @@ export function createApp(services: Services): Api['app'] {
     logger,
     metrics,
   });
-  api.add(
+  const endpoints = [
     ...receiptRoutes(services),
     ...meteringRoutes(services),
     ...verifyRoutes(services),
@@ -27,6 +38,14 @@ export function createApp(services: Services): Api['app'] {
     ...logRoutes(services),
     ...chooseRoutes(services),
     ...issuerRoutes(services),
+    ...computeRootRoutes(services),
+    ...callRoutes(services),
+    ...computeReadRoutes(services),
+    ...memberRoutes(services),
+  ];
+  api.add(
+    ...endpoints,
+    ...mcpRoutes(services, { api, endpoints, extend: extendMcp }),
     ...pageRoutes(services),
     ...metaRoutes({ api, metrics, measure: services.measure, ready: services.ready }),
   );

@@ -52,6 +52,7 @@ describe('development', () => {
       log: { origin: '127.0.0.1:8787', originDerived: true, periodSeconds: 10, witnesses: [] },
       region: null,
       freeMintPerDay: 0,
+      freeReadPerDay: 0,
       trustedProxies: [],
       logLevel: 'warn',
       maxBodyBytes: 1_048_576,
@@ -77,6 +78,7 @@ describe('development', () => {
     ['TALLY_KEYRING_PASSPHRASE_FILE', '/run/p', { keyring: { passphrase: { file: '/run/p' } } }],
     ['TALLY_REGION', 'eu-west-1', { region: 'eu-west-1' }],
     ['TALLY_FREE_MINT_PER_DAY', '5', { freeMintPerDay: 5 }],
+    ['TALLY_FREE_READ_PER_DAY', '5', { freeReadPerDay: 5 }],
     ['TALLY_LOG_LEVEL', 'debug', { logLevel: 'debug' }],
     ['TALLY_CHAIN_RPC_URL', 'http://127.0.0.1:8545', { chain: { devnet: false } }],
     ['TALLY_DEVNET', 'off', { chain: { devnet: false, rpcUrl: null } }],
@@ -182,6 +184,7 @@ describe('production', () => {
       mode: 'production',
       apiUrl: 'https://api.acme.test',
       freeMintPerDay: 100,
+      freeReadPerDay: 100,
       logLevel: 'info',
       derivedUrls: [],
       chain: {

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { didSvc } from '@tallystick/core';
 import type { Finality } from './chain/reader.ts';
+import { type ComputeConfig, readCompute } from './config-compute.ts';
 import { matches, type Reader, reader } from './config-reader.ts';
 import { parseWitness } from './config-witness.ts';
 import type { WitnessConfig } from './log/witness-client.ts';
@@ -29,9 +30,14 @@ export interface Config {
   readonly region: string | null;
   /** Free mints a day (UTC) and client; 0 turns the quota off. */
   readonly freeMintPerDay: number;
+  /** Free reads of `/v1/compute` a day (UTC), by DID and by client; 0 turns the quota off. */
+  readonly freeReadPerDay: number;
   readonly trustedProxies: readonly Subnet[];
   readonly logLevel: LogLevel;
   readonly maxBodyBytes: number;
+  /** Further names by which `/mcp` may be called, and of origins that may call it, beside those of the public URLs. */
+  readonly mcpHosts: readonly string[];
+  readonly compute: ComputeConfig;
 }
 
 type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
@@ -100,12 +106,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const read = reader(env);
   const mode = read.oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
   read.requireExplicit(mode === 'production');
-  const config = readAll(read, mode === 'production');
+  const config = readAll(read, env, mode === 'production');
   if (read.faults.length > 0) throw new ConfigError(read.faults);
   return config;
 }
 
-function readAll(read: Reader, production: boolean): Config {
+function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Config {
   const host = read.text('HOST', '127.0.0.1', { accepts: matches(/^[0-9A-Za-z.:-]+$/), example: '0.0.0.0' });
   const port = read.integer('PORT', 8787, 0, 65_535);
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
@@ -123,9 +129,12 @@ function readAll(read: Reader, production: boolean): Config {
     log: readLog(read, urls, production),
     region: read.optional('TALLY_REGION', { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' }),
     freeMintPerDay: read.integer('TALLY_FREE_MINT_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
+    freeReadPerDay: read.integer('TALLY_FREE_READ_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
     trustedProxies: read.list('TALLY_TRUSTED_PROXIES', parseSubnet, '10.0.0.0/8,fd00::/8'),
     logLevel: read.oneOf('TALLY_LOG_LEVEL', LOG_LEVELS, production ? 'info' : 'warn'),
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
+    mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
+    compute: readCompute(read, env),
   };
 }
 
@@ -236,6 +245,10 @@ function isHandle(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function parseHostname(text: string): string | null {
+  return /^(?!-)[a-z0-9.-]{1,253}$/i.test(text) ? text.toLowerCase() : null;
 }
 
 function parseSubnet(text: string): Subnet | null {

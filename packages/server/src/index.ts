@@ -3,6 +3,11 @@ export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './a
 export type { ChainReader } from './chain/chain.ts';
 export { openChainReader, rawDecoder } from './chain/lazy.ts';
 export { createPostingKey, readPostingKey } from './chain/posting-key.ts';
+export { callerAccount } from './compute/ledger/accounts.ts';
+export { creditCaller } from './compute/ledger/credit.ts';
+export { formatUsdc, parseUsdc } from './compute/ledger/money.ts';
+export type { RouteExplanation, ScoreRecord } from './compute/router/record.ts';
+export { explainRequest, type Replay, replay } from './compute/router/replay.ts';
 export { type Config, readConfig } from './config.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
 export {
@@ -32,3 +37,4 @@ export { createWitness } from './log/witness.ts';
 export { openWitnessState } from './log/witness-state.ts';
 export { serve } from './main.ts';
 export { openStore, readPassphrase } from './services.ts';
+export type { StatementLine } from './store/ledger-store.ts';

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorTable, TallyError } from '@tallystick/core';
 import type { Answer } from './http/answer.ts';
+import type { OpenAiError } from './http/openai-error.ts';
 
 /** A problem document (RFC 9457, section 3.1) with the members that every error of this service has. */
 export interface Problem {
@@ -11,6 +12,8 @@ export interface Problem {
   readonly code: ErrorCode;
   /** The offending member of the request: `purpose`, `receipts[3].ts`. */
   readonly field?: string;
+  /** The same in OpenAI's form, under `/v1/compute/`. */
+  readonly error?: OpenAiError;
   /** `urn:request:<id>`, the id being the one in `X-Request-Id`. */
   readonly instance?: string;
 }

@@ -1,10 +1,14 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { didSvc, TallyError, toBase64url } from '@tallystick/core';
 import type { Logger } from 'pino';
+import { type Agents, createAgents } from './agents/agents.ts';
 import { createAnchorMetrics } from './anchor-metrics.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/authenticate.ts';
 import type { Chain } from './chain/chain.ts';
 import { createPostingKey, readPostingKey } from './chain/posting-key.ts';
+import { type Callers, createCallers } from './compute/caller.ts';
+import { createFreeReads, type FreeReads } from './compute/free-reads.ts';
+import { type Compute, openCompute } from './compute/open.ts';
 import type { Config, Keyring as KeyringConfig } from './config.ts';
 import { type Clients, createClients } from './http/client.ts';
 import { createTurns, type Turns } from './http/turns.ts';
@@ -33,6 +37,10 @@ export interface Services {
   readonly registry: Registry;
   readonly clients: Clients;
   readonly apiKeys: ApiKeys;
+  readonly agents: Agents;
+  readonly callers: Callers;
+  readonly freeReads: FreeReads;
+  readonly compute: Compute;
   readonly log: AnchorLog;
   /** The public key of the log: 32 bytes. */
   readonly logKey: Uint8Array;
@@ -40,7 +48,7 @@ export interface Services {
   readonly chain: Chain | null;
   /** Idempotent requests that may not run beside themselves, by their scope. */
   readonly turns: Turns;
-  /** Brings the metrics of the log up to date. */
+  /** Brings the metrics up to date that are looked at now and then. */
   readonly measure: () => Promise<void>;
   /** What `/readyz` says, by part: `ok`, or what is wrong. */
   readonly ready: () => Promise<Record<string, string>>;
@@ -54,6 +62,7 @@ const CHAIN_TIMEOUT_MS = 10_000;
 /** What the posting account of a development chain starts with: 10 ether. */
 const DEVNET_WEI = 10n ** 19n;
 const PURGE_MS = 3_600_000;
+const EXPIRE_MS = 60_000;
 
 /** Opens the database, the keys, the chain and the log. In development a keyring is made where there is none. */
 export async function openServices(config: Config, clock: () => number = Date.now): Promise<Services> {
@@ -133,12 +142,27 @@ async function openAll(
         await refreshTrust(store, issuer.keyring, clock());
       }),
     ),
+    repeat(
+      EXPIRE_MS,
+      careful('giving back what was put aside', async () => {
+        const now = Math.floor(clock() / 1000);
+        while ((await store.ledger.expireReservations(now)) > 0);
+      }),
+    ),
     repeat(WALLET_MS, askBalance),
   ];
   const asked = askBalance();
   closing.push(async () => {
     await Promise.all([asked, ...stops.map((stop) => stop())]);
   });
+
+  const compute = openCompute({ config, store, issuer, log, registry: metrics.registry, clock, logger });
+  closing.push(() => compute.close());
+  const registry = createRegistry(store, issuer, clock);
+  const clients = createClients(config.trustedProxies);
+  const apiKeys = createApiKeys(store, issuer);
+  const agents = createAgents({ config, store, registry, clock });
+  const development = config.mode === 'development';
 
   return {
     config,
@@ -148,14 +172,22 @@ async function openAll(
     store,
     issuer,
     trust,
-    registry: createRegistry(store, issuer, clock),
-    clients: createClients(config.trustedProxies),
-    apiKeys: createApiKeys(store, issuer),
+    registry,
+    clients,
+    apiKeys,
+    agents,
+    callers: createCallers({ agents, apiKeys }, development),
+    freeReads: createFreeReads(
+      { agents, apiKeys, clients, store, clock },
+      { perDay: config.freeReadPerDay, development },
+    ),
+    compute,
     log,
     logKey: logSigner.publicKey,
     chain,
     turns: createTurns(),
-    measure: careful('measuring the log', async () => {
+    measure: careful('measuring', async () => {
+      await compute.measure();
       anchorMetrics.status(await log.status());
       anchorMetrics.posting((await store.log.newestPosting())?.state ?? null);
     }),

@@ -5,7 +5,7 @@
 """
 
 from .canonical import canonical_bytes, canonicalize, copy_json, parse_json
-from .client import AsyncClient, Client, RetryPolicy, issue
+from .client import AgentAuth, AsyncClient, Client, RetryPolicy, issue
 from .countersign import anchored_hash, countersign, with_anchor
 from .did import did_key_of, did_svc, is_did, public_key_of_did_key
 from .ed25519 import Signer, create_signer, generate_secret_key, verify_ed25519
@@ -25,6 +25,7 @@ from .log.anchor_ref import AnchoredRef, AnchorRef, PendingRef, parse_anchor_ref
 from .log.anchored import Anchor, AnchoredResult, PendingAnchor
 from .log.checkpoint import Checkpoint, check_cosignature, open_checkpoint
 from .log.tlog_proof import TlogProof, parse_tlog_proof
+from .message_signature import sign_request
 from .metering import (
     MeteringBill,
     build_bill,
@@ -56,6 +57,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "NOT_ASKED",
+    "AgentAuth",
     "Anchor",
     "AnchorAuthority",
     "AnchorError",
@@ -124,6 +126,7 @@ __all__ = [
     "salt_commitment",
     "seal",
     "seal_reference",
+    "sign_request",
     "sign_statement",
     "verify",
     "verify_ed25519",

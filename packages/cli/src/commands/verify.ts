@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type CallFiles, callCheck } from '../call-hashes.ts';
 import type { Exit } from '../output.ts';
 import { type VerifyOptions, verifyFile, verifyOptions } from '../verifying.ts';
 
@@ -13,8 +14,13 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
       ),
   )
     .option('--evidence <file>', 'the evidence of a metering receipt: leaves or receipts, NDJSON or CSV')
+    .option('--request <file>', 'of an inference call: the request body, whose hash is recomputed')
+    .option('--response <file>', 'of an inference call: the response body, or the bytes of the stream')
     .addHelpText('after', HELP)
-    .action(async (file: string, options: VerifyOptions) => finish(await verifyFile(file, options)));
+    .action(async (file: string, options: VerifyOptions & CallFiles) => {
+      const check = await callCheck(options);
+      finish(await verifyFile(file, options, (receipt) => (check === null ? {} : { check: check(receipt) })));
+    });
 }
 
 const HELP = `
@@ -31,4 +37,5 @@ Examples:
   $ tally verify receipt.json --anchor anchor.json    that it is in the log, offline
   $ tally verify receipt.json --anchor anchor.json --rpc https://rpc.example.com   and since when
   $ tally verify receipt.json --trust bundle.json     with a bundle from elsewhere
+  $ tally verify receipt.json --request req.json --response res.json   what was asked and answered
   $ tally verify receipt.json --json | jq .valid`;

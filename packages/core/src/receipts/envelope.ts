@@ -42,6 +42,24 @@ export type EnvelopeFacts = {
     readonly chain: string | null;
     readonly asset: string | null;
     readonly tx: string | null;
+    /** Decimal text, in the asset. */
+    readonly amount?: string;
+    /** The kind of account that paid. */
+    readonly account?: string;
+  };
+  /** Of an inference call (spec/compute.md). */
+  readonly call?: {
+    readonly provider: string;
+    readonly model: string;
+    readonly requested_model: string;
+    readonly stream: boolean;
+    readonly complete: boolean;
+    readonly agent_proved: boolean;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly cached_tokens: number;
+    readonly cache_write_tokens: number;
+    readonly usage_estimated: boolean;
   };
 };
 

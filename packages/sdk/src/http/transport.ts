@@ -1,4 +1,14 @@
-import { canonicalize, copyJson, type JsonValue, parseJson, TallyError, toHex } from '@tallystick/core';
+import {
+  type AgentKey,
+  canonicalize,
+  copyJson,
+  type JsonValue,
+  parseJson,
+  signRequest,
+  TallyError,
+  toHex,
+  utf8,
+} from '@tallystick/core';
 import { baseUrlOf } from './base-url.ts';
 import { retryDelay, wait } from './retry.ts';
 import { refused, ServiceError, unreached } from './service-error.ts';
@@ -13,6 +23,11 @@ export interface TransportOptions {
   readonly apiKey?: string | undefined;
   /** The DID of the calling agent, sent as `X-Agent-DID`. */
   readonly agentDid?: string | undefined;
+  /**
+   * The calling agent with its key, in place of `agentDid`: each request is signed (RFC 9421), which proves the DID.
+   * `baseUrl` is then the service's public address to the letter. What is streamed goes without a signature.
+   */
+  readonly agent?: AgentKey | undefined;
   /** Instead of the platform's own. */
   readonly fetch?: Fetch | undefined;
   /** For each attempt, until the answer's last byte: 30,000 when absent. */
@@ -58,6 +73,8 @@ export interface Upload {
   readonly contentType: string;
   /** Whether `open` can be called more than once. If not, the request is attempted once. */
   readonly repeatable: boolean;
+  /** The whole of it, where it is in memory. */
+  readonly text?: string;
   open(attempt: UploadAttempt): Promise<BodyInit>;
 }
 
@@ -73,7 +90,7 @@ export interface Transport {
 
 /** @throws invalid_field for a base URL that is none */
 export function createTransport(options: TransportOptions): Transport {
-  const { apiKey, agentDid, retries = 2, timeoutMs = 30_000 } = options;
+  const { apiKey, agent, agentDid = agent?.did, retries = 2, timeoutMs = 30_000 } = options;
   const baseUrl = baseUrlOf(options.baseUrl);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
 
@@ -87,7 +104,8 @@ export function createTransport(options: TransportOptions): Transport {
     return headers;
   };
 
-  const attempt = async (path: string, headers: Headers, upload: Upload | null, call: CallOptions) => {
+  const attempt = async (path: string, given: Headers, upload: Upload | null, call: CallOptions) => {
+    const headers = agent === undefined ? given : await signed(`${baseUrl}${path}`, given, upload, agent);
     const limit = call.timeoutMs ?? timeoutMs;
     const exchange = await exchangeOnce(`${baseUrl}${path}`, headers, upload, {
       fetch,
@@ -128,7 +146,26 @@ export function defined(members: object): Record<string, unknown> {
 
 function jsonUpload(members: object): Upload {
   const text = canonicalize(copyJson(defined(members)));
-  return { contentType: 'application/json', repeatable: true, open: async () => text };
+  return { contentType: 'application/json', repeatable: true, text, open: async () => text };
+}
+
+/** The headers with the agent's signature, which is good for one attempt. */
+async function signed(url: string, given: Headers, upload: Upload | null, agent: AgentKey): Promise<Headers> {
+  const headers = new Headers(given);
+  if (upload !== null && upload.text === undefined) return headers;
+  const request = {
+    method: methodOf(upload),
+    url: new URL(url),
+    body: upload?.text === undefined ? null : utf8(upload.text),
+  };
+  const moment = { created: Math.floor(Date.now() / 1000), nonce: freshKey() };
+  const proof = await signRequest(request, agent, moment);
+  for (const [name, value] of Object.entries(proof)) headers.set(name, value);
+  return headers;
+}
+
+function methodOf(upload: Upload | null): 'GET' | 'POST' {
+  return upload === null ? 'GET' : 'POST';
 }
 
 /** `crypto.randomUUID` is missing on insecure origins, and any visible ASCII will do. */
@@ -158,7 +195,7 @@ async function exchangeOnce(
     };
     const body = await upload?.open({ signal: ended, answered: answered.signal, onFailure });
     const init: RequestInit & { duplex?: 'half' } = {
-      method: upload === null ? 'GET' : 'POST',
+      method: methodOf(upload),
       headers,
       // An API key and a receipt's text are for this service, not for whatever it points to.
       redirect: 'manual',

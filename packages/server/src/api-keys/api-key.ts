@@ -27,6 +27,11 @@ export function isApiKey(text: string): boolean {
   return API_KEY.test(text);
 }
 
+/** Whether the text begins like a key of this service, so that it was meant as one. */
+export function looksLikeApiKey(text: string): boolean {
+  return Object.values(PREFIX).some((prefix) => text.startsWith(prefix));
+}
+
 /**
  * What is kept of a key: HMAC-SHA256 under the keyring's secret (32 bytes), as hex. The secret is prepared once, which
  * takes several times as long as the hash.

@@ -3,7 +3,7 @@ import { header } from '../http/context.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
 import type { Store } from '../store/store.ts';
-import { apiKeyHasher, isApiKey, TIERS, type Tier } from './api-key.ts';
+import { apiKeyHasher, isApiKey, looksLikeApiKey, TIERS, type Tier } from './api-key.ts';
 
 /** A key that is known and not revoked. */
 export interface ApiKey {
@@ -19,6 +19,14 @@ export interface ApiKeys {
    * @throws api_key_invalid, api_key_revoked, with `WWW-Authenticate`
    */
   find(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<ApiKey | null>;
+  /**
+   * As `find`, of `x-api-key` too, where some clients of models put it.
+   * @param ignoreStrangers passes over a credential that doesn't begin like a key of this service
+   */
+  findAny(
+    exchange: Pick<Exchange, 'c' | 'headers'>,
+    options: { readonly ignoreStrangers: boolean },
+  ): Promise<ApiKey | null>;
   /** As `find`. @throws api_key_missing too */
   require(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<ApiKey>;
 }
@@ -28,9 +36,7 @@ export const API_KEY_ERRORS = ['api_key_missing', 'api_key_invalid', 'api_key_re
 
 export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIssuer, 'keyring'>): ApiKeys {
   const hash = hasherOf(issuer);
-  const find: ApiKeys['find'] = async ({ c, headers }) => {
-    const text = bearerOf(header(c, 'authorization'));
-    if (text === null) return null;
+  const lookUp = async (text: string, { headers }: Pick<Exchange, 'headers'>): Promise<ApiKey> => {
     const refusal = (code: 'api_key_invalid' | 'api_key_revoked', message: string): TallyError => {
       headers['www-authenticate'] = 'Bearer error="invalid_token"';
       return new TallyError(code, message);
@@ -52,8 +58,18 @@ export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIss
     }
     return { id: row.id, tier };
   };
+  const find: ApiKeys['find'] = async (exchange) => {
+    const text = bearerOf(header(exchange.c, 'authorization'));
+    return text === null ? null : lookUp(text, exchange);
+  };
   return {
     find,
+    async findAny(exchange, { ignoreStrangers }) {
+      const { c } = exchange;
+      const given = [bearerOf(header(c, 'authorization')), header(c, 'x-api-key') ?? null];
+      const text = given.find((one) => one !== null && (!ignoreStrangers || looksLikeApiKey(one))) ?? null;
+      return text === null ? null : lookUp(text, exchange);
+    },
     async require(exchange) {
       const key = await find(exchange);
       if (key === null) throw missingKey(exchange);

@@ -35,7 +35,7 @@ export async function countReceipt(
  * @throws quota_exceeded, with `Retry-After`; anchor_unavailable, unavailable
  */
 export async function acceptHashes(
-  { log, clock }: Counting,
+  { log, clock }: Pick<Counting, 'log' | 'clock'>,
   key: ApiKey,
   exchange: Pick<Exchange, 'headers'>,
   hashes: readonly Uint8Array[],

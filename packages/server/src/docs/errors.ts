@@ -11,6 +11,8 @@ const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>>
     'The bytes are not what they should be. Mend them; the same request fails again.',
   ],
   401: ['Who is asking', 'Send Authorization: Bearer and an API key that is in force.'],
+  402: ['Not paid', 'Pay into the account; nothing was called and nothing charged.'],
+  403: ['Not from here', 'Call the service by its own address, from an origin that it allows.'],
   404: ['Not here', 'Check the path and the id.'],
   405: ['Wrong method', 'The header Allow names the methods of the path.'],
   409: ['Conflict', 'Read the present state, then decide.'],
@@ -19,8 +21,11 @@ const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>>
   415: ['Wrong media type', 'Send application/json without a Content-Encoding.'],
   422: ['Not acceptable', 'The JSON is sound and its content is not. The member field names the culprit.'],
   429: ['Too many', 'Wait for the seconds in Retry-After.'],
+  499: ['Nobody there', 'Nothing: it is in the service’s own log only.'],
   500: ['Our fault', 'Try again with the same Idempotency-Key; nothing is done twice.'],
+  502: ['A provider’s fault', 'Try again, or name another model; nothing was charged.'],
   503: ['Not just now', 'Try again with the same Idempotency-Key, each time after a longer pause.'],
+  504: ['Too slow', 'Try again, or name another model; nothing was charged.'],
 };
 
 /** Every code of `errorTable` under its status, each at an anchor of its name. */

@@ -11,7 +11,7 @@ import type { AppEnv } from './context.ts';
 const LIMIT = 64;
 
 const app = new Hono<AppEnv>()
-  .post('/', async (c) => c.json(await readJson(c, LIMIT)))
+  .post('/', async (c) => c.json((await readJson(c, LIMIT)).json))
   .onError((error, c) => c.text(toProblem(error, { receiptsUrl: '' }).code));
 
 const big = JSON.stringify('x'.repeat(LIMIT));

@@ -7,20 +7,19 @@ import { type AppContext, header, incomingOf } from './context.ts';
 const STALL_MS = 30_000;
 
 /**
- * The request's JSON, gated as raw bytes. At most `limit` bytes of it are ever held, whatever Content-Length
+ * The request's JSON, gated as raw bytes, and those bytes, which a message signature covers. At most `limit` bytes of it are ever held, whatever Content-Length
  * says and however the body is framed.
  *
  * @throws unsupported_media_type for a content type that is not JSON, or an encoded body
  * @throws body_too_large past `limit` bytes
  * @throws json_* when the bytes are not I-JSON
  */
-export async function readJson(c: AppContext, limit: number): Promise<JsonValue> {
+export async function readJson(c: AppContext, limit: number): Promise<{ raw: Uint8Array; json: JsonValue }> {
   requireJson(c);
   if (Number(header(c, 'content-length') ?? 0) > limit) throw tooLarge(limit);
   const incoming = incomingOf(c);
-  return parseJson(
-    incoming === undefined ? await readWeb(c.req.raw.body, limit) : await readNode(incoming, limit),
-  );
+  const raw = incoming === undefined ? await readWeb(c.req.raw.body, limit) : await readNode(incoming, limit);
+  return { raw, json: parseJson(raw) };
 }
 
 /** Whether the request's body is of this media type (lower case), whatever its parameters. */

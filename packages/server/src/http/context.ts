@@ -4,6 +4,14 @@ import type { Context } from 'hono';
 
 export interface AppEnv {
   Bindings: Partial<HttpBindings>;
+  Variables: { inner?: InnerCall };
+}
+
+/** A call that comes inside the request's body, and says these things for itself. */
+interface InnerCall {
+  readonly idempotencyKey: string | undefined;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 export type AppContext = Context<AppEnv>;

@@ -1,6 +1,7 @@
 import type { Answer } from './answer.ts';
 
 const EXPOSED = [
+  'X-Receipt-Id',
   'X-Receipt-Profile',
   'X-Receipt-Schema-Version',
   'X-Anchor-Ref',
@@ -9,6 +10,7 @@ const EXPOSED = [
   'RateLimit',
   'RateLimit-Policy',
   'Idempotency-Replayed',
+  'Mcp-Session-Id',
 ].join(', ');
 
 /**

@@ -1,5 +1,5 @@
 import { createRoute, type z } from '@hono/zod-openapi';
-import type { ErrorCode, JsonValue } from '@tallystick/core';
+import { type ErrorCode, type JsonValue, TallyError } from '@tallystick/core';
 import type { Answer } from './answer.ts';
 import { bodyChunks, hasMediaType, readJson } from './body.ts';
 import type { Exchange, Frame } from './exchange.ts';
@@ -35,6 +35,8 @@ export interface EndpointDefinition<Body, Query, Params> {
   readonly body?: z.ZodType<Body>;
   /** Another form of the body, of any length, that is handled as it comes. */
   readonly stream?: StreamDefinition<Query, Params>;
+  /** Answers as OpenAI's API does: what is wrong with the request is `invalid_request`. */
+  readonly openai?: boolean;
   /** Bytes of body allowed here when it is not the service's general limit. */
   readonly maxBodyBytes?: number;
   /** Request headers that mean something here, with what each one does. */
@@ -65,6 +67,8 @@ interface StreamCall<Query, Params> extends Exchange {
 /** A request that has passed the gate. */
 interface Call<Body, Query, Params> extends Exchange {
   readonly body: Body;
+  /** The body to the byte; empty where it is not read. */
+  readonly rawBody: Uint8Array;
   readonly query: Query;
   readonly params: Params;
 }
@@ -76,7 +80,20 @@ export interface Endpoint {
   readonly rest: boolean;
   readonly errors: ReadonlySet<ErrorCode>;
   readonly openapi: ReturnType<typeof createRoute>;
+  /** Bytes of body allowed here when it is not the service's general limit. */
+  readonly maxBodyBytes: number | undefined;
   readonly handle: (exchange: Exchange, frame: Frame) => Promise<Answer>;
+  /** As `handle`, with a request that is read already and still to be checked: one that came inside another. */
+  readonly answer: (exchange: Exchange, given: Given) => Promise<Answer>;
+}
+
+/** What a request says, however it came. */
+export interface Given {
+  readonly params: Readonly<Record<string, JsonValue>>;
+  readonly query: Readonly<Record<string, JsonValue>>;
+  readonly body: JsonValue;
+  /** What a message signature covers: the body of the HTTP request. */
+  readonly rawBody: Uint8Array;
 }
 
 /**
@@ -93,24 +110,58 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
     rest: definition.rest ?? false,
     errors: new Set(errors),
     openapi: describe(definition, errors),
-    handle: async (exchange, frame) => {
+    maxBodyBytes: definition.maxBodyBytes,
+    handle: inTermsOf(definition, async (exchange, frame: Frame) => {
       const { c } = exchange;
-      const params = check(definition.params, () => c.req.param()) as Params;
-      const query = check(definition.query, () => c.req.query()) as Query;
+      const place = checkPlace(definition, { params: c.req.param(), query: c.req.query() });
       const { stream } = definition;
       if (stream !== undefined && hasMediaType(c, stream.mediaType)) {
-        return stream.handle({ ...exchange, params, query, chunks: bodyChunks(c) });
+        return stream.handle({ ...exchange, ...place, chunks: bodyChunks(c) });
       }
       const limit = definition.maxBodyBytes ?? frame.maxBodyBytes;
-      const body = definition.body && validate(definition.body, await readJson(c, limit));
-      return definition.handle({ ...exchange, params, query, body: body as Body });
-    },
+      const read = definition.body && (await readJson(c, limit));
+      const body = definition.body && read && validate(definition.body, read.json);
+      const rawBody = read?.raw ?? NO_BYTES;
+      return definition.handle({ ...exchange, ...place, body: body as Body, rawBody });
+    }),
+    answer: inTermsOf(definition, async (exchange, given: Given) => {
+      const place = checkPlace(definition, given);
+      const body = definition.body && validate(definition.body, given.body);
+      return definition.handle({ ...exchange, ...place, body: body as Body, rawBody: given.rawBody });
+    }),
   };
 }
 
-function check<T>(schema: z.ZodType<T> | undefined, read: () => Record<string, string>): T | undefined {
-  return schema === undefined ? undefined : validate(schema, read());
+function checkPlace<Query, Params>(
+  { params, query }: Pick<EndpointDefinition<unknown, Query, Params>, 'params' | 'query'>,
+  given: Pick<Given, 'params' | 'query'>,
+): { params: Params; query: Query } {
+  return {
+    params: (params && validate(params, given.params)) as Params,
+    query: (query && validate(query, given.query)) as Query,
+  };
 }
+
+function inTermsOf<Source>(
+  { openai = false }: { openai?: boolean },
+  handle: (exchange: Exchange, source: Source) => Promise<Answer>,
+): (exchange: Exchange, source: Source) => Promise<Answer> {
+  if (!openai) return handle;
+  return async (exchange, source) => {
+    try {
+      return await handle(exchange, source);
+    } catch (error) {
+      if (!(error instanceof TallyError) || !isFieldError(error.code)) throw error;
+      throw new TallyError('invalid_request', error.message, { field: error.field });
+    }
+  };
+}
+
+function isFieldError(code: ErrorCode): boolean {
+  return FIELD_ERRORS.some((known) => known === code);
+}
+
+const NO_BYTES = new Uint8Array();
 
 const FIELD_ERRORS = ['missing_field', 'unknown_field', 'invalid_field'] as const;
 
@@ -129,9 +180,10 @@ const BODY_ERRORS = [
   'json_depth',
 ] as const;
 
-function gateErrors<B, Q, P>({ body, query, params }: EndpointDefinition<B, Q, P>): ErrorCode[] {
+function gateErrors<B, Q, P>({ body, query, params, openai }: EndpointDefinition<B, Q, P>): ErrorCode[] {
   const checked = body !== undefined || query !== undefined || params !== undefined;
-  return [...(body === undefined ? [] : BODY_ERRORS), ...(checked ? FIELD_ERRORS : [])];
+  const ofFields: readonly ErrorCode[] = openai === true ? ['invalid_request'] : FIELD_ERRORS;
+  return [...(body === undefined ? [] : BODY_ERRORS), ...(checked ? ofFields : [])];
 }
 
 function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: readonly ErrorCode[]) {

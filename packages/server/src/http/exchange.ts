@@ -5,6 +5,7 @@ import { isFault, problemAnswer, toProblem } from '../problem.ts';
 import type { Answer } from './answer.ts';
 import { type AppContext, header } from './context.ts';
 import { corsHeaders } from './cors.ts';
+import { openAiError } from './openai-error.ts';
 
 /** One request on its way through a handler. */
 export interface Exchange {
@@ -71,8 +72,13 @@ function refuse(frame: Frame, place: Place, exchange: Exchange, thrown: unknown)
   else if (thrown instanceof TallyError && place.errors?.has(thrown.code) === false) {
     frame.logger.warn({ ...known, code: thrown.code }, 'an error that the endpoint does not list');
   }
-  return problemAnswer(toProblem(thrown, { receiptsUrl: frame.receiptsUrl, requestId }));
+  const problem = toProblem(thrown, { receiptsUrl: frame.receiptsUrl, requestId });
+  const openai = exchange.c.req.path.startsWith(OPENAI_PATHS);
+  return problemAnswer(openai ? { ...problem, error: openAiError(problem, thrown) } : problem);
 }
+
+/** Under which OpenAI's clients call. */
+const OPENAI_PATHS = '/v1/compute/';
 
 function toResponse(answer: Answer, exchange: Exchange): Response {
   const headers: Record<string, string> = {

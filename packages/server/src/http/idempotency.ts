@@ -23,7 +23,7 @@ export interface IdempotentRequest {
  * @throws idempotency_key_invalid unless the key is 1 to 255 visible ASCII characters
  */
 export function idempotencyKey(c: AppContext): string | undefined {
-  const key = header(c, 'idempotency-key');
+  const key = c.get('inner')?.idempotencyKey ?? header(c, 'idempotency-key');
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new TallyError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
 }

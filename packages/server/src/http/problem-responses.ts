@@ -37,6 +37,17 @@ export const problemSchema = {
       description: 'Stable; branch on this one.',
     },
     field: { type: 'string' as const, description: 'The offending member: `purpose`, `receipts[3].ts`.' },
+    error: {
+      type: 'object' as const,
+      description: 'Under /v1/compute/ alone: the same as OpenAI’s API would say it.',
+      required: ['message', 'type', 'param', 'code'],
+      properties: {
+        message: { type: 'string' as const },
+        type: { type: 'string' as const },
+        param: { type: ['string' as const, 'null' as const] },
+        code: { type: 'string' as const },
+      },
+    },
     instance: { type: 'string' as const, description: '`urn:request:` and the value of `X-Request-Id`.' },
   },
 };

@@ -11,6 +11,7 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
+import type { Agent } from '../agents/agents.ts';
 import { issueDurably, type Keeping, type Minted, type ReceiptContext } from './mint.ts';
 
 /** What a caller asks to be receipted: exactly one of `payload`, `input` and `payload_sha256`. */
@@ -37,8 +38,8 @@ export interface EmitRequest {
 
 export interface EmitOptions {
   readonly profile: Profile;
-  /** The `X-Agent-DID` header, for a body that names no agent. */
-  readonly agentHeader: string | null;
+  /** The agent of the request, for a body that names none. */
+  readonly agent: Agent;
   readonly verifyUri: string;
   readonly chainId: number;
   readonly keeping: Keeping;
@@ -52,9 +53,11 @@ const ANONYMOUS = 'did:svc:anonymous';
  * @throws missing_field, conflicting_fields, empty_input, receipt_too_large, idempotency_key_reused, unavailable
  */
 export function emit(context: ReceiptContext, request: EmitRequest, options: EmitOptions): Promise<Minted> {
+  const { agent } = options;
+  const agentDid = request.agent_did ?? agent.did ?? ANONYMOUS;
   const facts = {
-    agentDid: request.agent_did ?? options.agentHeader ?? ANONYMOUS,
-    agentProved: false,
+    agentDid,
+    agentProved: agent.proved && agentDid === agent.did,
     subject: subjectOf(request),
     verifyUri: options.verifyUri,
     purpose: request.purpose ?? null,

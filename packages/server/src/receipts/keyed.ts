@@ -15,12 +15,13 @@ import type { AnchorLog, AnchorResult } from '../log/anchor-log.ts';
 import type { ReceiptRow } from '../store/store.ts';
 import type { Minted } from './mint.ts';
 
+type Placing = Pick<Counting, 'log' | 'clock'>;
 type Context = Counting & { readonly log: Pick<AnchorLog, 'accept' | 'find' | 'resolve'> };
 
 interface KeyedMint {
   readonly key: ApiKey;
   readonly profile: ReceiptRow['profile'];
-  /** Whether the caller asked for an anchor. Scale and Enterprise need not (specification 2.10). */
+  /** Whether the caller asked for an anchor. */
   readonly anchor: boolean;
 }
 
@@ -40,12 +41,8 @@ export function keyedMint(
   exchange: Pick<Exchange, 'headers'>,
   { key, profile, anchor }: KeyedMint,
 ): Keyed {
-  const anchors = anchor || key.tier !== 'pro';
-  const place = async (receipt: string): Promise<string> => {
-    const [result] = await acceptHashes(context, key, exchange, [hashOf(receipt)]);
-    if (result === undefined) throw new Error('The log gave no result for a hash.');
-    return result.anchor_ref;
-  };
+  const anchors = isAnchored(key, anchor);
+  const place = (receipt: string): Promise<string> => placeReceipt(context, exchange, key, receipt);
   let placed: string | null = null;
   return {
     async finish(signed) {
@@ -62,6 +59,26 @@ export function keyedMint(
       return (await anchorOf(context.log, receipt))?.anchor_ref ?? place(receipt);
     },
   };
+}
+
+/** Whether a receipt is anchored: of Pro where the caller asks for it, of the other tiers always (specification 2.10). */
+export function isAnchored({ tier }: ApiKey, asked: boolean): boolean {
+  return asked || tier !== 'pro';
+}
+
+/**
+ * Places the hash of a signed receipt (JCS text) in the log, which counts it. Resolves to its anchor reference.
+ * @throws quota_exceeded, anchor_unavailable, unavailable
+ */
+export async function placeReceipt(
+  context: Placing,
+  exchange: Pick<Exchange, 'headers'>,
+  key: ApiKey,
+  receipt: string,
+): Promise<string> {
+  const [result] = await acceptHashes(context, key, exchange, [hashOf(receipt)]);
+  if (result === undefined) throw new Error('The log gave no result for a hash.');
+  return result.anchor_ref;
 }
 
 /** Where a receipt's hash is in the log, or null where it is not. */
@@ -85,7 +102,7 @@ export function withAnchor(receipt: string, result: AnchorResult): string {
 }
 
 /** A receipt's JCS text with unsigned members set (spec/receipts.md). */
-function withMembers(receipt: string, members: JsonObject): string {
+export function withMembers(receipt: string, members: JsonObject): string {
   return canonicalize({ ...(parseJson(utf8(receipt)) as JsonObject), ...members });
 }
 

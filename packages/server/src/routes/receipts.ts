@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
+import { agentHeader } from '../agents/agent-header.ts';
+import { AGENT_ERRORS, AGENT_HEADERS } from '../agents/agents.ts';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
@@ -7,7 +9,6 @@ import { emit } from '../receipts/emit.ts';
 import { anchorOf, withAnchor } from '../receipts/keyed.ts';
 import { mintFree } from '../receipts/mint.ts';
 import type { Services } from '../services.ts';
-import { agentHeader } from './agent.ts';
 import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
 import { anchorWanted, did, hex64, receiptSchema } from './shapes.ts';
 
@@ -114,7 +115,7 @@ const emitBody = z.strictObject({
 });
 
 function emission(services: Services): Endpoint {
-  const { config, apiKeys } = services;
+  const { config, apiKeys, agents } = services;
   return endpoint({
     method: 'post',
     path: '/v1/receipt/emit',
@@ -123,7 +124,7 @@ function emission(services: Services): Endpoint {
     description:
       'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and leaves out purpose, settlement and seal; standard at most 3,072; pq is kept about seven years.',
     availability: 'live',
-    headers: MINT_HEADERS,
+    headers: { ...MINT_HEADERS, ...AGENT_HEADERS },
     query: z.strictObject({
       profile: z
         .string()
@@ -133,11 +134,18 @@ function emission(services: Services): Endpoint {
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
     answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
-    errors: ['unknown_profile', 'empty_input', 'conflicting_fields', 'receipt_too_large', ...MINT_ERRORS],
+    errors: [
+      'unknown_profile',
+      'empty_input',
+      'conflicting_fields',
+      'receipt_too_large',
+      ...AGENT_ERRORS,
+      ...MINT_ERRORS,
+    ],
     async handle(call) {
-      const { c, body, query } = call;
+      const { body, query } = call;
       const profile = profileOf(query.profile);
-      const agent = agentHeader(c);
+      const agent = await agents.agentOf(call);
       return mintOnce(services, call, {
         claim: { route: '/v1/receipt/emit', profile, body: body as JsonValue },
         profile,
@@ -146,7 +154,7 @@ function emission(services: Services): Endpoint {
         mint: (keeping) =>
           emit(services, body as Parameters<typeof emit>[1], {
             profile,
-            agentHeader: agent,
+            agent,
             verifyUri: `${config.receiptsUrl}/verify`,
             chainId: config.chain.id,
             keeping,

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { Counters } from './counters.ts';
 import type { Lookup } from './queries.ts';
 import type { Schema } from './schema.ts';
-import { type Committed, type Consume, consume, type Put, repeat } from './sql-database.ts';
+import { type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { raw, statement } from './statement.ts';
 import type { PutOutcome } from './store.ts';
 import { all, run, type Work } from './work.ts';
@@ -10,16 +9,9 @@ import { all, run, type Work } from './work.ts';
 type Statements = ReturnType<typeof batchStatements>;
 
 /** Group-committed writes: a few statements for a whole batch, since each costs a round trip. */
-export function postgresWrites(
-  db: Kysely<Schema>,
-  counters: Counters,
-): (puts: readonly Put[], requests: readonly Consume[]) => Work<Committed> {
+export function postgresWrites(db: Kysely<Schema>): SqlDatabase['putReceipts'] {
   const statements = batchStatements(db);
-  return function* (puts, requests) {
-    const stored = yield* putReceipts(statements, puts);
-    const counted = yield* consume(counters, requests);
-    return { stored, counted };
-  };
+  return (puts) => putReceipts(statements, puts);
 }
 
 function* putReceipts(statements: Statements, puts: readonly Put[]): Work<PutOutcome[]> {
@@ -90,6 +82,7 @@ function* claimScopes({ claimScopes }: Statements, puts: readonly Put[]): Work<S
     scopes: records.map((record) => record.scope),
     hashes: records.map((record) => record.requestHash),
     receiptIds: records.map((record) => record.receiptId),
+    responses: records.map((record) => record.response ?? null),
     expiries: records.map((record) => record.expiresAt),
   });
   return new Set(claimed.map((row) => row.scope));
@@ -126,14 +119,21 @@ function* findRecords({ findRecords }: Statements, puts: readonly Put[]): Work<M
 function batchStatements(db: Kysely<Schema>) {
   return {
     claimScopes: statement(
-      (v: { scopes: string[]; hashes: string[]; receiptIds: string[]; expiries: number[] }) =>
+      (v: {
+        scopes: string[];
+        hashes: string[];
+        receiptIds: string[];
+        responses: (string | null)[];
+        expiries: number[];
+      }) =>
         raw(
           db,
           sql<{ scope: string }>`
-          insert into idempotency (scope, request_hash, receipt_id, expires_at)
+          insert into idempotency (scope, request_hash, receipt_id, response, expires_at)
           select * from unnest(
-            ${v.scopes}::text[], ${v.hashes}::text[], ${v.receiptIds}::text[], ${v.expiries}::bigint[]
-          ) as r (scope, request_hash, receipt_id, expires_at)
+            ${v.scopes}::text[], ${v.hashes}::text[], ${v.receiptIds}::text[], ${v.responses}::text[],
+            ${v.expiries}::bigint[]
+          ) as r (scope, request_hash, receipt_id, response, expires_at)
           order by r.scope collate "C"
           on conflict (scope) do nothing
           returning scope`,

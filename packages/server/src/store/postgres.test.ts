@@ -1,10 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../test/postgres.ts';
 import { apiKeySuite } from './api-key-suite.ts';
+import { credit, NOW } from './ledger-fixtures.ts';
+import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
+import { ledgerSuite } from './ledger-suite.ts';
 import { hash, place } from './log-fixtures.ts';
 import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
@@ -29,8 +33,11 @@ async function connect(url: string): Promise<Client> {
 
 async function execute(url: string, sql: string): Promise<void> {
   const client = await connect(url);
-  await client.query(sql);
-  await client.end();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 const WAITING = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -52,6 +59,35 @@ function acceptAndAdvance(url: string): string {
       console.log(closed);
     }
     await store.close();`;
+}
+
+/** A process that spends 10 at a time until nothing is left; answers the idempotency keys that it was charged for. */
+async function spend(url: string, name: string): Promise<string[]> {
+  const script = `
+    const { openPostgresStore } = await import(${JSON.stringify(import.meta.resolve('./postgres.ts'))});
+    const { reserve, settlement } = await import(${JSON.stringify(import.meta.resolve('./ledger-fixtures.ts'))});
+    const store = await openPostgresStore(${JSON.stringify(url)});
+    const { ledger } = store;
+    const client = async (_, number) => {
+      const account = 'caller:key_' + (number % 3);
+      for (let i = 0, left = 5; left > 0; i += 1) {
+        const id = '${name}-' + number + '-' + i;
+        const { kind } = await reserve(ledger, id, 15n, account);
+        if (kind === 'insufficient' && (await reserve(ledger, id, 10n, account)).kind === 'insufficient') {
+          left -= 1;
+          continue;
+        }
+        const scope = number + ' ' + i;
+        const idempotency = { scope, requestHash: 'h', expiresAt: 2e9 };
+        const outcome = await ledger.settle(settlement(id, 10n, { account, idempotency, jobOf: 'did:web:m' }));
+        if (outcome === 'settled') console.log(scope);
+        else if (outcome.kind !== 'replayed') throw new Error(JSON.stringify(outcome));
+      }
+    };
+    await Promise.all(Array.from({ length: 24 }, client));
+    await store.close();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  return stdout.trim().split('\n');
 }
 
 /** Stops a process at a time when it holds the log's state and none of its statements is running. */
@@ -80,9 +116,28 @@ async function createDatabase(): Promise<TestDatabase> {
   return { open: () => openPostgresStore(url), execute: (sql) => execute(url, sql) };
 }
 
-for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite]) {
+for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite, ledgerSuite]) {
   suite('PostgreSQL', createDatabase);
 }
+
+/** Makes queries fail as when the connection breaks. */
+function failAt(next: () => Fault): void {
+  const original = Reflect.get(Client.prototype, 'query') as (...args: unknown[]) => Promise<unknown>;
+  const prototype = Client.prototype as unknown as { query: typeof original };
+  vi.spyOn(prototype, 'query').mockImplementation(async function (this: unknown, ...args) {
+    const fault = args[0] === 'ROLLBACK' ? 'none' : next();
+    const result = fault === 'before' ? null : await Reflect.apply(original, this, args);
+    if (fault === 'none') return result;
+    throw new Error('The connection broke.');
+  });
+}
+
+ledgerRandomSuite('PostgreSQL', createDatabase, {
+  inject(next) {
+    vi.restoreAllMocks();
+    if (next !== null) failAt(next);
+  },
+});
 
 describe('PostgreSQL', () => {
   it('leaves backups to pg_dump', async () => {
@@ -164,6 +219,25 @@ describe('PostgreSQL', () => {
     await ended;
     expect(last).toBe('fenced');
     expect(await store.log.getLeaf(leaves[0]?.index ?? -1)).toEqual(leaves[0]);
+    await store.close();
+  });
+
+  it('lets two processes spend what is there, once', { timeout: 60_000 }, async () => {
+    const url = await newDatabase();
+    const store = await openPostgresStore(url);
+    const { ledger } = store;
+    for (const i of [0, 1, 2]) await credit(ledger, `caller:key_${i}`, 1_000n);
+    await ledger.registerMember({ did: 'did:web:m', handle: null, at: NOW });
+    const settled = (await Promise.all(['a', 'b'].map((id) => spend(url, id)))).flat();
+    const total = settled.length * 10;
+    expect(total).toBe(3 * 1_000);
+    for (const i of [0, 1, 2]) {
+      expect(await ledger.balance(`caller:key_${i}`)).toMatchObject({ balance: 0n, reserved: 0n });
+    }
+    expect(await ledger.balance('provider:openai')).toMatchObject({ balance: BigInt(total) });
+    expect(await ledger.member('did:web:m')).toMatchObject({ jobs: settled.length });
+    expect(new Set(settled).size).toBe(settled.length);
+    expect(await ledger.checkBalanced()).toEqual({ postings: 3 + settled.length, sum: 0n, faults: [] });
     await store.close();
   });
 

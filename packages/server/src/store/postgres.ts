@@ -11,11 +11,12 @@ import { DatabaseError, Pool, type PoolClient, TypeOverrides } from 'pg';
 import type { Dialect } from './dialect.ts';
 import { type ColumnTypes, migrate } from './migrations/migrate.ts';
 import { postgresCounters } from './postgres-counters.ts';
+import { postgresLedgerTables } from './postgres-ledger-tables.ts';
 import { postgresLogTables } from './postgres-log-tables.ts';
 import { postgresWrites } from './postgres-writes.ts';
 import { sharedQueries } from './queries.ts';
 import type { Schema } from './schema.ts';
-import type { SqlDatabase } from './sql-database.ts';
+import type { Durability, SqlDatabase } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { raw, statement } from './statement.ts';
 import type { Store } from './store.ts';
@@ -26,7 +27,12 @@ const CONNECT_MS = 5_000;
 /** Any constant will do, as long as every release takes the same. */
 const MIGRATION_LOCK = 7_462_559;
 
-const COLUMNS: ColumnTypes = { key: sql`text collate "C"`, bytes: sql`bytea`, ordinal: sql`bigint` };
+const COLUMNS: ColumnTypes = {
+  key: sql`text collate "C"`,
+  bytes: sql`bytea`,
+  ordinal: sql`bigint`,
+  clustered: sql``,
+};
 
 const DIALECT: Dialect = {
   forUpdate: sql`for update`,
@@ -41,6 +47,8 @@ const DIALECT: Dialect = {
 const BEGIN = `
   BEGIN ISOLATION LEVEL READ COMMITTED;
   SET LOCAL idle_in_transaction_session_timeout = '3s'`;
+
+const BEGIN_RELAXED = `${BEGIN}; SET LOCAL synchronous_commit = off`;
 
 const BYTEA = 17;
 const INT8 = 20;
@@ -96,15 +104,14 @@ async function openDatabase(pool: Pool): Promise<SqlDatabase> {
   });
   await inTransaction(pool, migrateAlone(compiler));
   const lock = statement(() => raw(compiler, sql`lock table documents in share row exclusive mode`));
-  const counters = postgresCounters(compiler);
-  const write = postgresWrites(compiler, counters);
   return {
     queries: sharedQueries(compiler, DIALECT),
-    counters,
+    counters: postgresCounters(compiler),
     logTables: postgresLogTables(compiler),
+    ledgerTables: postgresLedgerTables(compiler),
     read: (work) => withClient(pool, (client) => perform(client, work)),
-    transaction: (work) => inTransaction(pool, work),
-    commit: (puts, requests) => inTransaction(pool, write(puts, requests)),
+    transaction: (work, durability) => inTransaction(pool, work, durability),
+    putReceipts: postgresWrites(compiler),
     *lockDocuments() {
       yield* run(lock, {});
     },
@@ -139,9 +146,9 @@ async function query(client: PoolClient, sql: string, values: unknown[] = []): P
   }
 }
 
-function inTransaction<T>(pool: Pool, work: Work<T>): Promise<T> {
+function inTransaction<T>(pool: Pool, work: Work<T>, durability: Durability = 'durable'): Promise<T> {
   return withClient(pool, async (client) => {
-    await query(client, BEGIN);
+    await query(client, durability === 'durable' ? BEGIN : BEGIN_RELAXED);
     const result = await perform(client, work);
     await query(client, 'COMMIT');
     return result;

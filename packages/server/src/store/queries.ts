@@ -1,5 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
+import { ledgerCheckQuery } from './ledger-check.ts';
+import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
 import { apiKeyQueries } from './sql-api-key-store.ts';
@@ -21,6 +23,8 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...documentQueries(db),
     ...logQueries(db, dialect),
     ...apiKeyQueries(db),
+    ...ledgerQueries(db),
+    ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };
 }

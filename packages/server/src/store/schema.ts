@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely';
+
 /** The tables, as `migrations/` leaves them. Times are unix seconds. */
 export interface Schema {
   receipts: {
@@ -76,5 +78,37 @@ export interface Schema {
     max_priority_fee_per_gas: string;
     created_at: number;
   };
+  /** Money is in nano-USDC, dust in millionths of that; both are read as text, since they can pass 2^53. */
+  accounts: {
+    account: string;
+    balance: Generated<bigint>;
+    reserved: Generated<bigint>;
+    dust: Generated<bigint>;
+    lines: Generated<number>;
+  };
+  reservations: { id: string; account: string; amount: bigint; dust: bigint; expires_at: number };
+  ledger_postings: { id: string; memo: string; at: number };
+  ledger_entries: {
+    account: string;
+    /** From 1 within the account. */
+    line: number;
+    posting: string;
+    amount: bigint;
+    /** Of the account after it. */
+    balance: bigint;
+  };
+  usage_days: {
+    subject: string;
+    /** UTC, `2026-03-01`. */
+    day: string;
+    model: string;
+    calls: number;
+    prompt_tokens: number;
+    completion_tokens: number;
+    cached_tokens: number;
+    charged: bigint;
+    share: bigint;
+  };
+  members: { did: string; handle: string | null; registered_at: number; jobs: number };
   schema_migrations: { version: number; name: string; applied_at: number };
 }

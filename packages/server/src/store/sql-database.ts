@@ -1,4 +1,5 @@
 import { type Counters, lockUsed, saveUsed } from './counters.ts';
+import type { LedgerTables } from './ledger-tables.ts';
 import type { LogTables } from './log-tables.ts';
 import type { Lookup, Queries } from './queries.ts';
 import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './store.ts';
@@ -15,28 +16,28 @@ export interface Consume {
   readonly expiresAt: number;
 }
 
+export type Durability = 'durable' | 'relaxed';
+
 /** What differs between SQL databases. */
 export interface SqlDatabase {
   readonly queries: Queries;
   readonly counters: Counters;
   readonly logTables: LogTables;
+  readonly ledgerTables: LedgerTables;
   /** Runs work that only reads; it sees what is committed. */
   read<T>(work: Work<T>): Promise<T>;
-  /** Runs work in a transaction and resolves once it is durable; rolls back when it throws. */
-  transaction<T>(work: Work<T>): Promise<T>;
-  /** Stores receipts and counts up, all in one transaction like the above. */
-  commit(puts: readonly Put[], requests: readonly Consume[]): Promise<Committed>;
+  /**
+   * Runs work in a transaction and resolves once it is durable; rolls back when it throws. A `relaxed` one is
+   * seen by all and outlives this process at once, but the machine only once a durable one has followed.
+   */
+  transaction<T>(work: Work<T>, durability?: Durability): Promise<T>;
+  /** Stores receipts, inside a transaction: one outcome per put, in their order. */
+  putReceipts(puts: readonly Put[]): Work<PutOutcome[]>;
   /** Holds off other writers of documents until the transaction ends. */
   lockDocuments(): Work<void>;
   isRowFault(error: unknown): boolean;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
-}
-
-/** One outcome per put and per request, in their order. */
-export interface Committed {
-  readonly stored: readonly PutOutcome[];
-  readonly counted: readonly ConsumeOutcome[];
 }
 
 /** What a request under a scope that has a record is answered. */

@@ -3,7 +3,8 @@ import { GroupCommit } from './group-commit.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
 import { SqlApiKeyStore } from './sql-api-key-store.ts';
-import { type Consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
+import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
+import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
 import type {
   ConsumeOutcome,
@@ -16,7 +17,7 @@ import type {
   Store,
 } from './store.ts';
 import { type IdempotentResponse, purge, putDocument, putIssuer } from './transactions.ts';
-import { all } from './work.ts';
+import { all, type Work } from './work.ts';
 
 const MAX_BATCH = 512;
 const MAX_PENDING = 10_000;
@@ -29,6 +30,7 @@ type Write = { kind: 'put'; put: Put } | { kind: 'consume'; consume: Consume };
 export class SqlStore implements Store {
   readonly log: SqlLogStore;
   readonly apiKeys: ApiKeyStore;
+  readonly ledger: SqlLedgerStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -38,8 +40,9 @@ export class SqlStore implements Store {
     this.#queries = database.queries;
     this.log = new SqlLogStore(database);
     this.apiKeys = new SqlApiKeyStore(database);
+    this.ledger = new SqlLedgerStore(database);
     this.#writes = new GroupCommit({
-      commit: (batch) => commitWrites(database, batch),
+      commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),
       maxBatch: MAX_BATCH,
       maxPending: MAX_PENDING,
@@ -110,18 +113,19 @@ export class SqlStore implements Store {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#writes.close(), this.log.close()]);
+    await Promise.all([this.#writes.close(), this.log.close(), this.ledger.close()]);
     await this.#database.close();
   }
 }
 
-async function commitWrites(
+function* commitWrites(
   database: SqlDatabase,
   batch: readonly Write[],
-): Promise<(PutOutcome | ConsumeOutcome)[]> {
+): Work<(PutOutcome | ConsumeOutcome)[]> {
   const puts = batch.flatMap((write) => (write.kind === 'put' ? write.put : []));
   const requests = batch.flatMap((write) => (write.kind === 'consume' ? write.consume : []));
-  const { stored, counted } = await database.commit(puts, requests);
+  const stored = yield* database.putReceipts(puts);
+  const counted = yield* consume(database.counters, requests);
   const outcomes = { put: stored.values(), consume: counted.values() };
   return batch.map((write) => next<PutOutcome | ConsumeOutcome>(outcomes[write.kind]));
 }

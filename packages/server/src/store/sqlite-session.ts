@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { bind, type Statement } from './statement.ts';
+import type { Durability } from './sql-database.ts';
 import type { Work } from './work.ts';
 
 /** Runs statements on one connection, each prepared once. */
@@ -9,15 +9,6 @@ export class SqliteSession {
 
   constructor(connection: DatabaseSync) {
     this.#connection = connection;
-  }
-
-  /** Answers the number of rows changed. */
-  run<Values>(statement: Statement<Values, unknown>, values: Values): number {
-    return this.#run(statement.sql, bind(statement, values));
-  }
-
-  all<Values, Row>(statement: Statement<Values, Row>, values: Values): Row[] {
-    return this.#all(statement.sql, bind(statement, values)) as Row[];
   }
 
   /** Runs every step of some work, without letting anything else in. */
@@ -34,8 +25,21 @@ export class SqliteSession {
     return step.value;
   }
 
-  /** Runs `task` in a transaction that is durable on return, and undone when it throws. */
-  transaction<T>(task: () => T): T {
+  /**
+   * Runs `task` in a transaction that is durable on return, and undone when it throws. A `relaxed` one is not
+   * flushed to disk by itself: the next durable one flushes both (sqlite.org/pragma.html#pragma_synchronous).
+   */
+  transaction<T>(task: () => T, durability: Durability = 'durable'): T {
+    if (durability === 'durable') return this.#transaction(task);
+    this.#connection.exec('PRAGMA synchronous = NORMAL');
+    try {
+      return this.#transaction(task);
+    } finally {
+      this.#connection.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  #transaction<T>(task: () => T): T {
     this.#connection.exec('BEGIN IMMEDIATE');
     try {
       const result = task();

@@ -1,19 +1,13 @@
 import type { Kysely } from 'kysely';
-import type { Counters } from './counters.ts';
 import type { Queries } from './queries.ts';
 import type { Schema } from './schema.ts';
-import { type Committed, type Consume, consume, type Put, repeat } from './sql-database.ts';
-import type { SqliteSession } from './sqlite-session.ts';
+import { type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { statement } from './statement.ts';
 import type { PutOutcome, ReceiptRow } from './store.ts';
+import { all, run, type Work } from './work.ts';
 
 /** Group-committed writes: in process a statement costs little, so each row has its own. */
-export function sqliteWrites(
-  db: Kysely<Schema>,
-  queries: Queries,
-  counters: Counters,
-  session: SqliteSession,
-): (puts: readonly Put[], requests: readonly Consume[]) => Committed {
+export function sqliteWrites(db: Kysely<Schema>, queries: Queries): SqlDatabase['putReceipts'] {
   const insertReceipt = statement((v: ReceiptRow) =>
     db
       .insertInto('receipts')
@@ -27,21 +21,23 @@ export function sqliteWrites(
       })
       .onConflict((conflict) => conflict.column('id').doNothing()),
   );
-  function put({ row, idempotency }: Put): PutOutcome {
+  function* put({ row, idempotency }: Put): Work<PutOutcome> {
     if (idempotency !== undefined) {
-      const [earlier] = session.all(queries.findRecord, idempotency);
+      const [earlier] = yield* all(queries.findRecord, idempotency);
       if (earlier !== undefined) return repeat(earlier, idempotency.requestHash);
     }
-    if (session.run(insertReceipt, row) === 0) return { kind: 'id_taken' };
+    if ((yield* run(insertReceipt, row)) === 0) return { kind: 'id_taken' };
     if (idempotency !== undefined) {
       const expiresAt = Math.min(idempotency.expiresAt, row.expiresAt);
-      session.run(queries.claimScope, { ...idempotency, expiresAt, receiptId: row.id, response: null });
+      const { response = null } = idempotency;
+      yield* run(queries.claimScope, { ...idempotency, expiresAt, receiptId: row.id, response });
     }
     return { kind: 'stored' };
   }
 
-  return (puts, requests) => ({
-    stored: puts.map(put),
-    counted: session.perform(consume(counters, requests)),
-  });
+  return function* (puts) {
+    const outcomes: PutOutcome[] = [];
+    for (const one of puts) outcomes.push(yield* put(one));
+    return outcomes;
+  };
 }

@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { apiKeySuite } from './api-key-suite.ts';
+import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
+import { ledgerSuite } from './ledger-suite.ts';
 import { allLeaves } from './log-fixtures.ts';
 import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
@@ -41,9 +43,35 @@ async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite]) {
+for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite, ledgerSuite]) {
   suite('SQLite', createDatabase);
 }
+
+/** Makes a method of all connections or statements fail as when the disk does. */
+function failAt(next: () => Fault, prototype: object, method: string): void {
+  const original = Reflect.get(prototype, method) as (...args: unknown[]) => unknown;
+  vi.spyOn(prototype as Record<string, typeof original>, method).mockImplementation(function (
+    this: unknown,
+    ...args
+  ) {
+    const [sql] = args;
+    const fault = sql === 'ROLLBACK' || String(sql).startsWith('PRAGMA') ? 'none' : next();
+    const isDone = fault === 'none' || (fault === 'after' && sql !== 'BEGIN IMMEDIATE');
+    const result = isDone ? Reflect.apply(original, this, args) : undefined;
+    if (fault !== 'none') throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+    return result;
+  });
+}
+
+ledgerRandomSuite('SQLite', createDatabase, {
+  inject(next) {
+    vi.restoreAllMocks();
+    if (next === null) return;
+    failAt(next, StatementSync.prototype, 'run');
+    failAt(next, StatementSync.prototype, 'all');
+    failAt(next, DatabaseSync.prototype, 'exec');
+  },
+});
 
 /** Runs a script in a Node process of its own; `store` is the open store. */
 async function inProcess(file: string, script: string): Promise<{ stdout: string }> {
@@ -143,6 +171,44 @@ describe('SQLite', () => {
       const [index, hex = ''] = line.split(' ');
       expect(await store.log.findLeaf(Buffer.from(hex, 'hex'))).toMatchObject({ index: Number(index) });
     }
+    await store.close();
+  });
+
+  it('keeps every settlement that was answered, and the books balanced, when the process is killed', async () => {
+    const file = newFile();
+    const fixtures = JSON.stringify(import.meta.resolve('./ledger-fixtures.ts'));
+    const killed = inProcess(
+      file,
+      `const { credit, reserve, settlement } = await import(${fixtures});
+       const { writeSync } = await import('node:fs');
+       const { ledger } = store;
+       const accounts = Array.from({ length: 4 }, (_, i) => 'caller:key_' + i);
+       for (const account of accounts) await credit(ledger, account, 1_000_000n);
+       let settled = 0;
+       const client = async (_, number) => {
+         for (let i = 0; ; i += 1) {
+           const id = number + '-' + i;
+           const account = accounts[(number + i) % 4];
+           await reserve(ledger, id, 100n, account);
+           if (i % 5 === 0) continue;
+           await ledger.settle(settlement(id, 70n, { account }));
+           writeSync(1, id + '\\n');
+           if (++settled === 300) process.kill(process.pid, 'SIGKILL');
+         }
+       };
+       await Promise.all(Array.from({ length: 16 }, client));`,
+    );
+    const { stdout } = (await killed.catch((error: unknown) => error)) as { stdout: string };
+    const settled = stdout.trim().split('\n');
+    expect(settled).toHaveLength(300);
+    const store = await openSqliteStore(file);
+    const { ledger } = store;
+    const { postings, sum, faults } = await ledger.checkBalanced();
+    expect({ sum, faults }).toEqual({ sum: 0n, faults: [] });
+    expect(postings).toBeGreaterThanOrEqual(304);
+    const read = await Promise.all(settled.map((id) => store.getReceipt(id)));
+    expect(read.every(({ kind }) => kind === 'found')).toBe(true);
+    expect((await ledger.balance('provider:openai')).balance).toBe(70n * BigInt(postings - 4));
     await store.close();
   });
 

@@ -11,6 +11,7 @@ import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { sqliteCounters } from './sqlite-counters.ts';
+import { sqliteLedgerTables } from './sqlite-ledger-tables.ts';
 import { sqliteLogTables } from './sqlite-log-tables.ts';
 import { SqliteSession } from './sqlite-session.ts';
 import { sqliteWrites } from './sqlite-writes.ts';
@@ -31,7 +32,12 @@ const CACHE_KIB = 32_768;
 
 const ALL_PAGES = 2 ** 31 - 1;
 
-const COLUMNS: ColumnTypes = { key: sql`text`, bytes: sql`blob`, ordinal: sql`integer` };
+const COLUMNS: ColumnTypes = {
+  key: sql`text`,
+  bytes: sql`blob`,
+  ordinal: sql`integer`,
+  clustered: sql`without rowid`,
+};
 
 const DIALECT: Dialect = { forUpdate: sql``, skipLocked: sql``, now: sql<number>`unixepoch('subsec')` };
 
@@ -89,15 +95,15 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
   const session = new SqliteSession(connection);
   session.transaction(() => session.perform(migrate(compiler, COLUMNS)));
   const queries = sharedQueries(compiler, DIALECT);
-  const counters = sqliteCounters(compiler);
-  const write = sqliteWrites(compiler, queries, counters, session);
   return {
     queries,
-    counters,
+    counters: sqliteCounters(compiler),
     logTables: sqliteLogTables(compiler, queries),
+    ledgerTables: sqliteLedgerTables(compiler),
     read: (work) => settle(() => session.perform(work)),
-    transaction: (work) => settle(() => session.transaction(() => session.perform(work))),
-    commit: (puts, requests) => settle(() => session.transaction(() => write(puts, requests))),
+    transaction: (work, durability) =>
+      settle(() => session.transaction(() => session.perform(work), durability)),
+    putReceipts: sqliteWrites(compiler, queries),
     // The transaction holds the only write lock there is.
     *lockDocuments() {},
     isRowFault,
@@ -149,8 +155,13 @@ function resultCode(error: unknown): number | undefined {
 
 function isRowFault(error: unknown): boolean {
   const code = resultCode(error);
-  const unbindable = error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_TYPE';
-  return code === CONSTRAINT || code === TOO_BIG || unbindable;
+  return code === CONSTRAINT || code === TOO_BIG || isUnbindable(error);
+}
+
+/** Of a type that SQLite has not, or an integer past 64 bits. */
+function isUnbindable(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === 'ERR_INVALID_ARG_TYPE' || error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
 function publicError(error: unknown): unknown {

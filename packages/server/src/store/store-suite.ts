@@ -13,6 +13,12 @@ const LATER_TABLES = [
   'checkpoints',
   'postings',
   'posting_attempts',
+  'accounts',
+  'reservations',
+  'ledger_postings',
+  'ledger_entries',
+  'usage_days',
+  'members',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {

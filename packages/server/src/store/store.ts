@@ -1,4 +1,5 @@
 import type { ApiKeyStore } from './api-key-store.ts';
+import type { LedgerStore } from './ledger-store.ts';
 import type { LogStore } from './log-store.ts';
 
 /** One receipt as it is kept. Times are unix seconds. */
@@ -22,6 +23,8 @@ export interface IdempotencyRecord {
   readonly requestHash: string;
   /** Unix seconds. A record never outlives the receipt that it replays. */
   readonly expiresAt: number;
+  /** What a repetition is answered with; the receipt's body where it is not given. */
+  readonly response?: string | undefined;
 }
 
 /** The key was used before: with the same request (here is its answer), or with another one. */
@@ -67,6 +70,7 @@ export interface IssuerRow {
 export interface Store {
   readonly log: LogStore;
   readonly apiKeys: ApiKeyStore;
+  readonly ledger: LedgerStore;
 
   /**
    * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers

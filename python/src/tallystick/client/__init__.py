@@ -1,11 +1,13 @@
 """Clients of a service: ``Client`` and, for asyncio, ``AsyncClient``."""
 
+from .agent_auth import AgentAuth
 from .asynchronous import AsyncClient
 from .params import Counterparty, EmitParams, IssueParams, Profile, SettlementReference
 from .retry import RetryPolicy
 from .synchronous import Client, issue
 
 __all__ = [
+    "AgentAuth",
     "AsyncClient",
     "Client",
     "Counterparty",

@@ -20,6 +20,7 @@ from ..metering import MeteringBill
 from ..receipts.issued import Issued
 from ..trust import CheckedTrust, TrustPin
 from ..verify import Verification
+from .agent_auth import AgentAuth, proof
 from .anchors import HashOrReceipt, Waiting
 from .calls import Calls
 from .params import Counterparty, EmitParams, IssueParams, Profile
@@ -49,6 +50,7 @@ class AsyncClient:
         site_url: str | None = None,
         api_key: str | None = None,
         agent_did: str | None = None,
+        agent: AgentAuth | None = None,
         timeout: float = 30.0,
         retry: RetryPolicy | None = None,
         http_client: httpx.AsyncClient | None = None,
@@ -61,8 +63,13 @@ class AsyncClient:
         ``invalid_field`` for an address that is none.
         """
         self._calls = Calls(
-            base_url, api_url=api_url, site_url=site_url, api_key=api_key, agent_did=agent_did
+            base_url,
+            api_url=api_url,
+            site_url=site_url,
+            api_key=api_key,
+            agent_did=agent.did if agent else agent_did,
         )
+        self._agent = agent
         self._retry = retry or RetryPolicy()
         self._own = http_client is None
         self._http = http_client or httpx.AsyncClient(timeout=timeout)
@@ -254,7 +261,11 @@ class AsyncClient:
             failure: TallyError | None
             try:
                 response = await self._http.request(
-                    call.method, call.url, headers=call.headers, content=_content(call)
+                    call.method,
+                    call.url,
+                    headers=call.headers,
+                    content=_content(call),
+                    auth=proof(self._agent, call),
                 )
             except httpx.RequestError as error:
                 failure = unreached(call.url, error)

@@ -19,6 +19,7 @@ from ..metering import MeteringBill
 from ..receipts.issued import Issued
 from ..trust import CheckedTrust, TrustPin
 from ..verify import Verification
+from .agent_auth import AgentAuth, proof
 from .anchors import HashOrReceipt, Waiting
 from .calls import Calls
 from .params import Counterparty, EmitParams, IssueParams, Profile
@@ -48,6 +49,7 @@ class Client:
         site_url: str | None = None,
         api_key: str | None = None,
         agent_did: str | None = None,
+        agent: AgentAuth | None = None,
         timeout: float = 30.0,
         retry: RetryPolicy | None = None,
         http_client: httpx.Client | None = None,
@@ -55,13 +57,20 @@ class Client:
         """``base_url`` has the receipts; anchors and issuers may be at addresses of their own.
 
         ``api_key`` is sent as ``Authorization: Bearer``, ``agent_did`` as ``X-Agent-DID``, to the
-        receipts and anchors only. ``timeout`` is in seconds, for each step of an attempt. A
-        ``http_client`` that is given brings its own timeout, and stays open. Raises
-        ``invalid_field`` for an address that is none.
+        receipts and anchors only. ``agent`` in place of ``agent_did`` proves the DID: what is not
+        streamed is signed, and the addresses are then the service's public ones to the letter.
+        ``timeout`` is in seconds, for each step of an attempt. A ``http_client`` that is given
+        brings its own timeout, and stays open. Raises ``invalid_field`` for an address that is
+        none.
         """
         self._calls = Calls(
-            base_url, api_url=api_url, site_url=site_url, api_key=api_key, agent_did=agent_did
+            base_url,
+            api_url=api_url,
+            site_url=site_url,
+            api_key=api_key,
+            agent_did=agent.did if agent else agent_did,
         )
+        self._agent = agent
         self._retry = retry or RetryPolicy()
         self._own = http_client is None
         self._http = http_client or httpx.Client(timeout=timeout)
@@ -245,7 +254,11 @@ class Client:
             failure: TallyError | None
             try:
                 response = self._http.request(
-                    call.method, call.url, headers=call.headers, content=_content(call)
+                    call.method,
+                    call.url,
+                    headers=call.headers,
+                    content=_content(call),
+                    auth=proof(self._agent, call),
                 )
             except httpx.RequestError as error:
                 failure = unreached(call.url, error)

@@ -5,6 +5,7 @@ import { statement } from '../statement.ts';
 import { all, run, type Work } from '../work.ts';
 import { initial } from './0001-initial.ts';
 import { anchorLog } from './0002-anchor-log.ts';
+import { ledger } from './0003-ledger.ts';
 
 /** Column types that dialects write differently. */
 export interface ColumnTypes {
@@ -13,6 +14,8 @@ export interface ColumnTypes {
   readonly bytes: RawBuilder<unknown>;
   /** An integer primary key whose rows are kept in its order. */
   readonly ordinal: RawBuilder<unknown>;
+  /** Ends a table whose rows are kept in the order of its primary key, where a database can. */
+  readonly clustered: RawBuilder<unknown>;
 }
 
 /** A step forward. There is none back: restore a backup instead. */
@@ -22,7 +25,7 @@ export interface Migration {
 }
 
 /** In order: the first brings a database to version 1. Only ever append. */
-const migrations: readonly Migration[] = [initial, anchorLog];
+const migrations: readonly Migration[] = [initial, anchorLog, ledger];
 
 /**
  * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.

@@ -1,0 +1,99 @@
+import type { Times } from './alone.ts';
+import type { Loaded } from './load.ts';
+import type { Report, Row } from './main.ts';
+import { LOAD_CORE, SERVER_CORE } from './processes.ts';
+import { row } from './row.ts';
+
+/** What is compared. */
+export interface Gateways<T> {
+  readonly bare: T;
+  readonly tally: T;
+  readonly portkey: T;
+}
+
+/** One connection, without a gateway and with one. */
+export type Alone = Readonly<Record<'direct' | 'bare' | 'tally', Times>>;
+type AloneWithPortkey = Alone & { readonly portkey: Times };
+
+/** What one round measured. */
+export interface GatewayRound {
+  /** With CPU of the gateway's process, in microseconds a request. */
+  readonly load: Gateways<Loaded & { readonly microseconds: number }>;
+  readonly short: AloneWithPortkey;
+  readonly long: AloneWithPortkey;
+  readonly stream: Alone;
+  /** Cores that were taken by what is not the benchmark's. */
+  readonly others: number;
+}
+
+const NAMES = { bare: 'bare proxy', tally: 'tallystick', portkey: 'Portkey' } as const;
+const ALL = ['bare', 'tally', 'portkey'] as const;
+
+/** @param resident after the load, in MB */
+export function gatewayReport(
+  rounds: readonly GatewayRound[],
+  resident: Gateways<number>,
+  connections: number,
+  calls: number,
+): Report {
+  const rates = ALL.flatMap((name) => [
+    row(rounds, NAMES[name], '/s', ({ load }) => load[name].rate),
+    row(rounds, `${NAMES[name]}, p99`, 'ms', ({ load }) => load[name].p99),
+    row(rounds, `${NAMES[name]}, CPU a request`, 'µs', ({ load }) => load[name].microseconds),
+  ]);
+  return {
+    title: 'Gateway: everything on (API key, routing, ledger, signed durable receipt)',
+    method:
+      `${rounds.length} rounds after one that is thrown away, interleaved; gateways on core ${SERVER_CORE}, upstream and client on ` +
+      `core ${LOAD_CORE}; medians, rounds in brackets. Rates at ${connections} connections with a prompt of 200 bytes. Added: the p50 of ` +
+      `${calls} calls on one connection less that of the same calls straight to the upstream.`,
+    rows: [
+      ...rates,
+      row(rounds, 'tallystick / Portkey', '', ({ load }) => load.tally.rate / load.portkey.rate, {
+        at_least: 4,
+      }),
+      row(rounds, 'p99, tallystick / Portkey', '', ({ load }) => load.tally.p99 / load.portkey.p99, {
+        at_most: 1,
+      }),
+      row(rounds, 'tallystick / bare proxy', '', ({ load }) => load.tally.rate / load.bare.rate, {
+        at_least: 0.4,
+      }),
+      row(rounds, 'straight to the upstream, 200 B, p50', 'ms', ({ short }) => short.direct.answer),
+      ...added(
+        rounds,
+        'added to a prompt of 200 B',
+        ALL,
+        ({ short }, name) => short[name].answer - short.direct.answer,
+      ),
+      ...added(
+        rounds,
+        'added to a prompt of 40 kB',
+        ALL,
+        ({ long }, name) => long[name].answer - long.direct.answer,
+      ),
+      ...added(
+        rounds,
+        'added to the first byte of a stream',
+        ['bare', 'tally'],
+        ({ stream }, name) => stream[name].firstByte - stream.direct.firstByte,
+      ),
+      ...ALL.map((name): Row => {
+        const aim = name === 'tally' ? { aim: { at_most: 200 } } : {};
+        return { name: `${NAMES[name]}, memory after the load`, value: resident[name], unit: 'MB', ...aim };
+      }),
+      row(rounds, 'cores taken by others meanwhile', '', ({ others }) => others),
+    ],
+  };
+}
+
+function added<Name extends keyof Gateways<unknown>>(
+  rounds: readonly GatewayRound[],
+  what: string,
+  names: readonly Name[],
+  of: (round: GatewayRound, name: Name) => number,
+): Row[] {
+  return names.map((name) => {
+    const aim = name === 'tally' ? { at_most: 1 } : undefined;
+    return row(rounds, `${what}, ${NAMES[name]}`, 'ms', (one) => of(one, name), aim);
+  });
+}

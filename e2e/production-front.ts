@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { callerAccount, openStore, readConfig } from '@tallystick/server';
+import { expect } from 'vitest';
+import { serveUntrusted, type Untrusted } from './clients.ts';
+import { type Env, tally, temporaryFolder } from './process.ts';
+
+/** Under which the service is known. Only its configuration says so. */
+export const API_URL = 'https://api.example.com';
+
+/** Who calls a service in production, with what was paid in. */
+export interface Customer {
+  readonly key: string;
+  readonly id: string;
+}
+
+export interface ProductionFront extends Untrusted {
+  /** A fresh API key, with so much paid in: decimal USDC, or nothing. */
+  customer(usdc: string | null): Promise<Customer>;
+  /** Pays in for a caller: the id of a key, or a DID. */
+  credit(caller: string, usdc: string): Promise<void>;
+  /** Nano-USDC of a caller; asserts that nothing is put aside. */
+  balance(caller: string): Promise<bigint>;
+}
+
+/** A service in production, on keys of its own and without its chain, in front of a local upstream. */
+export async function serveProduction(env: Env = {}): Promise<ProductionFront> {
+  const dataDir = temporaryFolder();
+  const postingKey = join(dataDir, 'posting.key');
+  writeFileSync(postingKey, randomBytes(32).toString('hex'), { mode: 0o600 });
+  const settings: Env = {
+    NODE_ENV: 'production',
+    TALLY_DATA_DIR: dataDir,
+    TALLY_HANDLE: 'acme',
+    TALLY_KEYRING: join(dataDir, 'keyring.json'),
+    TALLY_RECEIPTS_URL: 'https://receipts.example.com',
+    TALLY_API_URL: API_URL,
+    TALLY_SITE_URL: 'https://example.com',
+    TALLY_CHAIN_ID: '8453',
+    TALLY_CHAIN_NETWORK: 'base',
+    // Nobody answers there: the log waits, and all else serves.
+    TALLY_CHAIN_RPC_URL: 'http://127.0.0.1:9',
+    TALLY_POSTING_KEY_FILE: postingKey,
+    ...env,
+  };
+  const run = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await tally(args, settings);
+    expect(code, stderr).toBe(0);
+    return stdout;
+  };
+  await run('keys', 'init', '--root-out', join(temporaryFolder(), 'root.json'));
+  const front = await serveUntrusted(settings);
+  const store = await openStore(readConfig(settings));
+  const credit = async (caller: string, usdc: string): Promise<void> => {
+    await run('ledger', 'credit', caller, usdc);
+  };
+  return {
+    ...front,
+    credit,
+    async customer(usdc) {
+      const made = JSON.parse(await run('apikey', 'create', '--tier', 'pro', '--json')) as Customer;
+      if (usdc !== null) await credit(made.id, usdc);
+      return made;
+    },
+    async balance(caller) {
+      const { balance, reserved } = await store.ledger.balance(callerAccount(caller));
+      expect(reserved).toBe(0n);
+      return balance;
+    },
+    async close() {
+      await store.close();
+      return front.close();
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import {
+  canonicalBytes,
+  isObject,
+  type JsonValue,
+  sha256Hex,
+  utf8,
+  type Verification,
+} from '@tallystick/core';
+import { nameOf, parseNamed, readBytes } from './input.ts';
+import { UsageError } from './output.ts';
+
+export interface CallFiles {
+  /** The request body that was sent. */
+  readonly request?: string;
+  /** The response body, or the bytes of the stream. */
+  readonly response?: string;
+}
+
+/** A hash that a receipt of an inference call should have: `sha256:<hex>`. */
+interface Expected {
+  readonly member: 'request' | 'response';
+  readonly hash: string;
+}
+
+type Check = Verification['checks'][number];
+
+/**
+ * Reads what was asked and what was answered, and gives the check of a receipt against their hashes
+ * (spec/compute.md); null where neither is given.
+ * @throws UsageError, json_*
+ */
+export async function callCheck({
+  request,
+  response,
+}: CallFiles): Promise<((receipt: JsonValue) => Check) | null> {
+  const expected: Expected[] = [];
+  if (request !== undefined) {
+    const body = parseNamed(await readBytes(request), nameOf(request));
+    expected.push({ member: 'request', hash: hashOf(canonicalBytes(body)) });
+  }
+  if (response !== undefined) {
+    expected.push({ member: 'response', hash: responseHash(await readBytes(response), nameOf(response)) });
+  }
+  return expected.length === 0 ? null : (receipt) => compare(receipt, expected);
+}
+
+function compare(receipt: JsonValue, expected: readonly Expected[]): Check {
+  const wrong = expected.filter(({ member, hash }) => !isObject(receipt) || hashIn(receipt[member]) !== hash);
+  const names = (list: readonly Expected[]): string => list.map(({ member }) => member).join(' and ');
+  return {
+    name: 'call',
+    ok: wrong.length === 0,
+    detail:
+      wrong.length === 0
+        ? `The receipt covers this ${names(expected)}.`
+        : `The receipt covers another ${names(wrong)}: ${wrong.map(({ hash }) => hash).join(', ')} was computed.`,
+  };
+}
+
+function hashIn(part: JsonValue | undefined): JsonValue | undefined {
+  return isObject(part) ? part['hash'] : undefined;
+}
+
+function responseHash(bytes: Uint8Array, name: string): string {
+  const payloads = payloadsOf(bytes);
+  if (payloads !== null) return hashOf(utf8(coveredOf(payloads, name)));
+  const body = parseNamed(bytes, name);
+  if (!isObject(body)) return hashOf(canonicalBytes(body));
+  const { svc: _svc, ...answer } = body;
+  return hashOf(canonicalBytes(answer));
+}
+
+/** The payloads of server-sent events; null where the bytes are none. */
+function payloadsOf(bytes: Uint8Array): string[] | null {
+  const text = new TextDecoder().decode(bytes);
+  if (!/^\s*data:/.test(text)) return null;
+  const events = text.split(/\r?\n\r?\n/);
+  return events.flatMap((event) => {
+    const lines = event.split(/\r?\n/).flatMap((line) => /^data: ?(.*)$/s.exec(line)?.[1] ?? []);
+    return lines.length === 0 ? [] : [lines.join('\n')];
+  });
+}
+
+/** What comes before the chunk with `svc`; all of it where the stream was left before that. */
+function coveredOf(payloads: readonly string[], name: string): string {
+  const end = payloads.findIndex((payload) => payload === '[DONE]' || carriesSvc(payload, name));
+  const covered = end < 0 ? payloads : payloads.slice(0, end);
+  return covered.map((payload) => `${payload}\n`).join('');
+}
+
+function carriesSvc(payload: string, name: string): boolean {
+  if (!payload.includes('"svc"')) return false;
+  try {
+    const chunk = JSON.parse(payload) as JsonValue;
+    return isObject(chunk) && Object.hasOwn(chunk, 'svc');
+  } catch (cause) {
+    throw new UsageError(`${name} holds an event that is no JSON.`, { cause });
+  }
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return `sha256:${sha256Hex(bytes)}`;
+}

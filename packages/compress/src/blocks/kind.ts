@@ -1,0 +1,102 @@
+/** What a stretch of text is, which decides what may be done to it. */
+export type Kind =
+  | 'code'
+  | 'diff'
+  | 'schema'
+  | 'json'
+  | 'jsonl'
+  | 'log'
+  | 'search'
+  | 'table'
+  | 'dialogue'
+  | 'prose';
+
+/** Kinds whose bytes are never changed, in any tier. */
+export const frozenKinds: ReadonlySet<Kind> = new Set(['code', 'diff', 'schema']);
+
+/** Lines that are looked at to tell the kind of a text. */
+const SAMPLE = 400;
+const SAMPLE_LINE = 400;
+
+/** The kind of a text without fences and without JSON, from its lines. */
+export function kindOfPlain(text: string): Kind {
+  const lines = sampledLines(text);
+  if (lines.length === 0) return 'prose';
+  if (isDiff(lines)) return 'diff';
+  if (share(lines, searchHit) >= 0.6) return 'search';
+  if (isCode(lines)) return 'code';
+  if (isTable(lines)) return 'table';
+  const logged = share(lines, logLine);
+  if (logged >= 0.4 && share(lines, logLevel) >= 0.3) return 'log';
+  if (isDialogue(lines)) return 'dialogue';
+  return logged >= 0.4 ? 'log' : 'prose';
+}
+
+/** Lines that are not blank: all, or of a long text runs from its beginning, middle and end. */
+function sampledLines(text: string): string[] {
+  const lines = text.split('\n', SAMPLE * 50);
+  const third = Math.floor(SAMPLE / 3);
+  const middle = Math.floor(lines.length / 2);
+  const taken =
+    lines.length <= SAMPLE
+      ? lines
+      : [...lines.slice(0, third), ...lines.slice(middle, middle + third), ...lines.slice(-third)];
+  return taken.map((line) => line.slice(0, SAMPLE_LINE).trimEnd()).filter((line) => line !== '');
+}
+
+function share(lines: readonly string[], pattern: RegExp): number {
+  return lines.filter((line) => pattern.test(line)).length / lines.length;
+}
+
+const hunk = /^(?:@@ -\d+(?:,\d+)? \+\d+|diff --git |Index: )/;
+const fileLine = /^(?:--- |\+\+\+ )/;
+
+function isDiff(lines: readonly string[]): boolean {
+  return (
+    lines.some((line) => hunk.test(line)) &&
+    lines.some((line) => fileLine.test(line) || line.startsWith('@@ '))
+  );
+}
+
+const searchHit = /^(?:\.{0,2}\/)?[\w.@+-]+(?:[/\\][\w.@+-]+)*\.\w+[:-]\d+[:-]/;
+
+const stamp = String.raw`\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{10}(?:\d{3})?\b)`;
+const level = String.raw`\b(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC)\b|level=\w+`;
+const logLine = new RegExp(`^(?:${stamp}|\\[?(?:${level})|[IWEF]\\d{4} |\\d+\\.\\d+\\.\\d+\\.\\d+ )`);
+const logLevel = new RegExp(level);
+
+/** What `cat -n` and editors' read tools put before each line. */
+const lineNumber = /^\s*\d+(?:\t|→|[:|] ?)/;
+const codeLine =
+  /[{};]\s*$|^\s*(?:import|export|from \S+ import|def|class|function|async|const|let|var|return|if ?\(|for ?\(|while ?\(|else\b|elif\b|try:|except\b|package|func|fn|pub|use|impl|struct|enum|interface|type \w+ =|public|private|protected|static|#include|#define|#!\/|SELECT|INSERT|UPDATE|CREATE|ALTER|WITH|FROM|WHERE)\b.*[({:;=,)>\]]?\s*$|^\s*(?:\/\/|\/\*|\*\/|\* |@\w+|<\/?\w[^>]*>)|^\s+[\w.[\]]+ ?[+-]?= ?\S|^\s*[\w.]+\(.*\)[;,]?\s*$|\)\s*(?:=>|->|:)\s*\S*$/;
+const sentence = /^[A-Z"“][^;{}()=<>]*[a-z,]+ [^;{}()=<>]*[.!?…]["”)]?$/;
+
+/** At least three lines, most of which look like code and few like sentences. */
+export function isCode(lines: readonly string[]): boolean {
+  if (lines.length < 3) return false;
+  const bare = lines.map((line) => line.replace(lineNumber, '')).filter((line) => line.trim() !== '');
+  return bare.length > 0 && share(bare, codeLine) >= 0.5 && share(bare, sentence) < 0.25;
+}
+
+function isTable(lines: readonly string[]): boolean {
+  if (lines.length < 4) return false;
+  if (share(lines, /^\s*\|.*\|$/) >= 0.6) return true;
+  return ['\t', ',', ';'].some((separator) => sameCells(lines, separator));
+}
+
+function sameCells(lines: readonly string[], separator: string): boolean {
+  const cells = (lines[0] ?? '').split(separator).length;
+  if (cells < 3) return false;
+  return lines.filter((line) => line.split(separator).length === cells).length / lines.length >= 0.9;
+}
+
+/** A speaker's label at the start of a line: an optional time or number, a short name, a colon. */
+export const turnLabel =
+  /^\s*(?:[*#>-]{1,3}\s*)?(?:[[(][^\])\n]{1,40}[\])]\s*|\w{1,4}:\d+\s+|\d{1,2}:\d\d(?::\d\d)?(?: ?[AP]M)?\s*[-–]?\s*)?\**([\p{Lu}\p{Lo}][\p{L}\p{N}_.'’ -]{0,30}|user|assistant|system|human|ai)(?: \([^)\n]{1,40}\))?\**:\**(?:\s|$)/u;
+
+/** Several labels that come again and again, on a fair share of the lines. */
+function isDialogue(lines: readonly string[]): boolean {
+  const labels = lines.flatMap((line) => turnLabel.exec(line)?.[1] ?? []);
+  if (labels.length < 4 || labels.length / lines.length < 0.25) return false;
+  return new Set(labels).size <= Math.max(2, labels.length / 3);
+}

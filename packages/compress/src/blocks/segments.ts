@@ -1,0 +1,132 @@
+import { stringEnd } from '../json/minify.ts';
+import { isJson } from '../json/tree.ts';
+import { isCode, type Kind, kindOfPlain } from './kind.ts';
+
+/** A stretch of a text, `[start, end)` in UTF-16 units. The segments of a text cover it without overlap. */
+export interface Segment {
+  readonly kind: Kind;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** JSON inside other text that is shorter than this stays part of it. */
+const MIN_EMBEDDED_JSON = 80;
+/** Openings of JSON that turn out to be none, at most, before the rest counts as plain: each may cost the whole text. */
+const MAX_FAILED_JSON = 8;
+/** The shortest stretch between code that is looked at by itself, in lines. */
+const MIN_CODE_LINES = 3;
+
+/** Cuts a text into fenced code, JSON, code without a fence, and the rest by its kind. */
+export function segmentsOf(text: string): Segment[] {
+  const whole = wholeJson(text);
+  if (whole !== undefined) return whole;
+  const segments: Segment[] = [];
+  let from = 0;
+  for (const found of fixedStretches(text)) {
+    if (found.start > from) segments.push(...plainSegments(text, from, found.start));
+    segments.push(found);
+    from = found.end;
+  }
+  if (from < text.length) segments.push(...plainSegments(text, from, text.length));
+  return segments;
+}
+
+function wholeJson(text: string): Segment[] | undefined {
+  const start = text.search(/\S/);
+  const first = text.charAt(start);
+  if (first !== '{' && first !== '[') return undefined;
+  const end = text.trimEnd().length;
+  const lines = text.slice(start, end).split('\n');
+  const several = lines.length > 2 && lines.every((line) => /^\s*\{.*\}\s*$/.test(line));
+  if (several && lines.every(isJson)) return [{ kind: 'jsonl', start: 0, end: text.length }];
+  const json = text.slice(start, end);
+  return isJson(json) ? [{ kind: kindOfJson(json), start: 0, end: text.length }] : undefined;
+}
+
+/** A JSON Schema, an OpenAPI document or a tool definition says so by its members. */
+function kindOfJson(json: string): Kind {
+  return /"\$(?:schema|ref|defs)"\s*:|"openapi"\s*:|"properties"\s*:\s*\{|"parameters"\s*:\s*\{\s*"type"/.test(
+    json,
+  )
+    ? 'schema'
+    : 'json';
+}
+
+const opening = /^(?: {0,3}(`{3,}|~{3,})[^\n`]*$|[{[])/gm;
+
+/** Fenced code and embedded JSON, in order. */
+function fixedStretches(text: string): Segment[] {
+  const found: Segment[] = [];
+  let failed = 0;
+  opening.lastIndex = 0;
+  for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
+    const fence = match[1];
+    const start = match.index;
+    if (fence !== undefined)
+      found.push({ kind: 'code', start, end: fenceEnd(text, opening.lastIndex, fence) });
+    else {
+      const end = failed < MAX_FAILED_JSON ? jsonEnd(text, start) : start;
+      if (end === start) failed++;
+      else found.push({ kind: kindOfJson(text.slice(start, end)), start, end });
+    }
+    opening.lastIndex = Math.max(found.at(-1)?.end ?? 0, opening.lastIndex);
+  }
+  return found;
+}
+
+/** Behind the line that closes a fence, or the end of the text. */
+function fenceEnd(text: string, from: number, fence: string): number {
+  const closing = new RegExp(`^ {0,3}${fence}${fence.charAt(0)}*[ \\t]*$`, 'gm');
+  closing.lastIndex = from;
+  const match = closing.exec(text);
+  return match === null ? text.length : match.index + match[0].length;
+}
+
+/** Where the JSON that opens at `start` ends, if it is valid, long enough and ends its line; else `start`. */
+function jsonEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 34) at = stringEnd(text, at) - 1;
+    else if (code === 123 || code === 91) depth++;
+    else if ((code === 125 || code === 93) && --depth === 0) {
+      const end = at + 1;
+      const closes = end - start >= MIN_EMBEDDED_JSON && /^[ \t\r]*(?:\n|$)/.test(text.slice(end, end + 200));
+      return closes && isJson(text.slice(start, end)) ? end : start;
+    }
+  }
+  return start;
+}
+
+/** Code without a fence is kept apart, paragraph by paragraph; what is left has one kind each. */
+function plainSegments(text: string, start: number, end: number): Segment[] {
+  const kind = kindOfPlain(text.slice(start, end));
+  if (kind !== 'prose') return [{ kind, start, end }];
+  const segments: Segment[] = [];
+  for (const paragraph of paragraphsOf(text, start, end)) {
+    const lines = text
+      .slice(paragraph.start, paragraph.end)
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    const own = lines.length >= MIN_CODE_LINES && isCode(lines) ? 'code' : 'prose';
+    const last = segments.at(-1);
+    if (last?.kind === own)
+      segments[segments.length - 1] = { kind: own, start: last.start, end: paragraph.end };
+    else segments.push({ kind: own, ...paragraph });
+  }
+  return segments;
+}
+
+/** Stretches of `[start, end)` that end behind blank lines. */
+export function paragraphsOf(text: string, start: number, end: number): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  let from = start;
+  for (const match of text.slice(start, end).matchAll(/\n[ \t\r]*\n\s*/g)) {
+    // Indentation behind the blank line belongs to the next paragraph.
+    const at = start + match.index + match[0].lastIndexOf('\n') + 1;
+    found.push({ start: from, end: at });
+    from = at;
+  }
+  if (from < end) found.push({ start: from, end });
+  return found;
+}

@@ -1,0 +1,53 @@
+import { TallyError } from '@tallystick/core';
+import { type Account, countMessages, settle } from './account.ts';
+import { type Block, blocksOf, type Draft, rewrite } from './blocks/blocks.ts';
+import { cutToBudget } from './extract/tier.ts';
+import { freezeMap } from './freeze.ts';
+import { dedupe } from './lossless/dedupe.ts';
+import { encodeLossless } from './lossless/lossless.ts';
+import type { ChatMessage } from './messages.ts';
+import type { CompressOptions } from './options.ts';
+import { type Tokenizer, tokenizerFor } from './tokens/tokenizer.ts';
+
+export interface Compressed {
+  readonly messages: ChatMessage[];
+  readonly account: Account;
+  /** Every block that was looked at, in order, with what became of it. `restore` undoes them. */
+  readonly blocks: readonly Block[];
+}
+
+const DEFAULT_SHARE = 0.5;
+
+/**
+ * Compresses a conversation. System and assistant turns, code, diffs, schemas and whatever precedes an explicit cache
+ * breakpoint stay byte for byte; nothing ever comes out longer. The same arguments give the same result everywhere.
+ * @throws invalid_field for a tier or a budget that there is none of.
+ */
+export function compress(messages: readonly ChatMessage[], options: CompressOptions = {}): Compressed {
+  const { tier = 'lossless', budget = DEFAULT_SHARE } = options;
+  check(tier, budget);
+  const tokenizer = options.tokenizer ?? tokenizerFor(options.model);
+  const blocks = blocksOf(messages, freezeMap(messages), tokenizer);
+  for (const block of blocks) writeCheapest(block, tokenizer);
+  dedupe(messages, blocks, tokenizer);
+  const before = countMessages(messages, tokenizer);
+  if (tier !== 'lossless') {
+    const allowed = budget < 1 ? Math.floor(before * budget) : budget;
+    cutToBudget({ messages, blocks, before, allowed, tier, tokenizer }, options);
+  }
+  return settle(messages, blocks, before, tokenizer);
+}
+
+function check(tier: string, budget: number): void {
+  if (tier !== 'lossless' && tier !== 'extractive' && tier !== 'bm25')
+    throw new TallyError('invalid_field', 'tier is one of lossless, extractive and bm25.', { field: 'tier' });
+  if (!(budget > 0 && budget < Number.POSITIVE_INFINITY)) {
+    const message = 'budget is a number of tokens, or a share between 0 and 1.';
+    throw new TallyError('invalid_field', message, { field: 'budget' });
+  }
+}
+
+function writeCheapest(block: Draft, tokenizer: Tokenizer): void {
+  const encoded = encodeLossless(block.kind, block.original, block.tokens_before, tokenizer);
+  if (encoded !== undefined) rewrite(block, encoded.text, encoded.method, tokenizer.count(encoded.text));
+}

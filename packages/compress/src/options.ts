@@ -1,0 +1,19 @@
+import type { Cut } from './extract/cut.ts';
+import type { Tokenizer } from './tokens/tokenizer.ts';
+
+export type Tier = 'lossless' | 'extractive' | 'bm25';
+
+export interface CompressOptions {
+  /** What may be done: nothing that can't be undone (the default), cutting, or cutting by plain BM25, the baseline. */
+  readonly tier?: Tier;
+  /** What the conversation is read for; by default the last user message. */
+  readonly query?: string;
+  /** Tokens that may be left, or below 1 the share of them; half where none is given. Only cutting looks at it. */
+  readonly budget?: number;
+  /** Whose tokens are counted. */
+  readonly model?: string;
+  /** Counts that outlive the call, for the same caller; takes the place of `model`. */
+  readonly tokenizer?: Tokenizer;
+  /** What an earlier call of the same caller made of the block with this id: it gets the same bytes again. */
+  readonly remembered?: (id: string) => Cut | undefined;
+}

@@ -1,0 +1,36 @@
+import type { Block } from './blocks/blocks.ts';
+import type { Compressed } from './compress.ts';
+import { decodeLossless, type LosslessMethod } from './lossless/lossless.ts';
+import { type ChatMessage, withTexts } from './messages.ts';
+
+/**
+ * The conversation as it was, from what `compress` gave: forms that lose nothing are decoded from the text that was
+ * sent; what was cut, and what stands elsewhere in the conversation, comes from the blocks' record.
+ */
+export function restore({ messages, blocks }: Pick<Compressed, 'messages' | 'blocks'>): ChatMessage[] {
+  const restored = [...messages];
+  for (const [index, own] of Map.groupBy(blocks, ({ message }) => message)) {
+    const message = messages[index];
+    if (message === undefined) continue;
+    const texts = new Map<number | null, string>();
+    for (const [part, pieces] of Map.groupBy(own, ({ part }) => part)) {
+      if (pieces.some(({ steps }) => steps.length > 0)) texts.set(part, pieces.map(originalOf).join(''));
+    }
+    if (texts.size > 0) restored[index] = withTexts(message, texts);
+  }
+  return restored;
+}
+
+const lossless: ReadonlySet<string> = new Set([
+  'json-compact',
+  'json-tsv',
+  'json-toon',
+  'jsonl-tsv',
+  'line-runs',
+]);
+
+function originalOf({ steps, text, original }: Block): string {
+  const method = steps.at(-1)?.method;
+  if (method === undefined || !lossless.has(method)) return original;
+  return decodeLossless({ method: method as LosslessMethod, text }) ?? original;
+}

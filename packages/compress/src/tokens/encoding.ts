@@ -1,0 +1,94 @@
+import { countMerged } from './byte-pairs.ts';
+import type { SplitRules } from './split.ts';
+import { type RawRanks, Vocabulary } from './vocabulary.ts';
+
+/** Words whose merging is remembered, at most, and how long such a word may be (UTF-16 units). */
+const MEMO_WORDS = 50_000;
+const MEMO_LENGTH = 48;
+
+/**
+ * A byte-pair encoding that only counts: the same number as tiktoken's `encode_ordinary(text).len()`, without making
+ * the tokens. Text that looks like a special token is counted as text.
+ */
+export class Encoding {
+  readonly name: string;
+  readonly #rules: SplitRules;
+  readonly #raw: RawRanks;
+  #vocabulary: Vocabulary | undefined;
+  readonly #memo = new Map<string, number>();
+
+  constructor(name: string, raw: RawRanks, rules: SplitRules) {
+    this.name = name;
+    this.#raw = raw;
+    this.#rules = rules;
+  }
+
+  /** Tokens in `text`; a lone surrogate counts as U+FFFD, which is what reaches a provider. */
+  count(text: string): number {
+    return this.countSpans(text, [text.length])[0] ?? 0;
+  }
+
+  /**
+   * Tokens of `text` by the spans that end at `ends` (ascending UTF-16 units, the last one the length of the text): a
+   * piece counts where it begins. Their sum is the count of the whole.
+   */
+  countSpans(text: string, ends: readonly number[]): number[] {
+    this.#vocabulary ??= new Vocabulary(this.#raw);
+    const vocabulary = this.#vocabulary;
+    const bytes = new TextEncoder().encode(text);
+    const counts: number[] = [];
+    let tokens = 0;
+    let unit = 0;
+    for (let at = 0; at < bytes.length; ) {
+      while (unit >= (ends[counts.length] ?? text.length)) {
+        counts.push(tokens);
+        tokens = 0;
+      }
+      const ascii = this.#rules.asciiEnd(bytes, at);
+      const length = ascii < 0 ? this.#matchLength(text, unit) : ascii - at;
+      const end = ascii < 0 ? at + utf8Length(text, unit, unit + length) : ascii;
+      if (vocabulary.rank(bytes, at, end) >= 0) tokens++;
+      else tokens += this.#merged(vocabulary, text.slice(unit, unit + length), bytes.subarray(at, end));
+      unit += length;
+      at = end;
+    }
+    while (counts.length < ends.length) {
+      counts.push(tokens);
+      tokens = 0;
+    }
+    return counts;
+  }
+
+  #matchLength(text: string, unit: number): number {
+    const { pattern } = this.#rules;
+    pattern.lastIndex = unit;
+    pattern.test(text);
+    return pattern.lastIndex - unit;
+  }
+
+  #merged(vocabulary: Vocabulary, word: string, bytes: Uint8Array): number {
+    if (word.length > MEMO_LENGTH) return countMerged(vocabulary, bytes);
+    const known = this.#memo.get(word);
+    if (known !== undefined) return known;
+    const tokens = countMerged(vocabulary, bytes);
+    if (this.#memo.size >= MEMO_WORDS) this.#memo.clear();
+    this.#memo.set(word, tokens);
+    return tokens;
+  }
+}
+
+function utf8Length(text: string, from: number, to: number): number {
+  let bytes = 0;
+  for (let i = from; i < to; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x80) bytes += 1;
+    else if (code < 0x800) bytes += 2;
+    else if (code >= 0xd800 && code < 0xdc00 && isLow(text.charCodeAt(i + 1))) {
+      bytes += 4;
+      i++;
+    } else bytes += 3;
+  }
+  return bytes;
+}
+
+const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;

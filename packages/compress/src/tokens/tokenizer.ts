@@ -1,0 +1,63 @@
+import cl100kRanks from 'gpt-tokenizer/bpeRanks/cl100k_base';
+import o200kRanks from 'gpt-tokenizer/bpeRanks/o200k_base';
+import { Encoding } from './encoding.ts';
+import { cl100kRules, o200kRules } from './split.ts';
+
+const o200k = new Encoding('o200k_base', o200kRanks, o200kRules);
+const cl100k = new Encoding('cl100k_base', cl100kRanks, cl100kRules);
+
+/** Characters of counted blocks that are remembered, at most. */
+const REMEMBERED = 16_000_000;
+
+/** What counts tokens, and how far its word can be taken. */
+export interface Tokenizer {
+  /** As the account names it: the encoding, followed by ` (estimate)` where the model's own is not known. */
+  readonly name: string;
+  readonly estimate: boolean;
+  /** Tokens in `text`, counted once for each distinct text. */
+  count(text: string): number;
+  /** Tokens by spans that end at `ends` (UTF-16 units); their sum is the count of the text. */
+  countSpans(text: string, ends: readonly number[]): readonly number[];
+}
+
+/**
+ * The tokenizer of a model by its name, with or without a provider before it (`openai/gpt-4o`). A model whose encoding
+ * is not public, or not known here, is estimated with `o200k_base`. No model at all is `o200k_base` by definition.
+ * Keep it for as long as the same blocks come again; it belongs to one caller.
+ */
+export function tokenizerFor(model?: string): Tokenizer {
+  const encoding = encodingOf(model);
+  const used = encoding ?? o200k;
+  const counts = new Map<string, number>();
+  let remembered = 0;
+  const remember = (text: string, tokens: number): number => {
+    remembered += text.length;
+    if (remembered > REMEMBERED) {
+      counts.clear();
+      remembered = text.length;
+    }
+    counts.set(text, tokens);
+    return tokens;
+  };
+  return {
+    name: encoding === undefined ? `${used.name} (estimate)` : used.name,
+    estimate: encoding === undefined,
+    count: (text) => counts.get(text) ?? remember(text, used.count(text)),
+    countSpans(text, ends) {
+      const spans = used.countSpans(text, ends);
+      remember(
+        text,
+        spans.reduce((sum, tokens) => sum + tokens, 0),
+      );
+      return spans;
+    },
+  };
+}
+
+function encodingOf(model: string | undefined): Encoding | undefined {
+  if (model === undefined || model === o200k.name) return o200k;
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+  if (/^(gpt-4o|gpt-4\.[1-9]|gpt-[5-9]|gpt-oss|chatgpt-|o[1-9]\b)/.test(name)) return o200k;
+  if (name === cl100k.name || /^(gpt-4|gpt-3\.5|gpt-35|text-embedding-(3|ada-002))/.test(name)) return cl100k;
+  return undefined;
+}

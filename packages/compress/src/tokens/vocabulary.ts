@@ -1,0 +1,90 @@
+/** A vocabulary as `gpt-tokenizer` ships it: by rank, a text or, where the bytes are no text, the bytes. */
+export type RawRanks = readonly (string | readonly number[])[];
+
+const EMPTY = -1;
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** The tokens of a byte-pair encoding, found by their bytes without making a string of them. */
+export class Vocabulary {
+  readonly #bytes: Uint8Array;
+  /** Token `rank` is `bytes[starts[rank], starts[rank + 1])`; an unused rank is empty. */
+  readonly #starts: Uint32Array;
+  /** Open addressing: rank and full hash of the token in a slot, side by side for the sake of the processor's cache. */
+  readonly #slots: Int32Array;
+  readonly #mask: number;
+
+  constructor(raw: RawRanks) {
+    const size = 2 ** Math.ceil(Math.log2(raw.length * 2));
+    this.#mask = size - 1;
+    this.#slots = new Int32Array(size * 2).fill(EMPTY);
+    this.#starts = new Uint32Array(raw.length + 1);
+    this.#bytes = packed(raw, this.#starts);
+    for (let rank = 0; rank < raw.length; rank++) this.#insert(rank);
+  }
+
+  /** The rank of the token with the bytes `[start, end)`, or -1. */
+  rank(bytes: Uint8Array, start: number, end: number): number {
+    const hash = hashOf(bytes, start, end);
+    let slot = slotOf(hash) & this.#mask;
+    for (;;) {
+      const rank = this.#slots[slot * 2] ?? EMPTY;
+      if (rank === EMPTY) return EMPTY;
+      if (this.#slots[slot * 2 + 1] === hash && this.#is(rank, bytes, start, end)) return rank;
+      slot = (slot + 1) & this.#mask;
+    }
+  }
+
+  #insert(rank: number): void {
+    const start = this.#starts[rank] ?? 0;
+    const end = this.#starts[rank + 1] ?? 0;
+    if (start === end) return;
+    const hash = hashOf(this.#bytes, start, end);
+    let slot = slotOf(hash) & this.#mask;
+    while (this.#slots[slot * 2] !== EMPTY) slot = (slot + 1) & this.#mask;
+    this.#slots[slot * 2] = rank;
+    this.#slots[slot * 2 + 1] = hash;
+  }
+
+  #is(rank: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const own = this.#starts[rank] ?? 0;
+    if ((this.#starts[rank + 1] ?? 0) - own !== end - start) return false;
+    for (let i = start; i < end; i++) if (this.#bytes[own + i - start] !== bytes[i]) return false;
+    return true;
+  }
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = FNV_OFFSET;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), FNV_PRIME);
+  return hash | 0;
+}
+
+/** FNV's low bits are weak for short keys. */
+function slotOf(hash: number): number {
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 7;
+}
+
+function packed(raw: RawRanks, starts: Uint32Array): Uint8Array {
+  const encoder = new TextEncoder();
+  let bytes = new Uint8Array(raw.length * 8);
+  let end = 0;
+  for (let rank = 0; rank < raw.length; rank++) {
+    starts[rank] = end;
+    const token = raw[rank] ?? '';
+    if (end + token.length * 3 > bytes.length) bytes = grown(bytes);
+    if (typeof token === 'string') end += encoder.encodeInto(token, bytes.subarray(end)).written;
+    else {
+      bytes.set(token, end);
+      end += token.length;
+    }
+  }
+  starts[raw.length] = end;
+  return bytes.slice(0, end);
+}
+
+function grown(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(bytes.length * 2);
+  larger.set(bytes);
+  return larger;
+}

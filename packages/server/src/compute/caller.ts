@@ -1,0 +1,64 @@
+import { TallyError } from '@tallystick/core';
+import type { Agents, SignedExchange } from '../agents/agents.ts';
+import type { ApiKey, ApiKeys } from '../api-keys/authenticate.ts';
+import { callerAccount, DEVELOPMENT } from './ledger/accounts.ts';
+
+/** Who makes a call of `/v1/compute`, and who pays for it. */
+export interface Caller {
+  /** The ledger account that pays: of the API key, else of the DID that is proved, else `development`. */
+  readonly account: string;
+  /** The DID of `X-Agent-DID`; calls are attributed to it. */
+  readonly did: string | null;
+  /** Whether a message signature proved it: only then is it who it says. */
+  readonly proved: boolean;
+  readonly key: ApiKey | null;
+  /** Whether the service is one for development, where whoever has no balance is served all the same. */
+  readonly development: boolean;
+}
+
+export interface Callers {
+  /**
+   * Who calls. A message signature that is there is always checked, also beside an API key, and uses up its nonce: ask
+   * once a request.
+   * @throws api_key_missing, api_key_invalid, api_key_revoked, with `WWW-Authenticate`; signature_invalid;
+   * invalid_field for an `X-Agent-DID` that is no DID
+   */
+  readonly callerOf: (call: SignedExchange) => Promise<Caller>;
+}
+
+/** The codes that `callerOf` throws, for the endpoints that use it. */
+export const CALLER_ERRORS = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_revoked',
+  'signature_invalid',
+  'invalid_field',
+] as const;
+
+export function createCallers(
+  { agents, apiKeys }: { readonly agents: Agents; readonly apiKeys: ApiKeys },
+  development: boolean,
+): Callers {
+  return {
+    async callerOf(call) {
+      const key = await apiKeys.findAny(call, { ignoreStrangers: development });
+      const { did, proved } = await agents.agentOf(call);
+      const account = accountOf(key, proved ? did : null) ?? (development ? DEVELOPMENT : null);
+      if (account === null) throw unknownCaller(call);
+      return { account, did, proved, key, development };
+    },
+  };
+}
+
+function accountOf(key: ApiKey | null, provedDid: string | null): string | null {
+  const payer = key?.id ?? provedDid;
+  return payer === null ? null : callerAccount(payer);
+}
+
+function unknownCaller({ headers }: Pick<SignedExchange, 'headers'>): TallyError {
+  headers['www-authenticate'] = 'Bearer';
+  return new TallyError(
+    'api_key_missing',
+    'Say who pays: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature (RFC 9421; see spec/identity.md).',
+  );
+}

@@ -1,0 +1,50 @@
+import type { Domain } from './domains.ts';
+
+/** Nano-USDC for 1,000,000 tokens. */
+export interface Price {
+  readonly inputPerMTok: bigint;
+  readonly outputPerMTok: bigint;
+  readonly cacheReadPerMTok: bigint;
+  readonly cacheWritePerMTok: bigint;
+}
+
+export const ABILITIES = ['tools', 'vision', 'json', 'logprobs', 'stream'] as const;
+export type Ability = (typeof ABILITIES)[number];
+
+export interface Model {
+  /** `<provider>/<name>`, unique in the catalogue. */
+  readonly id: string;
+  readonly provider: string;
+  /** The provider's own name for it. */
+  readonly upstreamModel: string;
+  /** Tokens of prompt and answer together. */
+  readonly context: number;
+  /** Tokens of an answer. */
+  readonly maxOutput: number;
+  readonly abilities: ReadonlySet<Ability>;
+  readonly kind: 'chat' | 'embedding';
+  readonly price: Price;
+  /** The share of exam questions of the domain that it is expected to answer right, 0 to 1: labelled, not measured here. */
+  readonly prior: Readonly<Record<Domain, number>>;
+  readonly hardware: string | null;
+  readonly region: string | null;
+  readonly tokenizer: 'o200k' | 'cl100k' | 'estimate';
+}
+
+/** The models whose provider is configured. */
+export interface Catalogue {
+  readonly models: readonly Model[];
+  /** By id, or by a provider's own name where only one model has it. */
+  find(idOrAlias: string): Model | null;
+}
+
+/** @param models with distinct ids */
+export function createCatalogue(models: readonly Model[]): Catalogue {
+  const byId = new Map(models.map((model) => [model.id, model]));
+  const byName = new Map<string, Model | null>();
+  for (const model of models) byName.set(model.upstreamModel, byName.has(model.upstreamModel) ? null : model);
+  return {
+    models,
+    find: (idOrAlias) => byId.get(idOrAlias) ?? byName.get(idOrAlias) ?? null,
+  };
+}

@@ -1,0 +1,152 @@
+import type { JsonValue } from '@tallystick/core';
+import { describe, expect, it } from 'vitest';
+import { openCatalogue, readOperatorFile } from './open.ts';
+
+const own = {
+  id: 'mine/one',
+  context: 8_000,
+  max_output: 1_000,
+  abilities: ['stream'],
+  price: { input: '0.25', output: '1' },
+  prior: { general: 0.5, law: 0.4 },
+};
+const provider = { name: 'mine', kind: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key_env: 'MY_KEY' };
+
+function open(operator: JsonValue, env: Record<string, string> = {}) {
+  return openCatalogue(env, readOperatorFile(operator));
+}
+
+const idsOf = (env: Record<string, string>): string[] =>
+  openCatalogue(env).catalogue.models.map(({ id }) => id);
+
+describe('the default catalogue', () => {
+  it('has the built-in models alone where nothing is configured', () => {
+    expect(idsOf({})).toEqual(['local/extract-1', 'local/embed-512']);
+    expect(openCatalogue({}).catalogue.find('local/extract-1')).toMatchObject({
+      provider: 'local',
+      hardware: 'cpu',
+      price: { inputPerMTok: 0n, outputPerMTok: 0n },
+    });
+  });
+
+  it('adds the models of a provider with a key or a base URL', () => {
+    expect(idsOf({ ANTHROPIC_API_KEY: 'k' })).toContain('anthropic/claude-haiku-4-5');
+    const { catalogue, providers } = openCatalogue({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/' });
+    expect(providers).toEqual([
+      { name: 'openai', kind: 'openai', baseUrl: 'http://127.0.0.1:9/v1', apiKey: null, region: null },
+    ]);
+    expect(catalogue.find('gpt-4o-mini')).toMatchObject({
+      id: 'openai/gpt-4o-mini',
+      price: { inputPerMTok: 150_000_000n, cacheReadPerMTok: 75_000_000n, cacheWritePerMTok: 150_000_000n },
+    });
+    expect(catalogue.models.every(({ provider: name }) => name === 'openai' || name === 'local')).toBe(true);
+  });
+
+  it.each([
+    ['127.0.0.1', 'http://127.0.0.1:11434'],
+    ['127.0.0.1:8000', 'http://127.0.0.1:8000'],
+    ['models', 'http://models:11434'],
+    ['models/ollama/', 'http://models:11434/ollama'],
+    [':8000', 'http://127.0.0.1:8000'],
+    ['::1', 'http://[::1]:11434'],
+    ['[::1]:8000', 'http://[::1]:8000'],
+    ['http://models', 'http://models'],
+    ['https://models.example.com', 'https://models.example.com'],
+    ['https://models.example.com:11434', 'https://models.example.com:11434'],
+  ])('reads OLLAMA_HOST=%s as Ollama does', (host, url) => {
+    expect(openCatalogue({ OLLAMA_HOST: host }).providers[0]?.baseUrl).toBe(url);
+  });
+});
+
+describe('the operator’s file', () => {
+  it('adds providers and models', () => {
+    const { catalogue, providers } = open({ providers: [provider], models: [own] }, { MY_KEY: 's3cret' });
+    expect(providers[0]).toMatchObject({ name: 'mine', apiKey: 's3cret' });
+    expect(catalogue.find('one')).toMatchObject({
+      id: 'mine/one',
+      prior: { general: 0.5, law: 0.4, code: 0.5 },
+    });
+  });
+
+  it('changes a default model member by member, or takes it away', () => {
+    const env = { OPENAI_API_KEY: 'k' };
+    const price = { input: '9', output: '9' };
+    const { catalogue } = open(
+      {
+        models: [
+          { id: 'openai/gpt-4o', price },
+          { id: 'openai/gpt-5', enabled: false },
+        ],
+      },
+      env,
+    );
+    expect(catalogue.find('gpt-4o')).toMatchObject({
+      context: 128_000,
+      price: { inputPerMTok: 9_000_000_000n },
+    });
+    expect(catalogue.find('gpt-5')).toBeNull();
+  });
+
+  it('leaves a name that two providers have to neither', () => {
+    const twin = { ...own, id: 'mine/gpt-4o' };
+    const { catalogue } = open({ providers: [provider], models: [twin] }, { OPENAI_API_KEY: 'k' });
+    expect(catalogue.find('gpt-4o')).toBeNull();
+    expect(catalogue.find('openai/gpt-4o')?.provider).toBe('openai');
+  });
+
+  it.each<[string, JsonValue, string, string]>([
+    ['an unknown member', { modles: [] }, 'unknown_field', 'modles'],
+    [
+      'a price as a number',
+      { models: [{ ...own, price: { input: 1, output: '1' } }] },
+      'invalid_field',
+      'models[0].price.input',
+    ],
+    [
+      'too many decimals',
+      { models: [{ ...own, price: { input: '0.0000000001', output: '1' } }] },
+      'invalid_field',
+      'models[0].price.input',
+    ],
+    [
+      'a prior above 1',
+      { models: [{ ...own, prior: { general: 2 } }] },
+      'invalid_field',
+      'models[0].prior.general',
+    ],
+    [
+      'an unknown domain',
+      { models: [{ ...own, prior: { general: 1, golf: 1 } }] },
+      'unknown_field',
+      'models[0].prior.golf',
+    ],
+    [
+      'a new model half described',
+      { providers: [provider], models: [{ id: 'mine/x' }] },
+      'missing_field',
+      'models[0].context',
+    ],
+    ['a provider that is not configured', { models: [own] }, 'invalid_field', 'models[0]'],
+    [
+      'a key in the file',
+      { providers: [{ ...provider, api_key: 'x' }] },
+      'unknown_field',
+      'providers[0].api_key',
+    ],
+    [
+      'a base URL with credentials',
+      { providers: [{ ...provider, base_url: 'http://a:b@c/' }] },
+      'invalid_field',
+      'providers[0].base_url',
+    ],
+    ['a provider twice', { providers: [provider, provider] }, 'conflicting_fields', 'providers[1].name'],
+    [
+      'the built-in provider',
+      { providers: [{ ...provider, name: 'local' }] },
+      'invalid_field',
+      'providers[0].name',
+    ],
+  ])('is refused for %s', (_, file, code, field) => {
+    expect(() => open(file)).toThrow(expect.objectContaining({ code, field }));
+  });
+});

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { upstreamKinds } from '../providers/open.ts';
+import { ABILITIES } from './catalogue.ts';
+import { DOMAINS } from './domains.ts';
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const dollars = z
+  .string()
+  .regex(
+    /^(0|[1-9]\d{0,6})(\.\d{1,9})?$/,
+    'Not USDC as decimal text, such as "0.15", with at most 9 decimals',
+  );
+const tokens = z.int().min(1).max(100_000_000);
+const share = z.number().min(0).max(1);
+
+const prior = z.strictObject({
+  general: share,
+  ...Object.fromEntries(DOMAINS.filter((name) => name !== 'general').map((name) => [name, share.optional()])),
+});
+
+const modelFields = {
+  context: tokens,
+  max_output: tokens,
+  abilities: z.array(z.enum(ABILITIES)),
+  kind: z.enum(['chat', 'embedding']).optional(),
+  /** USDC for 1,000,000 tokens. Cache prices are the input price where they are not given. */
+  price: z.strictObject({
+    input: dollars,
+    output: dollars,
+    cache_read: dollars.optional(),
+    cache_write: dollars.optional(),
+  }),
+  prior,
+  hardware: z.string().min(1).max(64).optional(),
+  region: z.string().min(1).max(64).optional(),
+  tokenizer: z.enum(['o200k', 'cl100k', 'estimate']).optional(),
+} as const;
+
+const modelSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}\/[\w./:@-]{1,127}$/, 'Not <provider>/<model>'),
+  provider: z.string().regex(NAME, 'Not a provider’s name').optional(),
+  upstream_model: z.string().min(1).max(200).optional(),
+  ...modelFields,
+});
+
+/** What is said of a model that the default catalogue has already replaces what is said there, member by member. */
+const modelChange = modelSchema.partial().required({ id: true }).extend({ enabled: z.boolean().optional() });
+
+const providerSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(NAME, 'Not a provider’s name')
+    .refine((name) => name !== 'local', 'local is built in'),
+  kind: z.enum(upstreamKinds as [(typeof upstreamKinds)[number], ...(typeof upstreamKinds)[number][]]),
+  base_url: z
+    .string()
+    .max(2048)
+    .refine(isHttp, 'Not an http:// or https:// URL without credentials, query and fragment'),
+  /** The environment variable that holds the key; the file itself holds none. */
+  api_key_env: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'Not the name of an environment variable')
+    .optional(),
+  region: z.string().min(1).max(64).optional(),
+});
+
+export const defaultsSchema = z.strictObject({
+  prices_as_of: z.string(),
+  prior_basis: z.string(),
+  providers: z.array(providerSchema),
+  models: z.array(modelSchema),
+});
+
+export const operatorSchema = z.strictObject({
+  providers: z.array(providerSchema).max(100).optional(),
+  models: z.array(modelChange).max(1000).optional(),
+});
+
+export type ModelEntry = z.infer<typeof modelSchema>;
+export type ModelChange = z.infer<typeof modelChange>;
+export type ProviderFile = z.infer<typeof providerSchema>;
+export type OperatorFile = z.infer<typeof operatorSchema>;
+
+function isHttp(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === '';
+}

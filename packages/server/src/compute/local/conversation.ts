@@ -1,0 +1,97 @@
+import { asksForSummary, isInstruction, isOrder, isQuestion } from './cues.ts';
+import { type Span, splitSentences } from './sentences.ts';
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly text: string;
+}
+
+/** A piece of the conversation, to the letter. */
+export interface Sentence extends Span {
+  /** Which message it is from. */
+  readonly message: number;
+  readonly text: string;
+}
+
+export interface Task {
+  readonly kind: 'answer' | 'summary';
+  /** The question, or what was asked of the summary. */
+  readonly asked: string;
+  /** What was asked before, for a question that leans on it. */
+  readonly before: string;
+  readonly material: readonly Sentence[];
+}
+
+const mostAsked = 5;
+/** In characters: one that is shorter, in at most two sentences, is all asked. */
+const shortMessage = 300;
+
+/** Divides a conversation into what is asked last and the material to answer it from. */
+export function taskOf(messages: readonly Message[], said: (text: string) => boolean): Task {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  const sentences = messages.flatMap((message, index) =>
+    message.role === 'assistant' && said(message.text) ? [] : sentencesOf(message, index),
+  );
+  const own = sentences.filter(({ message }) => message === last);
+  const asked = askedIn(own);
+  const isAsked = new Set(asked);
+  const material = sentences.filter(
+    (sentence) => !isAsked.has(sentence) && isMaterial(sentence, messages, last),
+  );
+  const text = asked.map(({ text }) => text).join(' ');
+  const summary = asked.length === 0 || asksForSummary(text);
+  return {
+    kind: summary ? 'summary' : 'answer',
+    asked: text,
+    before:
+      sentences.findLast(({ text, message, code }) => message < last && !code && isQuestion(text))?.text ??
+      '',
+    material: summary ? inMessage(material, last) : material,
+  };
+}
+
+/** What comes with the request to summarise is what is to be summarised, if it is more than a heading. */
+function inMessage(material: readonly Sentence[], message: number): readonly Sentence[] {
+  const own = material.filter((sentence) => sentence.message === message);
+  return own.some(({ text }) => text.length > 40) ? own : material;
+}
+
+function sentencesOf({ text }: Message, message: number): Sentence[] {
+  return splitSentences(text).map((span) => ({ ...span, message, text: text.slice(span.start, span.end) }));
+}
+
+function isMaterial({ text, message, code }: Sentence, messages: readonly Message[], last: number): boolean {
+  if (code) return true;
+  const role = messages[message]?.role;
+  if (role === 'user' && isQuestion(text)) return false;
+  const mayInstruct = role === 'system' || message === last;
+  return !(mayInstruct && (isInstruction(text) || (role === 'system' && isOrder(text))));
+}
+
+/** Prompts put what they ask last, or first, and the material before or after it. */
+function askedIn(own: readonly Sentence[]): Sentence[] {
+  const prose = own.filter(({ code, text }) => !code && !label.test(text));
+  const lastProse = prose.at(-1);
+  const first = prose[0];
+  if (lastProse === undefined || first === undefined) return [];
+  for (const asks of [isQuestion, isOrder]) {
+    const trailing = run(prose.slice(-mostAsked).toReversed(), ({ text }) => asks(text)).toReversed();
+    if (trailing.length > 0) return trailing;
+    const leading = run(prose, ({ text }) => asks(text));
+    if (leading.length > 0) return leading;
+  }
+  const ending = prose.slice(-mostAsked).findLast(({ text }) => isQuestion(text));
+  if (ending !== undefined) return [ending];
+  if (prose.length <= 2 && lastProse.end - first.start <= shortMessage) return prose;
+  return prose.filter(({ text }) => isQuestion(text)).slice(-1);
+}
+
+/** `Answer:` alone, or `Question:`. */
+const label = /^[\p{L}# *]{1,24}[:：][*]*$/u;
+
+/** Those at the beginning for which it holds. */
+function run(sentences: readonly Sentence[], holds: (sentence: Sentence) => boolean): Sentence[] {
+  const few = sentences.slice(0, mostAsked);
+  const end = few.findIndex((sentence) => !holds(sentence));
+  return end < 0 ? few : few.slice(0, end);
+}

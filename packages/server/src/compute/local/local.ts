@@ -1,0 +1,29 @@
+import { type Provider, ProviderError } from '../providers/provider.ts';
+import { embedCard, extractCard } from './cards.ts';
+import { extractChat } from './chat.ts';
+import { embedTexts } from './embed.ts';
+import { EmbedThread } from './embed-thread.ts';
+
+/** The models that are built in. Nothing is loaded until the first call of each. */
+export function openLocalProvider(): Provider {
+  const thread = new EmbedThread();
+  return {
+    name: 'local',
+    kind: 'local',
+    async chat(call) {
+      if (call.model !== extractCard.name) throw noModel(call.model);
+      return extractChat(call);
+    },
+    async embed(call) {
+      if (call.model !== embedCard.name) throw noModel(call.model);
+      return embedTexts(thread, call);
+    },
+    close: () => thread.close(),
+  };
+}
+
+function noModel(model: string): ProviderError {
+  const message = `There is no built-in model ${model} of that kind.`;
+  const error = { message, type: 'invalid_request_error', param: 'model', code: 'model_not_found' };
+  return new ProviderError('refused', 'local has no such model', { status: 404, error });
+}

@@ -1,0 +1,133 @@
+import { canonicalize } from '@tallystick/core';
+import type { ApiKey } from '../../api-keys/authenticate.ts';
+import type { Caller } from '../caller.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+import { DEVELOPMENT } from '../ledger/accounts.ts';
+import { ceiling } from '../ledger/pricing.ts';
+import { type MemberTier, tierOf } from '../members/tiers.ts';
+import { limitedTo } from '../router/affordable.ts';
+import type { ChatBody } from '../types.ts';
+import { hashText, newCallId } from './call-receipt.ts';
+import type { ChatRequest } from './chat-request.ts';
+import type { PipelineContext } from './context.ts';
+import { type Candidate, type Reservation, reserve } from './reserve.ts';
+import { type Route, routeChat } from './route.ts';
+import type { Prompt } from './token-bound.ts';
+import { countPrompt } from './token-count.ts';
+
+/** A call whose route is chosen and whose money is put aside. */
+export interface Admitted {
+  readonly id: string;
+  readonly requestHash: string;
+  readonly route: Route;
+  /** Those that the balance covers, in the order in which they are tried. */
+  readonly models: readonly Model[];
+  readonly reservation: Reservation;
+  readonly payer: Payer;
+  readonly tier: MemberTier;
+}
+
+/** Who pays, and whose usage it is. */
+export interface Payer {
+  readonly account: string;
+  readonly subject: string;
+  readonly agent: { readonly did: string | null; readonly proved: boolean };
+  /** Null where no API key pays. */
+  readonly key: ApiKey | null;
+  /** `api_key`, `did` or `development`, for the account that pays in the end. */
+  readonly kindOf: (account: string) => string;
+}
+
+export function payerOf({ account: own, key, did, proved }: Caller): Payer {
+  const kind = key === null ? 'did' : 'api_key';
+  return {
+    account: own,
+    subject: did ?? key?.id ?? DEVELOPMENT,
+    agent: { did, proved },
+    key,
+    kindOf: (account) => (account === DEVELOPMENT ? DEVELOPMENT : kind),
+  };
+}
+
+/**
+ * Routes a chat call and puts its money aside, before a byte goes to a provider.
+ * @throws what routing does; insufficient_balance
+ */
+export async function admitChat(
+  context: PipelineContext,
+  request: ChatRequest,
+  caller: Caller,
+): Promise<Admitted> {
+  const payer = payerOf(caller);
+  const { did } = payer.agent;
+  const member = did === null ? null : context.ledger.member(did);
+  const route = await routeChat(context, request, payer.account);
+  const candidatesFor = (promptTokens: number): Candidate[] =>
+    [route.decision.model, ...route.decision.fallbacks].map((model) => ({
+      model,
+      ceiling: ceilingOf(model, promptTokens, maxOutputOf(context, request, model) * request.choices),
+    }));
+  const { reservation, id, models } = await reserveCall(context, payer, {
+    candidates: candidatesFor(route.bound),
+    exactly: async () => candidatesFor(await nearly(route.prompt, route.decision.model)),
+  });
+  return {
+    id,
+    requestHash: hashText(canonicalize(request.raw)),
+    route: { ...route, decision: limitedTo(route.decision, models) },
+    models,
+    reservation,
+    payer,
+    tier: tierOf(await member),
+  };
+}
+
+/** Puts aside what a call can cost, under an id of its own. @throws insufficient_balance */
+export async function reserveCall(
+  { ledger, clock, development, maxCallMs }: PipelineContext,
+  { account }: Payer,
+  wanted: { candidates: readonly Candidate[]; exactly: () => Promise<readonly Candidate[]> },
+): Promise<Pick<Admitted, 'id' | 'reservation' | 'models'>> {
+  const now = clock();
+  const id = newCallId(now);
+  // A minute more than any call can last.
+  const expiresAt = Math.ceil((now + maxCallMs) / 1000) + 60;
+  const { reservation, candidates } = await reserve(ledger, {
+    ...wanted,
+    id,
+    payer: account,
+    development,
+    expiresAt,
+  });
+  return { id, reservation, models: candidates.map(({ model }) => model) };
+}
+
+/** What is sent to a model: with a limit where the caller sets none, since that is what was put aside for. */
+export function bodyFor(
+  context: PipelineContext,
+  request: ChatRequest,
+  body: ChatBody,
+  model: Model,
+): ChatBody {
+  if (request.maxOutput !== null) return body;
+  return { ...body, max_completion_tokens: maxOutputOf(context, request, model) };
+}
+
+/** Nothing where the model is free. */
+export function ceilingOf({ price }: Model, promptTokens: number, outputTokens: number): bigint {
+  const free = price.inputPerMTok === 0n && price.outputPerMTok === 0n;
+  return free ? 0n : ceiling(price, promptTokens, outputTokens);
+}
+
+export function maxOutputOf(
+  { defaultMaxOutput }: PipelineContext,
+  request: ChatRequest,
+  model: Model,
+): number {
+  return Math.min(request.maxOutput ?? defaultMaxOutput, model.maxOutput);
+}
+
+/** Tokenizers differ, and some are not public: a tenth more than counted. */
+async function nearly(prompt: Prompt, { tokenizer }: Model): Promise<number> {
+  return Math.ceil((await countPrompt(prompt, tokenizer)) * 1.1);
+}

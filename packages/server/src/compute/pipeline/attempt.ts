@@ -1,0 +1,79 @@
+import type { Model } from '../catalogue/catalogue.ts';
+import type { ComputeMetrics } from '../metrics.ts';
+import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
+import type { Health } from '../resilience/health.ts';
+import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
+
+/** A try that failed, as the answer tells of it. */
+export interface FailedTry {
+  readonly model: string;
+  readonly kind: ProviderError['kind'];
+  readonly status: number | null;
+}
+
+export interface Tried<Answer> {
+  readonly model: Model;
+  readonly answer: Answer;
+  /** Those before the one that answered, retries among them. */
+  readonly failed: readonly FailedTry[];
+}
+
+export interface TryContext {
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly health: Health;
+  readonly retryPolicy: RetryPolicy;
+  readonly metrics: Pick<ComputeMetrics, 'tried'>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks one model after the other until one begins to answer. What begins is never tried again. Whoever gets an
+ * answer reports its success.
+ * @throws ProviderError of the last one; at once where the request is at fault, or the signal aborts
+ */
+export async function tryEach<Answer = ChatAnswer>(
+  { providers, health, retryPolicy, metrics, signal }: TryContext,
+  models: readonly Model[],
+  ask: (provider: Provider, model: Model) => Promise<Answer>,
+): Promise<Tried<Answer>> {
+  const failed: FailedTry[] = [];
+  let last: ProviderError | null = null;
+  for (const model of models) {
+    const provider = providers.get(model.provider);
+    if (provider === undefined) continue;
+    const note = ({ kind, status }: ProviderError): void =>
+      void failed.push({ model: model.id, kind, status });
+    try {
+      const options = { signal, policy: retryPolicy, onRetry: note };
+      const attempt = measured(metrics, model, () => ask(provider, model));
+      return { model, failed, answer: await callWithRetries(attempt, options) };
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      health.failure(model, error);
+      if (error.kind === 'refused' || error.kind === 'aborted') throw error;
+      note(error);
+      last = error;
+    }
+  }
+  throw last ?? new ProviderError('unreachable', 'there is no provider to ask');
+}
+
+/** The same work, each of whose outcomes is counted. */
+function measured<Answer>(
+  metrics: Pick<ComputeMetrics, 'tried'>,
+  model: Model,
+  work: () => Promise<Answer>,
+): () => Promise<Answer> {
+  return async () => {
+    const from = performance.now();
+    const seconds = (): number => (performance.now() - from) / 1000;
+    try {
+      const answer = await work();
+      metrics.tried(model, 'answered', seconds());
+      return answer;
+    } catch (error) {
+      if (error instanceof ProviderError) metrics.tried(model, error.kind, seconds());
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,45 @@
+import { TallyError } from '@tallystick/core';
+import type { ProviderError } from '../providers/provider.ts';
+
+/**
+ * What the caller is told when no provider served the call. The provider's own words are passed on only where
+ * they are about the request.
+ * @param headers gets `retry-after`
+ */
+export function publicFailure(error: ProviderError, headers: Record<string, string>): TallyError {
+  const { kind, retryAfterMs } = error;
+  if (retryAfterMs !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  switch (kind) {
+    case 'refused':
+      return refused(error);
+    case 'rate_limited':
+      return new TallyError(
+        'provider_rate_limited',
+        'The provider takes no more calls just now. Try again later, or name another model.',
+        { cause: error },
+      );
+    case 'timeout':
+      return new TallyError(
+        'provider_timeout',
+        'The provider did not answer in time. Try again, or name another model.',
+        { cause: error },
+      );
+    case 'aborted':
+      return new TallyError('client_closed', 'The client closed the connection.', { cause: error });
+    default:
+      return new TallyError(
+        'provider_failed',
+        'The provider did not answer as it should. Try again, or name another model.',
+        { cause: error },
+      );
+  }
+}
+
+function refused(error: ProviderError): TallyError {
+  const { message, param } = error.error ?? {};
+  return new TallyError(
+    'provider_refused',
+    typeof message === 'string' && message !== '' ? message : 'The provider refused the request.',
+    { field: typeof param === 'string' ? param : undefined, cause: error },
+  );
+}

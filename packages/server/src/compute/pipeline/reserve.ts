@@ -1,0 +1,80 @@
+import { TallyError } from '@tallystick/core';
+import type { Dust, LedgerStore, NanoUsdc } from '../../store/ledger-store.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+import { DEVELOPMENT } from '../ledger/accounts.ts';
+import { formatUsdc } from '../ledger/money.ts';
+
+/** Money put aside for a call. */
+export interface Reservation {
+  /** Null where nothing is to be paid, so that nothing is put aside. */
+  readonly id: string | null;
+  readonly payer: string;
+  readonly amount: NanoUsdc;
+  readonly dust: Dust;
+}
+
+/** A model that may serve the call, and the most that it can cost there. */
+export interface Candidate {
+  readonly model: Model;
+  readonly ceiling: NanoUsdc;
+}
+
+export interface Wanted {
+  readonly id: string;
+  readonly payer: string;
+  /** In the order in which they are tried. */
+  readonly candidates: readonly Candidate[];
+  /** Counted exactly, where the balance does not cover what was bounded. */
+  readonly exactly: () => Promise<readonly Candidate[]>;
+  /** Whether the development account pays for who has too little. */
+  readonly development: boolean;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Puts aside the most that the call can cost. Where the balance does not cover the dearest candidate, those that it
+ * does not cover drop out.
+ * @throws insufficient_balance, with what is there and what is needed
+ */
+export async function reserve(
+  ledger: Pick<LedgerStore, 'reserve'>,
+  wanted: Wanted,
+): Promise<{ reservation: Reservation; candidates: readonly Candidate[] }> {
+  const { id, payer, expiresAt, development } = wanted;
+  const free = wanted.candidates.every(({ ceiling }) => ceiling === 0n);
+  if (free) return { reservation: { id: null, payer, amount: 0n, dust: 0n }, candidates: wanted.candidates };
+
+  const put = async (candidates: readonly Candidate[], account = payer) => {
+    const amount = dearest(candidates);
+    const outcome = await ledger.reserve({ id, account, amount, expiresAt });
+    return outcome.kind === 'insufficient'
+      ? outcome
+      : { kind: outcome.kind, candidates, reservation: { id, payer: account, amount, dust: outcome.dust } };
+  };
+
+  let outcome = await put(wanted.candidates);
+  if (outcome.kind === 'insufficient' && development) outcome = await put(wanted.candidates, DEVELOPMENT);
+  if (outcome.kind === 'reserved') return outcome;
+  const exact = await wanted.exactly();
+  const { available } = outcome;
+  const affordable = exact.filter(({ ceiling }) => ceiling <= available);
+  if (affordable.length > 0) outcome = await put(affordable);
+  if (outcome.kind === 'reserved') return outcome;
+  throw insufficient(outcome.available, cheapest(exact));
+}
+
+function insufficient(available: NanoUsdc, needed: NanoUsdc): TallyError {
+  return new TallyError(
+    'insufficient_balance',
+    `The call can cost up to ${formatUsdc(needed)} USDC and ${formatUsdc(available)} USDC are available. Pay in, or lower max_completion_tokens.`,
+  );
+}
+
+function dearest(candidates: readonly Candidate[]): NanoUsdc {
+  return candidates.reduce((most, { ceiling }) => (ceiling > most ? ceiling : most), 0n);
+}
+
+function cheapest([first, ...rest]: readonly Candidate[]): NanoUsdc {
+  return rest.reduce((least, { ceiling }) => (ceiling < least ? ceiling : least), first?.ceiling ?? 0n);
+}

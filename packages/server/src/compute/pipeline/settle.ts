@@ -1,0 +1,180 @@
+import { type JsonObject, TallyError } from '@tallystick/core';
+import { reused } from '../../http/idempotency.ts';
+import type { OwnIssuer } from '../../issuers/own-issuer.ts';
+import type { AnchorLog } from '../../log/anchor-log.ts';
+import type { LedgerStore, Settlement } from '../../store/ledger-store.ts';
+import type { IdempotencyRecord, ReceiptRow } from '../../store/store.ts';
+import { billingDocument } from '../billing.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+import { type Bill, billEntries, capBill, priceCall } from '../ledger/pricing.ts';
+import { type MemberTier, SPREAD_PERCENT } from '../members/tiers.ts';
+import type { ComputeMetrics } from '../metrics.ts';
+import type { Usage } from '../types.ts';
+import { mintCallReceipt } from './call-receipt.ts';
+import { type KeyedCall, type KeyedReceipt, keyedReceipt } from './keyed-receipt.ts';
+import type { Reservation } from './reserve.ts';
+
+export interface SettleContext {
+  readonly ledger: LedgerStore;
+  readonly log: Pick<AnchorLog, 'accept'>;
+  readonly metrics: ComputeMetrics;
+  readonly issuer: OwnIssuer;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly region: string | null;
+}
+
+/** A call that has ended, whatever it delivered. */
+export interface Ended {
+  readonly id: string;
+  readonly reservation: Reservation;
+  readonly model: Model;
+  readonly requestedModel: string;
+  readonly usage: Usage;
+  readonly savedTokens: number;
+  readonly requestHash: string;
+  readonly responseHash: string;
+  readonly stream: boolean;
+  readonly complete: boolean;
+  readonly agent: { readonly did: string | null; readonly proved: boolean };
+  /** The caller's own kind of account; `development` where that one pays instead. */
+  readonly accountKind: (payer: string) => string;
+  /** Whose usage it is. */
+  readonly subject: string;
+  readonly tier: MemberTier;
+  readonly keyed: KeyedCall | null;
+}
+
+/** What the answer says of its bill. */
+export interface BilledCall {
+  readonly receipt: KeyedReceipt;
+  readonly billing: JsonObject;
+}
+
+export interface Settled extends BilledCall {
+  /** What an earlier call under the same key was answered; then nothing was charged now. */
+  readonly replayed: string | null;
+}
+
+interface Signed extends BilledCall {
+  readonly bill: Bill;
+  readonly row: ReceiptRow;
+}
+
+/**
+ * Bills a call: one transaction for the money, the receipt, the usage and the member's job. Resolves after it is
+ * durable.
+ * @param idempotency the record of the caller's key, given what the call is answered with
+ * @throws idempotency_key_reused, unavailable
+ */
+export async function settleCall(
+  context: SettleContext,
+  ended: Ended,
+  idempotency: (signed: BilledCall) => IdempotencyRecord | undefined,
+): Promise<Settled> {
+  const attempt = async (reservation: Reservation): Promise<Settled | 'unreserved'> => {
+    const signed = await signBill(context, { ...ended, reservation });
+    const { receipt, billing } = signed;
+    const record = idempotency({ receipt, billing });
+    const outcome = await context.ledger.settle(settlementOf(ended, reservation, signed, record));
+    if (outcome === 'settled' || outcome === 'settled_before') {
+      context.metrics.billed(ended.model, ended.usage, ended.complete);
+      return { receipt, billing, replayed: null };
+    }
+    if (outcome === 'unreserved') return 'unreserved';
+    if (outcome === 'id_taken') throw new TallyError('unavailable', 'The receipt could not be given its id.');
+    if (outcome.kind === 'reused') throw reused();
+    return { receipt, billing, replayed: outcome.response };
+  };
+
+  let outcome = await attempt(ended.reservation);
+  if (outcome === 'unreserved') outcome = await attempt(await again(context, ended));
+  if (outcome === 'unreserved') throw new TallyError('unavailable', 'The call could not be billed.');
+  return outcome;
+}
+
+/** The reservation was lost: another one, or none where the balance has gone meanwhile. Then the service pays. */
+async function again({ ledger, clock }: SettleContext, ended: Ended): Promise<Reservation> {
+  const { payer, amount } = ended.reservation;
+  const id = `${ended.id}/2`;
+  const expiresAt = Math.floor(clock() / 1000) + 60;
+  const outcome = await ledger.reserve({ id, account: payer, amount, expiresAt });
+  return outcome.kind === 'reserved'
+    ? { id, payer, amount, dust: outcome.dust }
+    : { id: null, payer, amount: 0n, dust: 0n };
+}
+
+async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
+  const { reservation, usage, model, savedTokens, agent, tier } = ended;
+  const { payer, amount, dust } = reservation;
+  const sharePercent = SPREAD_PERCENT[tier];
+  const bill = capBill(
+    priceCall({
+      price: model.price,
+      usage,
+      savedTokens,
+      lostCache: 0n,
+      sharePercent,
+      member: memberOf(ended),
+      dust,
+    }),
+    amount,
+  );
+  const account = ended.accountKind(payer);
+  const now = context.clock();
+  const { text, row } = await mintCallReceipt(
+    context.issuer,
+    {
+      receiptId: ended.id,
+      requestHash: ended.requestHash,
+      responseHash: ended.responseHash,
+      model,
+      requestedModel: ended.requestedModel,
+      stream: ended.stream,
+      complete: ended.complete,
+      agent,
+      usage,
+      bill,
+      account,
+    },
+    { now, region: context.region },
+  );
+  const receipt = await keyedReceipt(context, ended.keyed, text);
+  const { price } = model;
+  const billing = billingDocument({ bill, usage, price, account, reserved: amount, tier, sharePercent });
+  return { bill, receipt, billing, row: { ...row, body: receipt.text } };
+}
+
+function memberOf({ tier, agent }: Ended): string | null {
+  return tier === 'unregistered' ? null : agent.did;
+}
+
+function settlementOf(
+  ended: Ended,
+  { id: reservationId, payer }: Reservation,
+  { bill, row }: Signed,
+  idempotency: IdempotencyRecord | undefined,
+): Settlement {
+  const { id, model, usage, subject, complete } = ended;
+  const member = memberOf(ended);
+  return {
+    id,
+    reservationId,
+    at: row.issuedAt,
+    entries: billEntries(bill, { payer, provider: model.provider, member }),
+    dust: bill.dust,
+    usage: {
+      subject,
+      model: model.id,
+      promptTokens: usage.promptTokens,
+      completionTokens: usage.completionTokens,
+      cachedTokens: usage.cachedTokens,
+      charged: bill.charge,
+      share: bill.share,
+    },
+    // A job is a completed call that was paid.
+    jobOf: complete && bill.charge > 0n ? member : null,
+    receipt: row,
+    idempotency,
+  };
+}

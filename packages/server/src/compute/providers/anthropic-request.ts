@@ -1,0 +1,163 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import type { ChatBody } from '../types.ts';
+import { asObject, asText, objectsOf, present } from './members.ts';
+import { unsupported } from './provider.ts';
+import { toolArguments } from './tool-arguments.ts';
+
+/** The Messages API requires a limit; a caller that gives none gets this one. */
+const defaultMaxTokens = 4_096;
+
+const refuse = (param: string, message: string): Error => unsupported('anthropic', param, message);
+
+/**
+ * An OpenAI chat completion request as one of Anthropic's Messages API. Text, tool definitions and `cache_control`
+ * marks pass unchanged. What only steers sampling and has no counterpart there (`seed`, penalties, `logit_bias`) is
+ * left out; what the answer depends on is refused.
+ * @throws ProviderError refused
+ */
+export function messagesRequest(model: string, body: ChatBody): JsonObject {
+  if (typeof body['n'] === 'number' && body['n'] > 1)
+    throw refuse('n', 'This model gives one choice a call.');
+  if (body['logprobs'] === true) throw refuse('logprobs', 'This model gives no log probabilities.');
+  const messages = objectsOf(body['messages']);
+  const limit = body['max_completion_tokens'] ?? body['max_tokens'] ?? defaultMaxTokens;
+  const format = outputFormat(body['response_format']);
+  const system = systemBlocks(messages, format === 'any_json');
+  return present({
+    model,
+    max_tokens: limit,
+    system: system.length > 0 ? system : undefined,
+    messages: conversation(messages),
+    tools: tools(body['tools']),
+    tool_choice: toolChoice(body),
+    output_config: typeof format === 'object' ? { format } : undefined,
+    stop_sequences: typeof body['stop'] === 'string' ? [body['stop']] : (body['stop'] ?? undefined),
+    temperature: typeof body['temperature'] === 'number' ? Math.min(body['temperature'], 1) : undefined,
+    top_p: body['top_p'] ?? undefined,
+    metadata: typeof body['user'] === 'string' ? { user_id: body['user'] } : undefined,
+    stream: body['stream'] === true ? true : undefined,
+  });
+}
+
+const isSystem = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer';
+
+/** System messages stand outside the conversation there, wherever they stood in it here. */
+function systemBlocks(messages: readonly JsonObject[], wantsJson: boolean): JsonObject[] {
+  const blocks = messages.filter(isSystem).flatMap(({ content }) => contentBlocks(content));
+  if (wantsJson)
+    blocks.push({
+      type: 'text',
+      text: 'Answer with one JSON object and nothing else, without a code fence.',
+    });
+  return blocks;
+}
+
+function conversation(messages: readonly JsonObject[]): JsonObject[] {
+  const turns: JsonObject[] = [];
+  let results: JsonObject[] = [];
+  for (const message of messages) {
+    if (isSystem(message)) continue;
+    if (message['role'] === 'tool') {
+      // The results of one turn's tool calls must stand together in the next message.
+      if (results.length === 0) turns.push({ role: 'user', content: results });
+      results.push(toolResult(message));
+      continue;
+    }
+    results = [];
+    turns.push(turn(message));
+  }
+  return turns;
+}
+
+function turn(message: JsonObject): JsonObject {
+  const { role, content } = message;
+  if (role === 'user')
+    return { role, content: typeof content === 'string' ? content : contentBlocks(content) };
+  if (role !== 'assistant') throw refuse('messages', 'This model takes no messages of that role.');
+  const said = contentBlocks(content ?? message['refusal']);
+  return { role, content: [...said, ...objectsOf(message['tool_calls']).map(toolUse)] };
+}
+
+function toolUse(call: JsonObject): JsonObject {
+  const { name, arguments: text } = asObject(call['function']) ?? {};
+  return {
+    type: 'tool_use',
+    id: call['id'] ?? '',
+    name: name ?? '',
+    input: toolArguments('anthropic', text),
+  };
+}
+
+function toolResult({ tool_call_id: id, content }: JsonObject): JsonObject {
+  const said = typeof content === 'string' ? content : contentBlocks(content);
+  return { type: 'tool_result', tool_use_id: id ?? '', content: said };
+}
+
+/** Empty text is left out: the Messages API refuses it. */
+function contentBlocks(content: JsonValue | undefined): JsonObject[] {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
+  return parts.filter((part) => part['text'] !== '').map(contentBlock);
+}
+
+function contentBlock(part: JsonObject): JsonObject {
+  const cache = part['cache_control'] === undefined ? {} : { cache_control: part['cache_control'] };
+  switch (part['type']) {
+    case 'text':
+      return { type: 'text', text: part['text'] ?? '', ...cache };
+    case 'refusal':
+      return { type: 'text', text: part['refusal'] ?? '' };
+    case 'image_url':
+      return {
+        type: 'image',
+        source: imageSource(asText(asObject(part['image_url'])?.['url']) ?? ''),
+        ...cache,
+      };
+    default:
+      throw refuse('messages', 'This model takes text and images only.');
+  }
+}
+
+function imageSource(url: string): JsonObject {
+  const [, mediaType, data] = /^data:(image\/[a-z+.-]{1,32});base64,(.*)$/s.exec(url) ?? [];
+  return mediaType === undefined || data === undefined
+    ? { type: 'url', url }
+    : { type: 'base64', media_type: mediaType, data };
+}
+
+function tools(list: JsonValue | undefined): JsonObject[] | undefined {
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  return objectsOf(list).map((tool) => {
+    const definition = asObject(tool['function']);
+    if (definition === null) throw refuse('tools', 'This model takes function tools only.');
+    return present({
+      name: definition['name'],
+      description: definition['description'],
+      input_schema: definition['parameters'] ?? { type: 'object', properties: {} },
+      cache_control: tool['cache_control'],
+    });
+  });
+}
+
+function toolChoice({
+  tools,
+  tool_choice: choice,
+  parallel_tool_calls: parallel,
+}: ChatBody): JsonObject | undefined {
+  if (!Array.isArray(tools) || tools.length === 0) return undefined;
+  if (choice === 'none') return { type: 'none' };
+  const single = parallel === false ? { disable_parallel_tool_use: true } : {};
+  if (choice === 'required') return { type: 'any', ...single };
+  const name = asObject(asObject(choice)?.['function'])?.['name'];
+  if (name !== undefined) return { type: 'tool', name, ...single };
+  return choice === 'auto' || parallel === false ? { type: 'auto', ...single } : undefined;
+}
+
+/** A schema is enforced there; JSON without one can only be asked for. */
+function outputFormat(value: JsonValue | undefined): JsonObject | 'any_json' | 'text' {
+  const format = asObject(value);
+  if (format?.['type'] === 'json_object') return 'any_json';
+  if (format?.['type'] !== 'json_schema') return 'text';
+  const schema = asObject(asObject(format['json_schema'])?.['schema']);
+  if (schema === null) throw refuse('response_format', 'The response format has no schema.');
+  return { type: 'json_schema', schema };
+}

@@ -1,0 +1,104 @@
+import type { JsonObject } from '@tallystick/core';
+import { finishReason, headOf, messagesUsage } from './anthropic-answer.ts';
+import { type AnswerHead, deltaChunk, formatToolCall, usageChunk } from './completion.ts';
+import { badAnswer } from './failures.ts';
+import { asObject, asText } from './members.ts';
+
+interface OpenTool {
+  /** Among the tool calls of the answer. */
+  readonly index: number;
+  /** Whether any of its arguments has come. */
+  begun: boolean;
+}
+
+/** Turns the events of the Messages API's stream, one after another, into OpenAI `chat.completion.chunk`s. */
+export class MessageStream {
+  readonly #provider: string;
+  readonly #created: number;
+  #head: AnswerHead | null = null;
+  #usage: JsonObject = {};
+  /** By the index of their content block. */
+  readonly #tools = new Map<unknown, OpenTool>();
+  /** The message has come to its end. */
+  ended = false;
+
+  /** @param created seconds since 1970 */
+  constructor(provider: string, created: number) {
+    this.#provider = provider;
+    this.#created = created;
+  }
+
+  /** @throws ProviderError bad_answer for an event that is out of place */
+  take(event: JsonObject): JsonObject[] {
+    if (event['type'] === 'message_start') return this.#start(asObject(event['message']) ?? {});
+    // New types of events may come at any time and are to be passed over, pings are of no interest.
+    if (!/^(content_block|message)_/.test(asText(event['type']) ?? '')) return [];
+    if (this.#head === null || this.ended) throw badAnswer(this.#provider);
+    switch (event['type']) {
+      case 'content_block_start':
+        return this.#startBlock(this.#head, event['index'], asObject(event['content_block']) ?? {});
+      case 'content_block_delta':
+        return this.#continueBlock(this.#head, event['index'], asObject(event['delta']) ?? {});
+      case 'content_block_stop':
+        return this.#stopBlock(this.#head, event['index']);
+      case 'message_delta':
+        return this.#finish(this.#head, event);
+      case 'message_stop':
+        return this.#stop(this.#head);
+      default:
+        return [];
+    }
+  }
+
+  #start(message: JsonObject): JsonObject[] {
+    if (this.#head !== null) throw badAnswer(this.#provider);
+    this.#head = headOf(message, this.#created);
+    this.#usage = { ...asObject(message['usage']) };
+    return [deltaChunk(this.#head, { role: 'assistant', content: '' })];
+  }
+
+  #startBlock(head: AnswerHead, block: unknown, { type, id, name, text }: JsonObject): JsonObject[] {
+    if (type === 'text' && asText(text)) return [deltaChunk(head, { content: text ?? '' })];
+    if (type !== 'tool_use') return [];
+    const index = this.#tools.size;
+    this.#tools.set(block, { index, begun: false });
+    const call = formatToolCall({ id: asText(id) ?? '', name: asText(name) ?? '', arguments: '' });
+    return [deltaChunk(head, { tool_calls: [{ index, ...call }] })];
+  }
+
+  #continueBlock(head: AnswerHead, block: unknown, delta: JsonObject): JsonObject[] {
+    if (delta['type'] === 'text_delta') return [deltaChunk(head, { content: asText(delta['text']) ?? '' })];
+    if (delta['type'] !== 'input_json_delta') return [];
+    const tool = this.#tools.get(block);
+    const text = asText(delta['partial_json']) ?? '';
+    if (tool === undefined || text === '') return [];
+    tool.begun = true;
+    return [argumentsChunk(head, tool.index, text)];
+  }
+
+  /** A tool that takes nothing is called there without a word, but OpenAI's clients parse the arguments. */
+  #stopBlock(head: AnswerHead, block: unknown): JsonObject[] {
+    const tool = this.#tools.get(block);
+    if (tool === undefined || tool.begun) return [];
+    tool.begun = true;
+    return [argumentsChunk(head, tool.index, '{}')];
+  }
+
+  #finish(head: AnswerHead, event: JsonObject): JsonObject[] {
+    // Its counts are those of the whole message so far, and need not be given all again.
+    for (const [name, value] of Object.entries(asObject(event['usage']) ?? {}))
+      if (value !== null) this.#usage[name] = value;
+    const reason = asObject(event['delta'])?.['stop_reason'];
+    return typeof reason === 'string' ? [deltaChunk(head, {}, finishReason(reason))] : [];
+  }
+
+  #stop(head: AnswerHead): JsonObject[] {
+    this.ended = true;
+    const usage = messagesUsage(this.#usage);
+    return usage === null ? [] : [usageChunk(head, usage)];
+  }
+}
+
+function argumentsChunk(head: AnswerHead, index: number, text: string): JsonObject {
+  return deltaChunk(head, { tool_calls: [{ index, function: { arguments: text } }] });
+}

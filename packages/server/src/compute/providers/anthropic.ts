@@ -1,0 +1,85 @@
+import type { JsonObject } from '@tallystick/core';
+import { chunkOf, parseEvent, readEvents, readObject, requireSuccess, startStream } from './answers.ts';
+import { completionOf } from './anthropic-answer.ts';
+import { messagesRequest } from './anthropic-request.ts';
+import { MessageStream } from './anthropic-stream.ts';
+import { badAnswer, cut, failed } from './failures.ts';
+import { asObject, asText } from './members.ts';
+import type { UpstreamOptions } from './openai.ts';
+import type { Provider, StreamChunk } from './provider.ts';
+import { openTransport, type Reply } from './transport.ts';
+import { defaultTimeouts } from './watch.ts';
+
+/** The version of the Messages API whose shapes are read here. */
+const apiVersion = '2023-06-01';
+
+/** What an error event in a stream, which comes after the status, would have had for a status. */
+const statuses: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** Anthropic's Messages API. Its base URL is without `/v1`, as its own SDK takes it. */
+export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOptions): Provider {
+  const secrets = apiKey === null ? [] : [apiKey];
+  const transport = openTransport({
+    name,
+    baseUrl,
+    headers: { 'anthropic-version': apiVersion, ...(apiKey !== null && { 'x-api-key': apiKey }) },
+    timeouts: { ...defaultTimeouts, ...timeouts },
+  });
+
+  async function* chunks(reply: Reply, created: number): AsyncGenerator<StreamChunk> {
+    const stream = new MessageStream(name, created);
+    let begun = false;
+    try {
+      for await (const { data } of readEvents(name, reply)) {
+        const event = parseEvent(name, data);
+        if (event['type'] === 'error') throw failedInStream(event);
+        for (const chunk of stream.take(event)) yield chunkOf(chunk);
+        begun = true;
+        if (stream.ended) return;
+      }
+      throw begun ? cut(name) : badAnswer(name);
+    } finally {
+      reply.close(stream.ended);
+    }
+  }
+
+  const failedInStream = (event: JsonObject): Error => {
+    const error = errorOf(event);
+    return failed({ provider: name, status: statuses[asText(error?.['type']) ?? ''] ?? 500, error, secrets });
+  };
+
+  return {
+    name,
+    kind: 'anthropic',
+    async chat({ model, body, signal }) {
+      const request = messagesRequest(model, body);
+      const streamed = body['stream'] === true;
+      const outgoing = { path: '/v1/messages', body: JSON.stringify(request), streamed, signal };
+      const reply = await requireSuccess(name, await transport.post(outgoing), secrets, errorOf);
+      const created = Math.floor(Date.now() / 1_000);
+      if (streamed) return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };
+      const message = await readObject(name, reply);
+      if (message['type'] !== 'message' || !Array.isArray(message['content'])) throw badAnswer(name);
+      return { kind: 'complete', ...completionOf(message, created) };
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** `{type: "error", error: {type, message}}`; OpenAI's code is added where clients act on it. */
+function errorOf(body: JsonObject | null): JsonObject | null {
+  const error = asObject(body?.['error']);
+  if (error === null) return null;
+  const tooLong = /prompt is too long|context (limit|window)/i.test(asText(error['message']) ?? '');
+  return { ...error, ...(tooLong && { code: 'context_length_exceeded' }) };
+}

@@ -1,0 +1,71 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import type { Usage } from '../types.ts';
+import { formatUsage } from './usage.ts';
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** What OpenAI's answers name themselves by. */
+export interface AnswerHead {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly model: string;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON. */
+  readonly arguments: string;
+}
+
+export interface Said {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: FinishReason;
+  readonly usage: Usage | null;
+}
+
+/** An OpenAI `chat.completion` of one choice. */
+export function completion({ id, created, model }: AnswerHead, said: Said): JsonObject {
+  const { text, toolCalls, finish, usage } = said;
+  const message: JsonObject = { role: 'assistant', content: text, refusal: null };
+  if (toolCalls.length > 0) {
+    message['content'] = text === '' ? null : text;
+    message['tool_calls'] = toolCalls.map(formatToolCall);
+  }
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    ...(usage !== null && { usage: formatUsage(usage) }),
+  };
+}
+
+export function formatToolCall({ id, name, arguments: text }: ToolCall): JsonObject {
+  return { id, type: 'function', function: { name, arguments: text } };
+}
+
+/** An OpenAI `chat.completion.chunk` with what is new in the one choice. */
+export function deltaChunk(
+  head: AnswerHead,
+  delta: JsonObject,
+  finish: FinishReason | null = null,
+): JsonObject {
+  return chunk(head, [{ index: 0, delta, logprobs: null, finish_reason: finish }], null);
+}
+
+/** The chunk that OpenAI sends last where usage was asked for. */
+export function usageChunk(head: AnswerHead, usage: Usage): JsonObject {
+  return chunk(head, [], formatUsage(usage));
+}
+
+function chunk(
+  { id, created, model }: AnswerHead,
+  choices: JsonValue[],
+  usage: JsonObject | null,
+): JsonObject {
+  return { id, object: 'chat.completion.chunk', created, model, choices, usage };
+}

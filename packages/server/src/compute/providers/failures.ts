@@ -1,0 +1,110 @@
+import type { JsonObject } from '@tallystick/core';
+import { asObject, asText } from './members.ts';
+import { ProviderError, type ProviderErrorKind } from './provider.ts';
+
+export const unreachable = (provider: string): ProviderError =>
+  new ProviderError('unreachable', `${provider} can't be reached`);
+
+export const cut = (provider: string): ProviderError =>
+  new ProviderError('cut', `${provider} broke its answer off`);
+
+export const badAnswer = (provider: string): ProviderError =>
+  new ProviderError('bad_answer', `${provider} answered nonsense`);
+
+const maxTextLength = 1_000;
+
+const kinds: Readonly<Record<number, ProviderErrorKind>> = {
+  401: 'auth',
+  402: 'auth',
+  403: 'auth',
+  408: 'timeout',
+  409: 'overloaded',
+  429: 'rate_limited',
+  503: 'overloaded',
+  504: 'timeout',
+  529: 'overloaded',
+};
+
+function kindOfStatus(status: number): ProviderErrorKind {
+  if (status < 400) return 'bad_answer';
+  return kinds[status] ?? (status < 500 ? 'refused' : 'server');
+}
+
+/** What a provider answers with when it does not serve a call. */
+export interface Failure {
+  readonly provider: string;
+  readonly status: number;
+  readonly retryAfterMs?: number | undefined;
+  /** Its own account of it, which may quote the operator's key, account or host: only that of a 4xx that is about
+   * the request is passed on, with `secrets` taken out. */
+  readonly error?: JsonObject | null;
+  readonly secrets?: readonly string[];
+}
+
+export function failed({ provider, status, retryAfterMs, error, secrets }: Failure): ProviderError {
+  const code = asText(error?.['code']);
+  // OpenAI says so with 429, though no waiting helps.
+  const kind = code === 'insufficient_quota' ? 'auth' : kindOfStatus(status);
+  return new ProviderError(kind, `${provider} answered ${status}`, {
+    status,
+    retryAfterMs,
+    error: kind === 'refused' && error ? publicError(error, secrets ?? []) : undefined,
+  });
+}
+
+/** In a stream, or with a success, a provider tells of a failure in OpenAI's `error` member, whose `code` may be a status. */
+export function failedWithin(provider: string, error: JsonObject, secrets: readonly string[]): ProviderError {
+  const status = Number(error['status'] ?? error['code']);
+  const known = Number.isSafeInteger(status) && status >= 400 && status < 600;
+  return failed({ provider, status: known ? status : 500, error, secrets });
+}
+
+/** `{message, type, param, code}` and nothing else of what an OpenAI-compatible provider says. */
+function publicError(error: JsonObject, secrets: readonly string[]): JsonObject {
+  const text = (name: string): string | null => {
+    const value = error[name];
+    return typeof value === 'string' ? scrub(value, secrets) : null;
+  };
+  return {
+    message: text('message') ?? 'The provider refused the request.',
+    type: text('type') ?? 'invalid_request_error',
+    param: text('param'),
+    code: text('code'),
+  };
+}
+
+function scrub(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret.length > 3)
+    .reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+    .replaceAll(/\p{C}+/gu, ' ')
+    .slice(0, maxTextLength)
+    .toWellFormed();
+}
+
+/** The error in the body of an answer that is no success, as OpenAI, Ollama and others shape it. */
+export function errorOf(body: JsonObject | null): JsonObject | null {
+  const error = body?.['error'];
+  return typeof error === 'string' ? { message: error } : asObject(error);
+}
+
+/**
+ * How long the provider asks to wait: `retry-after-ms` or `Retry-After`, in seconds or as a date (RFC 9110,
+ * section 10.2.3).
+ * @param now milliseconds since 1970
+ */
+export function retryAfter(header: (name: string) => string | undefined, now: number): number | undefined {
+  const milliseconds = duration(header('retry-after-ms'), 1);
+  if (milliseconds !== undefined) return milliseconds;
+  const text = header('retry-after');
+  const seconds = duration(text, 1_000);
+  if (seconds !== undefined || text === undefined) return seconds;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function duration(text: string | undefined, unit: number): number | undefined {
+  return text !== undefined && /^\d{1,9}(\.\d{1,9})?$/.test(text)
+    ? Math.ceil(Number(text) * unit)
+    : undefined;
+}

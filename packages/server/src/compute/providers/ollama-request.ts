@@ -1,0 +1,90 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import type { ChatBody } from '../types.ts';
+import { asObject, asText, objectsOf, present } from './members.ts';
+import { unsupported } from './provider.ts';
+import { toolArguments } from './tool-arguments.ts';
+
+const refuse = (param: string, message: string): Error => unsupported('ollama', param, message);
+
+/**
+ * An OpenAI chat completion request as one of Ollama's own chat API.
+ * @param contextTokens the window to load the model with; null for the server's own, beyond which it drops the
+ *   start of a prompt without a word
+ * @throws ProviderError refused, for what it has no counterpart of
+ */
+export function ollamaRequest(model: string, body: ChatBody, contextTokens: number | null): JsonObject {
+  if (typeof body['n'] === 'number' && body['n'] > 1)
+    throw refuse('n', 'This model gives one choice a call.');
+  if (body['logprobs'] === true) throw refuse('logprobs', 'This model gives no log probabilities.');
+  const choice = body['tool_choice'];
+  if (choice === 'required' || asObject(choice) !== null)
+    throw refuse('tool_choice', 'This model can’t be made to call a tool.');
+  return present({
+    model,
+    messages: messages(objectsOf(body['messages'])),
+    tools: choice === 'none' ? undefined : (body['tools'] ?? undefined),
+    format: format(asObject(body['response_format'])),
+    options: options(body, contextTokens),
+    stream: body['stream'] === true,
+  });
+}
+
+function options(body: ChatBody, contextTokens: number | null): JsonObject {
+  const { stop } = body;
+  const given = {
+    num_ctx: contextTokens,
+    num_predict: body['max_completion_tokens'] ?? body['max_tokens'],
+    stop: typeof stop === 'string' ? [stop] : stop,
+    temperature: body['temperature'],
+    top_p: body['top_p'],
+    seed: body['seed'],
+    frequency_penalty: body['frequency_penalty'],
+    presence_penalty: body['presence_penalty'],
+  };
+  return present(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)));
+}
+
+function format(format: JsonObject | null): JsonValue | undefined {
+  if (format?.['type'] === 'json_object') return 'json';
+  if (format?.['type'] !== 'json_schema') return undefined;
+  return asObject(asObject(format['json_schema'])?.['schema']) ?? 'json';
+}
+
+/** A tool's result names its tool there, not the call that it answers. */
+function messages(list: readonly JsonObject[]): JsonObject[] {
+  const names = new Map<JsonValue | undefined, JsonValue>();
+  return list.map((message) => {
+    const { role, content, tool_call_id: id } = message;
+    const calls = objectsOf(message['tool_calls']);
+    for (const call of calls) names.set(call['id'], asObject(call['function'])?.['name'] ?? '');
+    const images = objectsOf(content).filter((part) => part['type'] === 'image_url');
+    return present({
+      role: role === 'developer' ? 'system' : (role ?? ''),
+      content: textOf(content),
+      images: images.length > 0 ? images.map(imageData) : undefined,
+      tool_calls: calls.length > 0 ? calls.map(toolCall) : undefined,
+      tool_name: role === 'tool' ? (names.get(id) ?? '') : undefined,
+    });
+  });
+}
+
+function textOf(content: JsonValue | undefined): string {
+  if (typeof content === 'string') return content;
+  const parts = objectsOf(content);
+  if (parts.some(({ type }) => type !== 'text' && type !== 'image_url' && type !== 'refusal'))
+    throw refuse('messages', 'This model takes text and images only.');
+  return parts.map((part) => asText(part['text']) ?? asText(part['refusal']) ?? '').join('');
+}
+
+/** Only images that the request holds: nothing is fetched from an address that a caller gives. */
+function imageData(part: JsonObject): string {
+  const url = asText(asObject(part['image_url'])?.['url']) ?? '';
+  const [, data] = /^data:[^,]{0,100};base64,(.*)$/s.exec(url) ?? [];
+  if (data === undefined) throw refuse('messages', 'This model takes images as data: URLs only.');
+  return data;
+}
+
+function toolCall(call: JsonObject): JsonObject {
+  const { name, arguments: text } = asObject(call['function']) ?? {};
+  return { function: { name: name ?? '', arguments: toolArguments('ollama', text) } };
+}

@@ -1,0 +1,106 @@
+import { type JsonObject, type JsonValue, LineReader, TallyError } from '@tallystick/core';
+import { chunkOf, maxEventLength, parseObject, readObject, requireSuccess, startStream } from './answers.ts';
+import { badAnswer, cut, errorOf, failedWithin } from './failures.ts';
+import { present } from './members.ts';
+import { completionOf, embeddingsOf, OllamaStream } from './ollama-answer.ts';
+import { ollamaRequest } from './ollama-request.ts';
+import type { UpstreamOptions } from './openai.ts';
+import { type Provider, type StreamChunk, unsupported } from './provider.ts';
+import { openTransport, type Reply } from './transport.ts';
+import { defaultTimeouts } from './watch.ts';
+
+export interface OllamaOptions extends UpstreamOptions {
+  /** The window that models are loaded with, in tokens; without it the server's own, which cuts longer prompts. */
+  readonly contextTokens?: number;
+}
+
+/** Ollama's own API: `/api/chat`, whose streams are lines of JSON, and `/api/embed`. */
+export function ollamaProvider(options: OllamaOptions): Provider {
+  const { name, baseUrl, apiKey, timeouts, contextTokens } = options;
+  const secrets = apiKey === null ? [] : [apiKey];
+  const transport = openTransport({
+    name,
+    baseUrl,
+    headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+    timeouts: { ...defaultTimeouts, ...timeouts },
+  });
+
+  const post = async (path: string, body: JsonObject, signal: AbortSignal): Promise<Reply> => {
+    const outgoing = { path, body: JSON.stringify(body), streamed: body['stream'] === true, signal };
+    return requireSuccess(name, await transport.post(outgoing), secrets);
+  };
+
+  const requireNoError = (answer: JsonObject): JsonObject => {
+    const error = errorOf(answer);
+    if (error !== null) throw failedWithin(name, error, secrets);
+    return answer;
+  };
+
+  async function* chunks(reply: Reply, created: number): AsyncGenerator<StreamChunk> {
+    const stream = new OllamaStream(created);
+    let begun = false;
+    try {
+      for await (const line of readLines(name, reply)) {
+        for (const chunk of stream.take(requireNoError(line))) yield chunkOf(chunk);
+        begun = true;
+        if (stream.ended) return;
+      }
+      throw begun ? cut(name) : badAnswer(name);
+    } finally {
+      reply.close(stream.ended);
+    }
+  }
+
+  return {
+    name,
+    kind: 'ollama',
+    async chat({ model, body, signal }) {
+      const reply = await post('/api/chat', ollamaRequest(model, body, contextTokens ?? null), signal);
+      const created = Math.floor(Date.now() / 1_000);
+      if (body['stream'] === true)
+        return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };
+      const answer = requireNoError(await readObject(name, reply));
+      if (typeof answer['message'] !== 'object') throw badAnswer(name);
+      return { kind: 'complete', ...completionOf(answer, created) };
+    },
+    async embed({ model, body, signal }) {
+      const input = textInput(body['input']);
+      const request = present({ model, input, dimensions: body['dimensions'] ?? undefined });
+      const answer = requireNoError(await readObject(name, await post('/api/embed', request, signal)));
+      const vectors = answer['embeddings'];
+      if (!isMatrix(vectors) || vectors.length !== input.length) throw badAnswer(name);
+      return embeddingsOf(answer, vectors, body['encoding_format'] === 'base64');
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** The lines of a reply's body as they come. @throws ProviderError */
+async function* readLines(provider: string, reply: Reply): AsyncGenerator<JsonObject> {
+  const lines: JsonObject[] = [];
+  const reader = new LineReader(
+    (line) => lines.push(parseObject(provider, line)),
+    () => maxEventLength,
+  );
+  for await (const bytes of reply.bytes) {
+    try {
+      reader.push(bytes);
+    } catch (error) {
+      throw error instanceof TallyError ? badAnswer(provider) : error;
+    }
+    yield* lines.splice(0);
+  }
+}
+
+function textInput(input: JsonValue | undefined): string[] {
+  const texts = typeof input === 'string' ? [input] : input;
+  if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
+  throw unsupported('ollama', 'input', 'This model embeds text, not tokens.');
+}
+
+function isMatrix(value: JsonValue | undefined): value is number[][] {
+  return (
+    Array.isArray(value) &&
+    value.every((row) => Array.isArray(row) && row.every((cell) => typeof cell === 'number'))
+  );
+}

@@ -1,0 +1,19 @@
+import { anthropicProvider } from './anthropic.ts';
+import { type OllamaOptions, ollamaProvider } from './ollama.ts';
+import { openaiProvider } from './openai.ts';
+import type { Provider } from './provider.ts';
+
+const openers = { openai: openaiProvider, anthropic: anthropicProvider, ollama: ollamaProvider } as const;
+
+/** The wire formats that an operator's upstream may speak. */
+export type UpstreamKind = keyof typeof openers;
+
+export const upstreamKinds = Object.keys(openers) as readonly UpstreamKind[];
+
+/**
+ * Nothing is sent until the first call.
+ * @throws TypeError for a base URL that is not http or https, or that holds credentials
+ */
+export function openProvider(kind: UpstreamKind, options: OllamaOptions): Provider {
+  return openers[kind](options);
+}

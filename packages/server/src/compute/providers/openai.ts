@@ -1,0 +1,85 @@
+import type { JsonObject } from '@tallystick/core';
+import { parseEvent, readEvents, readObject, requireSuccess, startStream } from './answers.ts';
+import { badAnswer, cut, failedWithin } from './failures.ts';
+import { asObject, objectsOf } from './members.ts';
+import type { ChatCall, Provider, StreamChunk } from './provider.ts';
+import { type Outgoing, openTransport, type Reply } from './transport.ts';
+import { readUsage } from './usage.ts';
+import { defaultTimeouts, type Timeouts } from './watch.ts';
+
+/** Where an upstream is and how to be let in; from the operator's configuration only. */
+export interface UpstreamOptions {
+  /** What it is called in the catalogue and in errors. */
+  readonly name: string;
+  /** With the path that its API is under, as its own SDK takes it. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+/** Any API that speaks OpenAI's chat completions and embeddings. Chunks of a stream pass to the byte. */
+export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOptions): Provider {
+  const secrets = apiKey === null ? [] : [apiKey];
+  const transport = openTransport({
+    name,
+    baseUrl,
+    headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+    timeouts: { ...defaultTimeouts, ...timeouts },
+  });
+
+  const post = async (path: string, body: JsonObject, signal: AbortSignal): Promise<Reply> => {
+    const streamed = body['stream'] === true;
+    const outgoing: Outgoing = { path, body: JSON.stringify(body), streamed, signal };
+    return requireSuccess(name, await transport.post(outgoing), secrets);
+  };
+
+  const requireShape = (answer: JsonObject, list: 'choices' | 'data'): JsonObject => {
+    const error = asObject(answer['error']);
+    if (error !== null) throw failedWithin(name, error, secrets);
+    if (!Array.isArray(answer[list])) throw badAnswer(name);
+    return answer;
+  };
+
+  /** Ends with `[DONE]`, or, where a provider leaves that out, with the body after a choice has finished. */
+  async function* chunks(reply: Reply): AsyncGenerator<StreamChunk> {
+    let begun = false;
+    let done = false;
+    let finished = false;
+    try {
+      for await (const { data } of readEvents(name, reply)) {
+        done = data.trim() === '[DONE]';
+        if (done) return;
+        const json = requireShape(parseEvent(name, data), 'choices');
+        finished ||= objectsOf(json['choices']).some((choice) => typeof choice['finish_reason'] === 'string');
+        begun = true;
+        yield { text: data, json };
+      }
+      if (!finished) throw begun ? cut(name) : badAnswer(name);
+    } finally {
+      reply.close(done || finished);
+    }
+  }
+
+  return {
+    name,
+    kind: 'openai',
+    async chat({ model, body, signal }: ChatCall) {
+      const reply = await post('/chat/completions', chatBody(model, body), signal);
+      if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
+      const answer = requireShape(await readObject(name, reply), 'choices');
+      return { kind: 'complete', body: answer, usage: readUsage(answer['usage']) };
+    },
+    async embed({ model, body, signal }) {
+      const reply = await post('/embeddings', { ...body, model }, signal);
+      const answer = requireShape(await readObject(name, reply), 'data');
+      return { body: answer, usage: readUsage(answer['usage']) };
+    },
+    close: () => transport.close(),
+  };
+}
+
+function chatBody(model: string, body: JsonObject): JsonObject {
+  if (body['stream'] !== true) return { ...body, model };
+  const options = asObject(body['stream_options']);
+  return { ...body, model, stream_options: { ...options, include_usage: true } };
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from '@tallystick/core';
+import type { ChatBody, Usage } from '../types.ts';
+
+/** A call goes on until its signal aborts: then the upstream connection is closed at once. */
+export interface ChatCall {
+  /** The provider's own name of the model. */
+  readonly model: string;
+  readonly body: ChatBody;
+  readonly signal: AbortSignal;
+}
+
+/** One `data:` payload, an OpenAI `chat.completion.chunk`: its JSON text to the byte, and as parsed. */
+export interface StreamChunk {
+  readonly text: string;
+  readonly json: JsonObject;
+}
+
+export type ChatAnswer =
+  /** An OpenAI `chat.completion`. */
+  | { readonly kind: 'complete'; readonly body: JsonObject; readonly usage: Usage | null }
+  /** Ends only after a complete answer; to be iterated once. Leaving the iteration early closes the connection. */
+  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<StreamChunk> };
+
+export interface EmbedCall {
+  readonly model: string;
+  /** An OpenAI embeddings request. */
+  readonly body: JsonObject;
+  readonly signal: AbortSignal;
+}
+
+export interface EmbedAnswer {
+  /** An OpenAI embeddings response. */
+  readonly body: JsonObject;
+  readonly usage: Usage | null;
+}
+
+/**
+ * Answers inference calls in OpenAI's terms, whatever the provider's own. Nothing is retried here. A stream is
+ * always asked for its usage, which comes in a chunk of its own (see `isUsageChunk`).
+ */
+export interface Provider {
+  readonly name: string;
+  readonly kind: 'openai' | 'anthropic' | 'ollama' | 'local';
+  /**
+   * Resolves to a stream once its first chunk is there, so that what fails before it rejects here. What fails
+   * later rejects the iteration.
+   * @throws ProviderError
+   */
+  chat(call: ChatCall): Promise<ChatAnswer>;
+  /** @throws ProviderError */
+  embed?(call: EmbedCall): Promise<EmbedAnswer>;
+  close(): Promise<void>;
+}
+
+/**
+ * Why a call failed:
+ * - `refused`: the request is at fault (4xx), here or there
+ * - `auth`: the operator's credentials or account don't serve (401, 402, 403)
+ * - `rate_limited` (429), `overloaded` (409, 503, 529), `server` (other 5xx)
+ * - `timeout`: no byte in time, first or next, or the provider's own 408 or 504
+ * - `unreachable`: no connection, or it broke before the answer began
+ * - `cut`: it broke after that
+ * - `bad_answer`: not of the provider's wire format
+ * - `aborted`: the call's signal did it
+ */
+export type ProviderErrorKind =
+  | 'refused'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'server'
+  | 'timeout'
+  | 'unreachable'
+  | 'bad_answer'
+  | 'cut'
+  | 'aborted'
+  | 'auth';
+
+interface ErrorDetails {
+  readonly status?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly error?: JsonObject | undefined;
+}
+
+/** Its message holds no host, no credentials and nothing of the request or the answer. */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
+  readonly kind: ProviderErrorKind;
+  /** The HTTP status that the provider answered with; null where it did not answer. */
+  readonly status: number | null;
+  /** What the provider asked for in `Retry-After`. */
+  readonly retryAfterMs: number | null;
+  /** Of `refused` only: what is wrong with the request, in OpenAI's form `{message, type, param, code}`; safe to pass on. */
+  readonly error: JsonObject | null;
+
+  constructor(kind: ProviderErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message);
+    this.kind = kind;
+    this.status = details.status ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+    this.error = details.error ?? null;
+  }
+}
+
+/** A request that the provider's own API cannot express, refused before it is sent. */
+export function unsupported(provider: string, param: string, message: string): ProviderError {
+  const error = { message, type: 'invalid_request_error', param, code: 'unsupported_parameter' };
+  return new ProviderError('refused', `${provider} can't take ${param}`, { status: 400, error });
+}

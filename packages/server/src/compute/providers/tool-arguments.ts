@@ -1,0 +1,22 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import { asObject, asText } from './members.ts';
+import { unsupported } from './provider.ts';
+
+/**
+ * The arguments of an earlier tool call, for an API that takes them as an object and not as JSON text.
+ * @throws ProviderError refused
+ */
+export function toolArguments(provider: string, text: JsonValue | undefined): JsonObject {
+  const value = asObject(parsed(asText(text) || '{}'));
+  if (value === null)
+    throw unsupported(provider, 'messages', 'The arguments of a tool call are no JSON object.');
+  return value;
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return null;
+  }
+}

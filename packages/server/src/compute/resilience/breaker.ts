@@ -1,0 +1,69 @@
+/** Times in milliseconds. */
+export interface BreakerPolicy {
+  /** How far back outcomes count. */
+  readonly windowMs: number;
+  /** Opens at this many failures, where they are at least half of the outcomes. */
+  readonly failures: number;
+  /** How long it is open at first; doubled each time it opens again without a success in between. */
+  readonly openMs: number;
+  readonly maxOpenMs: number;
+}
+
+export const defaultBreakerPolicy: BreakerPolicy = {
+  windowMs: 30_000,
+  failures: 5,
+  openMs: 2_000,
+  maxOpenMs: 60_000,
+};
+
+/** Outcomes that are remembered at most. */
+const maxOutcomes = 64;
+
+/**
+ * A circuit breaker. Closed, it counts outcomes; open, it lets nothing through; after its time calls go through
+ * again, and the first outcome decides: a success closes it, a failure opens it for longer.
+ */
+export class Breaker {
+  readonly #policy: BreakerPolicy;
+  #outcomes: { readonly at: number; readonly failed: boolean }[] = [];
+  #openUntil = 0;
+  /** Times that it opened since the last success. */
+  #opened = 0;
+
+  constructor(policy: BreakerPolicy) {
+    this.#policy = policy;
+  }
+
+  available(now: number): boolean {
+    return now >= this.#openUntil;
+  }
+
+  success(now: number): void {
+    // A call that was already under way when it opened says nothing of what comes after.
+    if (!this.available(now)) return;
+    if (this.#opened > 0) this.#outcomes = [];
+    this.#opened = 0;
+    this.#record(now, false);
+  }
+
+  failure(now: number): void {
+    if (!this.available(now)) return;
+    this.#record(now, true);
+    const failures = this.#outcomes.filter(({ failed }) => failed).length;
+    const { failures: limit, openMs, maxOpenMs } = this.#policy;
+    if (this.#opened === 0 && (failures < limit || failures * 2 < this.#outcomes.length)) return;
+    this.rest(now, Math.min(maxOpenMs, openMs * 2 ** this.#opened));
+    this.#opened += 1;
+  }
+
+  /** Opens it, whatever was counted, for a time that the policy bounds. */
+  rest(now: number, milliseconds: number): void {
+    this.#openUntil = Math.max(this.#openUntil, now + Math.min(milliseconds, this.#policy.maxOpenMs));
+  }
+
+  #record(at: number, failed: boolean): void {
+    const since = at - this.#policy.windowMs;
+    this.#outcomes = this.#outcomes.filter((outcome) => outcome.at > since).slice(1 - maxOutcomes);
+    this.#outcomes.push({ at, failed });
+  }
+}

@@ -1,0 +1,106 @@
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ProviderError, type ProviderErrorKind } from '../providers/provider.ts';
+import { defaultBreakerPolicy } from './breaker.ts';
+import { createHealth, type Health } from './health.ts';
+
+const model = { provider: 'up', upstreamModel: 'm-1' };
+const { failures, openMs, maxOpenMs, windowMs } = defaultBreakerPolicy;
+
+let now = 0;
+let health: Health;
+
+beforeEach(() => {
+  now = 1_000;
+  health = createHealth(() => now);
+});
+
+function fail(times: number, kind: ProviderErrorKind = 'server', retryAfterMs?: number): void {
+  for (let time = 0; time < times; time += 1)
+    health.failure(model, new ProviderError(kind, 'failed', { retryAfterMs }));
+}
+
+describe('health', () => {
+  it('opens at enough failures, for that model of that provider alone', () => {
+    fail(failures - 1);
+    expect(health.available(model)).toBe(true);
+    fail(1);
+    expect(health.available(model)).toBe(false);
+    expect(health.available({ ...model, upstreamModel: 'm-2' })).toBe(true);
+    expect(health.available({ ...model, provider: 'other' })).toBe(true);
+  });
+
+  it('stays closed while more calls succeed than fail', () => {
+    for (let call = 0; call < failures * 2; call += 1) {
+      health.success(model);
+      health.success(model);
+      fail(1);
+    }
+    expect(health.available(model)).toBe(true);
+  });
+
+  it('forgets failures that are long past', () => {
+    fail(failures - 1);
+    now += windowMs;
+    fail(1);
+    expect(health.available(model)).toBe(true);
+  });
+
+  it.each<ProviderErrorKind>(['aborted', 'refused'])('takes no notice of %s', (kind) => {
+    fail(100, kind);
+    expect(health.available(model)).toBe(true);
+  });
+
+  it('lets calls through after its time; a failure opens it for longer, a success closes it', () => {
+    fail(failures);
+    now += openMs;
+    expect(health.available(model)).toBe(true);
+    fail(1);
+    now += openMs;
+    expect(health.available(model)).toBe(false);
+    now += openMs;
+    expect(health.available(model)).toBe(true);
+    health.success(model);
+    fail(failures - 1);
+    expect(health.available(model)).toBe(true);
+  });
+
+  it('gives a model the time that it asks for, within bounds', () => {
+    fail(1, 'rate_limited', 3_000);
+    now += 2_999;
+    expect(health.available(model)).toBe(false);
+    now += 1;
+    expect(health.available(model)).toBe(true);
+    fail(1, 'rate_limited', 1e9);
+    now += maxOpenMs;
+    expect(health.available(model)).toBe(true);
+  });
+
+  it('does not ask again at once where it is not let in', () => {
+    fail(1, 'auth');
+    expect(health.available(model)).toBe(false);
+  });
+
+  it('is available again within its longest time, whatever happened', () => {
+    const event = fc.constantFrom<ProviderErrorKind | 'success'>(
+      'server',
+      'auth',
+      'timeout',
+      'cut',
+      'success',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(event, fc.nat(20_000)), { maxLength: 60 }), (events) => {
+        now = 0;
+        health = createHealth(() => now);
+        for (const [kind, pause] of events) {
+          if (kind === 'success') health.success(model);
+          else fail(1, kind);
+          now += pause;
+        }
+        now += maxOpenMs;
+        expect(health.available(model)).toBe(true);
+      }),
+    );
+  });
+});

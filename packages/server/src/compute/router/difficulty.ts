@@ -1,0 +1,84 @@
+import { CROSSED, type PromptFeatures, SUPPORT } from './features.ts';
+
+/** A linear model of one form of prompts, on standardised features and products of them. */
+export interface LinearModel {
+  readonly mean: readonly number[];
+  readonly deviation: readonly number[];
+  readonly crossedMean: readonly number[];
+  readonly crossedDeviation: readonly number[];
+  /** The least and the largest value seen in training of each feature in `SUPPORT`. */
+  readonly support: readonly (readonly [number, number])[];
+  readonly heads: { readonly weak: Head; readonly gain: Head };
+}
+
+/** A constant and a weight for each feature, then for each product. */
+export interface Head {
+  readonly constant: number;
+  readonly weights: readonly number[];
+}
+
+/** What the two graded models are expected to do on a prompt. */
+export interface Difficulty {
+  /** The chance that the weak model answers right. */
+  readonly weak: number;
+  /** By how much the strong model's chance is better; below 0 where it is worse. */
+  readonly gain: number;
+}
+
+const CLIP = 3;
+/** Products weigh less than the features themselves against the same ridge. */
+const CROSSED_SCALE = 0.7;
+
+export type Standard = Pick<LinearModel, 'mean' | 'deviation' | 'crossedMean' | 'crossedDeviation'>;
+
+/** Standardised features, then their products. */
+export function expand(values: readonly number[], standard: Standard): number[] {
+  const single = standardise(values, standard.mean, standard.deviation);
+  const products = standardise(cross(single), standard.crossedMean, standard.crossedDeviation);
+  for (const value of products) single.push(CROSSED_SCALE * value);
+  return single;
+}
+
+/** @param mean of each value @param deviation of each value; 0 turns the value off */
+export function standardise(
+  values: readonly number[],
+  mean: readonly number[],
+  deviation: readonly number[],
+): number[] {
+  return values.map((value, index) => {
+    const width = deviation[index] ?? 0;
+    return width === 0 ? 0 : Math.max(-CLIP, Math.min(CLIP, (value - (mean[index] ?? 0)) / width));
+  });
+}
+
+/** The products of each two of the crossed features, squares among them. */
+export function cross(single: readonly number[]): number[] {
+  const products: number[] = [];
+  for (const [index, one] of CROSSED.entries())
+    for (const other of CROSSED.slice(index)) products.push((single[one] ?? 0) * (single[other] ?? 0));
+  return products;
+}
+
+/** What the model says, or null for a prompt unlike those that it was trained on. */
+export function difficultyOf(
+  { values }: Pick<PromptFeatures, 'values'>,
+  model: LinearModel,
+): Difficulty | null {
+  if (!supported(values, model)) return null;
+  const expanded = expand(values, model);
+  return { weak: apply(model.heads.weak, expanded), gain: apply(model.heads.gain, expanded) };
+}
+
+export function apply({ constant, weights }: Head, expanded: readonly number[]): number {
+  let sum = constant;
+  for (let i = 0; i < expanded.length; i++) sum += (weights[i] ?? 0) * (expanded[i] ?? 0);
+  return sum;
+}
+
+function supported(values: readonly number[], { support }: LinearModel): boolean {
+  return SUPPORT.every((feature, index) => {
+    const value = values[feature] ?? 0;
+    const [least, largest] = support[index] ?? [0, 0];
+    return value >= least && value <= largest;
+  });
+}

@@ -1,0 +1,172 @@
+import type { Domain } from '../catalogue/domains.ts';
+import { type Scan, type SymbolClass, scan } from './characters.ts';
+import { guessDomain } from './domain.ts';
+import { countGroups, WORD_GROUPS } from './lexicon.ts';
+import { overlap, share, splitOptions } from './options.ts';
+
+/** What is known of a prompt without its text: all that the router looks at. */
+export interface PromptFeatures {
+  /** `choice` offers lettered answers; `free` does not. */
+  readonly form: 'choice' | 'free';
+  readonly domain: Domain;
+  /** In the order of `FEATURE_NAMES`, to four decimals. */
+  readonly values: readonly number[];
+}
+
+const SYMBOLS: readonly SymbolClass[] = [
+  'equals',
+  'caret',
+  'operator',
+  'parenthesis',
+  'logic',
+  'quote',
+  'percent',
+  'dollar',
+  'backslash',
+];
+const FIRST_PERSON = WORD_GROUPS.indexOf('first_person');
+const LONG_WORD = 8;
+const NEGATED = /\b(?:NOT|EXCEPT|LEAST|except|not true|incorrect)\b/;
+const TRUTH = /\b(?:true|false|wrong|right|yes|no|valid|invalid)\b/i;
+const REFERRING = /\b(?:all|none|both|neither|above|these)\b/i;
+const FORMULA = /[=^∀∃⊃∨∧•≡→~·\\]/;
+const STARTS_NUMERIC = /^[\s$€£-]*\d/;
+
+export const FEATURE_NAMES: readonly string[] = [
+  'log_words',
+  'log_words_over_30',
+  'log_words_over_100',
+  'log_characters',
+  'word_length',
+  'long_words',
+  'distinct_words',
+  'log_sentences',
+  'log_words_per_sentence',
+  'capitalised',
+  'all_capitals',
+  'single_letters',
+  'numbers',
+  'log_numbers',
+  'digits',
+  'question',
+  'blank',
+  'statements',
+  'negated',
+  'first_person',
+  ...SYMBOLS.map((name) => `symbol_${name}`),
+  'option_log_words',
+  'option_spread',
+  'option_overlap',
+  'option_distinct_words',
+  'option_words_in_stem',
+  'option_starts_numeric',
+  'option_digit',
+  'option_comma',
+  'option_truth',
+  'option_referring',
+  'option_formula',
+  ...WORD_GROUPS.map((name) => `option_${name}`),
+];
+
+/** Features that are also multiplied with each other, and with themselves. */
+export const CROSSED: readonly number[] = [
+  'log_words',
+  'word_length',
+  'log_words_per_sentence',
+  'numbers',
+  'blank',
+  'question',
+  'first_person',
+  'option_log_words',
+  'option_overlap',
+  'option_distinct_words',
+  'option_digit',
+  'option_negation',
+].map((name) => FEATURE_NAMES.indexOf(name));
+
+/** Features that tell whether a prompt is like those of the training data at all. */
+export const SUPPORT: readonly number[] = ['log_words', 'word_length', 'log_numbers', 'question'].map(
+  (name) => FEATURE_NAMES.indexOf(name),
+);
+
+/** How many characters are read of a longer text's start, and of its end: it bounds the time. */
+const READ_CHARACTERS = 2_000;
+
+/** Reads a prompt once. Pure. */
+export function readPrompt(prompt: string): PromptFeatures {
+  const text = excerpt(prompt);
+  const { stem, options } = splitOptions(text);
+  const scanned = scan(stem);
+  const groups = countGroups(scanned.words);
+  const values = [...ofStem(text, stem, scanned, groups), ...ofOptions(options, scanned.words)];
+  return {
+    form: options.length > 0 ? 'choice' : 'free',
+    domain: guessDomain(groups, scanned.words.length),
+    values: values.map((value) => Math.round(value * 10_000) / 10_000),
+  };
+}
+
+function excerpt(text: string): string {
+  if (text.length <= 2 * READ_CHARACTERS) return text;
+  return `${text.slice(0, READ_CHARACTERS)}\n${text.slice(-READ_CHARACTERS)}`;
+}
+
+function ofStem(text: string, stem: string, scanned: Scan, groups: readonly number[]): number[] {
+  const { words, sentences, symbols } = scanned;
+  const per = (count: number): number => count / (words.length + 8);
+  const logWords = Math.log1p(words.length);
+  let letters = 0;
+  let long = 0;
+  for (const word of words) {
+    letters += word.length;
+    if (word.length >= LONG_WORD) long++;
+  }
+  return [
+    logWords,
+    Math.max(0, logWords - Math.log1p(30)),
+    Math.max(0, logWords - Math.log1p(100)),
+    Math.log1p(text.length),
+    letters / (words.length + 4),
+    per(long),
+    per(new Set(words).size),
+    Math.log1p(sentences),
+    Math.log1p(words.length / (sentences + 1)),
+    per(scanned.capitalised),
+    per(scanned.allCapitals),
+    per(scanned.singleLetters),
+    per(scanned.numbers),
+    Math.log1p(scanned.numbers),
+    per(scanned.digits),
+    Number(/\?\s*$/.test(stem)),
+    Number(/_{2,}/.test(stem)),
+    Number(/statement\s+[12i]/i.test(stem)),
+    Number(NEGATED.test(stem)),
+    per(groups[FIRST_PERSON] ?? 0),
+    ...SYMBOLS.map((name) => per(symbols[name])),
+  ];
+}
+
+function ofOptions(options: readonly string[], stemWords: readonly string[]): number[] {
+  const words = options.map((option) => scan(option).words);
+  const all = words.flat();
+  const distinct = new Set(all);
+  const inStem = new Set(stemWords);
+  let repeated = 0;
+  for (const word of distinct) if (inStem.has(word)) repeated++;
+  const lengths = words.map((some) => some.length);
+  return [
+    Math.log1p(all.length / Math.max(1, options.length)),
+    options.length === 0 ? 0 : Math.log1p(Math.max(...lengths) - Math.min(...lengths)),
+    // Options without a word (numbers, formulas) count as alike.
+    overlap(words.map((some) => new Set(some.length > 0 ? some : ['']))),
+    distinct.size / (all.length + 4),
+    repeated / (distinct.size + 2),
+    share(options, STARTS_NUMERIC),
+    share(options, /\d/),
+    share(options, /,/),
+    share(options, TRUTH),
+    share(options, REFERRING),
+    share(options, FORMULA),
+    ...countGroups(all).map((count) => count / (all.length + 8)),
+  ];
+}

@@ -1,0 +1,124 @@
+import { TallyError } from '@tallystick/core';
+import type { Ability } from '../catalogue/catalogue.ts';
+import type { CandidateRecord, Excluded, RouteInputs } from './record.ts';
+
+interface Filter {
+  readonly name: Excluded;
+  readonly passes: (candidate: CandidateRecord, inputs: RouteInputs) => boolean;
+  readonly error: (last: readonly CandidateRecord[], inputs: RouteInputs) => TallyError;
+}
+
+export interface Filtered {
+  readonly candidates: readonly CandidateRecord[];
+  readonly excluded: ReadonlyMap<string, Excluded>;
+}
+
+/**
+ * The candidates that can take the request at all, and for each other one the first filter that it failed.
+ * @throws invalid_request (an ability, `provider`, a price cap), context_too_long, no_model_available: of the filter
+ * that left none
+ */
+export function filter(inputs: RouteInputs): Filtered {
+  let candidates = inputs.candidates;
+  const excluded = new Map<string, Excluded>();
+  for (const { name, passes, error } of FILTERS) {
+    const left = candidates.filter((candidate) => passes(candidate, inputs));
+    if (left.length === 0) throw error(candidates, inputs);
+    if (left.length === candidates.length) continue;
+    for (const candidate of candidates) if (!left.includes(candidate)) excluded.set(candidate.model, name);
+    candidates = left;
+  }
+  return { candidates, excluded };
+}
+
+/** Preferences name a provider, with all its models, or one model. */
+export function isNamed({ provider, model }: CandidateRecord, name: string): boolean {
+  return name === provider || name === model;
+}
+
+/** The tokens of an answer that must fit beside the prompt: none where the caller sets no limit. */
+export function answerTokens({ max_output }: CandidateRecord, { max_output_tokens }: RouteInputs): number {
+  return Math.min(max_output, max_output_tokens);
+}
+
+const ABILITY_TEXT: Readonly<Record<Ability, readonly [field: string, text: string]>> = {
+  tools: ['tools', 'takes tools'],
+  vision: ['messages', 'takes images'],
+  json: ['response_format', 'has a JSON mode'],
+  logprobs: ['logprobs', 'gives log probabilities'],
+  stream: ['stream', 'streams'],
+};
+
+const FILTERS: readonly Filter[] = [
+  ...(Object.keys(ABILITY_TEXT) as Ability[]).map(
+    (ability): Filter => ({
+      name: ability,
+      passes: ({ abilities }, { needs }) => !needs.includes(ability) || abilities.includes(ability),
+      error: (last) => {
+        const [field, text] = ABILITY_TEXT[ability];
+        const who = last.length === 1 ? `${last[0]?.model} is no model that` : 'No model that is left';
+        return new TallyError('invalid_request', `${field}: ${who} ${text}. See /v1/compute/models.`, {
+          field,
+        });
+      },
+    }),
+  ),
+  {
+    name: 'provider',
+    passes: (candidate, { only, ignore }) =>
+      (only === null || only.some((name) => isNamed(candidate, name))) &&
+      !ignore.some((name) => isNamed(candidate, name)),
+    error: (last) =>
+      new TallyError(
+        'invalid_request',
+        `provider: its only and ignore leave no model; of ${listed(last.map(({ provider }) => provider))} there are models that can take the request.`,
+        { field: 'provider' },
+      ),
+  },
+  {
+    name: 'price',
+    passes: ({ input_price, output_price }, { max_price }) =>
+      within(input_price, max_price.prompt) && within(output_price, max_price.completion),
+    error: (last) =>
+      new TallyError(
+        'invalid_request',
+        `provider.max_price: ${listed(last.map(({ model }) => model))} cost more than that.`,
+        {
+          field: 'provider.max_price',
+        },
+      ),
+  },
+  {
+    name: 'context',
+    passes: (candidate, inputs) =>
+      inputs.prompt_tokens + answerTokens(candidate, inputs) <= candidate.context,
+    error: contextTooLong,
+  },
+  {
+    name: 'health',
+    passes: ({ available }) => available,
+    error: (last) =>
+      new TallyError(
+        'no_model_available',
+        `${listed(last.map(({ model }) => model))} failed lately and ${last.length === 1 ? 'is' : 'are'} given a rest. Try again in a while.`,
+      ),
+  },
+];
+
+function contextTooLong(last: readonly CandidateRecord[], inputs: RouteInputs): TallyError {
+  const largest = last.reduce((best, one) => (one.context > best.context ? one : best));
+  return new TallyError(
+    'context_too_long',
+    `The messages are ${inputs.prompt_tokens} tokens and the answer may take ${answerTokens(largest, inputs)}, ` +
+      `but the largest context here is ${largest.context} tokens (${largest.model}). Shorten the messages or lower max_tokens.`,
+    { field: 'messages' },
+  );
+}
+
+function within(price: string, cap: string | null): boolean {
+  return cap === null || BigInt(price) <= BigInt(cap);
+}
+
+function listed(names: readonly string[]): string {
+  return [...new Set(names)].join(', ');
+}

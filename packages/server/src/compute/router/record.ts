@@ -1,0 +1,85 @@
+import type { Ability } from '../catalogue/catalogue.ts';
+import type { Domain } from '../catalogue/domains.ts';
+import type { Difficulty } from './difficulty.ts';
+import type { PromptFeatures } from './features.ts';
+
+/** A model as it stood when the decision was made. */
+export interface CandidateRecord {
+  readonly model: string;
+  readonly provider: string;
+  readonly context: number;
+  readonly max_output: number;
+  readonly abilities: readonly Ability[];
+  /** Nano-USDC for 1,000,000 tokens, in decimal digits. */
+  readonly input_price: string;
+  readonly output_price: string;
+  /** Of the domain of the request. */
+  readonly prior: number;
+  readonly available: boolean;
+}
+
+/** All that a decision depends on; no text of the prompt. */
+export interface RouteInputs {
+  /** The id of the weights that the difficulty was read with. */
+  readonly weights: string;
+  readonly requested: string;
+  readonly prompt_tokens: number;
+  readonly max_output_tokens: number;
+  readonly cost_quality: number;
+  readonly needs: readonly Ability[];
+  readonly order: readonly string[];
+  readonly only: readonly string[] | null;
+  readonly ignore: readonly string[];
+  /** Nano-USDC for 1,000,000 tokens, in decimal digits. */
+  readonly max_price: { readonly prompt: string | null; readonly completion: string | null };
+  /** The model that the session is pinned to. */
+  readonly pinned: string | null;
+  readonly domain: Domain;
+  /** Null where one model was asked for by name. */
+  readonly features: Pick<PromptFeatures, 'form' | 'values'> | null;
+  readonly candidates: readonly CandidateRecord[];
+  /** Of the choice and its fallbacks, the models that the caller's balance does not cover. */
+  readonly unaffordable: readonly string[];
+}
+
+export type Excluded = Ability | 'provider' | 'price' | 'context' | 'health';
+
+export interface ScoreRecord {
+  readonly model: string;
+  /** The filter that it did not pass; then it has no score. */
+  readonly excluded: Excluded | null;
+  /** The chance of a right answer, 0 to 1. */
+  readonly quality: number | null;
+  /** Nano-USDC, in decimal digits. */
+  readonly expected_cost: string | null;
+  /** Quality minus what the cost weighs; of the best single model with the margin on top. */
+  readonly score: number | null;
+}
+
+export type Why =
+  | 'explicit'
+  | 'session'
+  | 'only_candidate'
+  | 'provider_order'
+  | 'low_margin'
+  | 'best_score'
+  /** What would be chosen costs more than the caller has. */
+  | 'balance';
+
+export interface RouteOutcome {
+  readonly model: string;
+  readonly fallbacks: readonly string[];
+  readonly why: Why;
+  /** What would be taken for any prompt of this domain and size. */
+  readonly best_single: string | null;
+  /** Null where the prompt is unlike the training data, or was not looked at. */
+  readonly difficulty: Difficulty | null;
+  readonly scores: readonly ScoreRecord[];
+}
+
+/** What an answer says of its route: enough to decide again, with `tally route explain`. */
+export interface RouteExplanation {
+  readonly version: 1;
+  readonly inputs: RouteInputs;
+  readonly outcome: RouteOutcome;
+}

@@ -1,0 +1,147 @@
+import { type JsonObject, TallyError } from '@tallystick/core';
+import { suggest } from '../../http/suggest.ts';
+import type { Catalogue, Model } from '../catalogue/catalogue.ts';
+import type { Domain } from '../catalogue/domains.ts';
+import type { Health } from '../resilience/health.ts';
+import type { ChatBody } from '../types.ts';
+import { AUTO, DEFAULT_COST_QUALITY, decide } from './decide.ts';
+import { difficultyOf } from './difficulty.ts';
+import { type PromptFeatures, readPrompt } from './features.ts';
+import { needsOf } from './needs.ts';
+import type { CandidateRecord, RouteExplanation, RouteInputs } from './record.ts';
+import { createPins } from './sessions.ts';
+import { askedText } from './text.ts';
+import { weights } from './weights.ts';
+
+/** Names of providers or ids of models, as in the catalogue. */
+export interface ProviderPreferences {
+  /** Tried first, in this order. */
+  readonly order?: readonly string[];
+  readonly only?: readonly string[];
+  readonly ignore?: readonly string[];
+  /** Nano-USDC for 1,000,000 tokens. */
+  readonly maxPrice?: { readonly prompt?: bigint; readonly completion?: bigint };
+}
+
+export interface RouteRequest {
+  /** Its `model` is `auto` (also where it is missing), or the id or alias of one model. */
+  readonly body: ChatBody;
+  readonly promptTokens: number;
+  /** 0 where the caller sets no limit. */
+  readonly maxOutputTokens: number;
+  readonly preferences: ProviderPreferences;
+  /** 0 for the cheapest that is worth its price, to 10 for the best at any price. */
+  readonly costQuality?: number;
+  /** With the caller in it, so that no caller meets another's pin; null for none. */
+  readonly session: string | null;
+}
+
+export interface RouteDecision {
+  readonly model: Model;
+  /** What to try next, in this order; none for a model that was asked for by name. */
+  readonly fallbacks: readonly Model[];
+  /** A `RouteExplanation`, to be replayed by `replay`. */
+  readonly explanation: JsonObject;
+}
+
+export interface Router {
+  /**
+   * Sends nothing; remembers only the session's model.
+   * @throws model_not_found; invalid_request for what no model can do; context_too_long with the sizes;
+   * no_model_available where those that could are resting
+   */
+  route(request: RouteRequest): RouteDecision;
+}
+
+export function createRouter(catalogue: Catalogue, health: Pick<Health, 'available'>): Router {
+  const chat = catalogue.models.filter(({ kind }) => kind === 'chat');
+  const byId = new Map(chat.map((model) => [model.id, model]));
+  const descriptions = new Map(chat.map((model) => [model, describe(model)]));
+  const recordOf = (model: Model, domain: Domain): CandidateRecord => ({
+    ...(descriptions.get(model) ?? describe(model)),
+    prior: model.prior[domain],
+    available: health.available(model),
+  });
+  const pins = createPins();
+
+  return {
+    route(request) {
+      const requested = request.body['model'] ?? AUTO;
+      const named = requested === AUTO ? null : find(catalogue, requested);
+      const features = named === null ? readPrompt(askedText(request.body)) : null;
+      const domain = features === null ? 'general' : domainOf(features);
+      const inputs: RouteInputs = {
+        ...askedFor(request, named),
+        pinned: named === null && request.session !== null ? pins.get(request.session) : null,
+        domain,
+        features: features && { form: features.form, values: features.values },
+        candidates: (named === null ? chat : [named]).map((model) => recordOf(model, domain)),
+        unaffordable: [],
+      };
+      const outcome = decide(inputs);
+      if (named === null && request.session !== null) pins.set(request.session, outcome.model);
+      const explanation: RouteExplanation = { version: 1, inputs, outcome };
+      const model = named ?? byId.get(outcome.model);
+      if (model === undefined) throw new RangeError('The outcome is one of the candidates.');
+      return {
+        model,
+        fallbacks: outcome.fallbacks.flatMap((id) => byId.get(id) ?? []),
+        explanation: explanation as unknown as JsonObject,
+      };
+    },
+  };
+}
+
+function find(catalogue: Catalogue, requested: unknown): Model {
+  const found = typeof requested === 'string' ? catalogue.find(requested) : null;
+  if (found?.kind === 'chat') return found;
+  const name = typeof requested === 'string' ? requested : JSON.stringify(requested);
+  const ids = catalogue.models.filter(({ kind }) => kind === 'chat').map(({ id }) => id);
+  const near = suggest(name, ids);
+  const problem = found === null ? 'is no model here' : 'gives embeddings, no completions';
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new TallyError('model_not_found', `${name} ${problem}.${hint} See /v1/compute/models.`, {
+    field: 'model',
+  });
+}
+
+/** A free prompt is known to the difficulty model only as a word problem of arithmetic. */
+function domainOf(features: PromptFeatures): Domain {
+  const known = features.form === 'free' && difficultyOf(features, weights.models.free) !== null;
+  return known ? 'mathematics' : features.domain;
+}
+
+function askedFor(
+  request: RouteRequest,
+  named: Model | null,
+): Omit<RouteInputs, 'pinned' | 'domain' | 'features' | 'candidates' | 'unaffordable'> {
+  const { order = [], only, ignore = [], maxPrice } = request.preferences;
+  return {
+    weights: weights.id,
+    requested: named?.id ?? AUTO,
+    prompt_tokens: request.promptTokens,
+    max_output_tokens: request.maxOutputTokens,
+    cost_quality: request.costQuality ?? DEFAULT_COST_QUALITY,
+    needs: needsOf(request.body),
+    order: [...order],
+    only: only === undefined ? null : [...only],
+    ignore: [...ignore],
+    max_price: {
+      prompt: maxPrice?.prompt?.toString() ?? null,
+      completion: maxPrice?.completion?.toString() ?? null,
+    },
+  };
+}
+
+/** What does not change between decisions. */
+function describe(model: Model): Omit<CandidateRecord, 'prior' | 'available'> {
+  return {
+    model: model.id,
+    provider: model.provider,
+    context: model.context,
+    max_output: model.maxOutput,
+    abilities: [...model.abilities],
+    input_price: model.price.inputPerMTok.toString(),
+    output_price: model.price.outputPerMTok.toString(),
+  };
+}

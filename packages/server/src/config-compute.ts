@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import { ollamaUrl } from './compute/catalogue/ollama-host.ts';
+import { parseUrl, type Reader } from './config-reader.ts';
+
+/** What the inference router is told from outside. */
+export interface ComputeConfig {
+  /** The operator's catalogue; null for the built-in one alone. */
+  readonly catalogueFile: string | null;
+  /** Where the catalogue looks up the keys and base URLs of providers, by the names that it gives. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Output tokens of a choice where the caller sets no limit. */
+  readonly defaultMaxOutput: number;
+  /** Of a request that calls a model. */
+  readonly maxBodyBytes: number;
+  /** From a call's acceptance to its last byte. */
+  readonly maxCallMs: number;
+  readonly timeouts: {
+    /** To a streamed answer's first byte. */
+    readonly firstByteMs: number;
+    /** To the first byte of an answer in one piece. */
+    readonly answerMs: number;
+    /** Between one byte and the next. */
+    readonly idleMs: number;
+  };
+  /** After a provider's first failure that may pass. */
+  readonly retries: number;
+}
+
+const DAY_MS = 86_400_000;
+
+export function readCompute(read: Reader, environment: NodeJS.ProcessEnv): ComputeConfig {
+  const file = read.optional('TALLY_CONFIG', { example: '/etc/tally/models.json' });
+  const milliseconds = (name: string, fallback: number): number => read.integer(name, fallback, 10, DAY_MS);
+  for (const name of ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL', 'OLLAMA_HOST']) requireUpstream(read, name);
+  return {
+    catalogueFile: file === null ? null : resolve(file),
+    environment,
+    defaultMaxOutput: read.integer('TALLY_DEFAULT_MAX_TOKENS', 8_192, 1, 1_000_000),
+    maxBodyBytes: read.integer('TALLY_CALL_MAX_BODY_BYTES', 10_485_760, 1_024, 1_073_741_824),
+    maxCallMs: milliseconds('TALLY_CALL_TIMEOUT_MS', 1_800_000),
+    timeouts: {
+      firstByteMs: milliseconds('TALLY_FIRST_BYTE_TIMEOUT_MS', 60_000),
+      answerMs: milliseconds('TALLY_ANSWER_TIMEOUT_MS', 300_000),
+      idleMs: milliseconds('TALLY_IDLE_TIMEOUT_MS', 60_000),
+    },
+    retries: read.integer('TALLY_PROVIDER_RETRIES', 2, 0, 10),
+  };
+}
+
+/** The value is not quoted: it may hold credentials. */
+function requireUpstream(read: Reader, name: string): void {
+  const text = read.optional(name, {});
+  if (text === null) return;
+  const url = name === 'OLLAMA_HOST' ? ollamaUrl(text) : parseUrl(text);
+  const example = name === 'OLLAMA_HOST' ? '127.0.0.1:11434' : 'https://models.example.com/v1';
+  if (url === null || !/^https?:$/.test(url.protocol))
+    read.fault(name, 'is not an http:// or https:// URL', example);
+  else if (url.username + url.password !== '') read.fault(name, 'holds credentials', example);
+  else if (url.search + url.hash !== '') read.fault(name, 'has a query or a fragment', example);
+}

@@ -1,0 +1,15 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { AppContext } from './context.ts';
+
+/** Aborts as soon as the client closes the connection before its answer is complete, or takes its call back. */
+export function clientSignal(c: AppContext): AbortSignal {
+  const inner = c.get('inner');
+  if (inner !== undefined) return inner.signal;
+  const outgoing = (c.env as Partial<HttpBindings> | undefined)?.outgoing;
+  if (outgoing === undefined) return c.req.raw.signal;
+  const controller = new AbortController();
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}

@@ -1,0 +1,157 @@
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { isObject, type JsonValue, TallyError } from '@tallystick/core';
+import type { Answer } from '../http/answer.ts';
+import type { OpenApiDocument } from '../http/api.ts';
+import { header } from '../http/context.ts';
+import { clientSignal } from '../http/disconnect.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Services } from '../services.ts';
+import { prepareTools } from './prepare.ts';
+import type { Carrier } from './run.ts';
+import { createMcpServer } from './server.ts';
+import { type RunningCall, Sessions } from './sessions.ts';
+
+/** The Model Context Protocol over streamable HTTP, sessions up to 2025-11-25 and stateless from 2026-07-28 on. */
+export interface Mcp {
+  /** @throws invalid_request for a batch, a message that belongs to no session, or one that is not open */
+  post(exchange: Exchange, message: JsonValue, rawBody: Uint8Array): Promise<Answer>;
+  /** Ends the request's session. Throws as `post`. */
+  end(exchange: Exchange): Promise<Answer>;
+}
+
+export interface McpMeans {
+  readonly services: Services;
+  readonly document: OpenApiDocument;
+  /** Those that the tools and resources are made of. */
+  readonly endpoints: readonly Endpoint[];
+  /** Adds to each server, for tests of the protocol. */
+  readonly extend: ((server: McpServer) => void) | undefined;
+}
+
+export function createMcp({ services, document, endpoints, extend }: McpMeans): Mcp {
+  const { clients, clock, logger } = services;
+  const endpointAt = (path: string): Endpoint => {
+    const found = endpoints.find((one) => one.method === 'get' && one.path === path);
+    if (found === undefined) throw new Error(`There is no endpoint at ${path}.`);
+    return found;
+  };
+  const carriers = new WeakMap<Request, Carrier>();
+  const means = {
+    services,
+    tools: prepareTools(document, endpoints),
+    receipt: endpointAt('/v1/receipt/{id}'),
+    trust: endpointAt('/.well-known/trust.json'),
+    carrierOf: ({ http }: ServerContext): Carrier => {
+      const carrier = http?.req && carriers.get(http.req);
+      if (carrier === undefined) throw new Error('A message came in no request.');
+      return carrier;
+    },
+    during: <T>(call: RunningCall, work: () => Promise<T>): Promise<T> => sessions.during(call, work),
+  };
+  const connect = (): McpServer => {
+    const server = createMcpServer(means);
+    extend?.(server);
+    return server;
+  };
+  const sessions = new Sessions(connect, clock);
+  const stateless = createMcpHandler(connect, {
+    legacy: 'reject',
+    // Nothing that is listed here changes while the service runs.
+    maxSubscriptions: 0,
+    onerror: (error) => logger.debug({ err: error }, 'MCP'),
+  });
+
+  const carry = (exchange: Exchange, rawBody: Uint8Array): Request => {
+    const { c } = exchange;
+    const left = clientSignal(c);
+    const { method, headers } = c.req.raw;
+    const request = new Request(c.req.url, { method, headers, signal: left });
+    carriers.set(request, { exchange, rawBody, left });
+    return request;
+  };
+  const begin = async (exchange: Exchange, request: Request, message: JsonValue): Promise<Response> => {
+    if (!isInitializeRequest(message)) throw withoutSession();
+    const response = await sessions.begin(request, message, clients.group(exchange.c));
+    return response ?? full(exchange);
+  };
+  return {
+    async post(exchange, message, rawBody) {
+      if (!isObject(message)) throw batch();
+      const request = carry(exchange, rawBody);
+      if (!(await isLegacyRequest(request, message))) {
+        return toAnswer(await stateless.fetch(request, { parsedBody: message }));
+      }
+      const id = header(exchange.c, 'mcp-session-id');
+      if (id !== undefined) return toAnswer((await sessions.serve(id, request, message)) ?? notOpen());
+      if (rawBody.byteLength > MAX_FIRST_BYTES) throw tooLarge();
+      return toAnswer(await begin(exchange, request, message));
+    },
+    async end(exchange) {
+      const id = header(exchange.c, 'mcp-session-id');
+      if (id === undefined) throw withoutSession();
+      return toAnswer((await sessions.serve(id, carry(exchange, NO_BYTES))) ?? notOpen());
+    },
+  };
+}
+
+const NO_BYTES = new Uint8Array();
+/** Of what begins a session, since the session keeps it. */
+const MAX_FIRST_BYTES = 65_536;
+
+function tooLarge(): TallyError {
+  return new TallyError('body_too_large', `initialize may hold at most ${MAX_FIRST_BYTES} bytes.`);
+}
+
+function batch(): TallyError {
+  return new TallyError(
+    'invalid_request',
+    'A request carries one JSON-RPC message, an object. Send each message by itself.',
+  );
+}
+
+function withoutSession(): TallyError {
+  return new TallyError(
+    'invalid_request',
+    'Send initialize first, and Mcp-Session-Id with what follows; or speak revision 2026-07-28, which has no sessions.',
+    { field: 'Mcp-Session-Id' },
+  );
+}
+
+/** What makes a client begin a new session (2025-11-25, Transports, Session Management). */
+function notOpen(): Response {
+  const message = 'The session is not open any more. Send initialize to begin a new one.';
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_001, message } }, { status: 404 });
+}
+
+function full({ headers }: Exchange): never {
+  headers['retry-after'] = '10';
+  throw new TallyError(
+    'unavailable',
+    'Every session here is busy. Try again in 10 s, or use revision 2026-07-28.',
+  );
+}
+
+const PASSED = ['mcp-session-id', 'cache-control', 'x-accel-buffering', 'allow'];
+
+async function toAnswer({ status, headers, body }: Response): Promise<Answer> {
+  const contentType = headers.get('content-type');
+  const json = contentType?.startsWith('application/json') === true;
+  const passed = PASSED.flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return {
+    status,
+    contentType,
+    // Of one piece, so that it goes out without a stream.
+    body: json ? await new Response(body).text() : body,
+    headers: Object.fromEntries(passed),
+  };
+}

@@ -1,0 +1,105 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { type JsonObject, TallyError } from '@tallystick/core';
+import type { Answer } from '../http/answer.ts';
+import type { Endpoint, Given } from '../http/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { isFault, toProblem } from '../problem.ts';
+import type { Services } from '../services.ts';
+import type { Tool, Wanted } from './prepare.ts';
+
+/** The HTTP request that a message of the protocol came in. */
+export interface Carrier {
+  readonly exchange: Exchange;
+  readonly rawBody: Uint8Array;
+  /** Aborts when the client closes the connection before its answer is complete. */
+  readonly left: AbortSignal;
+}
+
+/** Under which a result holds what the HTTP interface says in headers. */
+const HEADERS = 'tallystick/headers';
+
+/**
+ * Carries a tool out. Whatever its endpoint refuses is a tool error whose text is the problem document.
+ * @param cancelled aborts when the client takes the call back
+ */
+export async function runTool(
+  services: Services,
+  { definition, read }: Tool,
+  {
+    given,
+    carrier,
+    cancelled,
+  }: { readonly given: unknown; readonly carrier: Carrier; readonly cancelled: AbortSignal },
+): Promise<CallToolResult> {
+  const started = performance.now();
+  const headers: Record<string, string> = {};
+  const place = { method: 'MCP', route: definition.name };
+  const { requestId } = carrier.exchange;
+  const done = (status: number): void =>
+    services.metrics.observe(place, status, (performance.now() - started) / 1_000);
+  try {
+    const answer = await ask(services, read(given), { carrier, cancelled, headers });
+    done(answer.status);
+    return resultOf(answer, headers);
+  } catch (thrown) {
+    const problem = toProblem(thrown, { receiptsUrl: services.config.receiptsUrl, requestId });
+    if (isFault(thrown)) services.logger.error({ ...place, requestId, err: thrown }, 'tool failed');
+    done(problem.status);
+    return { isError: true, content: [textOf(JSON.stringify(problem))], ...metaOf(headers) };
+  }
+}
+
+/** Asks an endpoint as the carrier's client: who that is, and what it may, goes by the carrier's headers. */
+export function answerOf(
+  endpoint: Endpoint,
+  given: Omit<Given, 'rawBody'>,
+  { exchange: { c, requestId }, rawBody }: Carrier,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  return endpoint.answer({ c, requestId, headers }, { ...given, rawBody });
+}
+
+async function ask(
+  { config }: Services,
+  { endpoint, given, idempotencyKey }: Wanted,
+  {
+    carrier,
+    cancelled,
+    headers,
+  }: { carrier: Carrier; cancelled: AbortSignal; headers: Record<string, string> },
+): Promise<Answer> {
+  const limit = endpoint.maxBodyBytes ?? config.maxBodyBytes;
+  if (carrier.rawBody.byteLength > limit) {
+    throw new TallyError(
+      'body_too_large',
+      `The body of a call of this tool may hold at most ${limit} bytes.`,
+    );
+  }
+  const signal = AbortSignal.any([carrier.left, cancelled]);
+  // A request carries one message, so that nobody else reads this.
+  carrier.exchange.c.set('inner', { idempotencyKey, signal });
+  return answerOf(endpoint, given, carrier, headers);
+}
+
+/** The text of an answer that is JSON. */
+export function bodyText({ body }: Answer): string {
+  if (typeof body === 'string') return body;
+  throw new Error('The endpoint of a tool or resource answered with something else than a text.');
+}
+
+function resultOf(answer: Answer, headers: Record<string, string>): CallToolResult {
+  const text = bodyText(answer);
+  return {
+    content: [textOf(text)],
+    structuredContent: JSON.parse(text) as JsonObject,
+    ...metaOf({ ...headers, ...answer.headers }),
+  };
+}
+
+function textOf(text: string): CallToolResult['content'][number] {
+  return { type: 'text', text };
+}
+
+function metaOf(headers: Record<string, string>): Pick<CallToolResult, '_meta'> {
+  return Object.keys(headers).length === 0 ? {} : { _meta: { [HEADERS]: headers } };
+}

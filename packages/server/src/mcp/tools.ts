@@ -1,0 +1,116 @@
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import type { JsonObject } from '@tallystick/core';
+
+/** A tool: an endpoint of the HTTP interface under a name, with what that endpoint takes as its arguments. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** `METHOD path`, as in the OpenAPI document; of several, the first whose path parameters are all given. */
+  readonly routes: readonly [string, ...string[]];
+  readonly annotations: ToolAnnotations;
+  /** Arguments that the endpoint knows and the tool does not. */
+  readonly omit?: readonly string[];
+  /** The arguments, where the endpoint's body has several forms: JSON Schemas by name. */
+  readonly arguments?: Readonly<Record<string, JsonObject>>;
+  readonly required?: readonly string[];
+}
+
+/** Nothing here deletes or overwrites. `openWorldHint`: whether it reaches beyond this service. */
+const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+const ADDS: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+
+export const TOOLS: readonly ToolDefinition[] = [
+  {
+    name: 'mint_receipt',
+    title: 'Mint a receipt',
+    description:
+      'Signs a receipt for the SHA-256 of a text, free and without an account. The text is not stored. Anyone can verify the receipt, offline, years later.',
+    routes: ['POST /v1/receipt/free'],
+    annotations: { ...ADDS, idempotentHint: false },
+  },
+  {
+    name: 'emit_receipt',
+    title: 'Emit a receipt of a profile',
+    description:
+      'Signs a receipt of a chosen profile (nano, standard or pq) for an agent. Give one of payload, input and payload_sha256. select_profile recommends the profile.',
+    routes: ['POST /v1/receipt/emit'],
+    annotations: { ...ADDS, idempotentHint: false },
+  },
+  {
+    name: 'meter',
+    title: 'Mint a metering receipt',
+    description:
+      'Signs a bill of machine service units and how much of it is backed by evidence. Serials and salts stay with you: send commitments.',
+    routes: ['POST /v1/receipt/metering'],
+    annotations: { ...ADDS, idempotentHint: false },
+  },
+  {
+    name: 'verify_receipt',
+    title: 'Verify a receipt',
+    description:
+      'Checks a receipt of any family. `valid` says that it is as it was signed and that the rules hold; `issuer.trusted` says that its key belongs to a verified issuer. Both count.',
+    routes: ['POST /v1/receipt/verify'],
+    annotations: READS,
+    arguments: {
+      receipt: { type: 'object', description: 'The receipt as it was answered.' },
+      evidence: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'The evidence leaves of a metering receipt.',
+      },
+      anchor: { type: 'object', description: 'The receipt’s anchored result, if it does not carry it.' },
+    },
+    required: ['receipt'],
+  },
+  {
+    name: 'anchor_hash',
+    title: 'Anchor a hash',
+    description:
+      'Places the SHA-256 of a receipt, or of anything, in the anchor log, whose root is posted to a chain. Needs an API key. The same hash again gives its present state.',
+    routes: ['POST /v1/anchor'],
+    annotations: { ...ADDS, idempotentHint: true },
+    omit: ['idempotency_key'],
+  },
+  {
+    name: 'resolve_anchor',
+    title: 'Look up an anchor',
+    description:
+      'Where a hash is in the anchor log: pending, or anchored with its proof. Give anchor_ref or hash.',
+    routes: ['GET /v1/anchor/{anchor_ref}', 'GET /v1/anchor/by-hash/{hash}'],
+    annotations: READS,
+  },
+  {
+    name: 'estimate',
+    title: 'Estimate a chat call',
+    description:
+      'Takes the arguments of chat and says which model would answer and what it could cost. No model is called.',
+    routes: ['POST /v1/compute/estimate'],
+    annotations: READS,
+    omit: ['stream', 'stream_options'],
+  },
+  {
+    name: 'chat',
+    title: 'Chat with a model',
+    description:
+      'An OpenAI chat completion, routed to a model, billed to the caller and receipted: `svc` holds the signed receipt, the route and the bill.',
+    routes: ['POST /v1/compute/chat/completions'],
+    annotations: { ...ADDS, idempotentHint: false, openWorldHint: true },
+    omit: ['stream', 'stream_options'],
+  },
+  {
+    name: 'embed',
+    title: 'Embed texts',
+    description: 'OpenAI embeddings, billed to the caller and receipted.',
+    routes: ['POST /v1/compute/embeddings'],
+    annotations: { ...ADDS, idempotentHint: false, openWorldHint: true },
+  },
+  {
+    name: 'select_profile',
+    title: 'Recommend a receipt profile',
+    description:
+      'Which profile a receipt should have (nano, standard or pq), by intent, amount and counterparty, and why.',
+    routes: ['POST /v1/rubric/select'],
+    annotations: READS,
+  },
+];

@@ -1,0 +1,176 @@
+import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
+import type { SignedExchange } from '../agents/agents.ts';
+import { missingKey } from '../api-keys/authenticate.ts';
+import { DEVELOPMENT } from '../compute/ledger/accounts.ts';
+import { alreadyAnswered } from '../compute/pipeline/already-answered.ts';
+import { CallSignal } from '../compute/pipeline/call-signal.ts';
+import { chatRequestSchema, readChatRequest } from '../compute/pipeline/chat-request.ts';
+import { type Call, type Completed, completeChat, replayedAnswer } from '../compute/pipeline/complete.ts';
+import { embed, embeddingRequestSchema, readEmbeddingRequest } from '../compute/pipeline/embed.ts';
+import { type Streaming, streamChat } from '../compute/pipeline/stream.ts';
+import { type Answer, text } from '../http/answer.ts';
+import { clientSignal } from '../http/disconnect.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
+import type { Services } from '../services.ts';
+import type { IdempotencyRecord } from '../store/store.ts';
+import {
+  CALL_ERRORS,
+  CALL_HEADERS,
+  CALL_RESPONSE_HEADERS,
+  COMPUTE,
+  completionSchema,
+} from './compute-shapes.ts';
+
+/** What calls a model (specification 4.3). */
+export function callRoutes(services: Services): Endpoint[] {
+  return [chat(services), embeddings(services)];
+}
+
+const CHAT = '/v1/compute/chat/completions';
+const EMBEDDINGS = '/v1/compute/embeddings';
+const MAX_DID = 1_024;
+
+function chat(services: Services): Endpoint {
+  const { pipeline } = services.compute;
+  return endpoint({
+    method: 'post',
+    path: CHAT,
+    group: COMPUTE,
+    summary: 'Chat with a model',
+    description:
+      'OpenAI’s chat completions, routed, metered and receipted: point an OpenAI client at `/v1/compute`. With `stream` the answer is server-sent events; the last chunk before `[DONE]` carries `svc`.',
+    availability: 'live',
+    openai: true,
+    headers: CALL_HEADERS,
+    body: chatRequestSchema,
+    maxBodyBytes: services.config.compute.maxBodyBytes,
+    example: { model: 'auto', messages: [{ role: 'user', content: 'What is a tally stick?' }] },
+    answers: {
+      200: { description: 'The answer', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
+    },
+    errors: CALL_ERRORS,
+    async handle(exchange) {
+      const request = readChatRequest(exchange.body);
+      return called(services, exchange, { route: CHAT, request, stream: request.stream }, (call) =>
+        request.stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
+      );
+    },
+  });
+}
+
+function embeddings(services: Services): Endpoint {
+  const { pipeline } = services.compute;
+  return endpoint({
+    method: 'post',
+    path: EMBEDDINGS,
+    group: COMPUTE,
+    summary: 'Embed texts',
+    description: 'OpenAI’s embeddings, metered and receipted.',
+    availability: 'live',
+    openai: true,
+    headers: CALL_HEADERS,
+    body: embeddingRequestSchema,
+    maxBodyBytes: services.config.compute.maxBodyBytes,
+    example: { model: 'local/embed-512', input: 'a tally stick' },
+    answers: {
+      200: { description: 'The vectors', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
+    },
+    errors: CALL_ERRORS,
+    async handle(exchange) {
+      const request = readEmbeddingRequest(exchange.body);
+      return called(services, exchange, { route: EMBEDDINGS, request, stream: false }, (call) =>
+        embed(pipeline, call),
+      );
+    },
+  });
+}
+
+interface Wanted<Request> {
+  readonly route: string;
+  readonly request: Request;
+  readonly stream: boolean;
+}
+
+/** Carries a call out for its caller; one with an `Idempotency-Key` once, and never beside itself. */
+async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
+  services: Services,
+  exchange: SignedExchange,
+  { route, request, stream }: Wanted<Request>,
+  carryOut: (call: Call<Request>) => Promise<Completed | Streaming>,
+): Promise<Answer> {
+  const { clients, clock, callers, config } = services;
+  const { c, headers } = exchange;
+  const caller = await callers.callerOf(exchange);
+  requireShort(caller.did);
+  if (request.anchor && caller.key === null) throw missingKey(exchange, 'svc.anchor');
+  const claim = idempotencyClaim(c, {
+    caller: caller.account === DEVELOPMENT ? clients.scope(c) : caller.account,
+    route,
+    body: request.raw,
+    now: clock(),
+  });
+  const call = async (): Promise<Completed | Streaming> => {
+    const signal = new CallSignal(clientSignal(c), config.compute.maxCallMs);
+    const answered = carryOut({ request, caller, signal, headers, claim });
+    if (!stream) return answered.finally(() => signal.end());
+    return answered.catch((error: unknown) => {
+      signal.end();
+      throw error;
+    });
+  };
+  return answerOf(await (claim === undefined ? call() : once(services, claim, stream, call)));
+}
+
+/** Refused before the call, since a receipt has room for so much. */
+function requireShort(did: string | null): void {
+  if (did === null || did.length <= MAX_DID) return;
+  throw new TallyError('invalid_field', `X-Agent-DID is longer than ${MAX_DID} characters.`, {
+    field: 'X-Agent-DID',
+  });
+}
+
+/** In its turn, which lasts until the call is billed. */
+async function once(
+  { store, clock, turns }: Services,
+  claim: IdempotencyRecord,
+  stream: boolean,
+  call: () => Promise<Completed | Streaming>,
+): Promise<Completed | Streaming> {
+  const begun = Promise.withResolvers<Completed | Streaming>();
+  turns(claim.scope, async () => {
+    const earlier = await replayOf(store, claim, clock());
+    if (earlier !== null) {
+      if (stream) throw alreadyAnswered(earlier.response);
+      return begun.resolve(replayedAnswer(earlier.response));
+    }
+    const answer = await call();
+    begun.resolve(answer);
+    if ('billed' in answer) await answer.billed;
+  }).catch(begun.reject);
+  return begun.promise;
+}
+
+function answerOf(answer: Completed | Streaming): Answer {
+  const headers = {
+    'x-receipt-id': answer.receiptId,
+    'x-receipt-profile': 'standard',
+    'x-receipt-schema-version': SCHEMA_VERSION,
+  };
+  if ('events' in answer) {
+    return {
+      status: 200,
+      body: answer.events,
+      contentType: 'text/event-stream; charset=utf-8',
+      // Proxies that gather an answer before they pass it on would end its being a stream.
+      headers: { ...headers, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' },
+    };
+  }
+  return text(answer.text, 'application/json', {
+    headers: {
+      ...headers,
+      ...(answer.anchorRef === null ? {} : { 'x-anchor-ref': answer.anchorRef }),
+      ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+    },
+  });
+}

@@ -1,0 +1,82 @@
+import { z } from '@hono/zod-openapi';
+import { SPREAD_PERCENT } from '../compute/members/tiers.ts';
+import type { Config } from '../config.ts';
+import { json } from '../http/answer.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { COMPUTE } from './compute-shapes.ts';
+
+/** The descriptor of the inference routes (specification 2.11). */
+export function computeRootRoutes({ config }: { readonly config: Config }): Endpoint[] {
+  const descriptor = describeCompute(config);
+  return [
+    endpoint({
+      method: 'get',
+      path: '/v1/compute',
+      group: COMPUTE,
+      summary: 'What the inference routes are',
+      availability: 'live',
+      answers: {
+        200: {
+          description: 'The descriptor',
+          schema: z
+            .object({
+              service: z.string(),
+              version: z.literal('2.0.0'),
+              description: z.string(),
+              endpoints: z.record(z.string(), z.string()),
+              benchmark_note: z.string(),
+              pricing: z.looseObject({}),
+              routing_spread_pct: z.record(z.string(), z.int()),
+              member_registration: z.looseObject({}),
+              network: z.looseObject({}),
+              agent_onboarding: z.looseObject({}),
+            })
+            .openapi('ComputeDescriptor'),
+        },
+      },
+      handle: () => json(descriptor),
+    }),
+  ];
+}
+
+function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay }: Config) {
+  return {
+    service: 'tallystick-compute',
+    version: '2.0.0',
+    description:
+      'OpenAI-compatible inference, routed and metered: each call comes back with where it went and why, what it cost, and a signed receipt.',
+    endpoints: {
+      chat_completions: 'POST /v1/compute/chat/completions',
+      models: 'GET /v1/compute/models',
+      estimate: 'POST /v1/compute/estimate',
+      usage: 'GET /v1/compute/usage/:did',
+      embeddings: 'POST /v1/compute/embeddings',
+      mcp: 'POST /mcp',
+      member_register: 'POST /v1/compute/member/register',
+      member_leaderboard: 'GET /v1/compute/member/leaderboard',
+      member_verify: 'GET /v1/compute/member/verify/:did',
+    },
+    benchmark_note: 'Prompts are not compressed yet, so there is no benchmark of it: savings are 0.',
+    pricing: {
+      asset: 'USDC',
+      unit: '1,000,000 tokens',
+      billed:
+        'What the provider charges for the call, to a nano-USDC; see the prices in GET /v1/compute/models.',
+      free_reads_per_day: freeReadPerDay === 0 ? null : freeReadPerDay,
+    },
+    routing_spread_pct: SPREAD_PERCENT,
+    member_registration: {
+      endpoint: 'POST /v1/compute/member/register',
+      price_usd: '0',
+      authentication: 'none',
+      tiers_at_jobs: { member: 0, member_enterprise: 100, member_scale: 10_000 },
+    },
+    network: { chain: chain.network, chain_id: chain.id, operator: `did:svc:${handle}` },
+    agent_onboarding: {
+      base_url: `${apiUrl}/v1/compute`,
+      header: 'X-Agent-DID',
+      proof: 'HTTP message signature (RFC 9421, Ed25519) where money or private data is at stake',
+      docs: `${receiptsUrl}/docs`,
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { z } from '@hono/zod-openapi';
+import type { McpServer } from '@modelcontextprotocol/server';
+import { TallyError } from '@tallystick/core';
+import type { Api } from '../http/api.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { createGuard } from '../mcp/guard.ts';
+import { createMcp, type Mcp } from '../mcp/handler.ts';
+import { jsonRpcRefusal } from '../mcp/json-rpc.ts';
+import type { Services } from '../services.ts';
+
+const PATH = '/mcp';
+const GROUP = 'Model Context Protocol';
+
+interface McpRoutes {
+  /** The API that the tools are of, without these routes. */
+  readonly api: Pick<Api, 'document'>;
+  readonly endpoints: readonly Endpoint[];
+  /** Adds to each server, for tests of the protocol. */
+  readonly extend: ((server: McpServer) => void) | undefined;
+}
+
+const message = z
+  .looseObject({ jsonrpc: z.literal('2.0'), method: z.string().optional(), id: z.unknown().optional() })
+  .openapi('JsonRpcMessage', { description: 'One message of JSON-RPC 2.0; batches are refused.' });
+
+/** The Model Context Protocol (specification 4.3): the other routes as tools. */
+export function mcpRoutes(services: Services, { api, endpoints, extend }: McpRoutes): Endpoint[] {
+  const { config } = services;
+  const guard = createGuard(config);
+  let made: Mcp | undefined;
+  const mcp = (): Mcp => {
+    made ??= createMcp({ services, document: api.document(), endpoints, extend });
+    return made;
+  };
+  /** Refuses in the protocol's own form. */
+  const inJsonRpc = (one: Endpoint): Endpoint => ({
+    ...one,
+    handle: async (exchange, frame) => {
+      try {
+        guard(exchange.c);
+        return await one.handle(exchange, frame);
+      } catch (error) {
+        if (!(error instanceof TallyError)) throw error;
+        const asked = error.code.endsWith('_field')
+          ? new TallyError('invalid_request', error.message)
+          : error;
+        return jsonRpcRefusal(asked, { receiptsUrl: config.receiptsUrl, requestId: exchange.requestId });
+      }
+    },
+  });
+  return [post(mcp, config.compute.maxBodyBytes), end(mcp)].map(inJsonRpc);
+}
+
+const HEADERS = {
+  Authorization: 'As the routes that the tools are of take it: `Bearer` and an API key.',
+  'X-Agent-DID': 'The DID of the calling agent, proved by a message signature (RFC 9421) or not.',
+  'Mcp-Session-Id': 'Of the session that `initialize` began, up to revision 2025-11-25.',
+  'Mcp-Protocol-Version': 'The revision: `2026-07-28` needs no session.',
+};
+
+function post(mcp: () => Mcp, maxBodyBytes: number): Endpoint {
+  return endpoint({
+    method: 'post',
+    path: PATH,
+    group: GROUP,
+    summary: 'Call the tools of the Model Context Protocol',
+    description:
+      'Streamable HTTP in revision 2026-07-28, which is stateless, and in sessions of the revisions up to 2025-11-25. Tools: mint_receipt, emit_receipt, meter, verify_receipt, anchor_hash, resolve_anchor, estimate, chat, embed, select_profile. There is no GET stream: the service sends nothing unasked.',
+    availability: 'live',
+    headers: HEADERS,
+    body: message,
+    maxBodyBytes,
+    answers: {
+      200: {
+        description: 'The JSON-RPC response, also as server-sent events',
+        schema: message,
+        headers: { 'Mcp-Session-Id': 'With the answer to `initialize`: the new session.' },
+      },
+      202: { description: 'A notification was taken' },
+    },
+    errors: ['origin_not_allowed', 'invalid_request', 'unavailable'],
+    handle: (call) => mcp().post(call, call.body as never, call.rawBody),
+  });
+}
+
+function end(mcp: () => Mcp): Endpoint {
+  return endpoint({
+    method: 'delete',
+    path: PATH,
+    group: GROUP,
+    summary: 'End a session of the Model Context Protocol',
+    availability: 'live',
+    headers: { 'Mcp-Session-Id': 'The session to end.' },
+    answers: { 200: { description: 'It is ended' } },
+    errors: ['origin_not_allowed', 'invalid_request'],
+    handle: (call) => mcp().end(call),
+  });
+}

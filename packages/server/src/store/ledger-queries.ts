@@ -1,0 +1,88 @@
+import { type Kysely, sql } from 'kysely';
+import type { Schema } from './schema.ts';
+import { statement } from './statement.ts';
+
+/** Money as text: it can be past 2^53. */
+export function asText(column: string) {
+  return sql<string>`cast(${sql.ref(column)} as text)`;
+}
+
+/** The ledger's statements that all dialects share. */
+export function ledgerQueries(db: Kysely<Schema>) {
+  return { ...bookQueries(db), ...memberQueries(db) };
+}
+
+function bookQueries(db: Kysely<Schema>) {
+  return {
+    postingById: statement((v: { id: string }) =>
+      db.selectFrom('ledger_postings').select('id').where('id', '=', v.id),
+    ),
+    accountByName: statement((v: { account: string }) =>
+      db
+        .selectFrom('accounts')
+        .select([
+          asText('balance').as('balance'),
+          asText('reserved').as('reserved'),
+          asText('dust').as('dust'),
+          'lines',
+        ])
+        .where('account', '=', v.account),
+    ),
+    reservedInAll: statement(() =>
+      db.selectFrom('reservations').select(sql<string>`cast(coalesce(sum(amount), 0) as text)`.as('amount')),
+    ),
+    pageOfLines: statement((v: { account: string; after: number; limit: number }) =>
+      db
+        .selectFrom('ledger_entries')
+        .innerJoin('ledger_postings', 'ledger_postings.id', 'ledger_entries.posting')
+        .select([
+          'ledger_entries.line',
+          'ledger_entries.posting',
+          'ledger_postings.memo',
+          'ledger_postings.at',
+          asText('ledger_entries.amount').as('amount'),
+          asText('ledger_entries.balance').as('balance'),
+        ])
+        .where('ledger_entries.account', '=', v.account)
+        .where('ledger_entries.line', '>', v.after)
+        .orderBy('ledger_entries.line')
+        .limit(v.limit),
+    ),
+    usageOf: statement((v: { subject: string; from: string; to: string }) =>
+      db
+        .selectFrom('usage_days')
+        .select([
+          'day',
+          'model',
+          'calls',
+          'prompt_tokens as promptTokens',
+          'completion_tokens as completionTokens',
+          'cached_tokens as cachedTokens',
+          asText('charged').as('charged'),
+          asText('share').as('share'),
+        ])
+        .where('subject', '=', v.subject)
+        .where('day', '>=', v.from)
+        .where('day', '<=', v.to)
+        .orderBy('day')
+        .orderBy('model'),
+    ),
+  };
+}
+
+function memberQueries(db: Kysely<Schema>) {
+  const members = db.selectFrom('members').select(['did', 'handle', 'registered_at as registeredAt', 'jobs']);
+  return {
+    memberByDid: statement((v: { did: string }) => members.where('did', '=', v.did)),
+    memberByHandle: statement((v: { handle: string }) => members.where('handle', '=', v.handle)),
+    insertMember: statement((v: { did: string; handle: string | null; at: number }) =>
+      db
+        .insertInto('members')
+        .values({ did: v.did, handle: v.handle, registered_at: v.at, jobs: sql.lit(0) })
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    leaders: statement((v: { limit: number }) =>
+      members.orderBy('jobs', 'desc').orderBy('registered_at').orderBy('did').limit(v.limit),
+    ),
+  };
+}

@@ -1,0 +1,89 @@
+import { isCallerAccount, type Settlement, type SettleOutcome } from './ledger-store.ts';
+import type { Reservation, UsageOf } from './ledger-tables.ts';
+import type { SqlDatabase } from './sql-database.ts';
+import type { PutOutcome } from './store.ts';
+import { all, type Work } from './work.ts';
+
+const DAY_SECONDS = 86_400;
+
+/** Whether the settlement debits no caller but the one of its reservation, and by no more than that. */
+export function isCovered(
+  { reservationId, entries }: Settlement,
+  held: ReadonlyMap<string, Reservation>,
+): boolean {
+  const reservation = reservationId === null ? undefined : held.get(reservationId);
+  const debits = entries.filter(({ account, amount }) => amount < 0n && isCallerAccount(account));
+  const total = debits.reduce((sum, { amount }) => sum - amount, 0n);
+  return (
+    debits.every(({ account }) => account === reservation?.account) && total <= (reservation?.amount ?? 0n)
+  );
+}
+
+/**
+ * Stores what goes with the covered settlements, all but their entries. The receipts decide which of them
+ * happen: one whose idempotency key is used, or that happened before, does not. What became of those is told by
+ * their ids.
+ */
+export function* settleAll(
+  database: SqlDatabase,
+  settlements: readonly Settlement[],
+  covered: readonly Settlement[],
+): Work<{ settled: Settlement[]; unsettled: Map<string, SettleOutcome> }> {
+  const { ledgerTables: tables } = database;
+  const puts = covered.map(({ receipt, idempotency }) => ({ row: receipt, idempotency }));
+  const stored = yield* database.putReceipts(puts);
+  const settled = covered.filter((_, index) => stored[index]?.kind === 'stored');
+  yield* tables.insertPostings(settled.map(({ id, at, usage }) => ({ id, at, memo: usage.model })));
+  yield* tables.addUsage(usageOf(settled));
+  yield* tables.addJobs(jobsOf(settled));
+
+  const outcomes = new Map(covered.map(({ id }, index) => [id, stored[index]]));
+  const unsettled = new Map<string, SettleOutcome>();
+  for (const { id } of settlements) {
+    const put = outcomes.get(id);
+    if (put?.kind !== 'stored') unsettled.set(id, yield* whyNot(database, id, put));
+  }
+  return { settled, unsettled };
+}
+
+/** What became of a settlement that did not happen now. */
+function* whyNot(database: SqlDatabase, id: string, put: PutOutcome | undefined): Work<SettleOutcome> {
+  const [before] = yield* all(database.queries.postingById, { id });
+  if (before !== undefined) return 'settled_before';
+  if (put?.kind === 'replayed' || put?.kind === 'reused') return put;
+  return put === undefined ? 'unreserved' : 'id_taken';
+}
+
+function usageOf(settled: readonly Settlement[]): UsageOf[] {
+  const rows = new Map<string, UsageOf>();
+  for (const { at, usage } of settled) {
+    const day = Math.floor(at / DAY_SECONDS);
+    const key = JSON.stringify([usage.subject, day, usage.model]);
+    const before = rows.get(key);
+    rows.set(key, before === undefined ? { ...usage, day: dateOf(day), calls: 1 } : added(before, usage));
+  }
+  return [...rows.values()];
+}
+
+function added(row: UsageOf, more: Settlement['usage']): UsageOf {
+  return {
+    ...row,
+    calls: row.calls + 1,
+    promptTokens: row.promptTokens + more.promptTokens,
+    completionTokens: row.completionTokens + more.completionTokens,
+    cachedTokens: row.cachedTokens + more.cachedTokens,
+    charged: row.charged + more.charged,
+    share: row.share + more.share,
+  };
+}
+
+/** The date of a day since the epoch, `2026-03-01`. */
+function dateOf(day: number): string {
+  return new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10);
+}
+
+function jobsOf(settled: readonly Settlement[]): Map<string, number> {
+  const jobs = new Map<string, number>();
+  for (const { jobOf } of settled) if (jobOf !== null) jobs.set(jobOf, (jobs.get(jobOf) ?? 0) + 1);
+  return jobs;
+}

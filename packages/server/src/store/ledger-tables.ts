@@ -1,0 +1,56 @@
+import type { AccountBalance, Dust, Entry, NanoUsdc, UsageRow } from './ledger-store.ts';
+import type { Work } from './work.ts';
+
+export interface Account extends AccountBalance {
+  readonly account: string;
+}
+
+export interface Reservation {
+  readonly id: string;
+  readonly account: string;
+  readonly amount: NanoUsdc;
+  readonly dust: Dust;
+  readonly expiresAt: number;
+}
+
+export interface EntryRow extends Entry {
+  readonly line: number;
+  readonly posting: string;
+  readonly balance: NanoUsdc;
+}
+
+export interface PostingRow {
+  readonly id: string;
+  readonly memo: string;
+  readonly at: number;
+}
+
+export interface UsageOf extends UsageRow {
+  readonly subject: string;
+}
+
+/**
+ * The ledger's writes of many rows, which each database does in its own way. All run inside a transaction.
+ *
+ * Rows are locked in one order: reservations, accounts of callers, receipts, usage and members, then the
+ * accounts that everybody posts to; within each, by their keys. So no two transactions wait for each other.
+ */
+export interface LedgerTables {
+  /** Those that are there, by id; nobody else ends them until the transaction does. */
+  lockReservations(ids: readonly string[]): Work<Map<string, Reservation>>;
+  insertReservations(reservations: readonly Reservation[]): Work<void>;
+  deleteReservations(ids: readonly string[]): Work<void>;
+  /** Takes out what has expired, but nothing that another transaction holds. */
+  takeExpired(now: number, limit: number): Work<Reservation[]>;
+  /** Makes those that are not there. */
+  openAccounts(names: readonly string[]): Work<void>;
+  /** Those that are there; nobody else writes them until the transaction ends. */
+  lockAccounts(names: readonly string[]): Work<Account[]>;
+  setAccounts(accounts: readonly Account[]): Work<void>;
+  insertPostings(postings: readonly PostingRow[]): Work<void>;
+  insertEntries(entries: readonly EntryRow[]): Work<void>;
+  /** Adds to what is there. Each key comes once. */
+  addUsage(usage: readonly UsageOf[]): Work<void>;
+  /** Counts for those that are members. */
+  addJobs(jobs: ReadonlyMap<string, number>): Work<void>;
+}

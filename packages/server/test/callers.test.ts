@@ -1,0 +1,145 @@
+import { createSigner, generateSecretKey, signRequest, TallyError } from '@tallystick/core';
+import { Hono } from 'hono';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createCallers } from '../src/compute/caller.ts';
+import { createFreeReads } from '../src/compute/free-reads.ts';
+import type { AppEnv } from '../src/http/context.ts';
+import { apiKey, DATABASES, startTestService, type TestService } from './service.ts';
+
+let service: TestService;
+afterEach(() => service.close());
+
+interface Options {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly development?: boolean;
+}
+
+/** What becomes of a request without a body. */
+async function asked<T>(
+  headers: Readonly<Record<string, string>>,
+  ask: (call: Parameters<ReturnType<typeof createCallers>['callerOf']>[0]) => Promise<T>,
+): Promise<{ found?: T; code?: string; headers: Record<string, string> }> {
+  const answered: Record<string, string> = {};
+  let outcome: { found?: T; code?: string } = {};
+  const app = new Hono<AppEnv>().all('*', async (c) => {
+    try {
+      outcome = { found: await ask({ c, headers: answered, rawBody: new Uint8Array() }) };
+    } catch (error) {
+      if (!(error instanceof TallyError)) throw error;
+      outcome = { code: error.code };
+    }
+    return c.body(null);
+  });
+  await app.request('/v1/x', { headers });
+  return { ...outcome, headers: answered };
+}
+
+const callerOf = ({ headers = {}, development = false }: Options) =>
+  asked(headers, createCallers(service.services, development).callerOf);
+
+async function proof(): Promise<{ did: string; headers: Record<string, string> }> {
+  const signer = await createSigner(generateSecretKey());
+  const request = { method: 'GET', url: new URL(`${service.config.apiUrl}/v1/x`), body: null };
+  const moment = { created: Math.floor(service.clock() / 1000), nonce: 'n' };
+  return { did: signer.keyId, headers: await signRequest(request, { did: signer.keyId, signer }, moment) };
+}
+
+describe('callerOf', () => {
+  it.each([true, false])('an API key pays, in either header (development: %s)', async (development) => {
+    service = await startTestService();
+    const { authorization } = await apiKey(service, 'pro');
+    const key = authorization?.replace('Bearer ', '') ?? '';
+    for (const headers of [{ authorization: `Bearer ${key}` }, { 'x-api-key': key }]) {
+      const { found } = await callerOf({ headers: { ...headers, 'x-agent-did': 'did:web:a' }, development });
+      expect(found).toMatchObject({ did: 'did:web:a', proved: false, key: { tier: 'pro' }, development });
+      expect(found?.account).toBe(`caller:${found?.key?.id}`);
+    }
+  });
+
+  it('beside an API key a signature is still checked', async () => {
+    service = await startTestService();
+    const { did, headers } = await proof();
+    const key = await apiKey(service, 'pro');
+    const { found } = await callerOf({ headers: { ...headers, ...key } });
+    expect(found).toMatchObject({ did, proved: true, account: `caller:${found?.key?.id}` });
+    expect((await callerOf({ headers: { ...headers, ...key } })).code).toBe('signature_invalid');
+    expect((await callerOf({ headers: { ...key, signature: 'x' } })).code).toBe('signature_invalid');
+  });
+
+  it.each([true, false])('a proved DID pays (development: %s)', async (development) => {
+    service = await startTestService();
+    const { did, headers } = await proof();
+    const { found } = await callerOf({ headers, development });
+    expect(found).toEqual({ account: `caller:${did}`, did, proved: true, key: null, development });
+  });
+
+  it('a DID without proof never pays', async () => {
+    service = await startTestService();
+    const headers = { 'x-agent-did': 'did:web:a' };
+    const { found } = await callerOf({ headers, development: true });
+    expect(found).toMatchObject({ account: 'development', did: 'did:web:a', proved: false });
+    const refused = await callerOf({ headers });
+    expect(refused).toMatchObject({ code: 'api_key_missing', headers: { 'www-authenticate': 'Bearer' } });
+    expect((await callerOf({ headers: { 'x-agent-did': 'me' }, development: true })).code).toBe(
+      'invalid_field',
+    );
+  });
+
+  it('a stranger’s credential is passed over in development only', async () => {
+    service = await startTestService();
+    const strangers = [{ authorization: 'Bearer sk-abc' }, { 'x-api-key': 'sk-ant-abc' }];
+    for (const headers of strangers) {
+      expect((await callerOf({ headers, development: true })).found?.account).toBe('development');
+      expect((await callerOf({ headers })).code).toBe('api_key_invalid');
+    }
+    const meant = { authorization: `Bearer k_pro_${'0'.repeat(32)}` };
+    expect((await callerOf({ headers: meant, development: true })).code).toBe('api_key_invalid');
+  });
+});
+
+describe.each(DATABASES)('free reads on %s', (database) => {
+  const start = async (perDay: number) => {
+    service = await startTestService({ database });
+    const reads = createFreeReads(
+      { ...service.services, clock: service.clock },
+      { perDay, development: false },
+    );
+    return (headers: Record<string, string> = {}) => asked(headers, reads.admit);
+  };
+
+  it('are counted by address, so that fresh DIDs gain nothing', async () => {
+    const read = await start(3);
+    for (const left of [2, 1, 0]) {
+      const { found, headers } = await read({ 'x-agent-did': `did:web:agent-${left}` });
+      expect(found).toMatchObject({ did: `did:web:agent-${left}`, key: null });
+      expect(headers['ratelimit']).toMatch(new RegExp(`^"free-read";r=${left};t=\\d+$`));
+    }
+    const refused = await read({ 'x-agent-did': 'did:web:another' });
+    expect(refused.code).toBe('rate_limited');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const key = await apiKey(service, 'pro');
+    expect((await read({ ...key })).found?.key?.tier).toBe('pro');
+    service.clock.advance(86_400_000);
+    expect((await read()).found).toBeDefined();
+  });
+
+  it('are counted by DID, one that is not proved apart', async () => {
+    await start(0);
+    const counted: string[] = [];
+    const consume = async (counter: string) => {
+      counted.push(counter.replace(/^free-read:\d+:/, ''));
+      return { allowed: true, used: 1 };
+    };
+    const means = { ...service.services, clock: service.clock, store: { consume } };
+    const reads = createFreeReads(means, { perDay: 3, development: false });
+    const { did, headers } = await proof();
+    await asked(headers, reads.admit);
+    await asked({ 'x-agent-did': did }, reads.admit);
+    expect(counted).toEqual(['address:unknown', `did:${did}`, 'address:unknown', `unproved:${did}`]);
+  });
+
+  it('are not counted where the quota is off', async () => {
+    const read = await start(0);
+    expect((await read()).headers).toEqual({});
+  });
+});

@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  answerHash,
+  CHAT,
+  IMPATIENT,
+  MODEL,
+  messages,
+  payloadsOf,
+  type Routed,
+  startRouted,
+  streamHash,
+  svcOf,
+  textIn,
+} from './compute.ts';
+import type { Script } from './upstream.ts';
+import { defaultPieces } from './upstream-script.ts';
+
+const model = MODEL;
+
+/** Breakers are the process's, so each test has a service of its own. */
+let routed: Routed;
+beforeEach(async () => {
+  routed = await startRouted({ env: IMPATIENT });
+});
+afterEach(() => routed.close());
+
+const owed = async (): Promise<bigint> => -(await routed.balance('development')).balance;
+const down = (status: number, retryAfter?: string): Script => ({
+  fault: { kind: 'status', status, ...(retryAfter === undefined ? {} : { retryAfter }) },
+});
+
+interface Row {
+  readonly fault: string;
+  readonly answers: readonly Script[];
+  /** Of the request that is not streamed, and of the stream. */
+  readonly status: number;
+  readonly code?: string;
+  /** What the provider sees. */
+  readonly calls: number;
+}
+
+/** Faults before the first byte: the same for streams, and nobody pays for a failure. */
+const BEFORE: readonly Row[] = [
+  { fault: '429 with Retry-After, then an answer', answers: [down(429, '0'), {}], status: 200, calls: 2 },
+  {
+    fault: '429 with Retry-After, for good',
+    answers: [down(429, '0'), down(429, '0'), down(429, '0')],
+    status: 429,
+    code: 'provider_rate_limited',
+    calls: 3,
+  },
+  {
+    fault: '429 that asks for more time than a call has',
+    answers: [down(429, '3600')],
+    status: 429,
+    code: 'provider_rate_limited',
+    calls: 1,
+  },
+  { fault: '500, then an answer', answers: [down(500), {}], status: 200, calls: 2 },
+  {
+    fault: '500 for good',
+    answers: [down(500), down(500), down(500)],
+    status: 502,
+    code: 'provider_failed',
+    calls: 3,
+  },
+  { fault: '401', answers: [down(401)], status: 502, code: 'provider_failed', calls: 1 },
+  { fault: '400', answers: [down(400)], status: 400, code: 'provider_refused', calls: 1 },
+  {
+    fault: 'a connection that is reset',
+    answers: [{ fault: { kind: 'reset' } }, {}],
+    status: 200,
+    calls: 2,
+  },
+  {
+    fault: 'silence',
+    answers: [{ fault: { kind: 'silence' } }],
+    status: 504,
+    code: 'provider_timeout',
+    calls: 1,
+  },
+  {
+    fault: 'a slow first byte, in time',
+    answers: [{ fault: { kind: 'slow_first_byte', ms: 150 } }],
+    status: 200,
+    calls: 1,
+  },
+  {
+    fault: 'a first byte that is too slow',
+    answers: [{ fault: { kind: 'slow_first_byte', ms: 1_500 } }],
+    status: 504,
+    code: 'provider_timeout',
+    calls: 1,
+  },
+  {
+    fault: 'garbage',
+    answers: [{ fault: { kind: 'garbage', after: 0 } }],
+    status: 502,
+    code: 'provider_failed',
+    calls: 1,
+  },
+];
+
+const bothWays = (rows: readonly Row[]) =>
+  rows.flatMap((row) => [false, true].map((stream) => ({ ...row, stream })));
+
+describe('before the first byte', () => {
+  const playing = async ({ answers, stream }: Row & { stream: boolean }) => {
+    routed.upstream.play(...answers);
+    const response = await routed.post(CHAT, { model, messages, stream });
+    return { response, text: await response.text() };
+  };
+
+  it.each(bothWays(BEFORE.filter(({ code }) => code === undefined)))(
+    '$fault: is served after $calls calls, and billed (stream: $stream)',
+    async (row) => {
+      const { response, text } = await playing(row);
+      expect(response.status, text).toBe(200);
+      expect(routed.upstream.requests).toHaveLength(row.calls);
+      expect(text).toContain(`"receipt_id":"${response.headers.get('x-receipt-id')}"`);
+      expect(await owed()).toBeGreaterThan(0n);
+      await routed.expectBalanced();
+    },
+  );
+
+  it.each(bothWays(BEFORE.filter(({ code }) => code !== undefined)))(
+    '$fault: is $status $code after $calls calls, and nobody pays (stream: $stream)',
+    async (row) => {
+      const { response, text } = await playing(row);
+      expect(response.status, text).toBe(row.status);
+      expect(routed.upstream.requests).toHaveLength(row.calls);
+      const problem = JSON.parse(text) as { detail: string };
+      expect(problem).toMatchObject({ code: row.code, error: { message: problem.detail } });
+      expect(response.headers.has('x-receipt-id')).toBe(false);
+      expect(text).not.toContain('operator-secret');
+      expect(text).not.toContain(routed.upstream.url);
+      expect(await owed()).toBe(0n);
+      await routed.expectBalanced();
+    },
+  );
+});
+
+it('passes Retry-After on', async () => {
+  routed.upstream.play(down(429, '3600'));
+  const reply = await routed.chat({ model });
+  expect(reply.headers.get('retry-after')).toBe('3600');
+});
+
+it('tells of the tries that failed', async () => {
+  routed.upstream.play(down(500), {});
+  expect(svcOf(await routed.chat({ model })).served).toEqual({
+    model,
+    provider: 'openai',
+    failed_tries: [{ model, failed: 'server', status: 500 }],
+  });
+});
+
+it('falls back to the next candidate where the model is not named', async () => {
+  const failing = new Set<string>();
+  routed.upstream.always(({ body }) => {
+    const name = JSON.stringify(body['model']);
+    if (failing.size === 0) failing.add(name);
+    return failing.has(name) ? { fault: { kind: 'garbage', after: 0 } } : {};
+  });
+  const reply = await routed.chat({ model: 'auto', provider: { only: ['openai'] } });
+  routed.upstream.always({});
+  expect(reply.status).toBe(200);
+  const [failed] = svcOf(reply).served.failed_tries;
+  expect(failed).toMatchObject({ failed: 'bad_answer' });
+  expect(failed?.['model']).not.toBe(svcOf(reply).served.model);
+});
+
+describe.each([
+  { fault: 'a stream that is cut', script: { fault: { kind: 'cut', after: 3 } }, code: 'provider_failed' },
+  {
+    fault: 'a stream that ends early',
+    script: { fault: { kind: 'short', after: 3 } },
+    code: 'provider_failed',
+  },
+  { fault: 'a stream that stalls', script: { fault: { kind: 'stall', after: 3 } }, code: 'provider_timeout' },
+  {
+    fault: 'garbage within a stream',
+    script: { fault: { kind: 'garbage', after: 3 } },
+    code: 'provider_failed',
+  },
+  {
+    fault: 'an error of the provider within a stream',
+    script: { fault: { kind: 'error_event', after: 3 } },
+    code: 'provider_failed',
+  },
+] satisfies { fault: string; script: Script; code: string }[])('$fault', ({ script, code }) => {
+  it('is told, and what came is billed and receipted', async () => {
+    const before = await owed();
+    routed.upstream.play(script);
+    const { status, payloads, svc } = await routed.stream({ model });
+    expect(status).toBe(200);
+    expect(routed.upstream.requests).toHaveLength(1);
+    expect(JSON.parse(payloads.at(-2) ?? '')).toMatchObject({ error: { type: 'server_error', code } });
+    expect(payloads).not.toContain('[DONE]');
+    expect(textIn(payloads.slice(0, -2))).toBe(defaultPieces.slice(0, 2).join(''));
+    expect(svc?.receipt).toMatchObject({
+      call: { complete: false, usage_estimated: true },
+      response: { hash: streamHash(payloads) },
+    });
+    const { billing } = svc ?? {};
+    expect(billing?.usage).toMatchObject({ counted_by: 'tallystick' });
+    expect(Number(billing?.usage['completion_tokens'])).toBeGreaterThan(0);
+    expect(await owed()).toBe(before + BigInt(billing?.charge.nano ?? 0));
+    await routed.expectBalanced();
+  });
+});
+
+it.each([
+  { prompt_tokens: -5, completion_tokens: 3, total_tokens: -2 },
+  { prompt_tokens: 'many' },
+  { prompt_tokens: 10, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 11 } },
+])('counts for itself where the provider’s usage can’t be true: %j', async (wrongUsage) => {
+  routed.upstream.play({ wrongUsage }, { wrongUsage });
+  const reply = await routed.chat({ model });
+  const { svc } = await routed.stream({ model });
+  for (const { billing, receipt } of [svcOf(reply), ...(svc ? [svc] : [])]) {
+    expect(billing.usage).toMatchObject({ counted_by: 'tallystick' });
+    expect(receipt.call).toMatchObject({ usage_estimated: true, complete: true });
+    expect(Number(receipt.call['completion_tokens'])).toBeGreaterThan(5);
+  }
+  expect(svcOf(reply).receipt.response.hash).toBe(answerHash(reply));
+});
+
+it('never charges more than was put aside', async () => {
+  routed.upstream.play({ usage: { prompt: 1_000_000, completion: 1_000_000 } });
+  const { billing } = svcOf(await routed.chat({ model, max_tokens: 5 }));
+  expect(BigInt(billing.charge.nano)).toBeLessThanOrEqual(
+    BigInt((billing['reserved'] as { nano: string }).nano),
+  );
+  await routed.expectBalanced();
+});
+
+describe('a client that hangs up', () => {
+  it('ends the upstream call within 50 ms, pays for what it got, and does not trip the breaker', async () => {
+    const took: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const before = await owed();
+      routed.upstream.play({ pieces: Array.from({ length: 200 }, () => 'word '), everyMs: 20 });
+      const hungUp = routed.upstream.hungUp();
+      const controller = new AbortController();
+      const response = await routed.post(CHAT, { model, messages, stream: true }, {}, controller.signal);
+      const reader = response.body?.getReader();
+      for (let chunks = 0; chunks < 3; chunks += 1) await reader?.read();
+      const left = performance.now();
+      controller.abort();
+      took.push((await hungUp) - left);
+      await expect.poll(owed).toBeGreaterThan(before);
+    }
+    // The machine may be busy, so not each.
+    expect(Math.min(...took)).toBeLessThan(50);
+    const { svc } = await routed.stream({ model });
+    expect(svc?.receipt.call).toMatchObject({ complete: true });
+    await routed.expectBalanced();
+  });
+
+  it('pays nothing where nothing came', async () => {
+    const before = await owed();
+    routed.upstream.play({ fault: { kind: 'slow_first_byte', ms: 350 } });
+    const hungUp = routed.upstream.hungUp();
+    const controller = new AbortController();
+    const posted = routed.post(CHAT, { model, messages }, {}, controller.signal);
+    await expect.poll(() => routed.upstream.requests.length).toBe(1);
+    controller.abort();
+    await expect(posted).rejects.toThrow(/abort/);
+    await hungUp;
+    await expect.poll(async () => (await routed.balance('development')).reserved).toBe(0n);
+    expect(await owed()).toBe(before);
+  });
+});
+
+it('loses and reorders nothing in 500 streams at once', { timeout: 60_000 }, async () => {
+  const patient = await startRouted();
+  const pieces = Array.from({ length: 64 }, (_, index) => `${index} `);
+  patient.upstream.always({ pieces, everyMs: 20 });
+  const texts = await Promise.all(
+    Array.from({ length: 500 }, async () => {
+      const response = await patient.post(CHAT, { model, messages, stream: true });
+      return payloadsOf(await response.text());
+    }),
+  );
+  for (const payloads of texts) {
+    expect(textIn(payloads)).toBe(pieces.join(''));
+    expect(payloads.at(-1)).toBe('[DONE]');
+  }
+  await patient.expectBalanced();
+  await patient.close();
+});

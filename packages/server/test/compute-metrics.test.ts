@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MODEL, type Routed, startRouted } from './compute.ts';
+
+let routed: Routed;
+beforeAll(async () => {
+  routed = await startRouted({ env: { TALLY_PROVIDER_RETRIES: '0' } });
+});
+afterAll(() => routed.close());
+
+const metrics = async () => (await routed.service.get('/metrics')).text.split('\n');
+
+describe('the metrics of calls', () => {
+  it('count calls, tokens and tries', async () => {
+    await routed.chat();
+    await routed.stream();
+    const lines = await metrics();
+    const labels = `provider="openai",model="${MODEL}"`;
+    expect(lines).toContain(`compute_calls_total{${labels},outcome="complete"} 2`);
+    expect(lines).toContain(`compute_tokens_total{${labels},kind="prompt"} 24`);
+    expect(lines).toContain(`compute_tokens_total{${labels},kind="cache_read"} 8`);
+    expect(lines).toContain(`compute_tokens_total{${labels},kind="completion"} 16`);
+    expect(lines).toContain('compute_upstream_tries_total{provider="openai",outcome="answered"} 2');
+    expect(lines).toContain('compute_upstream_seconds_count{provider="openai"} 2');
+    expect(lines).toContain(`compute_breaker_open{${labels}} 0`);
+    expect(lines).toContain('compute_ledger_reserved_usdc 0');
+  });
+
+  it('say what failed, which model rests, and what is put aside', async () => {
+    routed.upstream.always({ fault: { kind: 'status', status: 500 } });
+    for (let i = 0; i < 5; i++) await routed.chat();
+    await routed.service.services.store.ledger.reserve({
+      id: 'r-1',
+      account: 'development',
+      amount: 1_500_000_000n,
+      expiresAt: 2_000_000_000,
+    });
+    const lines = await metrics();
+    expect(lines).toContain('compute_upstream_tries_total{provider="openai",outcome="server"} 5');
+    expect(lines).toContain(`compute_breaker_open{provider="openai",model="${MODEL}"} 1`);
+    expect(lines).toContain('compute_ledger_reserved_usdc 1.5');
+  });
+
+  it('have no label that a caller can make up', async () => {
+    const before = (await metrics()).length;
+    for (const name of ['gpt-made-up', 'x'.repeat(100)]) await routed.chat({ model: name, user: name });
+    const after = await metrics();
+    expect(after.join('\n')).not.toContain('made-up');
+    // The routes' own statuses may be new.
+    expect(after.filter((line) => line.startsWith('compute_'))).toHaveLength(
+      (await metrics()).filter((line) => line.startsWith('compute_')).length,
+    );
+    expect(after.length - before).toBeLessThan(4);
+  });
+});

@@ -1,0 +1,74 @@
+import type { JsonObject } from '@tallystick/core';
+
+/** A request as the upstream got it. */
+export interface UpstreamRequest {
+  readonly path: string;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: JsonObject;
+}
+
+export interface ScriptedToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** The JSON text of the arguments, as it is split over a stream's events. */
+  readonly pieces: readonly string[];
+}
+
+/** What goes wrong; events are counted from 0, and those before the fault are sent whole. */
+export type Fault =
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly retryAfter?: string;
+      readonly message?: string;
+    }
+  /** Reads the request and never answers. */
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'slow_first_byte'; readonly ms: number }
+  /** Breaks the connection instead of answering. */
+  | { readonly kind: 'reset' }
+  /** Breaks the connection within an answer; one that is not streamed breaks in its middle. */
+  | { readonly kind: 'cut'; readonly after: number }
+  /** Ends the answer in good order, but too early. */
+  | { readonly kind: 'short'; readonly after: number }
+  /** Says nothing more, with the connection open. */
+  | { readonly kind: 'stall'; readonly after: number }
+  | { readonly kind: 'garbage'; readonly after: number }
+  /** The provider's own word in a stream that it can't go on. */
+  | { readonly kind: 'error_event'; readonly after: number; readonly message?: string }
+  /** Writes this many bytes at a time, each in a packet of its own, through characters and lines. */
+  | { readonly kind: 'split'; readonly bytes: number };
+
+/** An answer in no provider's format. */
+export interface Script {
+  /** The text, as it is split over a stream's events. */
+  readonly pieces?: readonly string[];
+  readonly toolCalls?: readonly ScriptedToolCall[];
+  readonly finish?: 'stop' | 'length';
+  readonly usage?: { readonly prompt: number; readonly completion: number; readonly cached?: number };
+  /** Stands where the usage would, whatever it is. */
+  readonly wrongUsage?: JsonObject;
+  /** Between events of a stream. */
+  readonly everyMs?: number;
+  readonly fault?: Fault;
+}
+
+/** What is said where nothing is scripted: characters of one to four bytes. */
+export const defaultPieces: readonly string[] = ['Grüße', ' from ', 'the ', 'up', 'stream ', '🌍', '.'];
+
+export const defaultUsage = { prompt: 12, completion: 8, cached: 4 } as const;
+
+export const textOf = ({ pieces = defaultPieces }: Script): string => pieces.join('');
+
+export const argumentsOf = ({ pieces }: ScriptedToolCall): string => pieces.join('');
+
+/** One provider's wire format. */
+export interface Wire {
+  readonly contentType: string;
+  complete(script: Script, request: UpstreamRequest): JsonObject;
+  /** The text of each event of a stream, its separators included. */
+  events(script: Script, request: UpstreamRequest): string[];
+  error(status: number, message: string): JsonObject;
+  errorEvent(message?: string): string;
+  readonly garbage: string;
+}

@@ -1,0 +1,201 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import {
+  argumentsOf,
+  defaultPieces,
+  defaultUsage,
+  type Script,
+  type ScriptedToolCall,
+  textOf,
+  type UpstreamRequest,
+  type Wire,
+} from './upstream-script.ts';
+
+const sse = (data: JsonValue): string => `data: ${JSON.stringify(data)}\n\n`;
+const namedSse = (data: JsonObject & { type: string }): string => `event: ${data.type}\n${sse(data)}`;
+const line = (data: JsonObject): string => `${JSON.stringify(data)}\n`;
+
+const finishOf = ({ finish, toolCalls }: Script): string => finish ?? (toolCalls ? 'tool_calls' : 'stop');
+
+/** OpenAI's chat completions. */
+export const openaiWire: Wire = {
+  contentType: 'text/event-stream; charset=utf-8',
+  complete(script, { body }) {
+    const message: JsonObject = { role: 'assistant', content: script.toolCalls ? null : textOf(script) };
+    if (script.toolCalls)
+      message['tool_calls'] = script.toolCalls.map((call) => openaiCall(call, argumentsOf(call)));
+    const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(script) };
+    return {
+      ...openaiHead('chat.completion', body),
+      choices: Array.from({ length: Number(body['n'] ?? 1) }, (_, index) => ({ ...choice, index })),
+      usage: openaiUsage(script),
+    };
+  },
+  events(script, { body }) {
+    const head = openaiHead('chat.completion.chunk', body);
+    const asked = (body['stream_options'] as JsonObject | undefined)?.['include_usage'] === true;
+    const chunk = (delta: JsonObject, finish: string | null = null): string =>
+      sse({ ...head, choices: [{ index: 0, delta, finish_reason: finish }], ...(asked && { usage: null }) });
+    const deltas = script.toolCalls
+      ? script.toolCalls.flatMap((call, index) => [
+          chunk({ tool_calls: [{ index, ...openaiCall(call, '') }] }),
+          ...call.pieces.map((text) => chunk({ tool_calls: [{ index, function: { arguments: text } }] })),
+        ])
+      : (script.pieces ?? defaultPieces).map((content) => chunk({ content }));
+    return [
+      chunk({ role: 'assistant', content: '' }),
+      ...deltas,
+      chunk({}, finishOf(script)),
+      ...(asked ? [sse({ ...head, choices: [], usage: openaiUsage(script) })] : []),
+      'data: [DONE]\n\n',
+    ];
+  },
+  error: (status, message) => ({
+    error: {
+      message,
+      type: status < 500 ? 'invalid_request_error' : 'server_error',
+      param: null,
+      code: null,
+    },
+  }),
+  errorEvent: (message = 'The server had an error') =>
+    sse({ error: { message, type: 'server_error', code: null } }),
+  garbage: 'data: {"id":"x","choices":[{]\n\n',
+};
+
+function openaiHead(object: string, body: JsonObject): JsonObject {
+  return { id: 'chatcmpl-upstream', object, created: 1_760_000_000, model: body['model'] ?? '' };
+}
+
+function openaiCall({ id, name }: ScriptedToolCall, text: string): JsonObject {
+  return { id, type: 'function', function: { name, arguments: text } };
+}
+
+function openaiUsage({ usage = defaultUsage, wrongUsage }: Script): JsonObject {
+  if (wrongUsage) return wrongUsage;
+  const { prompt, completion, cached = 0 } = usage;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached },
+  };
+}
+
+/** Anthropic's Messages API. */
+export const anthropicWire: Wire = {
+  contentType: 'text/event-stream; charset=utf-8',
+  complete(script, { body }) {
+    const content: JsonObject[] = script.toolCalls
+      ? script.toolCalls.map((call) => ({ ...toolUse(call), input: parsed(call) }))
+      : [{ type: 'text', text: textOf(script) }];
+    return { ...messageHead(body), content, stop_reason: stopReason(script), usage: messageUsage(script) };
+  },
+  events(script, { body }) {
+    const usage = messageUsage(script);
+    const message = {
+      ...messageHead(body),
+      content: [],
+      stop_reason: null,
+      usage: { ...usage, output_tokens: 1 },
+    };
+    const blocks = script.toolCalls
+      ? script.toolCalls.map((call) => ({
+          content: { ...toolUse(call), input: {} },
+          deltas: ['', ...call.pieces].map((text) => ({ type: 'input_json_delta', partial_json: text })),
+        }))
+      : [
+          {
+            content: { type: 'text', text: '' },
+            deltas: (script.pieces ?? defaultPieces).map((text) => ({ type: 'text_delta', text })),
+          },
+        ];
+    return [
+      namedSse({ type: 'message_start', message }),
+      namedSse({ type: 'ping' }),
+      ...blocks.flatMap(({ content, deltas }, index) => [
+        namedSse({ type: 'content_block_start', index, content_block: content }),
+        ...deltas.map((delta) => namedSse({ type: 'content_block_delta', index, delta })),
+        namedSse({ type: 'content_block_stop', index }),
+      ]),
+      namedSse({
+        type: 'message_delta',
+        delta: { stop_reason: stopReason(script), stop_sequence: null },
+        usage: { output_tokens: usage['output_tokens'] ?? 0 },
+      }),
+      namedSse({ type: 'message_stop' }),
+    ];
+  },
+  error: (status, message) => ({ type: 'error', error: { type: anthropicErrorType(status), message } }),
+  errorEvent: (message = 'Overloaded') =>
+    namedSse({ type: 'error', error: { type: 'overloaded_error', message } }),
+  garbage: 'event: content_block_delta\ndata: {"type":\n\n',
+};
+
+function anthropicErrorType(status: number): string {
+  const types: Record<number, string> = { 429: 'rate_limit_error', 529: 'overloaded_error' };
+  return types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+}
+
+function messageHead(body: JsonObject): JsonObject {
+  return { id: 'msg_upstream', type: 'message', role: 'assistant', model: body['model'] ?? '' };
+}
+
+function toolUse({ id, name }: ScriptedToolCall): JsonObject {
+  return { type: 'tool_use', id, name };
+}
+
+function parsed(call: ScriptedToolCall): JsonValue {
+  return JSON.parse(argumentsOf(call) || '{}') as JsonValue;
+}
+
+function stopReason({ finish, toolCalls }: Script): string {
+  if (finish === 'length') return 'max_tokens';
+  return toolCalls ? 'tool_use' : 'end_turn';
+}
+
+function messageUsage({ usage = defaultUsage, wrongUsage }: Script): JsonObject {
+  if (wrongUsage) return wrongUsage;
+  const { prompt, completion, cached = 0 } = usage;
+  return {
+    input_tokens: prompt - cached,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    output_tokens: completion,
+  };
+}
+
+/** Ollama's own chat API, in lines of JSON. */
+export const ollamaWire: Wire = {
+  contentType: 'application/x-ndjson',
+  complete(script, request) {
+    const message: JsonObject = { role: 'assistant', content: script.toolCalls ? '' : textOf(script) };
+    if (script.toolCalls) message['tool_calls'] = script.toolCalls.map(ollamaCall);
+    return { ...ollamaHead(request), message, ...ollamaEnd(script) };
+  },
+  events(script, request) {
+    const head = ollamaHead(request);
+    const messages: JsonObject[] = script.toolCalls
+      ? script.toolCalls.map((call) => ({ role: 'assistant', content: '', tool_calls: [ollamaCall(call)] }))
+      : (script.pieces ?? defaultPieces).map((content) => ({ role: 'assistant', content }));
+    return [
+      ...messages.map((message) => line({ ...head, message, done: false })),
+      line({ ...head, message: { role: 'assistant', content: '' }, ...ollamaEnd(script) }),
+    ];
+  },
+  error: (_status, message) => ({ error: message }),
+  errorEvent: (message = 'an error was encountered while running the model') => line({ error: message }),
+  garbage: '{"model":"m","message":{\n',
+};
+
+function ollamaHead({ body }: UpstreamRequest): JsonObject {
+  return { model: body['model'] ?? '', created_at: '2026-01-01T00:00:00.000000000Z' };
+}
+
+function ollamaCall(call: ScriptedToolCall): JsonObject {
+  return { function: { name: call.name, arguments: parsed(call) } };
+}
+
+function ollamaEnd({ finish = 'stop', usage = defaultUsage, wrongUsage }: Script): JsonObject {
+  const counts = wrongUsage ?? { prompt_eval_count: usage.prompt, eval_count: usage.completion };
+  return { done: true, done_reason: finish, ...counts };
+}

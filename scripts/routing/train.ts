@@ -1,0 +1,119 @@
+import {
+  cross,
+  expand,
+  type LinearModel,
+  type Standard,
+  standardise,
+} from '../../packages/server/src/compute/router/difficulty.ts';
+import { SUPPORT } from '../../packages/server/src/compute/router/features.ts';
+import { apgr } from './curve.ts';
+import type { Example } from './data.ts';
+import { addRow, combine, type Moments, noMoments, type Solution, solve } from './ridge.ts';
+
+const PENALTIES = [300, 1_000, 3_000, 6_000, 10_000] as const;
+const INNER_FOLDS = 5;
+/** What lies in the outer half percent on either side counts as unlike the training data. */
+const SUPPORT_TAIL = 0.005;
+
+export interface Trained {
+  readonly model: LinearModel;
+  readonly penalty: number;
+}
+
+/**
+ * Fits both heads. The penalty is the one that does best on inner folds of the same examples.
+ * @param foldOf what may not be parted by the inner folds: subject or group of duplicates
+ */
+export function train(examples: readonly Example[], foldOf: (example: Example) => string): Trained {
+  const values = examples.map(({ features }) => features.values);
+  const standard = standardOf(values);
+  const rows = values.map((row) => Float64Array.from(expand(row, standard)));
+  const folds = innerFolds(examples, foldOf);
+  const width = rows[0]?.length ?? 0;
+  const parts = Array.from({ length: INNER_FOLDS }, () => noMoments(width, 2));
+  for (const [index, { weak, strong }] of examples.entries())
+    addRow(parts[folds[index]!]!, rows[index]!, [weak, strong - weak]);
+  const all = parts.reduce((sum, part) => combine(sum, part, 1));
+  const penalty = bestPenalty(examples, rows, folds, parts, all);
+  const [weak, gain] = solve(all, penalty).map(rounded);
+  if (weak === undefined || gain === undefined) throw new Error('Two targets have two solutions.');
+  return { model: { ...standard, support: supportOf(values), heads: { weak, gain } }, penalty };
+}
+
+function bestPenalty(
+  examples: readonly Example[],
+  rows: readonly Float64Array[],
+  folds: Int32Array,
+  parts: readonly Moments[],
+  all: Moments,
+): number {
+  const indices = examples.map((_, index) => index);
+  const rest = parts.map((part) => combine(all, part, -1));
+  const areas = PENALTIES.map((penalty) => {
+    const solutions = rest.map((moments) => solve(moments, penalty)[1]!);
+    const scores = Float64Array.from(rows, (row, index) => scored(solutions[folds[index]!]!, row));
+    return apgr(scores, examples, indices);
+  });
+  return PENALTIES[areas.indexOf(Math.max(...areas))]!;
+}
+
+function scored({ constant, weights }: Solution, row: Float64Array): number {
+  let sum = constant;
+  for (let i = 0; i < weights.length; i++) sum += weights[i]! * row[i]!;
+  return sum;
+}
+
+/** Deals units to folds in the order of their size, each to the smallest fold so far. */
+function innerFolds(examples: readonly Example[], foldOf: (example: Example) => string): Int32Array {
+  const sizes = new Map<string, number>();
+  for (const example of examples) sizes.set(foldOf(example), (sizes.get(foldOf(example)) ?? 0) + 1);
+  const filled = Array.from({ length: INNER_FOLDS }, () => 0);
+  const place = new Map<string, number>();
+  for (const [unit, size] of [...sizes].toSorted((a, b) => b[1] - a[1])) {
+    const fold = filled.indexOf(Math.min(...filled));
+    place.set(unit, fold);
+    filled[fold]! += size;
+  }
+  return Int32Array.from(examples, (example) => place.get(foldOf(example)) ?? 0);
+}
+
+function standardOf(values: readonly (readonly number[])[]): Standard {
+  const { mean, deviation } = moments(values);
+  const products = values.map((row) => cross(standardise(row, mean, deviation)));
+  const crossed = moments(products);
+  return { mean, deviation, crossedMean: crossed.mean, crossedDeviation: crossed.deviation };
+}
+
+function moments(rows: readonly (readonly number[])[]): { mean: number[]; deviation: number[] } {
+  const width = rows[0]?.length ?? 0;
+  const mean = new Float64Array(width);
+  const square = new Float64Array(width);
+  for (const row of rows)
+    for (let i = 0; i < width; i++) {
+      mean[i]! += row[i]! / rows.length;
+      square[i]! += row[i]! ** 2 / rows.length;
+    }
+  return {
+    mean: Array.from(mean, short),
+    deviation: Array.from(square, (value, i) => {
+      const variance = value - mean[i]! ** 2;
+      return variance < 1e-8 ? 0 : short(Math.sqrt(variance));
+    }),
+  };
+}
+
+function supportOf(values: readonly (readonly number[])[]): [number, number][] {
+  return SUPPORT.map((feature) => {
+    const sorted = Float64Array.from(values, (row) => row[feature]!).sort();
+    const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
+    return [at(SUPPORT_TAIL), at(1 - SUPPORT_TAIL)];
+  });
+}
+
+function rounded({ constant, weights }: Solution): { constant: number; weights: number[] } {
+  return { constant: short(constant), weights: Array.from(weights, short) };
+}
+
+function short(value: number): number {
+  return Number(value.toPrecision(5));
+}
