@@ -7,7 +7,7 @@ export const ROUNDS = 5;
 export const LEAVES = 1_000_000;
 export const CONNECTIONS = 64;
 /** Hashes in a request, and requests at once. */
-export const BATCH = { hashes: 1000, connections: 4 };
+export const BATCH = { hashes: 1000, connections: 2 };
 export const LARGEST = { hashes: 10_000, connections: 1 };
 /** Accepts that share a transaction when they come one by one at 64 connections. */
 export const SHARED = 50;
