@@ -4,7 +4,7 @@ import { TallyError } from '@tallystick/core';
 import type { Api } from '../http/api.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { createGuard } from '../mcp/guard.ts';
-import { createMcp, type Mcp } from '../mcp/handler.ts';
+import type { Mcp } from '../mcp/handler.ts';
 import { jsonRpcRefusal } from '../mcp/json-rpc.ts';
 import type { Services } from '../services.ts';
 
@@ -27,9 +27,12 @@ const message = z
 export function mcpRoutes(services: Services, { api, endpoints, extend }: McpRoutes): Endpoint[] {
   const { config } = services;
   const guard = createGuard(config);
-  let made: Mcp | undefined;
-  const mcp = (): Mcp => {
-    made ??= createMcp({ services, document: api.document(), endpoints, extend });
+  let made: Promise<Mcp> | undefined;
+  // The protocol's SDK takes time to start and 30 MB, so it is loaded when somebody calls.
+  const mcp = (): Promise<Mcp> => {
+    made ??= import('../mcp/handler.ts').then(({ createMcp }) =>
+      createMcp({ services, document: api.document(), endpoints, extend }),
+    );
     return made;
   };
   /** Refuses in the protocol's own form. */
@@ -58,7 +61,7 @@ const HEADERS = {
   'Mcp-Protocol-Version': 'The revision: `2026-07-28` needs no session.',
 };
 
-function post(mcp: () => Mcp, maxBodyBytes: number): Endpoint {
+function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
   return endpoint({
     method: 'post',
     path: PATH,
@@ -79,11 +82,11 @@ function post(mcp: () => Mcp, maxBodyBytes: number): Endpoint {
       202: { description: 'A notification was taken' },
     },
     errors: ['origin_not_allowed', 'invalid_request', 'unavailable'],
-    handle: (call) => mcp().post(call, call.body as never, call.rawBody),
+    handle: async (call) => (await mcp()).post(call, call.body as never, call.rawBody),
   });
 }
 
-function end(mcp: () => Mcp): Endpoint {
+function end(mcp: () => Promise<Mcp>): Endpoint {
   return endpoint({
     method: 'delete',
     path: PATH,
@@ -93,6 +96,6 @@ function end(mcp: () => Mcp): Endpoint {
     headers: { 'Mcp-Session-Id': 'The session to end.' },
     answers: { 200: { description: 'It is ended' } },
     errors: ['origin_not_allowed', 'invalid_request'],
-    handle: (call) => mcp().end(call),
+    handle: async (call) => (await mcp()).end(call),
   });
 }
