@@ -14,7 +14,12 @@ export function moveToLoadCore(): void {
 }
 
 /** What `npm start` runs. */
-export const SERVE = ['--max-semi-space-size=16', 'packages/cli/bin/tally.js', 'serve'];
+export const SERVE = [
+  '--max-semi-space-size=8',
+  '--heap-growing-percent=50',
+  'packages/cli/bin/tally.js',
+  'serve',
+];
 
 /** A Node process on a core, the server's unless another is named. */
 export function pinned(

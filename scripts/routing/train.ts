@@ -84,7 +84,7 @@ function standardOf(values: readonly (readonly number[])[]): Standard {
   return { mean, deviation, crossedMean: crossed.mean, crossedDeviation: crossed.deviation };
 }
 
-function moments(rows: readonly (readonly number[])[]): { mean: number[]; deviation: number[] } {
+function moments(rows: readonly ArrayLike<number>[]): { mean: number[]; deviation: number[] } {
   const width = rows[0]?.length ?? 0;
   const mean = new Float64Array(width);
   const square = new Float64Array(width);

@@ -82,16 +82,22 @@ export async function mintEnvelope(
   issuance: Issuance,
   signer: Signer,
 ): Promise<string> {
-  const unsigned = {
-    ...facts,
-    receipt_profile: 'standard',
-    receipt_schema_version: SCHEMA_VERSION,
-    receipt_id: issuance.receiptId,
+  // In the order of JCS, which spares the sorting.
+  const unsigned: JsonObject = {
+    ...(facts.call !== undefined && { call: facts.call }),
+    hardware: facts.hardware,
     issued_at: formatTimestamp(issuance.issuedAt),
     issuer_did: issuance.issuerDid,
     issuer_pubkey: toBase64url(signer.publicKey),
     issuer_verified: issuance.issuerVerified,
     key_id: signer.keyId,
+    operator: facts.operator,
+    receipt_id: issuance.receiptId,
+    receipt_profile: 'standard',
+    receipt_schema_version: SCHEMA_VERSION,
+    request: facts.request,
+    response: facts.response,
+    settlement: facts.settlement,
   };
   // `signatures` and `v` sort behind every other member, so that one canonical text serves both documents.
   const before = canonicalize(unsigned).slice(0, -1);

@@ -13,6 +13,7 @@ import { acceptHashes, type Counting, countReceipt } from '../api-keys/quota.ts'
 import type { Exchange } from '../http/exchange.ts';
 import type { AnchorLog, AnchorResult } from '../log/anchor-log.ts';
 import type { ReceiptRow } from '../store/store.ts';
+import { memberTexts } from './member-texts.ts';
 import type { Minted } from './mint.ts';
 
 type Placing = Pick<Counting, 'log' | 'clock'>;
@@ -103,7 +104,10 @@ export function withAnchor(receipt: string, result: AnchorResult): string {
 
 /** A receipt's JCS text with unsigned members set (spec/receipts.md). */
 export function withMembers(receipt: string, members: JsonObject): string {
-  return canonicalize({ ...(parseJson(utf8(receipt)) as JsonObject), ...members });
+  const texts = memberTexts(receipt);
+  for (const [name, value] of Object.entries(members)) texts.set(name, canonicalize(value));
+  const sorted = [...texts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
 }
 
 function hashOf(receipt: string): Uint8Array {

@@ -60,43 +60,44 @@ export async function mintCallReceipt(
   return { text, row: { id, profile: 'standard', tenant: null, body: text, issuedAt, expiresAt } };
 }
 
+/** Members in the order of JCS, which spares the sorting. */
 function envelopeFacts(service: string, facts: CallFacts, region: string | null): EnvelopeFacts {
   const { model, usage, agent, bill } = facts;
   const local = model.provider === 'local';
   return {
-    request: {
-      hash: `sha256:${facts.requestHash}`,
-      origin: agent.did,
-      purpose: 'inference',
-      policy_hash: null,
+    call: {
+      agent_proved: agent.proved,
+      cache_write_tokens: usage.cacheWriteTokens ?? 0,
+      cached_tokens: usage.cachedTokens,
+      complete: facts.complete,
+      completion_tokens: usage.completionTokens,
+      model: model.id,
+      prompt_tokens: usage.promptTokens,
+      provider: model.provider,
+      requested_model: facts.requestedModel,
+      stream: facts.stream,
+      usage_estimated: usage.estimated,
     },
+    hardware: { attestation: null, class: model.hardware },
     // Providers have no DID that they publish for their calls, and none is invented for them.
     operator: {
       entity: local ? service : null,
       region: local ? region : model.region,
       training_region: null,
     },
-    hardware: { class: model.hardware, attestation: null },
+    request: {
+      hash: `sha256:${facts.requestHash}`,
+      origin: agent.did,
+      policy_hash: null,
+      purpose: 'inference',
+    },
     response: { hash: `sha256:${facts.responseHash}`, sealed: false },
     settlement: {
-      chain: null,
-      asset: 'USDC',
-      tx: null,
-      amount: formatUsdc(bill.charge),
       account: facts.account,
-    },
-    call: {
-      provider: model.provider,
-      model: model.id,
-      requested_model: facts.requestedModel,
-      stream: facts.stream,
-      complete: facts.complete,
-      agent_proved: agent.proved,
-      prompt_tokens: usage.promptTokens,
-      completion_tokens: usage.completionTokens,
-      cached_tokens: usage.cachedTokens,
-      cache_write_tokens: usage.cacheWriteTokens ?? 0,
-      usage_estimated: usage.estimated,
+      amount: formatUsdc(bill.charge),
+      asset: 'USDC',
+      chain: null,
+      tx: null,
     },
   };
 }

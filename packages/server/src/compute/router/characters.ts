@@ -34,6 +34,11 @@ const SYMBOLS: ReadonlyMap<number, SymbolClass> = new Map(
   ),
 );
 
+const NO_SYMBOLS = Object.fromEntries(Object.keys(CLASSES).map((name) => [name, 0])) as Record<
+  SymbolClass,
+  number
+>;
+
 const WORD = 1;
 const DIGIT = 2;
 const KIND = new Uint8Array(128);
@@ -43,10 +48,7 @@ for (let code = 48; code < 58; code++) KIND[code] = DIGIT;
 /** One pass over a text: its words, in lower case and ASCII letters only, and counts of its other characters. */
 export function scan(text: string): Scan {
   const words: string[] = [];
-  const symbols = Object.fromEntries(Object.keys(CLASSES).map((name) => [name, 0])) as Record<
-    SymbolClass,
-    number
-  >;
+  const symbols = { ...NO_SYMBOLS };
   const counts = {
     capitalised: 0,
     allCapitals: 0,

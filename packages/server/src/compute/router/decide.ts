@@ -3,7 +3,7 @@ import { type Difficulty, difficultyOf } from './difficulty.ts';
 import { filter, isNamed } from './filters.ts';
 import { quality } from './quality.ts';
 import type { CandidateRecord, RouteInputs, RouteOutcome, ScoreRecord, Why } from './record.ts';
-import { type Weights, weights } from './weights.ts';
+import { type Reference, type Weights, weights } from './weights.ts';
 
 /** The requested name that lets the router choose. */
 export const AUTO = 'auto';
@@ -35,8 +35,14 @@ export function decide(inputs: RouteInputs, using: Weights = weights): RouteOutc
   const difficulty = inputs.features && difficultyOf(inputs.features, using.models[inputs.features.form]);
   const priced = candidates.map((candidate) => ({ candidate, cost: expectedCost(candidate, inputs) }));
   const single = inputs.requested === AUTO ? bestSingle(priced) : null;
+  const weigh = {
+    single,
+    difficulty,
+    reference: using.reference[inputs.features?.form ?? 'choice'][inputs.domain],
+    lambda: costWeight(inputs.cost_quality),
+  };
   const scored = rank(
-    priced.map((one) => score(one, single, difficulty, inputs, using)),
+    priced.map((one) => score(one, weigh)),
     inputs,
   );
   const pinned = scored.find(({ candidate }) => candidate.model === inputs.pinned);
@@ -80,30 +86,24 @@ function bestSingle(priced: readonly Priced[]): CandidateRecord | null {
   return best?.candidate ?? null;
 }
 
-function score(
-  { candidate, cost }: Priced,
-  single: CandidateRecord | null,
-  difficulty: Difficulty | null,
-  inputs: RouteInputs,
-  { reference }: Weights,
-): Scored {
-  const chance = quality(
-    candidate.prior,
-    difficulty,
-    reference[inputs.features?.form ?? 'choice'][inputs.domain],
-  );
+/** What all candidates of a request are weighed by. */
+interface Scale {
+  readonly single: CandidateRecord | null;
+  readonly difficulty: Difficulty | null;
+  readonly reference: Reference;
+  readonly lambda: number;
+}
+
+function score({ candidate, cost }: Priced, { single, difficulty, reference, lambda }: Scale): Scored {
+  const chance = quality(candidate.prior, difficulty, reference);
   const margin = candidate === single ? MARGIN : 0;
-  return {
-    candidate,
-    quality: chance,
-    cost,
-    score: chance + margin - costWeight(inputs.cost_quality) * Number(cost),
-  };
+  return { candidate, quality: chance, cost, score: chance + margin - lambda * Number(cost) };
 }
 
 /** What the caller ordered comes first, in that order; then by score, of equal scores the cheaper. */
 function rank(scored: readonly Scored[], { order }: RouteInputs): Scored[] {
   const place = ({ candidate }: Scored): number => {
+    if (order.length === 0) return 0;
     const found = order.findIndex((name) => isNamed(candidate, name));
     return found < 0 ? order.length : found;
   };

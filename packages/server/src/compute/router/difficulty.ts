@@ -32,30 +32,39 @@ const CROSSED_SCALE = 0.7;
 export type Standard = Pick<LinearModel, 'mean' | 'deviation' | 'crossedMean' | 'crossedDeviation'>;
 
 /** Standardised features, then their products. */
-export function expand(values: readonly number[], standard: Standard): number[] {
+export function expand(values: readonly number[], standard: Standard): Float64Array {
   const single = standardise(values, standard.mean, standard.deviation);
   const products = standardise(cross(single), standard.crossedMean, standard.crossedDeviation);
-  for (const value of products) single.push(CROSSED_SCALE * value);
-  return single;
+  const expanded = new Float64Array(single.length + products.length);
+  expanded.set(single);
+  for (let i = 0; i < products.length; i++)
+    expanded[single.length + i] = CROSSED_SCALE * (products[i] as number);
+  return expanded;
 }
 
 /** @param mean of each value @param deviation of each value; 0 turns the value off */
 export function standardise(
-  values: readonly number[],
+  values: ArrayLike<number>,
   mean: readonly number[],
   deviation: readonly number[],
-): number[] {
-  return values.map((value, index) => {
-    const width = deviation[index] ?? 0;
-    return width === 0 ? 0 : Math.max(-CLIP, Math.min(CLIP, (value - (mean[index] ?? 0)) / width));
-  });
+): Float64Array {
+  const standard = new Float64Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const width = deviation[i] ?? 0;
+    if (width === 0) continue;
+    standard[i] = Math.max(-CLIP, Math.min(CLIP, ((values[i] ?? 0) - (mean[i] ?? 0)) / width));
+  }
+  return standard;
 }
 
 /** The products of each two of the crossed features, squares among them. */
-export function cross(single: readonly number[]): number[] {
-  const products: number[] = [];
-  for (const [index, one] of CROSSED.entries())
-    for (const other of CROSSED.slice(index)) products.push((single[one] ?? 0) * (single[other] ?? 0));
+export function cross(single: ArrayLike<number>): Float64Array {
+  const products = new Float64Array((CROSSED.length * (CROSSED.length + 1)) / 2);
+  let next = 0;
+  for (let i = 0; i < CROSSED.length; i++) {
+    const one = single[CROSSED[i] ?? 0] ?? 0;
+    for (let j = i; j < CROSSED.length; j++) products[next++] = one * (single[CROSSED[j] ?? 0] ?? 0);
+  }
   return products;
 }
 
@@ -69,13 +78,14 @@ export function difficultyOf(
   return { weak: apply(model.heads.weak, expanded), gain: apply(model.heads.gain, expanded) };
 }
 
-export function apply({ constant, weights }: Head, expanded: readonly number[]): number {
+export function apply({ constant, weights }: Head, expanded: ArrayLike<number>): number {
   let sum = constant;
   for (let i = 0; i < expanded.length; i++) sum += (weights[i] ?? 0) * (expanded[i] ?? 0);
   return sum;
 }
 
-function supported(values: readonly number[], { support }: LinearModel): boolean {
+/** Whether a prompt is like those that the model was trained on. */
+export function supported(values: readonly number[], { support }: LinearModel): boolean {
   return SUPPORT.every((feature, index) => {
     const value = values[feature] ?? 0;
     const [least, largest] = support[index] ?? [0, 0];

@@ -20,6 +20,14 @@ const DOMAIN_OF_GROUP: Readonly<Partial<Record<WordGroup, Domain>>> = {
   geography: 'humanities',
 };
 
+const SPEAKING = WORD_GROUPS.flatMap((group, index) => {
+  const domain = DOMAIN_OF_GROUP[group];
+  return domain === undefined ? [] : [{ index, domain }];
+});
+const DOMAINS = [...new Set(SPEAKING.map(({ domain }) => domain))];
+/** Of each group that speaks for a domain: its index in `WORD_GROUPS`, and that of its domain in `DOMAINS`. */
+const PLACES = SPEAKING.map(({ index, domain }) => ({ index, place: DOMAINS.indexOf(domain) }));
+
 /** The least share of words that speaks for a domain, and their least number. */
 const MIN_SHARE = 0.04;
 const MIN_WORDS = 2;
@@ -30,16 +38,14 @@ const MIN_WORDS = 2;
  * @param words all words of the text
  */
 export function guessDomain(groups: readonly number[], words: number): Domain {
-  const counts = new Map<Domain, number>();
-  for (const [index, group] of WORD_GROUPS.entries()) {
-    const domain = DOMAIN_OF_GROUP[group];
-    if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + (groups[index] ?? 0));
-  }
+  const counts = new Uint32Array(DOMAINS.length);
+  for (const { index, place } of PLACES) counts[place] = (counts[place] ?? 0) + (groups[index] ?? 0);
   let best: Domain = 'general';
   let most = Math.max(MIN_WORDS, MIN_SHARE * words) - 1e-9;
-  for (const [domain, count] of counts) {
+  for (let place = 0; place < DOMAINS.length; place++) {
+    const count = counts[place] ?? 0;
     if (count <= most) continue;
-    best = domain;
+    best = DOMAINS[place] ?? best;
     most = count;
   }
   return best;

@@ -92,13 +92,16 @@ export const SUPPORT: readonly number[] = ['log_words', 'word_length', 'log_numb
 /** How many characters are read of a longer text's start, and of its end: it bounds the time. */
 const READ_CHARACTERS = 2_000;
 
+const NO_OPTIONS: readonly number[] = ofOptions([], []);
+
 /** Reads a prompt once. Pure. */
 export function readPrompt(prompt: string): PromptFeatures {
   const text = excerpt(prompt);
   const { stem, options } = splitOptions(text);
   const scanned = scan(stem);
   const groups = countGroups(scanned.words);
-  const values = [...ofStem(text, stem, scanned, groups), ...ofOptions(options, scanned.words)];
+  const offered = options.length === 0 ? NO_OPTIONS : ofOptions(options, scanned.words);
+  const values = ofStem(text, stem, scanned, groups).concat(offered);
   return {
     form: options.length > 0 ? 'choice' : 'free',
     domain: guessDomain(groups, scanned.words.length),

@@ -22,9 +22,10 @@ export function filter(inputs: RouteInputs): Filtered {
   let candidates = inputs.candidates;
   const excluded = new Map<string, Excluded>();
   for (const { name, passes, error } of FILTERS) {
+    // As a rule all pass.
+    if (candidates.length > 0 && candidates.every((candidate) => passes(candidate, inputs))) continue;
     const left = candidates.filter((candidate) => passes(candidate, inputs));
     if (left.length === 0) throw error(candidates, inputs);
-    if (left.length === candidates.length) continue;
     for (const candidate of candidates) if (!left.includes(candidate)) excluded.set(candidate.model, name);
     candidates = left;
   }

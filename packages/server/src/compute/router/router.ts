@@ -5,7 +5,7 @@ import type { Domain } from '../catalogue/domains.ts';
 import type { Health } from '../resilience/health.ts';
 import type { ChatBody } from '../types.ts';
 import { AUTO, DEFAULT_COST_QUALITY, decide } from './decide.ts';
-import { difficultyOf } from './difficulty.ts';
+import { supported } from './difficulty.ts';
 import { type PromptFeatures, readPrompt } from './features.ts';
 import { needsOf } from './needs.ts';
 import type { CandidateRecord, RouteExplanation, RouteInputs } from './record.ts';
@@ -107,7 +107,7 @@ function find(catalogue: Catalogue, requested: unknown): Model {
 
 /** A free prompt is known to the difficulty model only as a word problem of arithmetic. */
 function domainOf(features: PromptFeatures): Domain {
-  const known = features.form === 'free' && difficultyOf(features, weights.models.free) !== null;
+  const known = features.form === 'free' && supported(features.values, weights.models.free);
   return known ? 'mathematics' : features.domain;
 }
 
