@@ -24,6 +24,10 @@ export interface CallFacts {
   readonly bill: Bill;
   /** What kind of account pays. */
   readonly account: string;
+  /** Of a prompt that was compressed. */
+  readonly compression:
+    | { readonly tokens_before: number; readonly tokens_after: number; readonly saving: string }
+    | undefined;
 }
 
 export interface CallReceipt {
@@ -97,6 +101,7 @@ function envelopeFacts(service: string, facts: CallFacts, region: string | null)
       cached_tokens: usage.cachedTokens,
       cache_write_tokens: usage.cacheWriteTokens ?? 0,
       usage_estimated: usage.estimated,
+      ...facts.compression,
     },
   };
 }
