@@ -14,6 +14,7 @@ interface Told extends JsonObject {
   tokens_after: number;
   lost_cache_tokens: number;
   methods: Record<string, number>;
+  note?: string;
   removed: { id: string; removed: number; tokens: number; of: number; unit: string }[];
 }
 
@@ -34,6 +35,26 @@ describe.each(DATABASES)('compression over %s', (database) => {
     (routed.upstream.requests.at(index)?.body['messages'] ?? []) as JsonObject[];
   const table = pretty(rows(60));
   const asked = [SYSTEM, ASK, ...toolTurn('call_1', table)];
+
+  it.each([
+    ['without svc.retrieve', { compression: 'extractive', budget: 0.2 }, MODEL, 'Without svc.retrieve'],
+    [
+      'where no model takes tools',
+      { compression: 'extractive', budget: 0.2, retrieve: true },
+      'local/extract-1',
+      'takes tools',
+    ],
+    ['but not with the tool', { compression: 'extractive', budget: 0.2, retrieve: true }, MODEL, null],
+    ['nor for a budget that is met', { compression: 'extractive', budget: 0.9 }, MODEL, null],
+  ])('says why more is left than the budget: %s', async (title, svc, model, why) => {
+    const messages = [SYSTEM, { role: 'user', content: `${title}?` }, ...asked.slice(2)];
+    const reply = await routed.chat({ model, messages, svc });
+    expect(reply.status, reply.text).toBe(200);
+    const told = toldBy(svcOf(reply));
+    expect(told.note ?? '').toContain(why ?? '');
+    expect(told.note === undefined).toBe(why === null);
+    expect(told.tokens_after <= told.tokens_before * svc.budget).toBe(why === null);
+  });
 
   it('shortens what can be undone without being asked, and says by how much', async () => {
     routed.upstream.always({ usage: { prompt: 2_000, completion: 5 } });

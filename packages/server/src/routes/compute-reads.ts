@@ -149,7 +149,13 @@ function estimate({ compute, freeReads, config, store }: Services): Endpoint {
       const account = payer === null ? DEVELOPMENT : callerAccount(payer);
       const tier = tierOf(agent.did === null ? null : await store.ledger.member(agent.did));
       const estimator = { account, did: agent.did, tier };
-      return json(await estimateChat(compute.pipeline, readChatRequest(call.body), estimator));
+      return json(
+        await estimateChat(
+          compute.pipeline,
+          readChatRequest(call.body, compute.pipeline.catalogue),
+          estimator,
+        ),
+      );
     },
   });
 }

@@ -9,6 +9,7 @@ import { CACHE_MINIMUM } from './cache-minimum.ts';
 import { cacheWorth, modelsMeant } from './cache-worth.ts';
 import { ALL, Conversations, type Remembered, type Sent, sentNow } from './conversations.ts';
 import { lengthOf, materialOf, sentBefore } from './messages.ts';
+import type { CompressionOptions } from './options.ts';
 import { isWorthNoting, mayGain } from './screen.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 import { CompressionThread } from './thread.ts';
@@ -17,6 +18,12 @@ import { type Conversation, nameOf, UncutNotes } from './uncut-notes.ts';
 /** UTF-16 units from which on a prompt has a thread of its own kind, so that short ones don't wait behind it. */
 const LONG = 400_000;
 const SPARED = `The first ${CACHE_MINIMUM} tokens go out as they came: from there on the provider caches, which would save more.`;
+const RECOVERABLE =
+  'Without svc.retrieve only what the prompt repeats is cut, so more is left than the budget.';
+const TOOLLESS =
+  'No model that is meant takes tools, so svc_retrieve was not added: only what the prompt repeats is cut, and more is left than the budget.';
+/** As of `compress`. */
+const DEFAULT_SHARE = 0.5;
 const NOTHING_SENT: Sent = { plain: 0, whole: 0 };
 const FAILED = 'The prompt could not be compressed just now and went out as it came.';
 
@@ -153,7 +160,7 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
 }
 
 function compressedBy(
-  { body, messages, sent }: Conversation,
+  { body, messages, sent, options, fit }: Conversation,
   result: CompressionResult,
   changed: boolean,
 ): Compressed {
@@ -173,8 +180,19 @@ function compressedBy(
       removed,
       layout: { before, after, sent, changed },
     },
-    note: spared ? SPARED : null,
+    note: spared ? SPARED : fit === undefined ? shortOf(options, result) : null,
   };
+}
+
+/** Why more is left than the budget; null where it is not. */
+function shortOf(
+  { tier, budget, retrieve, toolless }: CompressionOptions,
+  { tokensBefore, tokensAfter }: CompressionResult,
+): string | null {
+  if (tier !== 'extractive' || retrieve) return null;
+  const share = budget ?? DEFAULT_SHARE;
+  if (tokensAfter <= (share < 1 ? tokensBefore * share : share)) return null;
+  return toolless ? TOOLLESS : RECOVERABLE;
 }
 
 /** The encoding of the model that is asked for; of several, or of one whose encoding is not public, o200k. */

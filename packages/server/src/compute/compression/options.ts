@@ -8,8 +8,10 @@ export interface CompressionOptions {
   readonly tier: RequestTier;
   /** Tokens, or a share below 1; null for half. */
   readonly budget: number | null;
-  /** Whether the tool `svc_retrieve` may be added. */
+  /** Whether the tool `svc_retrieve` is added. */
   readonly retrieve: boolean;
+  /** Whether it was allowed, but no model that may be meant takes tools. */
+  readonly toolless: boolean;
 }
 
 /** Members of `svc`. */
@@ -42,10 +44,13 @@ export function readCompression(
     budget?: number | undefined;
     retrieve?: boolean | undefined;
   } = {},
+  takesTools = true,
 ): CompressionOptions {
+  const allowed = svc.retrieve ?? false;
   return {
     tier: svc.compression ?? 'lossless',
     budget: svc.budget ?? null,
-    retrieve: svc.retrieve ?? false,
+    retrieve: allowed && takesTools,
+    toolless: allowed && !takesTools,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type JsonObject, TallyError } from '@tallystick/core';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type CompressionOptions, compressionMembers, readCompression } from '../compression/options.ts';
 import { addRetrieveTool } from '../compression/retrieve-tool.ts';
 import { parseUsdc } from '../ledger/money.ts';
@@ -123,11 +124,11 @@ export interface ChatRequest {
 }
 
 /** @throws invalid_field for a price that is none; invalid_request for what `svc.retrieve` can't go with */
-export function readChatRequest(parsed: Parsed): ChatRequest {
+export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatRequest {
   const raw = parsed as unknown as JsonObject;
   const { svc: _svc, provider: _provider, cost_quality: _quality, ...body } = raw;
   const { provider, model = AUTO } = parsed;
-  const compression = readCompression(parsed.svc);
+  const compression = readCompression(parsed.svc, takesTools(catalogue, model));
   return {
     raw,
     body: compression.retrieve ? addRetrieveTool({ ...body, model }) : { ...body, model },
@@ -142,6 +143,12 @@ export function readChatRequest(parsed: Parsed): ChatRequest {
     anchor: parsed.svc?.anchor ?? false,
     compression,
   };
+}
+
+/** Whether a model that may be meant takes tools. */
+function takesTools(catalogue: Catalogue, name: string): boolean {
+  const named = name === AUTO ? null : catalogue.find(name);
+  return (named === null ? catalogue.models : [named]).some(({ abilities }) => abilities.has('tools'));
 }
 
 function readPreferences(provider: Parsed['provider']): ProviderPreferences {
