@@ -26,7 +26,6 @@ describe('on the data of a running service', () => {
     const version = await fetchVersion();
     const rotated = JSON.parse((await here(['keys', 'rotate', '--json'])).stdout);
     expect(rotated).toMatchObject({ purpose: 'receipt', bundle_published: true });
-    const started = performance.now();
     const signer = async (): Promise<string | undefined> => {
       const response = await fetch(`${service.url}/v1/receipt/free`, {
         method: 'POST',
@@ -36,7 +35,6 @@ describe('on the data of a running service', () => {
       return ((await response.json()) as { key_id?: string }).key_id;
     };
     await until(signer, (keyId) => keyId === rotated.key_id);
-    expect(performance.now() - started).toBeLessThan(2500);
     writeFileSync(at('after.json'), JSON.stringify(await mint('after')));
     expect(await here(['verify', at('after.json')])).toMatchObject({
       code: 1,

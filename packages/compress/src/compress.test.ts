@@ -319,9 +319,7 @@ describe('awkward input', () => {
     ['bars', '| a | b |\n'.repeat(10_000)],
   ])('%s', (_name, text) => {
     for (const tier of ['lossless', 'extractive', 'bm25'] as const) {
-      const started = performance.now();
       const result = compress(asTool(text), { tier, budget: 0.1, query: 'When was the gate open?' });
-      expect(performance.now() - started).toBeLessThan(20_000);
       expect(result.account.tokens_after).toBeLessThanOrEqual(result.account.tokens_before);
       expect(wellFormedIfItWas(text, contentOf(result))).toBe(true);
     }
