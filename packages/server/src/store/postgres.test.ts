@@ -13,9 +13,11 @@ import { hash, place } from './log-fixtures.ts';
 import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
 import { logTreeSuite } from './log-tree-suite.ts';
+import { paymentSuite } from './payment-suite.ts';
 import { openPostgresStore } from './postgres.ts';
 import { storeSuite } from './store-suite.ts';
 import type { TestDatabase } from './test-database.ts';
+import { treasurySuite } from './treasury-suite.ts';
 
 let server: TestPostgres;
 let databases = 0;
@@ -116,7 +118,16 @@ async function createDatabase(): Promise<TestDatabase> {
   return { open: () => openPostgresStore(url), execute: (sql) => execute(url, sql) };
 }
 
-for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite, ledgerSuite]) {
+for (const suite of [
+  storeSuite,
+  logLeavesSuite,
+  logTreeSuite,
+  logPostingsSuite,
+  apiKeySuite,
+  ledgerSuite,
+  paymentSuite,
+  treasurySuite,
+]) {
   suite('PostgreSQL', createDatabase);
 }
 

@@ -5,7 +5,9 @@ import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
 import { apiKeyQueries } from './sql-api-key-store.ts';
+import { paymentQueries } from './sql-payment-store.ts';
 import { statement } from './statement.ts';
+import { treasuryQueries } from './treasury-queries.ts';
 
 type Compiler = Kysely<Schema>;
 
@@ -24,6 +26,8 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...logQueries(db, dialect),
     ...apiKeyQueries(db),
     ...ledgerQueries(db),
+    ...paymentQueries(db),
+    ...treasuryQueries(db),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };

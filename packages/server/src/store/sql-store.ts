@@ -6,6 +6,8 @@ import { SqlApiKeyStore } from './sql-api-key-store.ts';
 import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
+import { SqlPaymentStore } from './sql-payment-store.ts';
+import { SqlTreasuryStore } from './sql-treasury-store.ts';
 import type {
   ConsumeOutcome,
   GetOutcome,
@@ -31,6 +33,8 @@ export class SqlStore implements Store {
   readonly log: SqlLogStore;
   readonly apiKeys: ApiKeyStore;
   readonly ledger: SqlLedgerStore;
+  readonly treasury: SqlTreasuryStore;
+  readonly payments: SqlPaymentStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -41,6 +45,8 @@ export class SqlStore implements Store {
     this.log = new SqlLogStore(database);
     this.apiKeys = new SqlApiKeyStore(database);
     this.ledger = new SqlLedgerStore(database);
+    this.treasury = new SqlTreasuryStore(database);
+    this.payments = new SqlPaymentStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),

@@ -19,6 +19,13 @@ const LATER_TABLES = [
   'ledger_entries',
   'usage_days',
   'members',
+  'transfer_cursors',
+  'transfers',
+  'orders',
+  'payouts',
+  'payout_attempts',
+  'x402_payments',
+  'x402_channels',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {

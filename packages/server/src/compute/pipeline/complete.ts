@@ -11,6 +11,7 @@ import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
 import { DeliveredText } from './delivered.ts';
 import { publicFailure } from './provider-failure.ts';
+import type { Open } from './reserve.ts';
 import { type BilledCall, settleCall } from './settle.ts';
 import { type Served, svcText, withSvc } from './svc.ts';
 import { usageOf } from './usage-of.ts';
@@ -23,6 +24,8 @@ export interface Call<Request> {
   /** Go out with whatever is answered. */
   readonly headers: Record<string, string>;
   readonly claim: IdempotencyRecord | undefined;
+  /** Has an x402 payment cover the call; null where payments are off or an API key pays. */
+  readonly open: Open | null;
 }
 
 /** An answer in one piece. */
@@ -36,8 +39,8 @@ export interface Completed {
 
 /** Answers a chat call that is not streamed. Nobody pays for what did not come. */
 export async function completeChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Completed> {
-  const { request, caller, signal } = call;
-  const admitted = await admitChat(context, request, caller);
+  const { request, caller, signal, open } = call;
+  const admitted = await admitChat(context, request, caller, open);
   const { model, answer, failed } = await orRelease(context, admitted, call, () =>
     tryEach({ ...context, signal: signal.signal }, admitted.models, async (provider: Provider, model) => {
       const body = bodyFor(context, request, admitted.route.body, model);
@@ -70,13 +73,14 @@ export async function settleAnswer(
   { request, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
   { admitted, served, usage, text, routing }: Answered,
 ): Promise<Completed> {
-  const { id, payer, reservation, requestHash, tier } = admitted;
+  const { id, payer, reservation, payment, requestHash, tier } = admitted;
   const { savedTokens } = admitted.route;
   const finish = ({ receipt, billing }: BilledCall): string =>
     withSvc(text, svcText({ receipt, routing, served, savedTokens, billing }));
   const ended = {
     id,
     reservation,
+    payment,
     model: served.model,
     requestedModel: request.model,
     usage,
@@ -96,6 +100,7 @@ export async function settleAnswer(
     ended,
     (signed) => claim && { ...claim, response: finish(signed) },
   );
+  await payment?.finish(settled.replayed === null ? id : null);
   if (settled.replayed !== null) return replayedAnswer(settled.replayed);
   return { receiptId: id, text: finish(settled), anchorRef: settled.receipt.anchorRef, replayed: false };
 }
@@ -113,7 +118,7 @@ export function replayedAnswer(text: string): Completed {
  */
 export async function orRelease<T>(
   { ledger }: PipelineContext,
-  { reservation }: Pick<Admitted, 'reservation'>,
+  { reservation, payment }: Pick<Admitted, 'reservation' | 'payment'>,
   { signal, headers }: Pick<Call<unknown>, 'signal' | 'headers'>,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -123,6 +128,7 @@ export async function orRelease<T>(
     return result;
   } catch (error) {
     if (reservation.id !== null) await ledger.release(reservation.id);
+    await payment?.finish(null);
     throw error instanceof ProviderError ? publicFailure(signal.reason(error), headers) : error;
   }
 }

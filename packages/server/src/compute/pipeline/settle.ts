@@ -2,6 +2,7 @@ import { type JsonObject, TallyError } from '@tallystick/core';
 import { reused } from '../../http/idempotency.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { AnchorLog } from '../../log/anchor-log.ts';
+import type { OpenPayment } from '../../payments/x402/payments.ts';
 import type { LedgerStore, Settlement } from '../../store/ledger-store.ts';
 import type { IdempotencyRecord, ReceiptRow } from '../../store/store.ts';
 import { billingDocument } from '../billing.ts';
@@ -28,6 +29,8 @@ export interface SettleContext {
 export interface Ended {
   readonly id: string;
   readonly reservation: Reservation;
+  /** The x402 payment that covers it; null where an account does. */
+  readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
   readonly model: Model;
   readonly requestedModel: string;
   readonly usage: Usage;
@@ -136,6 +139,7 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
       usage,
       bill,
       account,
+      payment: ended.payment,
     },
     { now, region: context.region },
   );
