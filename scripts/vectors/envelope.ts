@@ -59,6 +59,14 @@ async function validCases(good: JsonObject): Promise<ReceiptCase[]> {
   return [
     accepts('minimal', 'A free mint by a verified issuer.', good, { nulls }),
     accepts('every member known', 'All that an envelope can say.', everything),
+    accepts(
+      'paid',
+      'It names the transaction that paid for it; the chain was not asked.',
+      await minted({
+        settlement: { chain: 'eip155:8453', asset: 'USDC', tx: `0x${'ab'.repeat(32)}`, amount: '0.0008' },
+      }),
+      { nulls: [...nulls, 'settlement_transaction'] },
+    ),
     accepts('nothing known', 'What is not known is null.', nothing),
     accepts('issuer not known', 'Integrity without trust: the verifier knows nobody.', good, {
       trust: 'empty',

@@ -20,6 +20,8 @@ const { accepts, refuses } = casesOf('profile');
 const { stranger, service, log } = signers;
 const keys = { id: 'key_id', publicKey: 'issuer_pubkey' } as const;
 
+const paid = { tx: `0x${'ab'.repeat(32)}`, amount: '0.0008' } as const;
+
 export const seal = {
   seal_id: 'AAECAwQFBgcICQoLDA0ODw',
   ciphertext_sha256: '1'.repeat(64),
@@ -91,6 +93,18 @@ async function validCases(good: JsonObject): Promise<ReceiptCase[]> {
         seal,
         settlement: { ...facts.settlement, status: 'declared', tx: `0x${'cd'.repeat(32)}` },
       }),
+    ),
+    accepts(
+      'declared',
+      'What the caller declares is not checked.',
+      await emitted('standard', { settlement: { ...facts.settlement, ...paid, status: 'declared' } }),
+      { nulls: ['anchor'] },
+    ),
+    accepts(
+      'paid',
+      'It names the transaction that paid for it; the chain was not asked.',
+      await emitted('standard', { settlement: { ...facts.settlement, ...paid, status: 'confirmed' } }),
+      { nulls: ['anchor', 'settlement_transaction'] },
     ),
     accepts(
       'purpose absent',

@@ -2,6 +2,7 @@ import {
   type AnchorTransaction,
   bothTrusts,
   type JsonValue,
+  type SettlementTransaction,
   type Trust,
   trustOf,
   type Verification,
@@ -25,6 +26,7 @@ export interface Circumstances {
   /** As `verify` of core takes them. */
   readonly anchor?: JsonValue | undefined;
   readonly transaction?: AnchorTransaction | null | undefined;
+  readonly settlement?: SettlementTransaction | null | undefined;
 }
 
 /**

@@ -24,6 +24,11 @@ export async function generateKeyFile(path: string): Promise<Signer> {
 
 /** The signer of a key file. @throws UsageError, json_*, invalid_secret_key */
 export async function readKeyFile(path: string): Promise<Signer> {
+  return createSigner(await readSecretKey(path));
+}
+
+/** The 32-byte secret of a key file, for what a signer can't do. Throws as `readKeyFile` does. */
+export async function readSecretKey(path: string): Promise<Uint8Array> {
   const file = await readJson(path);
   if (!isObject(file) || file.type !== KEY_TYPE || typeof file.secret !== 'string') {
     throw new TallyError(
@@ -31,12 +36,13 @@ export async function readKeyFile(path: string): Promise<Signer> {
       `${path} is not a key file. Make one with: tally keys generate --out <file>`,
     );
   }
-  const signer = await createSigner(fromBase64url(file.secret, 32));
-  if (signer.keyId !== file.key_id) {
+  const secret = fromBase64url(file.secret, 32);
+  const { keyId } = await createSigner(secret);
+  if (keyId !== file.key_id) {
     throw new TallyError(
       'invalid_secret_key',
       `The key_id in ${path} is not that of its secret. Use a copy that was not edited.`,
     );
   }
-  return signer;
+  return secret;
 }

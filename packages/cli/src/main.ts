@@ -2,11 +2,14 @@ import { Command, CommanderError } from 'commander';
 import { anchorCommands } from './commands/anchor.ts';
 import { apiKeyCommands } from './commands/apikey.ts';
 import { compressCommand } from './commands/compress.ts';
+import { devCommands } from './commands/dev.ts';
 import { documentCommands } from './commands/documents.ts';
 import { keyCommands } from './commands/keys.ts';
 import { ledgerCommands } from './commands/ledger.ts';
 import { logCommands } from './commands/log.ts';
 import { meterCommands } from './commands/meter.ts';
+import { orderCommands } from './commands/orders.ts';
+import { payoutCommands } from './commands/payouts.ts';
 import { receiptCommands } from './commands/receipts.ts';
 import { routeCommands } from './commands/route.ts';
 import { serviceCommands } from './commands/service.ts';
@@ -45,6 +48,9 @@ export async function main(args: readonly string[]): Promise<number> {
   logCommands(program, finish);
   apiKeyCommands(program);
   ledgerCommands(program, finish);
+  orderCommands(program);
+  payoutCommands(program, finish);
+  devCommands(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exit;

@@ -9,12 +9,12 @@ import {
 } from '@tallystick/core';
 import type { Command } from 'commander';
 import { rpcOption } from './anchor/rpc-option.ts';
-import { chainAnswer, readAnchor } from './anchor/verify-anchor.ts';
+import { readAnchor } from './anchor/verify-anchor.ts';
+import { type Asked, askNode } from './asking.ts';
 import { nameOf, readJson } from './input.ts';
 import { judge } from './judge.ts';
 import { watchedEvidence } from './meter/progress.ts';
 import { asUsage, describe, EXIT, type Exit, print, printJson, remark, UsageError } from './output.ts';
-import type { ChainAnswer } from './service/chain.ts';
 import { rootFingerprintOption, type TrustSources, trustSources } from './trust-sources.ts';
 import { invalidInput, verdictLines } from './verdict.ts';
 
@@ -71,14 +71,21 @@ export async function verifyFile(
   if (receipt === undefined) return EXIT.failed;
   const { rpc } = options;
   const { sources } = trust;
-  const chain = rpc === undefined ? null : await chainAnswer(receipt, anchor, { rpc, sources });
+  const asked = rpc === undefined ? null : await askNode(receipt, anchor, { rpc, sources });
+  const { anchor: chain = null, settlement = null } = asked ?? {};
   const evidence = evidenceFrom(options.evidence);
-  const judged = await judge(receipt, sources, { now, evidence, anchor, transaction: chain?.transaction });
+  const judged = await judge(receipt, sources, {
+    now,
+    evidence,
+    anchor,
+    transaction: chain?.transaction,
+    settlement: settlement?.transaction,
+  });
   const { check, lines = [] } = add(receipt, judged.verdict);
   const verdict = check === undefined ? judged.verdict : withCheck(judged.verdict, check);
   const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
   if (options.json) {
-    printJson({ ...verdict, trust: account(trust, vouchedBy), ...(chain && { chain: chainAccount(chain) }) });
+    printJson({ ...verdict, trust: account(trust, vouchedBy), ...nodeAccount(chain, settlement) });
   } else {
     const existedAt = chain?.transaction ? formatTimestamp(chain.transaction.blockTime * 1000) : null;
     for (const line of verdictLines(verdict, { name: nameOf(file), vouchedBy, existedAt })) print(line);
@@ -86,8 +93,9 @@ export async function verifyFile(
   }
   advise(verdict, trust);
   if (anchor !== undefined) adviseOnAnchor(anchor, verdict);
-  if (chain?.transaction && !chain.final) {
-    remark(`The node does not call block ${chain.transaction.blockHeight} final yet: ask again later.`);
+  for (const one of [chain, settlement]) {
+    if (!one?.transaction || one.final) continue;
+    remark(`The node does not call block ${one.transaction.blockHeight} final yet: ask again later.`);
   }
   if (!verdict.valid) return EXIT.failed;
   return verdict.issuer.trusted ? EXIT.ok : EXIT.untrusted;
@@ -153,7 +161,15 @@ function account({ sources, refused }: TrustSources, vouchedBy: string | null) {
   return { vouched_by: vouchedBy, bundles, refused };
 }
 
-function chainAccount({ chainId, transaction, final }: ChainAnswer) {
+/** By what was asked about: the anchor as `chain`, the settlement under its name. */
+function nodeAccount(chain: Asked['anchor'], settlement: Asked['settlement']) {
+  return {
+    ...(chain && { chain: chainAccount(chain) }),
+    ...(settlement && { settlement: chainAccount(settlement) }),
+  };
+}
+
+function chainAccount({ chainId, transaction, final }: NonNullable<Asked['anchor' | 'settlement']>) {
   return {
     chain_id: chainId,
     block_height: transaction?.blockHeight ?? null,

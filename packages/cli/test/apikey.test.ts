@@ -53,6 +53,7 @@ describe('API keys on the data of a running service', () => {
         label: `for ${tier}`,
         created_at: expect.stringMatching(/^\d{4}-.*Z$/),
         revoked_at: null,
+        expires_at: null,
       });
       expect(shown.stdout).toContain(made.id);
       expect(listed.stdout + shown.stdout).not.toContain(made.key);

@@ -69,6 +69,8 @@ export const errorTable = {
   api_key_missing: { status: 401, title: 'An API key is required' },
   api_key_invalid: { status: 401, title: 'The API key is malformed or unknown' },
   api_key_revoked: { status: 401, title: 'The API key was revoked' },
+  api_key_expired: { status: 401, title: 'The time that the API key was paid for is over' },
+  order_not_found: { status: 404, title: 'There is no such order' },
   quota_exceeded: { status: 429, title: 'The quota of the API key is used up' },
   // The anchor log
   anchor_unavailable: { status: 503, title: 'The anchor log takes no hashes just now' },
@@ -105,6 +107,13 @@ export const errorTable = {
   provider_failed: { status: 502, title: 'The provider failed' },
   provider_timeout: { status: 504, title: 'The provider took too long' },
   client_closed: { status: 499, title: 'The client left before the answer' },
+  // Payments
+  payment_required: { status: 402, title: 'A payment is required' },
+  payment_malformed: { status: 400, title: 'The payment is malformed' },
+  payment_reused: { status: 409, title: 'The payment came with another request before' },
+  payment_in_progress: { status: 409, title: 'The payment is being settled' },
+  payment_unconfirmed: { status: 503, title: 'The chain does not show the payment yet' },
+  payment_owed: { status: 402, title: 'An earlier call is not paid for' },
   // Members
   handle_taken: { status: 409, title: 'Another member has the handle' },
   // Trust bundles

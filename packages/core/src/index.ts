@@ -13,6 +13,7 @@ export {
   verifyEd25519,
 } from './ed25519/profile.ts';
 export { createSigner, generateSecretKey, publicKeyOf, type Signer } from './ed25519/signer.ts';
+export { x25519PublicKeyOf, x25519SecretKeyOf } from './ed25519/x25519.ts';
 export { fromBase58, toBase58 } from './encoding/base58.ts';
 export { fromBase64url, toBase64url } from './encoding/base64url.ts';
 export { concatBytes, equalBytes, utf8 } from './encoding/bytes.ts';
@@ -127,6 +128,7 @@ export {
   type SettlementReference,
   type Subject,
 } from './receipts/profiles.ts';
+export type { NamedSettlement, SettlementTransaction } from './receipts/settlement.ts';
 export { isObject } from './receipts/shape.ts';
 export { openSeal, type SealedDocument, type SealReference, seal, sealReference } from './seal.ts';
 export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';
@@ -145,6 +147,7 @@ export {
   type IssuerRecord,
   KEY_PURPOSES,
   type KeyPurpose,
+  type Payee,
   REVOCATION_REASONS,
   type RevocationReason,
   type Trust,
@@ -160,4 +163,4 @@ export {
   type StatementFacts,
   signStatement,
 } from './trust/statements.ts';
-export { type Verification, type VerifyOptions, verify, verifyParsed } from './verify.ts';
+export { settlementOf, type Verification, type VerifyOptions, verify, verifyParsed } from './verify.ts';

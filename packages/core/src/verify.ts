@@ -26,6 +26,7 @@ import {
 } from './receipts/family.ts';
 import { issueReceipt } from './receipts/issue.ts';
 import { fullReceipt, legacyReceipt, nanoReceipt } from './receipts/profile-family.ts';
+import { checkSettlement, type NamedSettlement, type SettlementTransaction } from './receipts/settlement.ts';
 import { isObject } from './receipts/shape.ts';
 import { utf8Length } from './receipts/size.ts';
 import { formatTimestamp } from './time.ts';
@@ -43,6 +44,8 @@ export interface VerifyOptions {
   readonly anchor?: JsonValue | undefined;
   /** The anchor's transaction as the chain has it; null where the chain has none; absent where it was not asked. */
   readonly transaction?: AnchorTransaction | null | undefined;
+  /** The transaction that the receipt names as its settlement; null and absent as for `transaction`. */
+  readonly settlement?: SettlementTransaction | null | undefined;
   readonly engine?: Ed25519Engine | undefined;
 }
 
@@ -126,7 +129,12 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
   const anchor = await judgeAnchor(family, document, options.anchor, facts);
   const issuer = judgeIssuer(claims, key.publicKey, trust, anchor.existedAt, family.keyPurpose);
-  const contradictionChecks = [timeCheck(claims, options.now), ...issuer.checks, ...anchor.checks];
+  const contradictionChecks = [
+    timeCheck(claims, options.now),
+    ...issuer.checks,
+    ...anchor.checks,
+    ...settlementChecks(family, document, options.settlement, trust),
+  ];
   const holds = (checks: readonly Check[]): boolean => checks.every(({ ok }) => ok !== false);
   const integrity = holds(integrityChecks);
   const valid = integrity && holds(contradictionChecks);
@@ -146,6 +154,24 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
     checks: [...integrityChecks, ...contradictionChecks],
     verified_at: formatTimestamp(options.now),
   };
+}
+
+function settlementChecks(
+  family: Family,
+  document: JsonObject,
+  transaction: SettlementTransaction | null | undefined,
+  { anchors }: Trust,
+): Check[] {
+  const named = family.settlement?.(document) ?? null;
+  const payees = anchors.flatMap((authority) => authority.payees ?? []);
+  return named === null ? [] : [checkSettlement(named, transaction, payees)];
+}
+
+/** The settlement that a receipt names; null where it is no receipt, or names none. */
+export function settlementOf(document: JsonValue): NamedSettlement | null {
+  const family = isObject(document) ? familyOf(document) : null;
+  if (!isObject(document) || family === null || family.shape(document) !== null) return null;
+  return family.settlement?.(document) ?? null;
 }
 
 const nobody = trustOf([]);

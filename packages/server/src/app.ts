@@ -1,6 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server';
+import { urlsOf } from './config.ts';
 import { type Api, createApi } from './http/api.ts';
 import { anchorRoutes } from './routes/anchor.ts';
+import { balanceRoutes } from './routes/balance.ts';
 import { chooseRoutes } from './routes/choose.ts';
 import { benchmarkRoutes } from './routes/compute-benchmark.ts';
 import { callRoutes } from './routes/compute-chat.ts';
@@ -9,11 +11,14 @@ import { memberRoutes } from './routes/compute-members.ts';
 import { computeReadRoutes } from './routes/compute-reads.ts';
 import { computeRootRoutes } from './routes/compute-root.ts';
 import { issuerRoutes } from './routes/issuers.ts';
+import { keyOrderRoutes } from './routes/key-orders.ts';
 import { logRoutes } from './routes/log.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { metaRoutes } from './routes/meta.ts';
 import { meteringRoutes } from './routes/metering.ts';
 import { pageRoutes } from './routes/pages.ts';
+import { paidRoutes } from './routes/paid.ts';
+import { payableRoutes } from './routes/payable.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import { verifyRoutes } from './routes/verify.ts';
 import type { Services } from './services.ts';
@@ -37,6 +42,9 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
     ...meteringRoutes(services),
     ...verifyRoutes(services),
     ...anchorRoutes(services),
+    ...keyOrderRoutes(services),
+    ...balanceRoutes(services),
+    ...paidRoutes(services),
     ...logRoutes(services),
     ...chooseRoutes(services),
     ...issuerRoutes(services),
@@ -50,6 +58,7 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
   api.add(
     ...endpoints,
     ...mcpRoutes(services, { api, endpoints, extend: extendMcp }),
+    ...payableRoutes(services.payments, { endpoints, urlOf: urlsOf(config) }),
     ...pageRoutes(services),
     ...metaRoutes({ api, metrics, measure: services.measure, ready: services.ready }),
   );

@@ -3,7 +3,9 @@ import { join, resolve } from 'node:path';
 import { didSvc } from '@tallystick/core';
 import type { Finality } from './chain/reader.ts';
 import { type ComputeConfig, readCompute } from './config-compute.ts';
+import { type PaymentsConfig, readPayments } from './config-payments.ts';
 import { matches, type Reader, reader } from './config-reader.ts';
+import { readSales, type SalesConfig } from './config-sales.ts';
 import { parseWitness } from './config-witness.ts';
 import type { WitnessConfig } from './log/witness-client.ts';
 
@@ -38,6 +40,8 @@ export interface Config {
   /** Further names by which `/mcp` may be called, and of origins that may call it, beside those of the public URLs. */
   readonly mcpHosts: readonly string[];
   readonly compute: ComputeConfig;
+  readonly payments: PaymentsConfig;
+  readonly sales: SalesConfig;
 }
 
 type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
@@ -116,6 +120,7 @@ function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Con
   const port = read.integer('PORT', 8787, 0, 65_535);
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
   const urls = readUrls(read, localOrigin(host, port));
+  const chain = readChain(read, dataDir, production);
   return {
     mode: production ? 'production' : 'development',
     host,
@@ -125,7 +130,7 @@ function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Con
     handle: read.explicit('TALLY_HANDLE', 'local', { accepts: isHandle, example: 'acme' }),
     database: readDatabase(read, dataDir),
     keyring: readKeyring(read, dataDir),
-    chain: readChain(read, dataDir, production),
+    chain,
     log: readLog(read, urls, production),
     region: read.optional('TALLY_REGION', { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' }),
     freeMintPerDay: read.integer('TALLY_FREE_MINT_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
@@ -135,6 +140,8 @@ function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Con
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
     compute: readCompute(read, env),
+    payments: readPayments(read, { production, chain }),
+    sales: readSales(read, production),
   };
 }
 
@@ -267,6 +274,14 @@ export function withAddress(config: Config, address: { port: number }): Config {
   const derived = Object.fromEntries(config.derivedUrls.map((field) => [field, at]));
   const log = config.log.originDerived ? { ...config.log, origin: withoutScheme(at) } : config.log;
   return { ...config, port: address.port, ...derived, log };
+}
+
+/** The public URL of a path. */
+export function urlsOf({
+  apiUrl,
+  receiptsUrl,
+}: Pick<Config, 'apiUrl' | 'receiptsUrl'>): (path: string) => string {
+  return (path) => (path.startsWith('/v1/receipt') ? receiptsUrl : apiUrl) + path;
 }
 
 /** A wildcard address is nothing a client can call, so it becomes `localhost`. */

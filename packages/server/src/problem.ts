@@ -1,6 +1,7 @@
-import { type ErrorCode, errorTable, TallyError } from '@tallystick/core';
+import { type ErrorCode, errorTable, type JsonObject, TallyError } from '@tallystick/core';
 import type { Answer } from './http/answer.ts';
 import type { OpenAiError } from './http/openai-error.ts';
+import { PaymentRequiredError } from './payments/payment-required.ts';
 
 /** A problem document (RFC 9457, section 3.1) with the members that every error of this service has. */
 export interface Problem {
@@ -14,6 +15,8 @@ export interface Problem {
   readonly field?: string;
   /** The same in OpenAI's form, under `/v1/compute/`. */
   readonly error?: OpenAiError;
+  /** How to pay: what `PAYMENT-REQUIRED` carries. */
+  readonly payment?: JsonObject;
   /** `urn:request:<id>`, the id being the one in `X-Request-Id`. */
   readonly instance?: string;
 }
@@ -32,6 +35,7 @@ export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestI
     detail: error.message,
     code: error.code,
     ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error instanceof PaymentRequiredError && { payment: error.payment }),
     ...(docs.requestId === undefined ? {} : { instance: `urn:request:${docs.requestId}` }),
   };
 }

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { didSvc, TallyError, toBase64url } from '@tallystick/core';
+import { didSvc, type Payee, TallyError, toBase64url } from '@tallystick/core';
 import type { Logger } from 'pino';
 import { type Agents, createAgents } from './agents/agents.ts';
 import { createAnchorMetrics } from './anchor-metrics.ts';
@@ -9,7 +9,7 @@ import { createPostingKey, readPostingKey } from './chain/posting-key.ts';
 import { type Callers, createCallers } from './compute/caller.ts';
 import { createFreeReads, type FreeReads } from './compute/free-reads.ts';
 import { type Compute, openCompute } from './compute/open.ts';
-import type { Config, Keyring as KeyringConfig } from './config.ts';
+import { type Config, type Keyring as KeyringConfig, urlsOf } from './config.ts';
 import { type Clients, createClients } from './http/client.ts';
 import { createTurns, type Turns } from './http/turns.ts';
 import { createKeyring } from './issuers/keyring.ts';
@@ -22,6 +22,11 @@ import type { AnchorLog } from './log/anchor-log.ts';
 import { openAnchorLog } from './log/open-log.ts';
 import { repeat } from './log/repeat.ts';
 import { createLogger, createMetrics, type Metrics } from './observability.ts';
+import type { Money } from './payments/chain/open.ts';
+import { createKeySales, type KeySales } from './payments/keys/issue.ts';
+import type { TreasuryService } from './payments/treasury/open.ts';
+import type { Payments } from './payments/x402/payments.ts';
+import { pricesValidFrom } from './receipts/price-ladder.ts';
 import { purgeExpired } from './receipts/retention.ts';
 import type { Store } from './store/store.ts';
 
@@ -46,6 +51,16 @@ export interface Services {
   readonly logKey: Uint8Array;
   /** Where roots are posted; null where they are not. */
   readonly chain: Chain | null;
+  /** Where money moves; null with payments off. */
+  readonly money: Money | null;
+  /** x402; null with payments off. */
+  readonly payments: Payments | null;
+  /** Keys that are paid for. */
+  readonly keySales: KeySales;
+  /** What comes to the treasury and leaves it; null with payments off. */
+  readonly treasury: TreasuryService | null;
+  /** Since when the prices are what they are, in unix seconds. */
+  readonly pricesValidFrom: number;
   /** Idempotent requests that may not run beside themselves, by their scope. */
   readonly turns: Turns;
   /** Brings the metrics up to date that are looked at now and then. */
@@ -63,6 +78,9 @@ const CHAIN_TIMEOUT_MS = 10_000;
 const DEVNET_WEI = 10n ** 19n;
 const PURGE_MS = 3_600_000;
 const EXPIRE_MS = 60_000;
+const SWEEP_MS = 30_000;
+/** Claiming costs gas, and a channel's payer can take back what is not claimed 15 minutes after asking for it. */
+const COLLECT_MS = 300_000;
 
 /** Opens the database, the keys, the chain and the log. In development a keyring is made where there is none. */
 export async function openServices(config: Config, clock: () => number = Date.now): Promise<Services> {
@@ -93,7 +111,8 @@ async function openAll(
     writeFirstKeyring(config.keyring.path, await createKeyring(did, clock()), passphrase);
   }
   const issuer = await openOwnIssuer(config.keyring.path, did, passphrase);
-  const chain = await openChain(config, logger, closing);
+  const { chain, rpcUrl } = await openChain(config, logger, closing);
+  const money = await openMoney(config, rpcUrl);
   const store = await openStore(config);
   closing.push(() => store.close());
   const logSigner = issuer.signer('log');
@@ -117,6 +136,7 @@ async function openAll(
   await recordAnchors(store, {
     log: { origin: log.origin, key_id: logSigner.keyId, public_key: toBase64url(logSigner.publicKey) },
     chain: chain && { network: chain.network, chain_id: chain.chainId, address: chain.address },
+    payees: money === null ? [] : [payeeOf(money)],
   });
   await refreshTrust(store, issuer.keyring, clock());
   const trust = await openTrustService(store, issuer);
@@ -159,8 +179,40 @@ async function openAll(
   const compute = openCompute({ config, store, issuer, log, registry: metrics.registry, clock, logger });
   closing.push(() => compute.close());
   const registry = createRegistry(store, issuer, clock);
+  const payments = await openX402({ config, money, store, issuer, clock, logger });
+  if (payments !== null) {
+    await careful('sweeping payments', () => payments.sweep())();
+    const stopPayments = [
+      repeat(
+        SWEEP_MS,
+        careful('sweeping payments', () => payments.sweep()),
+      ),
+      repeat(
+        COLLECT_MS,
+        careful('collecting vouchers', async () => void (await payments.collect())),
+      ),
+    ];
+    closing.push(async () => {
+      await Promise.all(stopPayments.map((stop) => stop()));
+    });
+  }
+  const treasury =
+    money &&
+    (await import('./payments/treasury/open.ts')).openTreasury({
+      config,
+      store,
+      issuer,
+      registry,
+      money,
+      ownerOf: async (transfer) => payments && payments.ownerOf(transfer),
+      clock,
+      logger,
+    });
+  if (treasury !== null) closing.push(() => treasury.close());
+  // What the treasury holds is read before anything is paid into it, so that no payment counts twice.
+  if (treasury !== null) await careful('reading the treasury', () => treasury.watch())();
   const clients = createClients(config.trustedProxies);
-  const apiKeys = createApiKeys(store, issuer);
+  const apiKeys = createApiKeys(store, issuer, clock);
   const agents = createAgents({ config, store, registry, clock });
   const development = config.mode === 'development';
 
@@ -176,15 +228,20 @@ async function openAll(
     clients,
     apiKeys,
     agents,
-    callers: createCallers({ agents, apiKeys }, development),
+    callers: createCallers({ agents, apiKeys }, { development, payments: payments !== null }),
     freeReads: createFreeReads(
-      { agents, apiKeys, clients, store, clock },
+      { agents, apiKeys, clients, store, payments, clock },
       { perDay: config.freeReadPerDay, development },
     ),
     compute,
     log,
     logKey: logSigner.publicKey,
     chain,
+    money,
+    payments,
+    keySales: createKeySales({ store, issuer, prices: config.sales.prices, clock }),
+    treasury,
+    pricesValidFrom: await pricesValidFrom(store, { config, money, now: clock() }),
     turns: createTurns(),
     measure: careful('measuring', async () => {
       await compute.measure();
@@ -212,8 +269,8 @@ async function openChain(
   { mode, dataDir, chain: { id, network, rpcUrl, devnet, postingKeyFile, finality } }: Config,
   logger: Logger,
   closing: (() => Promise<void>)[],
-): Promise<Chain | null> {
-  if (rpcUrl === null && !devnet) return null;
+): Promise<OpenedChain> {
+  if (rpcUrl === null && !devnet) return { chain: null, rpcUrl: null };
   if (mode === 'development' && !existsSync(postingKeyFile)) createPostingKey(postingKeyFile);
   if (!existsSync(postingKeyFile)) {
     throw new TallyError(
@@ -225,13 +282,51 @@ async function openChain(
   const { openEvmChain } = await import('./chain/evm.ts');
   const open = (url: string): Chain =>
     openEvmChain({ rpcUrl: url, chainId: id, network, secretKey, finality, timeoutMs: CHAIN_TIMEOUT_MS });
-  if (rpcUrl !== null) return open(rpcUrl);
+  if (rpcUrl !== null) return { chain: open(rpcUrl), rpcUrl };
   const { startDevnet } = await import('./chain/devnet.ts');
   const started = await startDevnet({ dataDir, chainId: id, logger });
   closing.push(() => started.stop());
   const chain = open(started.rpcUrl);
   await started.fund(chain.address, DEVNET_WEI);
-  return chain;
+  return { chain, rpcUrl: started.rpcUrl };
+}
+
+interface OpenedChain {
+  readonly chain: Chain | null;
+  readonly rpcUrl: string | null;
+}
+
+const payeeOf = ({ chainId, token, treasury }: Money): Payee => ({
+  chain_id: chainId,
+  asset: 'USDC',
+  token: token.usdc,
+  decimals: 6,
+  address: treasury,
+});
+
+/** What pays speaks to the chain too, and is loaded only where somebody pays. */
+async function openMoney(config: Config, rpcUrl: string | null): Promise<Money | null> {
+  if (config.payments.mode === 'off' || rpcUrl === null) return null;
+  return (await import('./payments/chain/open.ts')).openMoney(config, rpcUrl);
+}
+
+/** The x402 packages are loaded only where somebody pays. */
+async function openX402({
+  config,
+  money,
+  ...means
+}: Pick<Services, 'config' | 'money' | 'store' | 'issuer' | 'clock' | 'logger'>): Promise<Payments | null> {
+  if (money === null) return null;
+  const { payments, compute } = config;
+  const { openPayments } = await import('./payments/x402/open.ts');
+  return openPayments({
+    ...means,
+    money,
+    facilitatorUrl: payments.facilitatorUrl,
+    waitMs: payments.waitSeconds * 1_000,
+    urlOf: urlsOf(config),
+    maxCallMs: compute.maxCallMs,
+  });
 }
 
 /** The adapter that the configuration names; each is loaded only when it is used. */

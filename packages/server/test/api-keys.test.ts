@@ -28,7 +28,7 @@ async function newKey(tier: 'pro' | 'scale' = 'pro') {
 function withoutKeyStore() {
   const { store, issuer } = service.services;
   const broken = { ...store.apiKeys, find: async () => Promise.reject(new Error('asked')) };
-  return { ...service.services, apiKeys: createApiKeys({ apiKeys: broken }, issuer) };
+  return { ...service.services, apiKeys: createApiKeys({ apiKeys: broken }, issuer, service.clock) };
 }
 
 describe.each(DATABASES)('API keys on %s', (database) => {
@@ -52,6 +52,7 @@ describe.each(DATABASES)('API keys on %s', (database) => {
         label: 'a customer',
         created_at: '2027-03-01T12:00:00Z',
         revoked_at: '2027-03-01T12:01:00Z',
+        expires_at: null,
       },
     ]);
     await expect(revokeApiKey(service.services.store, 'key_x', service.clock())).rejects.toMatchObject({

@@ -232,6 +232,7 @@ it('every code that a client can be answered is 4xx but those of our own faults'
     'no_model_available',
     'provider_failed',
     'provider_timeout',
+    'payment_unconfirmed',
     'trust_unavailable',
   ]);
 });

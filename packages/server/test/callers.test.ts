@@ -35,7 +35,7 @@ async function asked<T>(
 }
 
 const callerOf = ({ headers = {}, development = false }: Options) =>
-  asked(headers, createCallers(service.services, development).callerOf);
+  asked(headers, createCallers(service.services, { development, payments: false }).callerOf);
 
 async function proof(): Promise<{ did: string; headers: Record<string, string> }> {
   const signer = await createSigner(generateSecretKey());
@@ -130,7 +130,8 @@ describe.each(DATABASES)('free reads on %s', (database) => {
       counted.push(counter.replace(/^free-read:\d+:/, ''));
       return { allowed: true, used: 1 };
     };
-    const means = { ...service.services, clock: service.clock, store: { consume } };
+    const { ledger } = service.services.store;
+    const means = { ...service.services, clock: service.clock, store: { consume, ledger } };
     const reads = createFreeReads(means, { perDay: 3, development: false });
     const { did, headers } = await proof();
     await asked(headers, reads.admit);

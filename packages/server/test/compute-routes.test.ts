@@ -219,11 +219,11 @@ describe('in production', () => {
     const { services } = routed.service;
     const { agents, apiKeys, compute } = services;
     const config = { ...services.config, mode: 'production' as const };
-    const pipeline = { ...compute.pipeline, development: false };
+    const pipeline = { ...compute.pipeline, development: false, freeToAll: false };
     return createApp({
       ...services,
       config,
-      callers: createCallers({ agents, apiKeys }, false),
+      callers: createCallers({ agents, apiKeys }, { development: false, payments: false }),
       compute: { ...compute, pipeline },
     });
   };

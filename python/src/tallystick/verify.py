@@ -125,6 +125,7 @@ def verify(
         _time_check(claims, at),
         *issuer.checks,
         *anchored.checks,
+        *_settlement_checks(family, receipt),
     ]
     valid = _holds(checks)
     return Verification(
@@ -143,6 +144,12 @@ def verify(
         checks=tuple(checks),
         verified_at=format_timestamp(at),
     )
+
+
+def _settlement_checks(family: Family, receipt: JsonObject) -> list[Check]:
+    tx = family.settlement(receipt)
+    detail = f"The chain was not asked whether {tx} has paid."
+    return [] if tx is None else [unchecked("settlement_transaction", detail)]
 
 
 def _holds(checks: Iterable[Check]) -> bool:

@@ -1,5 +1,6 @@
 import type { Tier } from '@tallystick/server';
 import { type Command, Option } from 'commander';
+import { urlOption } from '../client.ts';
 import { UsageError } from '../output.ts';
 
 /** The server's module is loaded only when it is needed. */
@@ -44,7 +45,33 @@ export function apiKeyCommands(program: Command): void {
       requireId(id);
       await (await import('../service/api-keys.ts')).revoke(id, options);
     });
+
+  openCommand(keys);
 }
+
+function openCommand(keys: Command): void {
+  keys
+    .command('open')
+    .summary('open a key that was sealed to your DID')
+    .description(
+      'Opens a bought key that was sealed to a DID, with the key file of that DID, and prints it. The order is asked for at the service; the key file stays here.',
+    )
+    .argument(
+      '<order>',
+      'the id of the order (ord_…), or a file with its sealed document, - for standard input',
+    )
+    .requiredOption('--key <file>', 'your key file')
+    .addOption(urlOption())
+    .option('--json', 'as JSON')
+    .addHelpText('after', OPEN_HELP)
+    .action(async (order: string, options: { key: string; url: string; json?: boolean }) =>
+      (await import('../service/open-key.ts')).open(order, options),
+    );
+}
+
+const OPEN_HELP = `
+Example:
+  $ tally apikey open ord_7d0b6f4e --key agent.json > scale.key`;
 
 const CREATE_HELP = `
 Tiers:

@@ -67,9 +67,22 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
     .action(async (options: { json?: boolean }) =>
       finish(await (await import('../service/ledger.ts')).check(options)),
     );
+
+  ledger
+    .command('reconcile')
+    .summary('whether ledger and chain agree')
+    .description(
+      'Compares the books with the chain: every transfer from and to the treasury has its posting, every posting its transfer, and the balances are equal. Transfers that are not confirmed yet count as pending. Exit status 1 where they differ.',
+    )
+    .option('--own <tx>', 'first book this transaction, by which you took money out by hand', transaction)
+    .option('--json', 'as JSON')
+    .action(async (options: { own?: string; json?: boolean }) =>
+      finish(await (await import('../service/reconcile.ts')).reconcile(options)),
+    );
 }
 
-const ACCOUNT = 'a caller, or external, revenue, development or provider:<name>';
+const ACCOUNT =
+  'a caller, or external, owner, revenue, refunds, withdrawals, development, provider:<name> or chain:<network>';
 
 const CREDIT_HELP = `
 Example:
@@ -84,13 +97,22 @@ function caller(name: string): string {
 }
 
 function account(name: string): string {
-  if (/^(?:external|revenue|development|provider:[\w.-]+)$/.test(name)) return name;
+  if (OWN_ACCOUNT.test(name)) return name;
   return caller(name.replace(/^caller:/, ''));
 }
+
+/** The service's own; all else is a caller's. */
+const OWN_ACCOUNT =
+  /^(?:external|owner|revenue|refunds|withdrawals|development|provider:[\w.-]+|(?:chain|promised):eip155:\d+)$/;
 
 function text(value: string): string {
   if (value !== '' && value.length <= MAX_TEXT) return value;
   throw new UsageError(`A reference or memo has 1 to ${MAX_TEXT} characters.`);
+}
+
+function transaction(value: string): string {
+  if (/^0x[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase();
+  throw new UsageError('A transaction is 0x and 64 hex digits.');
 }
 
 function lineNumber(value: string): number {

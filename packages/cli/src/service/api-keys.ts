@@ -49,8 +49,9 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
   if (keys.length === 0) remark('There is no API key yet. Make one with: tally apikey create --tier pro');
 }
 
-function keyLine({ id, tier, label, created_at, revoked_at }: ApiKeyListing): string {
-  const state = revoked_at === null ? 'active' : paint('yellow', `revoked ${revoked_at}`);
+function keyLine({ id, tier, label, created_at, revoked_at, expires_at }: ApiKeyListing): string {
+  const active = expires_at === null ? 'active' : `paid until ${expires_at}`;
+  const state = revoked_at === null ? active : paint('yellow', `revoked ${revoked_at}`);
   const name = label === null ? '' : `  ${printable(label)}`;
   return `${id}  ${tier.padEnd(10)}  ${paint('dim', `made ${created_at}`)}  ${state}${name}`;
 }

@@ -1,9 +1,16 @@
-import { type AnchoredResult, type AnchorTransaction, TallyError } from '@tallystick/core';
-import { type ChainReader, openChainReader } from '@tallystick/server';
+import {
+  type AnchoredResult,
+  type AnchorTransaction,
+  type NamedSettlement,
+  TallyError,
+} from '@tallystick/core';
+import { type ChainReader, openChainReader, readSettlement, type SettlementAnswer } from '@tallystick/server';
 import { asUsage, UsageError } from '../output.ts';
 import type { TrustSource } from '../trust-sources.ts';
 
 const TIMEOUT_MS = 15_000;
+
+export type { SettlementAnswer } from '@tallystick/server';
 
 /** What a node says of an anchor's transaction. */
 export interface ChainAnswer {
@@ -71,4 +78,21 @@ async function read(reader: ChainReader, txHash: string): Promise<ChainAnswer> {
     transaction: { chainId, txHash, blockHeight, blockTime, from, data },
     final: blockHeight <= (await reader.finalHeight()),
   };
+}
+
+/**
+ * Asks which tokens the transaction has moved that a receipt names as its settlement. The receipt itself says which
+ * chain that is.
+ * @throws UsageError where the node is of another chain or doesn't answer
+ */
+export async function askSettlement(
+  { tx }: NamedSettlement,
+  chainId: number,
+  rpcUrl: string,
+): Promise<SettlementAnswer> {
+  try {
+    return await readSettlement({ rpcUrl, chainId, timeoutMs: TIMEOUT_MS }, tx);
+  } catch (error) {
+    throw asUsage(error);
+  }
 }

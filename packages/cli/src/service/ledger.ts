@@ -100,7 +100,10 @@ export async function check({ json }: { json?: boolean }): Promise<Exit> {
 
 /** The service's own accounts go by their names; all else is a caller. */
 function accountOf(name: string): string {
-  const isOwn = /^(?:external|revenue|development|provider:.+|caller:.+)$/.test(name);
+  const isOwn =
+    /^(?:external|owner|revenue|refunds|withdrawals|development|(?:provider|chain|promised|caller):.+)$/.test(
+      name,
+    );
   return isOwn ? name : callerAccount(name);
 }
 

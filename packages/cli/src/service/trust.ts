@@ -51,8 +51,8 @@ function draftOf(document: JsonValue, name: string): Omit<TrustBundleFacts, 'iss
   if (!isObject(document) || typeof document.version !== 'number' || !Array.isArray(document.issuers)) {
     throw new TallyError('trust_invalid', `${name} is not a draft. Make one with: tally trust draft`);
   }
-  const { version, issuers, log = null, chain = null } = document;
-  return { version, issuers, log, chain } as unknown as TrustBundleFacts;
+  const { version, issuers, log = null, chain = null, payees } = document;
+  return { version, issuers, log, chain, payees } as unknown as TrustBundleFacts;
 }
 
 /** Publishes a signed bundle. @throws the trust_* codes */

@@ -2,9 +2,10 @@ import type { Signer } from '../ed25519/signer.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { canonicalize } from '../json/canonical.ts';
-import type { JsonObject } from '../json/types.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
 import { formatTimestamp, secondsOf } from '../time.ts';
 import { type Family, SCHEMA_VERSION, withoutUnsigned } from './family.ts';
+import { namedSettlement } from './settlement.ts';
 import {
   boolean,
   bytes32,
@@ -46,6 +47,12 @@ export type EnvelopeFacts = {
     readonly amount?: string;
     /** The kind of account that paid. */
     readonly account?: string;
+    /** Address that paid, of an x402 payment. */
+    readonly payer?: string;
+    /** Id of the x402 payment. */
+    readonly payment?: string;
+    /** Of the receipt whose delivery is settled, where this one is of the settlement alone. */
+    readonly receipt_id?: string;
   };
   /** Of an inference call (spec/compute.md). */
   readonly call?: {
@@ -147,6 +154,7 @@ interface Envelope extends JsonObject {
   receipt_id: string;
   request: { origin: string | null };
   operator: { entity: string | null };
+  settlement: { chain: string | null; asset: string | null; [member: string]: JsonValue };
   signatures: { requester: string | null; operator: string | null; svc: string };
   issued_at: string;
   key_id: string;
@@ -186,6 +194,12 @@ export const envelope: Family = {
       { role: 'requester', did: request.origin, signature: signatures.requester },
       { role: 'operator', did: operator.entity, signature: signatures.operator },
     ];
+  },
+  settlement(document) {
+    const { chain, asset, tx, amount, payer } = (document as Envelope).settlement;
+    // CAIP-2.
+    const id = /^eip155:([1-9]\d{0,14})$/.exec(chain ?? '')?.[1];
+    return namedSettlement({ chainId: id === undefined ? null : Number(id), asset, tx, amount, payer });
   },
   rules: () => [],
 };

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import type { KeyPurpose } from '../trust/issuer.ts';
+import type { NamedSettlement } from './settlement.ts';
 import type { Fault } from './shape.ts';
 
 /** The version that envelopes and profiles declare (specification 2.8). */
@@ -61,6 +62,8 @@ export interface Family {
   /** The document as it is anchored: without unsigned members and counter-signatures, with the issuer's signature. */
   anchored(document: JsonObject): JsonObject;
   counterSignatures(document: JsonObject): readonly CounterSignature[];
+  /** The transaction that the receipt says has paid for it; null, like the absence of this, where it names none. */
+  settlement?(document: JsonObject): NamedSettlement | null;
   /** The family's own rules, each by name. */
   rules(document: JsonObject, evidence: Iterable<JsonValue> | undefined): Iterable<Check>;
 }

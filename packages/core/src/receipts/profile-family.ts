@@ -1,6 +1,7 @@
-import type { JsonObject } from '../json/types.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
 import { secondsOf } from '../time.ts';
 import { type Family, SCHEMA_VERSION, withoutUnsigned } from './family.ts';
+import { namedSettlement } from './settlement.ts';
 import {
   boolean,
   bytes32,
@@ -100,6 +101,10 @@ interface Full extends Referenced {
   issued_at: string;
 }
 
+interface Paid extends Full {
+  settlement_reference: { chain_id: number; asset: string; [member: string]: JsonValue };
+}
+
 interface Nano extends Referenced {
   k: string;
   ts: number;
@@ -162,6 +167,11 @@ export const fullReceipt: Family = {
   recognises: (document) => document.receipt_profile !== undefined && isObject(document.receipt),
   shape: (document) => (document.receipt_profile === 'pq' ? pqShape : standardShape)(document, ''),
   claims: (document) => fullClaims(document, document.receipt_profile),
+  settlement(document) {
+    const { status, chain_id, asset, tx, amount } = (document as Paid).settlement_reference;
+    // What the caller has declared was checked by nobody, and says nothing of who was paid.
+    return status === 'confirmed' ? namedSettlement({ chainId: chain_id, asset, tx, amount }) : null;
+  },
 };
 
 export const legacyReceipt: Family = {

@@ -29,6 +29,8 @@ export interface SettlementReference {
   /** `none`: nothing was said; `declared`: the caller says so; `confirmed`: the transaction was checked. */
   readonly status: 'none' | 'declared' | 'confirmed';
   readonly tx: string | null;
+  /** What the transaction moved: decimal text, in the asset. Only where it is `confirmed`. */
+  readonly amount?: string;
 }
 
 export interface ProfileFacts {

@@ -89,6 +89,23 @@ describe('a bundle', () => {
     });
   });
 
+  test('may name those who are paid, each in full', async () => {
+    const payee = {
+      chain_id: 8453,
+      asset: 'USDC',
+      token: `0x${'01'.repeat(20)}`,
+      decimals: 6,
+      address: `0x${'02'.repeat(20)}`,
+    };
+    const { bundle: read } = await checkTrustBundle(await bundleOf({ payees: [payee] }), { now: NOW });
+    expect(read.payees).toEqual([payee]);
+    expect(bundle).not.toHaveProperty('payees');
+    for (const payees of [payee, [{ ...payee, decimals: '6' }], [{ ...payee, address: '' }]]) {
+      const wrong = await signed({ ...bundle, payees });
+      await expect(checkTrustBundle(wrong, { now: NOW })).rejects.toEqual(code('trust_invalid'));
+    }
+  });
+
   test('may name neither log nor chain', async () => {
     const bare = await bundleOf({ log: null, chain: null, issuers: [] });
     await expect(checkTrustBundle(bare, { now: NOW })).resolves.toMatchObject({

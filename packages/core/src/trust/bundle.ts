@@ -17,6 +17,7 @@ import {
   nonEmptyText,
   nullable,
   object,
+  type Rule,
   signature,
   timestamp,
 } from '../receipts/shape.ts';
@@ -47,24 +48,39 @@ export interface TrustPin {
   readonly bundle_sha256: string;
 }
 
-const bundleShape = object({
-  type: constant(TRUST_TYPE),
-  version: integer(1),
-  issued_at: timestamp,
-  expires_at: timestamp,
-  root: object({ key_id: keyId, public_key: bytes32 }),
-  issuers: (value, path) => {
-    if (!Array.isArray(value)) return { field: path, expected: 'a list of issuers' };
-    for (const [index, issuer] of value.entries()) {
-      const fault = issuerRecord(issuer, `${path}[${index}]`);
+const payee = object({
+  chain_id: integer(1),
+  asset: nonEmptyText,
+  token: nonEmptyText,
+  decimals: integer(0, 36),
+  address: nonEmptyText,
+});
+
+const listOf =
+  (rule: Rule, what: string): Rule =>
+  (value, path) => {
+    if (!Array.isArray(value)) return { field: path, expected: `a list of ${what}` };
+    for (const [index, one] of value.entries()) {
+      const fault = rule(one, `${path}[${index}]`);
       if (fault !== null) return fault;
     }
     return null;
+  };
+
+const bundleShape = object(
+  {
+    type: constant(TRUST_TYPE),
+    version: integer(1),
+    issued_at: timestamp,
+    expires_at: timestamp,
+    root: object({ key_id: keyId, public_key: bytes32 }),
+    issuers: listOf(issuerRecord, 'issuers'),
+    log: nullable(object({ origin: nonEmptyText, key_id: keyId, public_key: bytes32 })),
+    chain: nullable(object({ network: nonEmptyText, chain_id: integer(1), address: nonEmptyText })),
+    sig_b64u: signature,
   },
-  log: nullable(object({ origin: nonEmptyText, key_id: keyId, public_key: bytes32 })),
-  chain: nullable(object({ network: nonEmptyText, chain_id: integer(1), address: nonEmptyText })),
-  sig_b64u: signature,
-});
+  { optional: { payees: listOf(payee, 'payees') } },
+);
 
 /** What a new bundle says; times are Unix milliseconds. */
 export interface TrustBundleFacts extends AnchorAuthority {
@@ -85,6 +101,7 @@ export async function signTrustBundle(facts: TrustBundleFacts, root: Signer): Pr
     issuers: facts.issuers,
     log: facts.log,
     chain: facts.chain,
+    ...(facts.payees !== undefined && { payees: facts.payees }),
   }) as JsonObject;
   const sig_b64u = toBase64url(await root.sign(utf8(canonicalize(body))));
   return canonicalize({ ...body, sig_b64u });

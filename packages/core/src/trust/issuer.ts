@@ -58,10 +58,23 @@ export const issuerRecord: Rule = object({
   },
 });
 
-/** Which log and which chain a service's anchors are checked against. */
+/** Who is paid for a service, in which token. */
+export interface Payee {
+  readonly chain_id: number;
+  /** As receipts name it: `USDC`. */
+  readonly asset: string;
+  /** `0x` and 40 hex: the token's contract. */
+  readonly token: string;
+  readonly decimals: number;
+  /** `0x` and 40 hex: who is paid, or was at some time. */
+  readonly address: string;
+}
+
+/** Which log and which chain a service's anchors are checked against, and which accounts its settlements. */
 export interface AnchorAuthority {
   readonly log: { readonly origin: string; readonly key_id: string; readonly public_key: string } | null;
   readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
+  readonly payees?: readonly Payee[] | undefined;
 }
 
 /** Issuers that a verifier knows, found by DID or by key, and the logs whose anchors count. */

@@ -4,6 +4,8 @@ import type { CallOptions, Transport } from '../http/transport.ts';
 /** The price ladder as the service publishes it. Amounts are decimal text in US dollars; null is without limit. */
 export interface PriceLadder {
   readonly currency: 'USD';
+  /** When these prices were first asked: UTC. */
+  readonly valid_from: string;
   readonly settlement: { readonly asset: string; readonly payment_required: boolean };
   readonly free: {
     readonly mint: { readonly path: string; readonly price_usd: string; readonly per_day: number | null };
@@ -16,6 +18,8 @@ export interface PriceLadder {
     readonly max_bytes: number | null;
     readonly retention_days: number;
     readonly default: boolean;
+    /** Names of `payment.methods`. */
+    readonly pay_by: readonly string[];
   }[];
   readonly metering: {
     readonly path: string;
@@ -30,7 +34,35 @@ export interface PriceLadder {
     readonly receipts: { readonly count: number; readonly per: 'day' | 'month' } | null;
     readonly anchored: string;
     readonly verifier: string;
+    /** Null where no payment buys the tier. */
+    readonly monthly_usd: string | null;
+    readonly annual_usd: string | null;
+    readonly pay_by: readonly string[];
   }[];
+  readonly annual_prepay_months: number;
+  readonly reads: {
+    readonly price_usd: string;
+    readonly free_per_day: number | null;
+    readonly pay_by: readonly string[];
+  };
+  readonly compute: {
+    readonly share_of_savings_pct: Readonly<Record<string, number>>;
+    readonly pay_by: readonly string[];
+  };
+  readonly balance: { readonly low_below_usd: string; readonly withdrawal_min_usd: string };
+  /** Null where the service takes no payments. */
+  readonly payment: {
+    /** CAIP-2. */
+    readonly network: string;
+    readonly chain_id: number;
+    readonly asset: string;
+    /** The contract of the asset. */
+    readonly token: string;
+    readonly decimals: number;
+    readonly treasury: string;
+    readonly confirmations: number;
+    readonly methods: Readonly<Record<string, unknown>>;
+  } | null;
 }
 
 /** What receipts cost, and how long they are kept. @throws ServiceError */

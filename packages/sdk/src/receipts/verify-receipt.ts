@@ -1,6 +1,7 @@
 import {
   type AnchorTransaction,
   type JsonValue,
+  type SettlementTransaction,
   type Trust,
   trustOf,
   type Verification,
@@ -24,6 +25,8 @@ export interface VerifyReceiptOptions {
    * absent where it was not asked: then nothing proves when the receipt existed.
    */
   readonly transaction?: AnchorTransaction | null | undefined;
+  /** The transaction that the receipt names as its settlement, likewise: whether it has paid is unknown without. */
+  readonly settlement?: SettlementTransaction | null | undefined;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface VerifyReceiptOptions {
  */
 export async function verifyReceipt(
   receipt: ReceiptInput,
-  { trust, now = Date.now(), evidence, anchor, transaction }: VerifyReceiptOptions = {},
+  { trust, now = Date.now(), evidence, anchor, transaction, settlement }: VerifyReceiptOptions = {},
 ): Promise<Verification> {
   const document = readReceipt(receipt);
   return verifyParsed(document, {
@@ -43,6 +46,7 @@ export async function verifyReceipt(
     evidence,
     anchor: anchor === undefined ? undefined : readReceipt(anchor),
     transaction,
+    settlement,
   });
 }
 

@@ -17,6 +17,17 @@ export function newApiKey(tier: Tier): string {
   return PREFIX[tier] + randomText(BASE62, 32);
 }
 
+/** A key of a tier whose characters follow from bytes; `bytesOf` gives more of them at each count, from 0. */
+export function apiKeyFrom(tier: Tier, bytesOf: (counter: number) => Uint8Array): string {
+  let text = '';
+  for (let counter = 0; text.length < 32; counter += 1) {
+    // Bytes past the last multiple of 62 would favour the first characters.
+    const fair = bytesOf(counter).filter((byte) => byte < 248);
+    text += Array.from(fair, (byte) => BASE62.charAt(byte % 62)).join('');
+  }
+  return PREFIX[tier] + text.slice(0, 32);
+}
+
 /** A fresh public name of a key: `key_` and 16 random base36 characters. */
 export function newApiKeyId(): string {
   return `key_${randomText(BASE36, 16)}`;

@@ -16,7 +16,7 @@ export interface ApiKey {
 export interface ApiKeys {
   /**
    * The key of `Authorization: Bearer`, or null where the request carries none.
-   * @throws api_key_invalid, api_key_revoked, with `WWW-Authenticate`
+   * @throws api_key_invalid, api_key_revoked, api_key_expired, with `WWW-Authenticate`
    */
   find(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<ApiKey | null>;
   /**
@@ -32,12 +32,22 @@ export interface ApiKeys {
 }
 
 /** The codes that `ApiKeys.require` throws, for the endpoints that use it. */
-export const API_KEY_ERRORS = ['api_key_missing', 'api_key_invalid', 'api_key_revoked'] as const;
+export const API_KEY_ERRORS = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_revoked',
+  'api_key_expired',
+] as const;
 
-export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIssuer, 'keyring'>): ApiKeys {
+/** @param clock Unix milliseconds */
+export function createApiKeys(
+  store: Pick<Store, 'apiKeys'>,
+  issuer: Pick<OwnIssuer, 'keyring'>,
+  clock: () => number,
+): ApiKeys {
   const hash = hasherOf(issuer);
   const lookUp = async (text: string, { headers }: Pick<Exchange, 'headers'>): Promise<ApiKey> => {
-    const refusal = (code: 'api_key_invalid' | 'api_key_revoked', message: string): TallyError => {
+    const refusal = (code: RefusalCode, message: string): TallyError => {
       headers['www-authenticate'] = 'Bearer error="invalid_token"';
       return new TallyError(code, message);
     };
@@ -55,6 +65,12 @@ export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIss
     }
     if (row.revokedAt !== null) {
       throw refusal('api_key_revoked', `The API key ${row.id} was revoked. Ask the operator for another.`);
+    }
+    if (row.expiresAt !== null && row.expiresAt <= clock() / 1000) {
+      throw refusal(
+        'api_key_expired',
+        `The time that the API key ${row.id} was paid for is over. Renew it: POST /v1/anchor/keys/quote with renew.`,
+      );
     }
     return { id: row.id, tier };
   };
@@ -77,6 +93,8 @@ export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIss
     },
   };
 }
+
+type RefusalCode = Exclude<(typeof API_KEY_ERRORS)[number], 'api_key_missing'>;
 
 /** Hashes under the keyring's present secret; null where it has none. */
 function hasherOf(issuer: Pick<OwnIssuer, 'keyring'>): (key: string) => string | null {

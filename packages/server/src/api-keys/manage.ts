@@ -12,6 +12,8 @@ export interface ApiKeyListing {
   readonly label: string | null;
   readonly created_at: string;
   readonly revoked_at: string | null;
+  /** Null where the key has no end. */
+  readonly expires_at: string | null;
 }
 
 /**
@@ -33,6 +35,7 @@ export async function createApiKey(
     label,
     createdAt: Math.floor(now / 1000),
     revokedAt: null,
+    expiresAt: null,
   });
   return { id, key };
 }
@@ -53,12 +56,13 @@ export async function revokeApiKey({ apiKeys }: Keys, id: string, now: number): 
   }
 }
 
-function listing({ id, tier, label, createdAt, revokedAt }: ApiKeyRow): ApiKeyListing {
+function listing({ id, tier, label, createdAt, revokedAt, expiresAt }: ApiKeyRow): ApiKeyListing {
   return {
     id,
     tier,
     label,
     created_at: formatTimestamp(createdAt * 1000),
     revoked_at: revokedAt === null ? null : formatTimestamp(revokedAt * 1000),
+    expires_at: expiresAt === null ? null : formatTimestamp(expiresAt * 1000),
   };
 }

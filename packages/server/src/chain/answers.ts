@@ -17,8 +17,9 @@ const lowerHex = (pattern: RegExp) =>
 
 /** A hash: 32 bytes, in lower case. */
 export const hash = lowerHex(/^0x[0-9a-fA-F]{64}$/);
-const address = lowerHex(/^0x[0-9a-fA-F]{40}$/);
-const data = lowerHex(/^0x(?:[0-9a-fA-F]{2})*$/);
+/** 20 bytes, in lower case. */
+export const address = lowerHex(/^0x[0-9a-fA-F]{40}$/);
+export const data = lowerHex(/^0x(?:[0-9a-fA-F]{2})*$/);
 
 /** A block without the bodies of its transactions. */
 export const block = z.object({

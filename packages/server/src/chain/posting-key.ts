@@ -3,17 +3,25 @@ import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync 
 import { dirname } from 'node:path';
 import { fromHex, TallyError, toHex } from '@tallystick/core';
 
+/** Reads the posting account's key. @throws invalid_field naming the file, never what is in it */
+export function readPostingKey(path: string): Uint8Array {
+  return readChainKey(path, { name: 'posting key', field: 'posting_key' });
+}
+
 /**
- * Reads the posting account's secp256k1 key: 32 bytes as hex, `0x` before it allowed, in a file that only its owner
- * may read.
+ * Reads a secp256k1 key: 32 bytes as hex, `0x` before it allowed, in a file that only its owner may read.
+ * @param what it is called in errors
  * @throws invalid_field naming the file, never what is in it
  */
-export function readPostingKey(path: string): Uint8Array {
+export function readChainKey(
+  path: string,
+  { name, field }: { readonly name: string; readonly field: string },
+): Uint8Array {
   if ((statSync(path).mode & 0o077) !== 0) {
-    throw malformed(`Others may read the posting key ${path}. Make it private: chmod 600 ${path}`);
+    throw malformed(`Others may read the ${name} ${path}. Make it private: chmod 600 ${path}`, field);
   }
   const text = readFileSync(path, 'utf8').trim().replace(/^0x/, '').toLowerCase();
-  if (!/^[0-9a-f]{64}$/.test(text)) throw malformed(`The posting key ${path} is not 32 bytes in hex.`);
+  if (!/^[0-9a-f]{64}$/.test(text)) throw malformed(`The ${name} ${path} is not 32 bytes in hex.`, field);
   return fromHex(text, 32);
 }
 
@@ -31,6 +39,6 @@ export function createPostingKey(path: string): void {
   }
 }
 
-function malformed(message: string): TallyError {
-  return new TallyError('invalid_field', message, { field: 'posting_key' });
+function malformed(message: string, field: string): TallyError {
+  return new TallyError('invalid_field', message, { field });
 }

@@ -1,18 +1,21 @@
 import { TallyError } from '@tallystick/core';
 import type { Agents, SignedExchange } from '../agents/agents.ts';
 import type { ApiKey, ApiKeys } from '../api-keys/authenticate.ts';
-import { callerAccount, DEVELOPMENT } from './ledger/accounts.ts';
+import { callerAccount, DEVELOPMENT, X402 } from './ledger/accounts.ts';
 
 /** Who makes a call of `/v1/compute`, and who pays for it. */
 export interface Caller {
-  /** The ledger account that pays: of the API key, else of the DID that is proved, else `development`. */
+  /**
+   * The ledger account that pays: of the API key, else of the DID that is proved, else `x402` where payments are on and
+   * each call brings its own, else `development`.
+   */
   readonly account: string;
   /** The DID of `X-Agent-DID`; calls are attributed to it. */
   readonly did: string | null;
   /** Whether a message signature proved it: only then is it who it says. */
   readonly proved: boolean;
   readonly key: ApiKey | null;
-  /** Whether the service is one for development, where whoever has no balance is served all the same. */
+  /** Whether whoever has no balance is served all the same: in development, with payments off. */
   readonly development: boolean;
 }
 
@@ -24,6 +27,8 @@ export interface Callers {
    * invalid_field for an `X-Agent-DID` that is no DID
    */
   readonly callerOf: (call: SignedExchange) => Promise<Caller>;
+  /** As `callerOf`, of a call that an x402 payment may cover, whoever makes it. */
+  readonly payerOf: (call: SignedExchange) => Promise<Caller>;
 }
 
 /** The codes that `callerOf` throws, for the endpoints that use it. */
@@ -31,22 +36,26 @@ export const CALLER_ERRORS = [
   'api_key_missing',
   'api_key_invalid',
   'api_key_revoked',
+  'api_key_expired',
   'signature_invalid',
   'invalid_field',
 ] as const;
 
 export function createCallers(
   { agents, apiKeys }: { readonly agents: Agents; readonly apiKeys: ApiKeys },
-  development: boolean,
+  { development, payments }: { readonly development: boolean; readonly payments: boolean },
 ): Callers {
+  const find = async (call: SignedExchange, otherwise: string | null): Promise<Caller> => {
+    const key = await apiKeys.findAny(call, { ignoreStrangers: development });
+    const { did, proved } = await agents.agentOf(call);
+    const account = accountOf(key, proved ? did : null) ?? otherwise;
+    if (account === null) throw unknownCaller(call);
+    return { account, did, proved, key, development: development && !payments };
+  };
+  const stranger = development ? DEVELOPMENT : null;
   return {
-    async callerOf(call) {
-      const key = await apiKeys.findAny(call, { ignoreStrangers: development });
-      const { did, proved } = await agents.agentOf(call);
-      const account = accountOf(key, proved ? did : null) ?? (development ? DEVELOPMENT : null);
-      if (account === null) throw unknownCaller(call);
-      return { account, did, proved, key, development };
-    },
+    callerOf: (call) => find(call, stranger),
+    payerOf: (call) => find(call, payments ? X402 : stranger),
   };
 }
 

@@ -11,6 +11,10 @@ const EXPOSED = [
   'RateLimit-Policy',
   'Idempotency-Replayed',
   'Mcp-Session-Id',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'X-Settlement-Receipt-Id',
+  'X-Balance-Low',
 ].join(', ');
 
 /**

@@ -3,6 +3,7 @@ import { type ErrorCode, type JsonValue, TallyError } from '@tallystick/core';
 import type { Answer } from './answer.ts';
 import { bodyChunks, hasMediaType, readJson } from './body.ts';
 import type { Exchange, Frame } from './exchange.ts';
+import { type EndpointPrice, PAYMENT_RESPONSE_HEADER, PRICE_ERRORS, PRICE_HEADERS } from './price.ts';
 import { problemResponses } from './problem-responses.ts';
 import { validate } from './validate.ts';
 
@@ -41,6 +42,8 @@ export interface EndpointDefinition<Body, Query, Params> {
   readonly maxBodyBytes?: number;
   /** Request headers that mean something here, with what each one does. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** What it costs where payments are on: for the reference, and for the list of what can be paid for. */
+  readonly price?: EndpointPrice;
   /** A body that works, for the reference's curl line. */
   readonly example?: JsonValue;
   readonly answers: Readonly<Record<number, AnswerDocs>>;
@@ -80,6 +83,8 @@ export interface Endpoint {
   readonly rest: boolean;
   readonly errors: ReadonlySet<ErrorCode>;
   readonly openapi: ReturnType<typeof createRoute>;
+  /** Null where it costs nothing. */
+  readonly price: EndpointPrice | null;
   /** Bytes of body allowed here when it is not the service's general limit. */
   readonly maxBodyBytes: number | undefined;
   readonly handle: (exchange: Exchange, frame: Frame) => Promise<Answer>;
@@ -110,6 +115,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
     rest: definition.rest ?? false,
     errors: new Set(errors),
     openapi: describe(definition, errors),
+    price: definition.price ?? null,
     maxBodyBytes: definition.maxBodyBytes,
     handle: inTermsOf(definition, async (exchange, frame: Frame) => {
       const { c } = exchange;
@@ -180,14 +186,20 @@ const BODY_ERRORS = [
   'json_depth',
 ] as const;
 
-function gateErrors<B, Q, P>({ body, query, params, openai }: EndpointDefinition<B, Q, P>): ErrorCode[] {
+function gateErrors<B, Q, P>(definition: EndpointDefinition<B, Q, P>): ErrorCode[] {
+  const { body, query, params, openai, price } = definition;
   const checked = body !== undefined || query !== undefined || params !== undefined;
   const ofFields: readonly ErrorCode[] = openai === true ? ['invalid_request'] : FIELD_ERRORS;
-  return [...(body === undefined ? [] : BODY_ERRORS), ...(checked ? ofFields : [])];
+  return [
+    ...(body === undefined ? [] : BODY_ERRORS),
+    ...(checked ? ofFields : []),
+    ...(price === undefined ? [] : PRICE_ERRORS),
+  ];
 }
 
 function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: readonly ErrorCode[]) {
-  const { method, path, group, summary, description, availability, body, stream, example } = definition;
+  const { method, path, group, summary, description, availability, body, stream, example, price } =
+    definition;
   return createRoute({
     method,
     path,
@@ -195,6 +207,7 @@ function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: read
     summary,
     ...(description === undefined ? {} : { description }),
     'x-availability': availability,
+    ...(price === undefined ? {} : { 'x-price': price }),
     request: {
       ...(definition.params === undefined ? {} : { params: definition.params as never }),
       ...(definition.query === undefined ? {} : { query: definition.query as never }),
@@ -210,13 +223,15 @@ function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: read
             },
           }),
     },
-    parameters: Object.entries(definition.headers ?? {}).map(([name, text]) => ({
-      in: 'header',
-      name,
-      description: text,
-      schema: { type: 'string' },
-    })),
-    responses: { ...answerResponses(definition.answers), ...problemResponses(errors) },
+    parameters: Object.entries({ ...definition.headers, ...(price && PRICE_HEADERS) }).map(
+      ([name, text]) => ({
+        in: 'header',
+        name,
+        description: text,
+        schema: { type: 'string' },
+      }),
+    ),
+    responses: { ...answerResponses(definition.answers, price), ...problemResponses(errors) },
   });
 }
 
@@ -224,7 +239,7 @@ function streamContent<Q, P>({ mediaType, description, example }: StreamDefiniti
   return { [mediaType]: { schema: { type: 'string' as const, description }, example } };
 }
 
-function answerResponses(answers: Readonly<Record<number, AnswerDocs>>) {
+function answerResponses(answers: Readonly<Record<number, AnswerDocs>>, price: EndpointPrice | undefined) {
   return Object.fromEntries(
     Object.entries(answers).map(
       ([status, { description, schema, contentType = 'application/json', headers = {} }]) => [
@@ -232,7 +247,7 @@ function answerResponses(answers: Readonly<Record<number, AnswerDocs>>) {
         {
           description,
           headers: Object.fromEntries(
-            Object.entries(headers).map(([name, text]) => [
+            Object.entries({ ...headers, ...(price && PAYMENT_RESPONSE_HEADER) }).map(([name, text]) => [
               name,
               { description: text, schema: { type: 'string' as const } },
             ]),

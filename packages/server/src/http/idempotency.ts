@@ -38,12 +38,20 @@ export function idempotencyKey(c: AppContext): string | undefined {
 export function idempotencyClaim(c: AppContext, request: IdempotentRequest): IdempotencyRecord | undefined {
   const key = idempotencyKey(c);
   if (key === undefined) return undefined;
-  const { caller, route, profile = null, body, now } = request;
+  const { caller, route, now } = request;
   return {
     scope: jcsHash([caller, route, key]),
-    requestHash: jcsHash({ route, profile, agent: header(c, 'x-agent-did') ?? null, body }),
+    requestHash: requestHash(c, request),
     expiresAt: Math.floor(now / 1_000) + TTL_SECONDS,
   };
+}
+
+/** SHA-256 over JCS of all that decides the answer: route, profile, `X-Agent-DID` and body. */
+export function requestHash(
+  c: AppContext,
+  { route, profile, body }: Pick<IdempotentRequest, 'route' | 'profile' | 'body'>,
+): string {
+  return jcsHash({ route, profile: profile ?? null, agent: header(c, 'x-agent-did') ?? null, body });
 }
 
 /**

@@ -7,6 +7,7 @@ export function problemResponses(codes: readonly ErrorCode[]) {
     [...byStatus].map(([status, same]) => [
       status,
       {
+        ...(same.includes('payment_required') && { headers: PAYMENT_REQUIRED }),
         description: same.map((code) => `\`${code}\`: ${errorTable[code].title}.`).join('\n'),
         content: {
           'application/problem+json': {
@@ -20,6 +21,14 @@ export function problemResponses(codes: readonly ErrorCode[]) {
     ]),
   );
 }
+
+const PAYMENT_REQUIRED = {
+  'PAYMENT-REQUIRED': {
+    description:
+      'With `payment_required`: how to pay by x402, base64 of JSON; the same as the problem’s `payment`.',
+    schema: { type: 'string' as const },
+  },
+};
 
 /** The schema of `Problem` in problem.ts. */
 export const problemSchema = {
@@ -47,6 +56,10 @@ export const problemSchema = {
         param: { type: ['string' as const, 'null' as const] },
         code: { type: 'string' as const },
       },
+    },
+    payment: {
+      type: 'object' as const,
+      description: 'With `payment_required` alone: how to pay (x402), as in PAYMENT-REQUIRED.',
     },
     instance: { type: 'string' as const, description: '`urn:request:` and the value of `X-Request-Id`.' },
   },

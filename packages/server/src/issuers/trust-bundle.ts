@@ -5,6 +5,7 @@ import {
   type IssuerRecord,
   type JsonObject,
   type JsonValue,
+  type Payee,
   parseJson,
   secondsOf,
   signTrustBundle,
@@ -69,20 +70,34 @@ export async function refreshTrust(store: Store, keyring: Keyring, now: number):
   await store.putDocument(NAME, draft.version, text);
 }
 
-function said({ issuers, log, chain }: AnchorAuthority & Pick<TrustBundle, 'issuers'>): JsonValue {
-  return copyJson({ issuers, log, chain });
+function said({
+  issuers,
+  log,
+  chain,
+  payees = [],
+}: AnchorAuthority & Pick<TrustBundle, 'issuers'>): JsonValue {
+  return copyJson({ issuers, log, chain, payees });
 }
 
 /**
- * Keeps which log and which chain the service's anchors are checked against, for the bundles to come. Without a chain
- * the one that is kept stays: anchors from then are checked against it.
+ * Keeps which log and which chain the service's anchors are checked against, and who is paid, for the bundles to come.
+ * Without a chain the one that is kept stays: anchors from then are checked against it. So does whoever was ever paid.
  */
-export async function recordAnchors(store: Store, { log, chain }: AnchorAuthority): Promise<void> {
+export async function recordAnchors(
+  store: Store,
+  { log, chain, payees = [] }: AnchorAuthority,
+): Promise<void> {
   const kept = await store.getDocument(ANCHORS);
   const before = await recordedAnchors(store);
-  const body = canonicalize(copyJson({ log, chain: chain ?? before.chain }));
+  const paid = withoutRepeats([...(before.payees ?? []), ...payees]);
+  const anchors = { log, chain: chain ?? before.chain, ...(paid.length > 0 && { payees: paid }) };
+  const body = canonicalize(copyJson(anchors));
   // Stale means that another process has just kept the same.
   if (body !== kept?.body) await store.putDocument(ANCHORS, (kept?.version ?? 0) + 1, body);
+}
+
+function withoutRepeats(payees: readonly Payee[]): Payee[] {
+  return [...new Map(payees.map((payee) => [canonicalize(copyJson(payee)), payee])).values()];
 }
 
 /** What `recordAnchors` has kept; nulls before the first. */

@@ -42,6 +42,8 @@ export interface EmitOptions {
   readonly agent: Agent;
   readonly verifyUri: string;
   readonly chainId: number;
+  /** The transaction that paid for it, which stands before what the caller declares; null where there is none. */
+  readonly settlement: SettlementReference | null;
   readonly keeping: Keeping;
 }
 
@@ -61,7 +63,7 @@ export function emit(context: ReceiptContext, request: EmitRequest, options: Emi
     subject: subjectOf(request),
     verifyUri: options.verifyUri,
     purpose: request.purpose ?? null,
-    settlement: settlementOf(request, options.chainId),
+    settlement: options.settlement ?? settlementOf(request, options.chainId),
     seal: request.seal ?? null,
     reputationTier: 'unregistered',
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,

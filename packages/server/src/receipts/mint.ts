@@ -29,6 +29,8 @@ export interface Keeping {
   readonly idempotency?: IdempotencyRecord | undefined;
   /** From the signed JCS text to the text that is stored; what it throws, the mint throws. */
   readonly finish?: ((signed: string) => Promise<string>) | undefined;
+  /** Takes the place of `Store.putReceipt`, where more is stored with it. */
+  readonly put?: Store['putReceipt'] | undefined;
 }
 
 export interface FreeMint {
@@ -69,7 +71,7 @@ const DAY = 86_400;
 export async function issueDurably(
   { store, issuer, clock }: ReceiptContext,
   kind: keyof typeof PROFILE_OF,
-  { idempotency, finish }: Keeping,
+  { idempotency, finish, put }: Keeping,
   sign: (issuance: Issuance) => Promise<string>,
 ): Promise<Minted> {
   const now = clock();
@@ -86,7 +88,7 @@ export async function issueDurably(
     issuedAt: seconds,
     expiresAt: expiryOf(profile, seconds),
   };
-  const stored = await storeReceipt(store, row, idempotency);
+  const stored = await storeReceipt(put === undefined ? store : { putReceipt: put }, row, idempotency);
   if (stored !== null) return stored;
   throw new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
 }

@@ -2,15 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { PROFILES } from '@tallystick/core';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { priceLadder } from '../receipts/pricing.ts';
+import { priceLadder } from '../receipts/price-ladder.ts';
 import { recommend } from '../receipts/rubric.ts';
 import type { Services } from '../services.ts';
 
 const GROUP = 'Choose';
 
 /** What a receipt costs, and which one to take (specification 4.1). */
-export function chooseRoutes({ config }: Services): Endpoint[] {
-  return [pricing(priceLadder(config)), rubric()];
+export function chooseRoutes({ config, money, pricesValidFrom }: Services): Endpoint[] {
+  return [pricing(priceLadder(config, money, pricesValidFrom)), rubric()];
 }
 
 function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
@@ -19,7 +19,8 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
     path: '/pricing',
     group: GROUP,
     summary: 'The price ladder',
-    description: 'Amounts are decimal text in US dollars. `per_day` null means without limit.',
+    description:
+      'What everything costs and how it is paid. Amounts are decimal text in US dollars; `pay_by` names methods of `payment.methods`. `per_day` null means without limit, `payment` null that no payment is taken here. `valid_from` is when these prices were first asked.',
     availability: 'live',
     answers: {
       200: {
@@ -27,6 +28,7 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
         schema: z
           .looseObject({
             currency: z.literal('USD'),
+            valid_from: z.string(),
             profiles: z.array(
               z.object({
                 profile: z.enum(PROFILES),
@@ -35,6 +37,7 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
                 max_bytes: z.number().nullable(),
                 retention_days: z.number(),
                 default: z.boolean(),
+                pay_by: z.array(z.string()),
               }),
             ),
             metering: z.object({
@@ -44,6 +47,25 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
               max_bytes: z.number().nullable(),
               retention_days: z.number(),
             }),
+            anchor_tiers: z.array(
+              z.looseObject({
+                tier: z.string(),
+                monthly_usd: z.string().nullable(),
+                annual_usd: z.string().nullable(),
+                pay_by: z.array(z.string()),
+              }),
+            ),
+            reads: z.looseObject({ price_usd: z.string(), free_per_day: z.int().nullable() }),
+            compute: z.looseObject({ share_of_savings_pct: z.record(z.string(), z.int()) }),
+            payment: z
+              .looseObject({
+                network: z.string(),
+                token: z.string(),
+                treasury: z.string(),
+                confirmations: z.int(),
+                methods: z.looseObject({}),
+              })
+              .nullable(),
           })
           .openapi('Pricing'),
       },

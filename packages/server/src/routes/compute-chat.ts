@@ -1,17 +1,19 @@
 import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
 import type { SignedExchange } from '../agents/agents.ts';
 import { missingKey } from '../api-keys/authenticate.ts';
-import { DEVELOPMENT } from '../compute/ledger/accounts.ts';
+import { DEVELOPMENT, X402 } from '../compute/ledger/accounts.ts';
+import { showLowBalance } from '../compute/ledger/low-balance.ts';
 import { alreadyAnswered } from '../compute/pipeline/already-answered.ts';
 import { CallSignal } from '../compute/pipeline/call-signal.ts';
 import { chatRequestSchema, readChatRequest } from '../compute/pipeline/chat-request.ts';
 import { type Call, type Completed, completeChat, replayedAnswer } from '../compute/pipeline/complete.ts';
 import { embed, embeddingRequestSchema, readEmbeddingRequest } from '../compute/pipeline/embed.ts';
+import type { Open } from '../compute/pipeline/reserve.ts';
 import { type Streaming, streamChat } from '../compute/pipeline/stream.ts';
 import { type Answer, text } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
+import { idempotencyClaim, replayOf, requestHash } from '../http/idempotency.ts';
 import type { Services } from '../services.ts';
 import type { IdempotencyRecord } from '../store/store.ts';
 import {
@@ -30,6 +32,10 @@ export function callRoutes(services: Services): Endpoint[] {
 const CHAT = '/v1/compute/chat/completions';
 const EMBEDDINGS = '/v1/compute/embeddings';
 const MAX_DID = 1_024;
+const CALL_DESCRIPTION = 'A call of a model, at most';
+/** A channel's vouchers for many small calls; a single large one may be settled for itself. */
+const CALL_SCHEMES = ['batch-settlement', 'upto'] as const;
+const CALL_PRICE = { usd: null, unit: 'call, by its tokens', schemes: CALL_SCHEMES };
 
 function chat(services: Services): Endpoint {
   const { pipeline } = services.compute;
@@ -43,6 +49,7 @@ function chat(services: Services): Endpoint {
     availability: 'live',
     openai: true,
     headers: CALL_HEADERS,
+    price: CALL_PRICE,
     body: chatRequestSchema,
     maxBodyBytes: services.config.compute.maxBodyBytes,
     example: { model: 'auto', messages: [{ role: 'user', content: 'What is a tally stick?' }] },
@@ -70,6 +77,7 @@ function embeddings(services: Services): Endpoint {
     availability: 'live',
     openai: true,
     headers: CALL_HEADERS,
+    price: CALL_PRICE,
     body: embeddingRequestSchema,
     maxBodyBytes: services.config.compute.maxBodyBytes,
     example: { model: 'local/embed-512', input: 'a tally stick' },
@@ -101,25 +109,51 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
 ): Promise<Answer> {
   const { clients, clock, callers, config } = services;
   const { c, headers } = exchange;
-  const caller = await callers.callerOf(exchange);
+  const caller = await callers.payerOf(exchange);
   requireShort(caller.did);
   if (request.anchor && caller.key === null) throw missingKey(exchange, 'svc.anchor');
-  const claim = idempotencyClaim(c, {
-    caller: caller.account === DEVELOPMENT ? clients.scope(c) : caller.account,
-    route,
-    body: request.raw,
-    now: clock(),
-  });
+  const body = request.raw;
+  const strangers = caller.account === DEVELOPMENT || caller.account === X402;
+  const open = caller.key === null ? opener(services, exchange, { route, body, stream }) : null;
+  const claim =
+    open?.claim ??
+    idempotencyClaim(c, {
+      caller: strangers ? clients.scope(c) : caller.account,
+      route,
+      body,
+      now: clock(),
+    });
   const call = async (): Promise<Completed | Streaming> => {
     const signal = new CallSignal(clientSignal(c), config.compute.maxCallMs);
-    const answered = carryOut({ request, caller, signal, headers, claim });
+    const answered = carryOut({ request, caller, signal, headers, claim, open: open?.open ?? null });
     if (!stream) return answered.finally(() => signal.end());
     return answered.catch((error: unknown) => {
       signal.end();
       throw error;
     });
   };
-  return answerOf(await (claim === undefined ? call() : once(services, claim, stream, call)));
+  const answered = await (claim === undefined ? call() : once(services, claim, stream, call));
+  await showLowBalance(services, caller.account, exchange);
+  return answerOf(answered);
+}
+
+/**
+ * How an x402 payment can cover the call, and the claim that a payment that came with it makes; null with payments off.
+ */
+function opener(
+  { payments }: Services,
+  exchange: SignedExchange,
+  { route, body, stream }: { readonly route: string; readonly body: JsonObject; readonly stream: boolean },
+): { readonly open: Open; readonly claim: IdempotencyRecord | undefined } | null {
+  if (payments === null) return null;
+  const hash = requestHash(exchange.c, { route, body });
+  const offered = payments.offered(exchange);
+  const order = { path: route, description: CALL_DESCRIPTION, schemes: CALL_SCHEMES, requestHash: hash };
+  return {
+    open: (ceiling) => payments.open(exchange, order, ceiling),
+    // After a stream its payer has yet to learn what was charged, and may send the same voucher with a call that is new.
+    claim: offered === null || (stream && !offered.isNamed) ? undefined : offered.claim(hash),
+  };
 }
 
 /** Refused before the call, since a receipt has room for so much. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { FREE_READ_ERRORS } from '../compute/free-reads.ts';
+import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
 import { leaderboard, registerMember, verifyMember } from '../compute/members/members.ts';
 import { SPREAD_PERCENT } from '../compute/members/tiers.ts';
 import { json } from '../http/answer.ts';
@@ -60,6 +60,7 @@ function leaders({ store, freeReads }: Services): Endpoint {
     summary: 'The members with most jobs',
     availability: 'live',
     headers: READ_HEADERS,
+    price: READ_PRICE,
     query: z.strictObject({
       limit: z
         .string()
@@ -89,6 +90,7 @@ function verify({ store, freeReads }: Services): Endpoint {
     summary: 'Whether a DID is registered',
     availability: 'live',
     headers: READ_HEADERS,
+    price: READ_PRICE,
     params: z.object({ did }),
     answers: {
       200: {

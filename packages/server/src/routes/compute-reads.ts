@@ -3,7 +3,7 @@ import { type JsonObject, TallyError } from '@tallystick/core';
 import { money, priceDocument } from '../compute/billing.ts';
 import { CALLER_ERRORS } from '../compute/caller.ts';
 import type { Model } from '../compute/catalogue/catalogue.ts';
-import { FREE_READ_ERRORS } from '../compute/free-reads.ts';
+import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
 import { callerAccount, DEVELOPMENT } from '../compute/ledger/accounts.ts';
 import { localCards } from '../compute/local/cards.ts';
 import { tierOf } from '../compute/members/tiers.ts';
@@ -51,6 +51,7 @@ function models({ compute, freeReads }: Services): Endpoint {
       'As OpenAI lists them; prices, context and abilities are under `svc`, and of the built-in models a card of what they can and can’t do.',
     availability: 'live',
     headers: READ_HEADERS,
+    price: READ_PRICE,
     answers: {
       200: {
         description: 'The models whose provider is configured',
@@ -77,6 +78,7 @@ function model({ compute, freeReads }: Services): Endpoint {
     summary: 'One model',
     availability: 'live',
     headers: READ_HEADERS,
+    price: READ_PRICE,
     params: z.object({
       id: z.string().openapi({ description: 'Its slash encoded or not.', example: 'local/extract-1' }),
     }),
@@ -127,6 +129,7 @@ function estimate({ compute, freeReads, config, store }: Services): Endpoint {
     availability: 'live',
     openai: true,
     headers: READ_HEADERS,
+    price: READ_PRICE,
     body: chatRequestSchema,
     maxBodyBytes: config.compute.maxBodyBytes,
     example: { messages: [{ role: 'user', content: 'What is a tally stick?' }], max_completion_tokens: 200 },
@@ -172,6 +175,7 @@ function usage({ store, freeReads, config }: Services): Endpoint {
       'By UTC day and model. In production the DID must be proved by an HTTP message signature (RFC 9421).',
     availability: 'live',
     headers: READ_HEADERS,
+    price: READ_PRICE,
     params: z.object({ did }),
     query: z.strictObject({ from: day, to: day }),
     answers: {

@@ -1,10 +1,12 @@
-import { type ErrorCode, type JsonValue, SCHEMA_VERSION } from '@tallystick/core';
+import { type ErrorCode, type JsonValue, type Profile, SCHEMA_VERSION } from '@tallystick/core';
+import type { Agent } from '../agents/agents.ts';
 import { API_KEY_ERRORS, type ApiKey, missingKey } from '../api-keys/authenticate.ts';
 import { type Answer, text } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { type IdempotentRequest, idempotencyClaim, replayOf } from '../http/idempotency.ts';
+import { type IdempotentRequest, idempotencyClaim, replayOf, requestHash } from '../http/idempotency.ts';
 import { keyedMint } from '../receipts/keyed.ts';
 import type { Keeping, Minted } from '../receipts/mint.ts';
+import { payForReceipt, type ReceiptPayment } from '../receipts/paying.ts';
 import type { Services } from '../services.ts';
 import type { ReceiptRow } from '../store/store.ts';
 
@@ -39,33 +41,68 @@ interface MintRequest {
   readonly profile: ReceiptRow['profile'];
   readonly key: ApiKey | null;
   readonly anchor: boolean;
-  readonly mint: (keeping: Keeping) => Promise<Minted>;
+  /** What has a price where payments are on and no key pays, and the agent whose balance may. */
+  readonly priced?: { readonly profile: Profile; readonly agent: Agent };
+  readonly mint: (keeping: Keeping, payment: ReceiptPayment | null) => Promise<Minted>;
 }
 
 /**
- * Mints under the caller's key, if there is one. A repeated request is answered with the first one's receipt, and
- * neither counts nor anchors again.
+ * Mints under the caller's key, if there is one, else for its payment where payments are on. A repeated request is
+ * answered with the first one's receipt, and neither counts, costs nor anchors again.
  */
 export async function mintOnce(
   services: Services,
   exchange: Exchange,
-  { claim: claimed, profile, key, anchor, mint }: MintRequest,
+  request: MintRequest,
 ): Promise<Answer> {
   const { store, clock, clients, turns } = services;
+  const { claim: claimed, profile, key, anchor, mint } = request;
   if (anchor && key === null) throw missingKey(exchange, 'anchor');
-  const claim = idempotencyClaim(exchange.c, {
-    ...claimed,
-    caller: clients.scope(exchange.c),
-    now: clock(),
-  });
+  const payment = await paymentOf(services, exchange, request);
+  const claim =
+    payment?.paid?.claim ??
+    idempotencyClaim(exchange.c, { ...claimed, caller: clients.scope(exchange.c), now: clock() });
   const keyed = key === null ? null : keyedMint(services, exchange, { key, profile, anchor });
   const once = async (): Promise<Minted> => {
-    const earlier = await replayOf(store, claim, clock());
+    const earlier = (await replayOf(store, claim, clock())) ?? (await delivered(services, payment));
     if (earlier !== null) return { receipt: earlier.response, replayed: true };
-    return mint({ idempotency: claim, finish: keyed?.finish });
+    return mint({ idempotency: claim, finish: keyed?.finish, put: payment?.put }, payment);
   };
   const minted = claim === undefined || keyed === null ? await once() : await turns(claim.scope, once);
+  await payment?.paid?.delivered(idOf(minted.receipt));
   return mintedAnswer(minted, profile, (await keyed?.reference(minted)) ?? null);
+}
+
+async function paymentOf(
+  { payments, store, clock }: Services,
+  exchange: Exchange,
+  { claim, key, priced }: MintRequest,
+): Promise<ReceiptPayment | null> {
+  if (payments === null || key !== null || priced === undefined) return null;
+  const { pathname, search } = new URL(exchange.c.req.url);
+  return payForReceipt({ payments, store, clock }, exchange, {
+    ...priced,
+    path: pathname + search,
+    requestHash: requestHash(exchange.c, claim),
+  });
+}
+
+/** The receipt that the payment was answered with before, where the claim of it is forgotten. */
+async function delivered(
+  { store }: Services,
+  payment: ReceiptPayment | null,
+): Promise<{ readonly response: string } | null> {
+  const id = payment?.paid?.receiptId ?? null;
+  const found = id === null ? null : await store.getReceipt(id);
+  return found?.kind === 'found' ? { response: found.body } : null;
+}
+
+function idOf(receipt: string): string | null {
+  const { receipt_id, receipt: reference } = JSON.parse(receipt) as {
+    receipt_id?: string;
+    receipt?: { id: string };
+  };
+  return receipt_id ?? reference?.id ?? null;
 }
 
 /** A receipt as it was minted, or as it was answered to an earlier request. */

@@ -8,6 +8,7 @@ import { consumeDaily } from '../http/rate-limit.ts';
 import { emit } from '../receipts/emit.ts';
 import { anchorOf, withAnchor } from '../receipts/keyed.ts';
 import { mintFree } from '../receipts/mint.ts';
+import { RECEIPT_PRICE } from '../receipts/paying.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
 import { anchorWanted, did, hex64, receiptSchema } from './shapes.ts';
@@ -125,6 +126,7 @@ function emission(services: Services): Endpoint {
       'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and leaves out purpose, settlement and seal; standard at most 3,072; pq is kept about seven years.',
     availability: 'live',
     headers: { ...MINT_HEADERS, ...AGENT_HEADERS },
+    price: RECEIPT_PRICE,
     query: z.strictObject({
       profile: z
         .string()
@@ -133,7 +135,13 @@ function emission(services: Services): Endpoint {
     }),
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
-    answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    answers: {
+      200: {
+        description: 'The receipt',
+        schema: receiptSchema,
+        headers: RECEIPT_HEADERS,
+      },
+    },
     errors: [
       'unknown_profile',
       'empty_input',
@@ -151,12 +159,14 @@ function emission(services: Services): Endpoint {
         profile,
         key: await apiKeys.find(call),
         anchor: body.anchor ?? false,
-        mint: (keeping) =>
+        priced: { profile, agent },
+        mint: (keeping, payment) =>
           emit(services, body as Parameters<typeof emit>[1], {
             profile,
             agent,
             verifyUri: `${config.receiptsUrl}/verify`,
             chainId: config.chain.id,
+            settlement: payment?.settlement ?? null,
             keeping,
           }),
       });

@@ -10,14 +10,18 @@ export interface ApiKeyRow {
   readonly label: string | null;
   readonly createdAt: number;
   readonly revokedAt: number | null;
+  /** The key is good until then; null where it has no end. */
+  readonly expiresAt: number | null;
 }
 
 /** API keys. Durability, ordering and errors are those of `Store`. */
 export interface ApiKeyStore {
   /** @throws where the id or hash is taken */
   put(row: ApiKeyRow): Promise<void>;
-  /** By the key's hash, revoked ones too. */
+  /** By the key's hash, revoked and expired ones too. */
   find(hash: string): Promise<ApiKeyRow | null>;
+  /** By its id, revoked ones too. */
+  get(id: string): Promise<ApiKeyRow | null>;
   /** Revokes by id. A key that is revoked keeps its time. */
   revoke(id: string, at: number): Promise<'revoked' | 'already_revoked' | 'unknown'>;
   /** Oldest first, a page at a time. */

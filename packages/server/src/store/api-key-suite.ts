@@ -4,7 +4,16 @@ import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 function key(id: string, change: Partial<ApiKeyRow> = {}): ApiKeyRow {
-  return { id, hash: `hash of ${id}`, tier: 'pro', label: null, createdAt: 5, revokedAt: null, ...change };
+  return {
+    id,
+    hash: `hash of ${id}`,
+    tier: 'pro',
+    label: null,
+    createdAt: 5,
+    revokedAt: null,
+    expiresAt: null,
+    ...change,
+  };
 }
 
 /** The guarantees of {@link ApiKeyStore}, to be kept by every adapter. */
@@ -18,11 +27,13 @@ export function apiKeySuite(name: string, createDatabase: CreateDatabase): void 
     });
 
     it('which are found by their hash, by others at once', async () => {
-      const row = key('key_a', { tier: 'scale', label: 'Acme — staging' });
+      const row = key('key_a', { tier: 'scale', label: 'Acme — staging', expiresAt: 9 });
       await store.apiKeys.put(row);
       const other = await open();
       expect(await other.apiKeys.find(row.hash)).toEqual(row);
       expect(await other.apiKeys.find('another')).toBeNull();
+      expect(await other.apiKeys.get('key_a')).toEqual(row);
+      expect(await other.apiKeys.get('key_b')).toBeNull();
     });
 
     it('and refuses a hash or id that is taken', async () => {

@@ -14,9 +14,11 @@ import { hash, place } from './log-fixtures.ts';
 import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
 import { logTreeSuite } from './log-tree-suite.ts';
+import { paymentSuite } from './payment-suite.ts';
 import { openPostgresStore } from './postgres.ts';
 import { storeSuite } from './store-suite.ts';
 import type { TestDatabase } from './test-database.ts';
+import { treasurySuite } from './treasury-suite.ts';
 
 let server: TestPostgres;
 let databases = 0;
@@ -125,6 +127,8 @@ for (const suite of [
   apiKeySuite,
   ledgerSuite,
   compressionSuite,
+  paymentSuite,
+  treasurySuite,
 ]) {
   suite('PostgreSQL', createDatabase);
 }

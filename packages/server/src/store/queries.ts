@@ -6,7 +6,9 @@ import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
 import { apiKeyQueries } from './sql-api-key-store.ts';
 import { compressionQueries } from './sql-compression-store.ts';
+import { paymentQueries } from './sql-payment-store.ts';
 import { statement } from './statement.ts';
+import { treasuryQueries } from './treasury-queries.ts';
 
 type Compiler = Kysely<Schema>;
 
@@ -26,6 +28,8 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...apiKeyQueries(db),
     ...ledgerQueries(db),
     ...compressionQueries(db, dialect.skipLocked),
+    ...paymentQueries(db),
+    ...treasuryQueries(db),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };

@@ -30,6 +30,8 @@ export interface Schema {
     label: string | null;
     created_at: number;
     revoked_at: number | null;
+    /** The key is good until then; null where it has no end. */
+    expires_at: number | null;
   };
   leaves: { idx: number; hash: Uint8Array; batch_at: number };
   /** One row, which every writer of the log locks. */
@@ -132,5 +134,108 @@ export interface Schema {
   };
   compression_method_days: { subject: string; day: string; method: string; calls: number; tokens: number };
   members: { did: string; handle: string | null; registered_at: number; jobs: number };
+  /** How far transfers to the treasury are recorded. */
+  transfer_cursors: {
+    network: string;
+    treasury: string;
+    height: number;
+    block_hash: string;
+    first_height: number;
+  };
+  /** Amounts in base units of USDC: millionths. */
+  transfers: {
+    id: string;
+    network: string;
+    tx_hash: string;
+    /** From 0: of the transfers to the treasury in the transaction. */
+    ordinal: number;
+    height: number;
+    block_hash: string;
+    block_time: number;
+    sender: string;
+    amount: bigint;
+    memo: string | null;
+    seen_at: number;
+    /** Null, with the next two, until it has ended in one way. */
+    outcome: string | null;
+    reference: string | null;
+    ended_at: number | null;
+  };
+  /** What is bought by an on-chain payment: a key's time, or a top-up. */
+  orders: {
+    id: string;
+    kind: string;
+    state: string;
+    tier: string | null;
+    months: number;
+    contact: string | null;
+    did: string | null;
+    /** Of the ledger: what a top-up credits. */
+    account: string | null;
+    /** Base units, exactly; null where no quote was given. */
+    amount: bigint | null;
+    payment: string | null;
+    created_at: number;
+    expires_at: number | null;
+    api_key: string | null;
+    paid_until: number | null;
+    /** Hex of 32 bytes, from which the key follows together with the keyring's secret; null once delivered. */
+    seed: string | null;
+    sealed: string | null;
+    attempts: Generated<number>;
+    /** When something is to be done about it: deliver it, or forget its seed or its quote. */
+    due_at: number | null;
+    problem: string | null;
+    delivered_at: number | null;
+  };
+  /** Money on its way out of the treasury, in base units: refunds and withdrawals. */
+  payouts: {
+    id: string;
+    kind: string;
+    state: string;
+    network: string;
+    /** Of the ledger: what is credited again where it is not paid. */
+    account: string;
+    address: string;
+    amount: bigint;
+    reason: string | null;
+    /** The transfer that is refunded. */
+    transfer: string | null;
+    created_at: number;
+    sender: string | null;
+    nonce: number | null;
+    tx_hash: string | null;
+    height: number | null;
+    note: string | null;
+    ended_at: number | null;
+  };
+  payout_attempts: {
+    payout: string;
+    attempt: number;
+    sender: string;
+    nonce: number;
+    tx_hash: string;
+    raw: string;
+    max_fee_per_gas: string;
+    max_priority_fee_per_gas: string;
+    created_at: number;
+  };
+  /** Amounts in base units of the asset. */
+  x402_payments: {
+    id: string;
+    identifier: string | null;
+    scheme: string;
+    payer: string;
+    amount: bigint;
+    charged: bigint;
+    request_hash: string;
+    detail: string;
+    state: string;
+    tx_hash: string | null;
+    receipt_id: string | null;
+    lease_until: number;
+    created_at: number;
+  };
+  x402_channels: { id: string; version: number; claimable: bigint; document: string };
   schema_migrations: { version: number; name: string; applied_at: number };
 }

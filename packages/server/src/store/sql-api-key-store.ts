@@ -27,6 +27,11 @@ export class SqlApiKeyStore implements ApiKeyStore {
     return row ?? null;
   }
 
+  async get(id: string): Promise<ApiKeyRow | null> {
+    const [row] = await this.#database.read(all(this.#queries.apiKeyById, { id }));
+    return row ?? null;
+  }
+
   revoke(id: string, at: number): ReturnType<ApiKeyStore['revoke']> {
     return this.#database.transaction(revoke(this.#queries, id, at));
   }
@@ -52,7 +57,16 @@ function* revoke(
 export function apiKeyQueries(db: Kysely<Schema>) {
   const keys = db
     .selectFrom('api_keys')
-    .select(['id', 'hash', 'tier', 'label', 'created_at as createdAt', 'revoked_at as revokedAt']);
+
+    .select([
+      'id',
+      'hash',
+      'tier',
+      'label',
+      'created_at as createdAt',
+      'revoked_at as revokedAt',
+      'expires_at as expiresAt',
+    ]);
   return {
     insertApiKey: statement((v: ApiKeyRow) =>
       db.insertInto('api_keys').values({
@@ -62,6 +76,7 @@ export function apiKeyQueries(db: Kysely<Schema>) {
         label: v.label,
         created_at: v.createdAt,
         revoked_at: v.revokedAt,
+        expires_at: v.expiresAt,
       }),
     ),
     apiKeyByHash: statement((v: { hash: string }) => keys.where('hash', '=', v.hash)),

@@ -8,6 +8,8 @@ import { SqlCompressionStore } from './sql-compression-store.ts';
 import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
+import { SqlPaymentStore } from './sql-payment-store.ts';
+import { SqlTreasuryStore } from './sql-treasury-store.ts';
 import type {
   ConsumeOutcome,
   GetOutcome,
@@ -34,6 +36,8 @@ export class SqlStore implements Store {
   readonly apiKeys: ApiKeyStore;
   readonly ledger: SqlLedgerStore;
   readonly compression: CompressionStore;
+  readonly treasury: SqlTreasuryStore;
+  readonly payments: SqlPaymentStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -45,6 +49,8 @@ export class SqlStore implements Store {
     this.apiKeys = new SqlApiKeyStore(database);
     this.ledger = new SqlLedgerStore(database);
     this.compression = new SqlCompressionStore(database);
+    this.treasury = new SqlTreasuryStore(database);
+    this.payments = new SqlPaymentStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),

@@ -13,10 +13,12 @@ import { allLeaves } from './log-fixtures.ts';
 import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
 import { logTreeSuite } from './log-tree-suite.ts';
+import { paymentSuite } from './payment-suite.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { ReceiptRow } from './store.ts';
 import { storeSuite } from './store-suite.ts';
 import type { TestDatabase } from './test-database.ts';
+import { treasurySuite } from './treasury-suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tally-sqlite-'));
 let files = 0;
@@ -52,6 +54,8 @@ for (const suite of [
   apiKeySuite,
   ledgerSuite,
   compressionSuite,
+  paymentSuite,
+  treasurySuite,
 ]) {
   suite('SQLite', createDatabase);
 }

@@ -22,6 +22,13 @@ const LATER_TABLES = [
   'compression_notes',
   'compression_days',
   'compression_method_days',
+  'transfer_cursors',
+  'transfers',
+  'orders',
+  'payouts',
+  'payout_attempts',
+  'x402_payments',
+  'x402_channels',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {

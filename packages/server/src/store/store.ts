@@ -2,6 +2,8 @@ import type { ApiKeyStore } from './api-key-store.ts';
 import type { CompressionStore } from './compression-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LogStore } from './log-store.ts';
+import type { PaymentStore } from './payment-store.ts';
+import type { TreasuryStore } from './treasury-store.ts';
 
 /** One receipt as it is kept. Times are unix seconds. */
 export interface ReceiptRow {
@@ -73,6 +75,8 @@ export interface Store {
   readonly apiKeys: ApiKeyStore;
   readonly ledger: LedgerStore;
   readonly compression: CompressionStore;
+  readonly treasury: TreasuryStore;
+  readonly payments: PaymentStore;
 
   /**
    * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers

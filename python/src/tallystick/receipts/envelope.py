@@ -30,6 +30,7 @@ from .family import (
     object_at,
     text_at,
     text_or_none,
+    transaction_or_none,
     without,
     without_unsigned,
 )
@@ -128,4 +129,5 @@ ENVELOPE = Family(
     signed=_signed,
     anchored=_anchored,
     counter_signatures=_counter_signatures,
+    settlement=lambda document: transaction_or_none(object_at(document, "settlement"), "tx"),
 )

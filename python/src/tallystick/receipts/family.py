@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -16,6 +17,8 @@ UNSIGNED_MEMBERS = ("anchor_ref", "tier", "anchor")
 
 MAX_BYTES = {"nano": 600, "standard": 3072}
 """Largest receipts, in bytes of their JCS form without the unsigned members."""
+
+_EVM_HASH = re.compile("0x[0-9a-fA-F]{64}")
 
 CLOCK_SKEW = 300
 """How far one clock may run ahead of another, in seconds."""
@@ -68,6 +71,10 @@ def no_counter_signatures(_: JsonObject) -> Sequence[CounterSignature]:
     return ()
 
 
+def no_settlement(_: JsonObject) -> str | None:
+    return None
+
+
 def no_rules(_: JsonObject, __: Evidence | None) -> Iterable[Check]:
     return ()
 
@@ -85,6 +92,8 @@ class Family:
     anchored: Callable[[JsonObject], JsonObject]
     """Without unsigned members and counter-signatures, with the issuer's signature."""
     counter_signatures: Callable[[JsonObject], Sequence[CounterSignature]] = no_counter_signatures
+    settlement: Callable[[JsonObject], str | None] = no_settlement
+    """The EVM transaction that the receipt says has paid for it."""
     rules: Callable[[JsonObject, Evidence | None], Iterable[Check]] = no_rules
     """The family's own rules, each by name."""
     key_purpose: Literal["receipt", "benchmark"] = "receipt"
@@ -117,6 +126,12 @@ def text_at(document: JsonObject, name: str) -> str:
 def text_or_none(document: JsonObject, name: str) -> str | None:
     value = document.get(name)
     return value if isinstance(value, str) else None
+
+
+def transaction_or_none(document: JsonObject, name: str) -> str | None:
+    """The hash of an EVM transaction, in lower case."""
+    value = text_or_none(document, name)
+    return value.lower() if value and _EVM_HASH.fullmatch(value) else None
 
 
 def bool_or_none(document: JsonObject, name: str) -> bool | None:

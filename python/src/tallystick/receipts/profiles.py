@@ -33,6 +33,7 @@ from .family import (
     object_at,
     text_at,
     text_or_none,
+    transaction_or_none,
     without,
     without_unsigned,
 )
@@ -168,6 +169,14 @@ NANO = Family(
     anchored=without_unsigned,
 )
 
+
+def _settlement(document: JsonObject) -> str | None:
+    reference = object_at(document, "settlement_reference")
+    # What the caller has declared was checked by nobody, and says nothing of who was paid.
+    confirmed = reference.get("status") == "confirmed"
+    return transaction_or_none(reference, "tx") if confirmed else None
+
+
 FULL = Family(
     name="profile",
     recognises=lambda document: (
@@ -177,6 +186,7 @@ FULL = Family(
     claims=lambda document: _full_claims(document, text_at(document, "receipt_profile")),
     signed=_signed,
     anchored=without_unsigned,
+    settlement=_settlement,
 )
 
 LEGACY = Family(

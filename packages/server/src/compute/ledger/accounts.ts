@@ -5,6 +5,9 @@ export const REVENUE = 'revenue';
 /** Who pays, in development, for a caller without balance: it may owe. */
 export const DEVELOPMENT = 'development';
 
+/** Stands for whoever brings an x402 payment with each call. Nothing is ever posted to it. */
+export const X402 = 'x402';
+
 /** The account that an API key (by its public id, `key_…`) or a DID pays from, and that a DID's share goes to. */
 export function callerAccount(keyIdOrDid: string): string {
   return `caller:${keyIdOrDid}`;

@@ -1,8 +1,9 @@
-import { canonicalize } from '@tallystick/core';
+import { canonicalize, TallyError } from '@tallystick/core';
 import type { ApiKey } from '../../api-keys/authenticate.ts';
+import { type OpenPayment, paymentAccount } from '../../payments/x402/payments.ts';
 import type { Caller } from '../caller.ts';
 import type { Model } from '../catalogue/catalogue.ts';
-import { DEVELOPMENT } from '../ledger/accounts.ts';
+import { DEVELOPMENT, X402 } from '../ledger/accounts.ts';
 import { ceiling } from '../ledger/pricing.ts';
 import { type MemberTier, tierOf } from '../members/tiers.ts';
 import { limitedTo } from '../router/affordable.ts';
@@ -10,7 +11,7 @@ import type { ChatBody } from '../types.ts';
 import { hashText, newCallId } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
-import { type Candidate, type Reservation, reserve } from './reserve.ts';
+import { type Candidate, type Open, type Reservation, reserve, type Wanted } from './reserve.ts';
 import { MAX_RESULT_TOKENS, maxRounds } from './retrieval.ts';
 import { type Route, routeChat } from './route.ts';
 import type { Prompt } from './token-bound.ts';
@@ -24,6 +25,8 @@ export interface Admitted {
   /** Those that the balance covers, in the order in which they are tried. */
   readonly models: readonly Model[];
   readonly reservation: Reservation;
+  /** The x402 payment that covers it; null where an account does. */
+  readonly payment: OpenPayment | null;
   readonly payer: Payer;
   readonly tier: MemberTier;
 }
@@ -35,7 +38,7 @@ export interface Payer {
   readonly agent: { readonly did: string | null; readonly proved: boolean };
   /** Null where no API key pays. */
   readonly key: ApiKey | null;
-  /** `api_key`, `did` or `development`, for the account that pays in the end. */
+  /** `api_key`, `did`, `x402` or `development`, for the account that pays in the end. */
   readonly kindOf: (account: string) => string;
 }
 
@@ -43,12 +46,15 @@ export function payerOf({ account: own, key, did, proved }: Caller): Payer {
   const kind = key === null ? 'did' : 'api_key';
   return {
     account: own,
-    subject: did ?? key?.id ?? DEVELOPMENT,
+    subject: did ?? key?.id ?? (own === X402 ? X402 : DEVELOPMENT),
     agent: { did, proved },
     key,
-    kindOf: (account) => (account === DEVELOPMENT ? DEVELOPMENT : kind),
+    kindOf: (account) =>
+      account === DEVELOPMENT || account === X402 ? account : account.startsWith(PAID) ? X402 : kind,
   };
 }
+
+const PAID = paymentAccount('');
 
 /**
  * Routes a chat call and puts its money aside, before a byte goes to a provider.
@@ -58,6 +64,7 @@ export async function admitChat(
   context: PipelineContext,
   request: ChatRequest,
   caller: Caller,
+  open: Open | null,
 ): Promise<Admitted> {
   const payer = payerOf(caller);
   const { did } = payer.agent;
@@ -72,7 +79,8 @@ export async function admitChat(
       const prompts = promptTokens * rounds + (MAX_RESULT_TOKENS + output) * ((rounds * (rounds - 1)) / 2);
       return { model, ceiling: ceilingOf(model, prompts + saved, output * rounds) };
     });
-  const { reservation, id, models } = await reserveCall(context, payer, {
+  const { reservation, payment, id, models } = await reserveCall(context, payer, {
+    open,
     candidates: candidatesFor(route.bound),
     exactly: async () => candidatesFor(await nearly(route.prompt, route.decision.model)),
   });
@@ -82,6 +90,7 @@ export async function admitChat(
     route: { ...route, decision: limitedTo(route.decision, models) },
     models,
     reservation,
+    payment,
     payer,
     tier: tierOf(await member),
   };
@@ -89,22 +98,31 @@ export async function admitChat(
 
 /** Puts aside what a call can cost, under an id of its own. @throws insufficient_balance */
 export async function reserveCall(
-  { ledger, clock, development, maxCallMs }: PipelineContext,
+  { ledger, clock, development, freeToAll, maxCallMs }: PipelineContext,
   { account }: Payer,
-  wanted: { candidates: readonly Candidate[]; exactly: () => Promise<readonly Candidate[]> },
-): Promise<Pick<Admitted, 'id' | 'reservation' | 'models'>> {
+  wanted: Pick<Wanted, 'candidates' | 'exactly' | 'open'>,
+): Promise<Pick<Admitted, 'id' | 'reservation' | 'payment' | 'models'>> {
+  if (account === X402 && !freeToAll && wanted.candidates.every((one) => one.ceiling === 0n))
+    throw nameless();
   const now = clock();
   const id = newCallId(now);
   // A minute more than any call can last.
   const expiresAt = Math.ceil((now + maxCallMs) / 1000) + 60;
-  const { reservation, candidates } = await reserve(ledger, {
+  const { reservation, payment, candidates } = await reserve(ledger, {
     ...wanted,
     id,
     payer: account,
     development,
     expiresAt,
   });
-  return { id, reservation, models: candidates.map(({ model }) => model) };
+  return { id, reservation, payment, models: candidates.map(({ model }) => model) };
+}
+
+function nameless(): TallyError {
+  return new TallyError(
+    'api_key_missing',
+    'This costs nothing to who says who it is: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature.',
+  );
 }
 
 /** What is sent to a model: with a limit where the caller sets none, since that is what was put aside for. */

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { type EnvelopeFacts, mintEnvelope, receiptId } from '@tallystick/core';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
+import type { OpenPayment } from '../../payments/x402/payments.ts';
 import { expiryOf } from '../../receipts/mint.ts';
 import type { ReceiptRow } from '../../store/store.ts';
 import type { Model } from '../catalogue/catalogue.ts';
@@ -28,6 +29,8 @@ export interface CallFacts {
   readonly compression:
     | { readonly tokens_before: number; readonly tokens_after: number; readonly saving: string }
     | undefined;
+  /** The x402 payment that pays; null where there is none. */
+  readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
 }
 
 export interface CallReceipt {
@@ -66,7 +69,7 @@ export async function mintCallReceipt(
 
 /** Members in the order of JCS, which spares the sorting. */
 function envelopeFacts(service: string, facts: CallFacts, region: string | null): EnvelopeFacts {
-  const { model, usage, agent, bill } = facts;
+  const { model, usage, agent, bill, payment } = facts;
   const local = model.provider === 'local';
   return {
     call: {
@@ -101,7 +104,9 @@ function envelopeFacts(service: string, facts: CallFacts, region: string | null)
       account: facts.account,
       amount: formatUsdc(bill.charge),
       asset: 'USDC',
-      chain: null,
+      // What settles it follows it: see spec/payments.md.
+      chain: payment?.network ?? null,
+      ...(payment !== null && { payer: payment.payer, payment: payment.id }),
       tx: null,
     },
   };

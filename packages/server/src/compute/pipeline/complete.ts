@@ -13,6 +13,7 @@ import type { CompressionSummary } from './compression-summary.ts';
 import type { PipelineContext } from './context.ts';
 import { DeliveredText } from './delivered.ts';
 import { publicFailure } from './provider-failure.ts';
+import type { Open } from './reserve.ts';
 import { type Asked, Retrieval, retrieveAll } from './retrieval.ts';
 import { type Rounds, totalOf } from './rounds.ts';
 import type { Route } from './route.ts';
@@ -28,6 +29,8 @@ export interface Call<Request> {
   /** Go out with whatever is answered. */
   readonly headers: Record<string, string>;
   readonly claim: IdempotencyRecord | undefined;
+  /** Has an x402 payment cover the call; null where payments are off or an API key pays. */
+  readonly open: Open | null;
 }
 
 /** An answer in one piece. */
@@ -41,8 +44,8 @@ export interface Completed {
 
 /** Answers a chat call that is not streamed. Nobody pays for what did not come. */
 export async function completeChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Completed> {
-  const { request, caller, signal } = call;
-  const admitted = await admitChat(context, request, caller);
+  const { request, caller, signal, open } = call;
+  const admitted = await admitChat(context, request, caller, open);
   const { route, payer } = admitted;
   const { model, answer, retrieval, failed } = await orRelease(context, admitted, call, async () => {
     const tried = await tryEach(
@@ -101,11 +104,12 @@ export async function settleAnswer(
   { request, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
   { admitted, served, rounds, text, routing, compression }: Answered,
 ): Promise<Completed> {
-  const { id, payer, reservation, requestHash, tier } = admitted;
+  const { id, payer, reservation, payment, requestHash, tier } = admitted;
   const finish = (billed: BilledCall): string => withSvc(text, svcText({ ...billed, routing, served }));
   const ended = {
     id,
     reservation,
+    payment,
     model: served.model,
     requestedModel: request.model,
     rounds,
@@ -125,6 +129,7 @@ export async function settleAnswer(
     ended,
     (signed) => claim && { ...claim, response: finish(signed) },
   );
+  await payment?.finish(settled.replayed === null ? id : null);
   if (settled.replayed !== null) return replayedAnswer(settled.replayed);
   return { receiptId: id, text: finish(settled), anchorRef: settled.receipt.anchorRef, replayed: false };
 }
@@ -142,7 +147,7 @@ export function replayedAnswer(text: string): Completed {
  */
 export async function orRelease<T>(
   { ledger }: PipelineContext,
-  { reservation }: Pick<Admitted, 'reservation'>,
+  { reservation, payment }: Pick<Admitted, 'reservation' | 'payment'>,
   { signal, headers }: Pick<Call<unknown>, 'signal' | 'headers'>,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -152,6 +157,7 @@ export async function orRelease<T>(
     return result;
   } catch (error) {
     if (reservation.id !== null) await ledger.release(reservation.id);
+    await payment?.finish(null);
     throw error instanceof ProviderError ? publicFailure(signal.reason(error), headers) : error;
   }
 }

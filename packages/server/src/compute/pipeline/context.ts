@@ -19,6 +19,8 @@ export interface PipelineContext extends SettleContext {
   readonly logger: Logger;
   /** Whether the development account pays for who has too little. */
   readonly development: boolean;
+  /** Whether models that cost nothing answer to whoever does not say who it is. */
+  readonly freeToAll: boolean;
   /** Output tokens of a choice where the caller sets no limit. */
   readonly defaultMaxOutput: number;
   /** The longest that a call may take, from its acceptance to its last byte, in milliseconds. */

@@ -71,7 +71,7 @@ function inputOf(input: Parsed['input']): Pick<EmbeddingRequest, 'prompt' | 'inp
 
 /** Answers an embeddings call. @throws model_not_found, insufficient_balance, and what providers fail with */
 export async function embed(context: PipelineContext, call: Call<EmbeddingRequest>): Promise<Completed> {
-  const { request, caller, signal } = call;
+  const { request, caller, signal, open } = call;
   const payer = payerOf(caller);
   const { did } = payer.agent;
   const member = did === null ? null : context.ledger.member(did);
@@ -81,6 +81,7 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
   // Models add a few tokens of their own to each input.
   const bound = tokenBound(prompt) + 8 * request.inputs;
   const admitted = await reserveCall(context, payer, {
+    open,
     candidates: candidateFor(bound),
     exactly: async () => candidateFor(Math.ceil((await countPrompt(prompt, model.tokenizer)) * 1.1)),
   });

@@ -1,7 +1,8 @@
 import { TallyError } from '@tallystick/core';
+import type { OpenPayment } from '../../payments/x402/payments.ts';
 import type { Dust, LedgerStore, NanoUsdc } from '../../store/ledger-store.ts';
 import type { Model } from '../catalogue/catalogue.ts';
-import { DEVELOPMENT } from '../ledger/accounts.ts';
+import { DEVELOPMENT, X402 } from '../ledger/accounts.ts';
 import { formatUsdc } from '../ledger/money.ts';
 
 /** Money put aside for a call. */
@@ -30,6 +31,18 @@ export interface Wanted {
   readonly development: boolean;
   /** Unix seconds. */
   readonly expiresAt: number;
+  /** Has an x402 payment cover a call, where the payer's own account does not; null where none may. */
+  readonly open: Open | null;
+}
+
+/** See `Payments.open`. */
+export type Open = (ceiling: NanoUsdc) => Promise<OpenPayment>;
+
+export interface Reserved {
+  readonly reservation: Reservation;
+  readonly candidates: readonly Candidate[];
+  /** The x402 payment that covers the call; null where an account does. */
+  readonly payment: OpenPayment | null;
 }
 
 /**
@@ -37,13 +50,44 @@ export interface Wanted {
  * does not cover drop out.
  * @throws insufficient_balance, with what is there and what is needed
  */
-export async function reserve(
+export async function reserve(ledger: Pick<LedgerStore, 'reserve'>, wanted: Wanted): Promise<Reserved> {
+  const { payer, candidates, open } = wanted;
+  const free = candidates.every(({ ceiling }) => ceiling === 0n);
+  if (free) return { reservation: { id: null, payer, amount: 0n, dust: 0n }, candidates, payment: null };
+  if (open === null) return { ...(await fromAccount(ledger, wanted)), payment: null };
+  if (payer === X402) return fromPayment(ledger, wanted, open);
+  try {
+    return { ...(await fromAccount(ledger, wanted)), payment: null };
+  } catch (error) {
+    if (error instanceof TallyError && error.code === 'insufficient_balance') {
+      return fromPayment(ledger, wanted, open);
+    }
+    throw error;
+  }
+}
+
+/** Of the payment's own account, where the money for the dearest candidate is put first. */
+async function fromPayment(
+  ledger: Pick<LedgerStore, 'reserve'>,
+  { id, candidates, expiresAt }: Wanted,
+  open: Open,
+): Promise<Reserved> {
+  const amount = dearest(candidates);
+  const payment = await open(amount);
+  const { account } = payment;
+  const outcome = await ledger.reserve({ id, account, amount, expiresAt });
+  if (outcome.kind === 'reserved') {
+    return { payment, candidates, reservation: { id, payer: account, amount, dust: outcome.dust } };
+  }
+  await payment.finish(null);
+  throw insufficient(outcome.available, amount);
+}
+
+async function fromAccount(
   ledger: Pick<LedgerStore, 'reserve'>,
   wanted: Wanted,
-): Promise<{ reservation: Reservation; candidates: readonly Candidate[] }> {
+): Promise<Omit<Reserved, 'payment'>> {
   const { id, payer, expiresAt, development } = wanted;
-  const free = wanted.candidates.every(({ ceiling }) => ceiling === 0n);
-  if (free) return { reservation: { id: null, payer, amount: 0n, dust: 0n }, candidates: wanted.candidates };
 
   const put = async (candidates: readonly Candidate[], account = payer) => {
     const amount = dearest(candidates);

@@ -2,6 +2,7 @@ import { type JsonObject, TallyError } from '@tallystick/core';
 import { reused } from '../../http/idempotency.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { AnchorLog } from '../../log/anchor-log.ts';
+import type { OpenPayment } from '../../payments/x402/payments.ts';
 import type { LedgerStore, Settlement } from '../../store/ledger-store.ts';
 import type { IdempotencyRecord, ReceiptRow } from '../../store/store.ts';
 import { billingDocument } from '../billing.ts';
@@ -37,6 +38,8 @@ export interface SettleContext {
 export interface Ended {
   readonly id: string;
   readonly reservation: Reservation;
+  /** The x402 payment that covers it; null where an account does. */
+  readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
   readonly model: Model;
   readonly requestedModel: string;
   /** Of the provider's calls that the answer took. */
@@ -155,6 +158,7 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
       bill,
       account,
       compression: compressionFacts(compression, bill),
+      payment: ended.payment,
     },
     { now, region: context.region },
   );

@@ -35,8 +35,8 @@ interface Begun {
 
 /** Answers a chat call in a stream. What fails before its first chunk rejects here, and nobody pays for it. */
 export async function streamChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Streaming> {
-  const { request, caller, signal } = call;
-  const admitted = await admitChat(context, request, caller);
+  const { request, caller, signal, open } = call;
+  const admitted = await admitChat(context, request, caller, open);
   const tried = await orRelease(context, admitted, call, () =>
     tryEach(
       { ...context, signal: signal.signal },
@@ -121,19 +121,20 @@ class Delivery {
       }
       if (failure !== null && !this.#call.signal.left) yield this.#errorEvent(failure);
       settled = await this.#settle(complete);
+      const payment = await this.#finish(settled);
       if (settled.replayed !== null) {
         // The same key had another stream meanwhile, in another process: that one is billed and has the receipt.
         yield event(JSON.stringify({ error: openAiErrorOf(alreadyAnswered(settled.replayed)) }));
         return;
       }
-      yield event(this.#svcChunk(settled));
+      yield event(this.#svcChunk(settled, payment));
       if (complete) yield event('[DONE]');
     } catch (error) {
       this.#context.logger.error({ err: error }, 'a stream could not be billed');
       throw error;
     } finally {
       this.#call.signal.end();
-      if (settled === null) await this.#settle(complete).catch(this.#report);
+      if (settled === null) await this.#settle(complete).then(this.#finish).catch(this.#report);
       this.#billing.resolve();
     }
   }
@@ -172,7 +173,7 @@ class Delivery {
   }
 
   async #settle(complete: boolean): Promise<Settled> {
-    const { id, payer, reservation, requestHash, tier, route } = this.#admitted;
+    const { id, payer, reservation, payment, requestHash, tier, route } = this.#admitted;
     const { model } = this.#tried;
     const { retrieval } = this.#tried.answer;
     const prompt = retrieval?.prompt ?? route.prompt;
@@ -182,6 +183,7 @@ class Delivery {
     const ended = {
       id,
       reservation,
+      payment,
       model,
       requestedModel: this.#call.request.model,
       rounds: roundsOf(retrieval?.spent ?? [], usage),
@@ -199,13 +201,19 @@ class Delivery {
     return settleCall(this.#context, ended, () => this.#call.claim);
   }
 
+  /** Takes of the x402 payment what was billed; its headers are gone by now, so the last chunk says it. */
+  readonly #finish = async ({ replayed }: Settled): Promise<JsonObject | null> => {
+    const { id, payment } = this.#admitted;
+    return payment === null ? null : payment.finish(replayed === null ? id : null);
+  };
+
   /** Of the stream's own kind, without choices. */
-  #svcChunk(settled: Settled): string {
+  #svcChunk(settled: Settled, payment: JsonObject | null): string {
     const { id = '', created = 0, model = '' } = this.#first;
     const { route } = this.#admitted;
     const routing = route.decision.explanation;
     const head = { id, object: 'chat.completion.chunk', created, model, choices: [] };
-    return withSvc(JSON.stringify(head), svcText({ ...settled, routing, served: this.#tried }));
+    return withSvc(JSON.stringify(head), svcText({ ...settled, routing, served: this.#tried, payment }));
   }
 
   readonly #report = (error: unknown): void => {

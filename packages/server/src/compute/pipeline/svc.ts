@@ -17,10 +17,12 @@ export interface Svc {
   readonly served: Served;
   readonly compression: JsonObject | null;
   readonly billing: JsonObject;
+  /** How an x402 payment was settled, of a stream: of an answer in one piece a header says it. */
+  readonly payment?: JsonObject | null;
 }
 
 /** The JSON text of `svc`, in which the receipt stands to the byte. */
-export function svcText({ receipt, routing, served, compression, billing }: Svc): string {
+export function svcText({ receipt, routing, served, compression, billing, payment = null }: Svc): string {
   const { model, failed } = served;
   const tries = failed.map((one) => ({ model: one.model, failed: one.kind, status: one.status }));
   const answered = { model: model.id, provider: model.provider, failed_tries: tries };
@@ -29,6 +31,7 @@ export function svcText({ receipt, routing, served, compression, billing }: Svc)
     served: answered,
     compression,
     billing,
+    ...(payment !== null && { payment }),
     ...(receipt.anchorFailed !== null && { anchor_failed: receipt.anchorFailed }),
   };
   return `{"receipt":${receipt.text},${JSON.stringify(rest).slice(1)}`;

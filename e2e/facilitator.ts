@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FacilitatorClient } from '@x402/core/server';
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
+import { devAccount } from '../packages/server/src/payments/chain/dev-accounts.ts';
+import { localFacilitator } from '../packages/server/src/payments/x402/facilitator.ts';
+
+/** How a settlement is answered; `settle` does it honestly. */
+export type Conduct = (settle: () => Promise<SettleResponse>) => Promise<SettleResponse | 'hang_up'>;
+
+const honest: Conduct = (settle) => settle();
+
+/** A facilitator over HTTP, honest until it is told how to behave. */
+export interface TestFacilitator {
+  readonly url: string;
+  /** Settlements that it was asked for. */
+  readonly asked: { readonly count: number };
+  /** Says which chain it is for. */
+  use(rpcUrl: string): void;
+  behave(conduct: Conduct): void;
+  /** Calls every payment good, or judges again. */
+  approve(everything: boolean): void;
+  /** Settles the last payment that it was asked to settle, for itself. */
+  settleLast(): Promise<SettleResponse>;
+  close(): Promise<void>;
+}
+
+interface Asked {
+  readonly paymentPayload: PaymentPayload;
+  readonly paymentRequirements: PaymentRequirements;
+}
+
+export async function startFacilitator(): Promise<TestFacilitator> {
+  let own: FacilitatorClient | undefined;
+  let conduct = honest;
+  let last: (() => Promise<SettleResponse>) | undefined;
+  const asked = { count: 0 };
+  let approves = false;
+
+  async function answer(request: IncomingMessage): Promise<unknown> {
+    if (own === undefined) throw new Error('The facilitator has no chain yet.');
+    if (request.url === '/supported') return own.getSupported();
+    const { paymentPayload, paymentRequirements } = (await bodyOf(request)) as Asked;
+    if (request.url === '/verify') {
+      if (!approves) return own.verify(paymentPayload, paymentRequirements);
+      const extra = { balance: '1000000', totalClaimed: '0', withdrawRequestedAt: 0, refundNonce: '0' };
+      return { isValid: true, payer: devAccount('bob').address, extra };
+    }
+    asked.count += 1;
+    const facilitator = own;
+    last = () => facilitator.settle(paymentPayload, paymentRequirements);
+    return conduct(last);
+  }
+
+  const server = createServer((request, response) => {
+    answer(request).then(
+      (said) => (said === 'hang_up' ? response.destroy() : send(response, 200, said)),
+      (error: unknown) => send(response, 500, { error: String(error) }),
+    );
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    use(rpcUrl) {
+      own = localFacilitator({
+        rpcUrl,
+        chainId: 31_337,
+        account: devAccount('facilitator'),
+        timeoutMs: 10_000,
+      });
+    },
+    behave: (next) => {
+      conduct = next;
+    },
+    approve: (everything) => {
+      approves = everything;
+    },
+    settleLast: async () => {
+      if (last === undefined) throw new Error('It was never asked to settle.');
+      return last();
+    },
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

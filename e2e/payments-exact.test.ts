@@ -1,0 +1,175 @@
+import { createSigner, generateSecretKey, type Signer, signRequest, utf8 } from '@tallystick/core';
+import {
+  extractJWSHeader,
+  type JWSSignedOffer,
+  type JWSSignedReceipt,
+  verifyOfferSignatureJWS,
+  verifyReceiptSignatureJWS,
+} from '@x402/extensions/offer-receipt';
+import { x402HTTPClient } from '@x402/fetch';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withApiKeySecret } from '../packages/server/src/issuers/keyring.ts';
+import { apiKey } from '../packages/server/test/service.ts';
+import { expectVerifiedByRpc, type PaidService, startPaidService } from './paid-service.ts';
+import { payer, settlementOf } from './payer.ts';
+import { requiredBy } from './signed-payment.ts';
+
+let service: PaidService;
+
+beforeAll(async () => {
+  service = await startPaidService({ TALLY_LOG_LEVEL: 'error' });
+});
+afterAll(() => service.close());
+
+function emit(profile: string, input = 'x'): [string, RequestInit] {
+  const body = JSON.stringify({ input, purpose: 'a test' });
+  return [
+    `${service.url}/v1/receipt/emit?profile=${profile}`,
+    { method: 'POST', headers: { 'content-type': 'application/json' }, body },
+  ];
+}
+
+describe('the x402 client buys by exact', () => {
+  it.each([
+    ['standard', 800n, '0.0008'],
+    ['pq', 1_200n, '0.0012'],
+  ])('a %s receipt', async (profile, price, amount) => {
+    const { fetch, address } = payer('alice', service.money.rpcUrl);
+    const { treasury } = service.money;
+    const [before, held] = await Promise.all([service.usdc(address), service.usdc(treasury)]);
+    const response = await fetch(...emit(profile));
+    const text = await response.text();
+    expect(response.status, text).toBe(200);
+    const receipt = JSON.parse(text) as { settlement_reference: unknown };
+    const { transaction, payer: paidBy } = settlementOf(response);
+    expect(receipt.settlement_reference).toEqual({
+      rail: 'x402',
+      chain_id: 31_337,
+      asset: 'USDC',
+      status: 'confirmed',
+      tx: transaction,
+      amount,
+    });
+    expect(paidBy).toBe(address.toLowerCase());
+    expect(await service.usdc(address)).toBe(before - price);
+    expect(await service.usdc(treasury)).toBe(held + price);
+    const seen = await service.money.token.settled(transaction, {
+      from: address,
+      to: treasury,
+      amount: price,
+    });
+    expect(seen).toBe('confirmed');
+    await expectVerifiedByRpc(service, text);
+    await service.expectLedgerIsChain();
+  });
+
+  it('a key, which is good at once and shown again to the same payment', async () => {
+    withApiKeySecret(service.service.services.issuer.keyring);
+    const { address, client } = payer('bob', service.money.rpcUrl);
+    const url = `${service.url}/v1/anchor/keys`;
+    const init = post({ tier: 'pro', contact: 'ops@example.com' });
+    const refused = await globalThis.fetch(url, init);
+    expect(refused.status).toBe(402);
+    const required = requiredBy(refused);
+    const price = BigInt(required.accepts[0]?.amount ?? 0);
+    const before = await service.usdc(address);
+    const { 'PAYMENT-SIGNATURE': payment = '' } = new x402HTTPClient(client).encodePaymentSignatureHeader(
+      await client.createPaymentPayload(required),
+    );
+    const paid = () =>
+      globalThis.fetch(
+        url,
+        post({ tier: 'pro', contact: 'ops@example.com' }, { 'payment-signature': payment }),
+      );
+    const first = await paid();
+    const issued = (await first.json()) as { key: string; settlement: { tx: string } };
+    expect(first.status, JSON.stringify(issued)).toBe(200);
+    expect(issued.key).toMatch(/^k_pro_[0-9A-Za-z]{32}$/);
+    expect(await (await paid()).json()).toEqual(issued);
+    expect(await service.usdc(address)).toBe(before - price);
+    expect(issued.settlement.tx).toBe(settlementOf(first).transaction);
+    const [, request] = emit('standard', 'by the key');
+    const minted = await globalThis.fetch(`${service.url}/v1/receipt/emit`, {
+      ...request,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${issued.key}` },
+    });
+    expect(await minted.json()).toMatchObject({ tier: 'pro', settlement_reference: { status: 'none' } });
+    await service.expectLedgerIsChain();
+  });
+
+  it('a balance, which then pays for receipts that no payment comes with', async () => {
+    const { fetch, address } = payer('alice', service.money.rpcUrl);
+    const { authorization } = await apiKey(service.service, 'pro');
+    const before = await service.usdc(address);
+    const response = await fetch(
+      `${service.url}/v1/balance/topup`,
+      post({ amount: '0.25' }, { authorization }),
+    );
+    expect(response.status, await response.clone().text()).toBe(200);
+    expect(await response.json()).toMatchObject({
+      credited: { usdc: '0.250000000' },
+      balance: { usdc: '0.250000000' },
+      settlement: { network: 'eip155:31337', tx: settlementOf(response).transaction },
+    });
+    expect(await service.usdc(address)).toBe(before - 250_000n);
+
+    const signer = await createSigner(generateSecretKey());
+    const named = await fetch(
+      `${service.url}/v1/balance/topup`,
+      post({ amount: '0.001', account: signer.keyId }),
+    );
+    expect(named.status, await named.clone().text()).toBe(200);
+    const emitted = await emitSigned(signer);
+    expect(await emitted.json()).toMatchObject({ agent_did: signer.keyId, agent_proved: true });
+    expect((await service.balance(`caller:${signer.keyId}`)).balance).toBe(200_000n);
+    // What is left does not pay for another one.
+    expect((await emitSigned(signer)).status).toBe(402);
+    await service.expectLedgerIsChain();
+  });
+
+  it('and gets an x402 receipt of it, and offers, that its own library verifies', async () => {
+    const refused = await globalThis.fetch(...emit('standard', 'with an offer'));
+    const { extensions, accepts } = requiredBy(refused);
+    const { offers } = infoOf(extensions);
+    expect(await Promise.all(offers.map((offer) => verifyOfferSignatureJWS(offer)))).toMatchObject(
+      accepts.map(({ scheme, amount, payTo }) => ({ scheme, amount, payTo })),
+    );
+    const { fetch, address } = payer('alice', service.money.rpcUrl);
+    const response = await fetch(...emit('standard', 'with an offer'));
+    const settled = settlementOf(response);
+    const { receipt } = infoOf(settled.extensions);
+    expect(await verifyReceiptSignatureJWS(receipt)).toMatchObject({
+      network: 'eip155:31337',
+      payer: address.toLowerCase(),
+      transaction: settled.transaction,
+    });
+    const { key_id } = (await response.json()) as { key_id: string };
+    expect(extractJWSHeader(receipt.signature).kid).toBe(`${key_id}#${key_id.slice('did:key:'.length)}`);
+  });
+});
+
+function infoOf(extensions: Record<string, unknown> = {}) {
+  type Info = { readonly offers: JWSSignedOffer[]; readonly receipt: JWSSignedReceipt };
+  return (extensions['offer-receipt'] as { info: Info }).info;
+}
+
+function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+let nonces = 0;
+async function emitSigned(signer: Signer): Promise<Response> {
+  const url = new URL(`${service.service.config.receiptsUrl}/v1/receipt/emit`);
+  const body = utf8(JSON.stringify({ input: 'prepaid' }));
+  const moment = { created: Math.floor(Date.now() / 1000), nonce: `n${(nonces += 1)}` };
+  const headers = await signRequest({ method: 'POST', url, body }, { did: signer.keyId, signer }, moment);
+  return globalThis.fetch(`${service.url}/v1/receipt/emit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: body as BodyInit,
+  });
+}

@@ -1,0 +1,40 @@
+import { isObject, type JsonValue, settlementOf } from '@tallystick/core';
+import { chainAnswer } from './anchor/verify-anchor.ts';
+import { UsageError } from './output.ts';
+import type { ChainAnswer, SettlementAnswer } from './service/chain.ts';
+import type { TrustSource } from './trust-sources.ts';
+
+/** What the node was asked, each null where it was not. */
+export interface Asked {
+  readonly anchor: ChainAnswer | null;
+  readonly settlement: (SettlementAnswer & { readonly chainId: number }) | null;
+}
+
+/**
+ * Asks one node about a receipt's anchor and about the transaction that it names as its settlement, of which it may
+ * have either.
+ * @param given the JSON of `--anchor`
+ * @throws UsageError where there is nothing to ask about, or the node is of another chain or doesn't answer
+ */
+export async function askNode(
+  receipt: JsonValue,
+  given: JsonValue | undefined,
+  { rpc, sources }: { readonly rpc: string; readonly sources: readonly TrustSource[] },
+): Promise<Asked> {
+  const named = settlementOf(receipt);
+  const chainId = named?.chainId ?? null;
+  if (named === null || chainId === null) {
+    return { anchor: await chainAnswer(receipt, given, { rpc, sources }), settlement: null };
+  }
+  const isAnchored = given !== undefined || (isObject(receipt) && (receipt.anchor ?? null) !== null);
+  const anchor = isAnchored ? await chainAnswer(receipt, given, { rpc, sources }) : null;
+  const { askSettlement } = await import('./service/chain.ts');
+  try {
+    return { anchor, settlement: { chainId, ...(await askSettlement(named, chainId, rpc)) } };
+  } catch (error) {
+    // A receipt may be paid on one chain and anchored on another.
+    const isElsewhere = error instanceof UsageError && error.code === 'chain_mismatch';
+    if (anchor !== null && isElsewhere) return { anchor, settlement: null };
+    throw error;
+  }
+}

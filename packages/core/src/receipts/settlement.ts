@@ -1,0 +1,113 @@
+import type { JsonValue } from '../json/types.ts';
+import type { Payee } from '../trust/issuer.ts';
+import { type Check, check, failed, unchecked } from './family.ts';
+
+/** The payment that a receipt names as its own. */
+export interface NamedSettlement {
+  /** The EIP-155 id; null where the receipt names no EVM chain. */
+  readonly chainId: number | null;
+  readonly asset: string | null;
+  /** `0x` and 64 hex, in lower case. */
+  readonly tx: string;
+  /** Decimal text, in the asset; null where the receipt does not say it. */
+  readonly amount: string | null;
+  /** The account that paid; null where the receipt does not say it. */
+  readonly payer: string | null;
+}
+
+/** Null where there is no transaction, or none of an EVM chain. What is malformed beside it counts as not said. */
+export function namedSettlement(members: {
+  readonly chainId: number | null;
+  readonly asset: string | null;
+  readonly tx: JsonValue | undefined;
+  readonly amount: JsonValue | undefined;
+  readonly payer?: JsonValue | undefined;
+}): NamedSettlement | null {
+  const tx = textLike(/^0x[0-9a-f]{64}$/i, members.tx);
+  if (tx === null) return null;
+  return {
+    chainId: members.chainId,
+    asset: members.asset,
+    tx: tx.toLowerCase(),
+    amount: textLike(DECIMAL, members.amount),
+    payer: textLike(/^0x[0-9a-f]{40}$/i, members.payer),
+  };
+}
+
+const DECIMAL = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/;
+
+function textLike(pattern: RegExp, value: JsonValue | undefined): string | null {
+  return typeof value === 'string' && pattern.test(value) ? value : null;
+}
+
+/** A transaction as the caller read it from a node of the chain, whose word it takes for the logs. */
+export interface SettlementTransaction {
+  readonly chainId: number;
+  /** `0x` and 64 hex. */
+  readonly txHash: string;
+  readonly blockHeight: number;
+  /** What ERC-20 tokens moved; nothing where the transaction was reverted. */
+  readonly transfers: readonly {
+    /** `0x` and 40 hex in any case, like the others: the token's contract. */
+    readonly token: string;
+    readonly from: string;
+    readonly to: string;
+    /** In the token's base units. */
+    readonly amount: bigint;
+  }[];
+}
+
+const NAME = 'settlement_transaction';
+
+/**
+ * Judges whether the transaction that a receipt names has paid what it says, to somebody who is paid for the service.
+ * @param transaction null: the chain has no such transaction; undefined: nobody asked it
+ */
+export function checkSettlement(
+  { chainId, asset, tx, amount, payer }: NamedSettlement,
+  transaction: SettlementTransaction | null | undefined,
+  payees: readonly Payee[],
+): Check {
+  if (transaction === undefined) return unchecked(NAME, `The chain was not asked whether ${tx} has paid.`);
+  if (chainId === null) return unchecked(NAME, 'The receipt names no chain that could be asked.');
+  if (transaction === null) return failed(NAME, `Chain ${chainId} has no transaction ${tx}.`);
+  if (transaction.txHash.toLowerCase() !== tx || transaction.chainId !== chainId) {
+    return failed(NAME, `The transaction is ${transaction.txHash} of chain ${transaction.chainId}.`);
+  }
+  const known = payees.filter((payee) => payee.chain_id === chainId && payee.asset === asset);
+  if (known.length === 0) {
+    return unchecked(NAME, `The trust given does not know who is paid in ${asset} on chain ${chainId}.`);
+  }
+  if (amount === null) return unchecked(NAME, 'The receipt does not say how much was paid.');
+  const paid = known.find((payee) => isPaid(payee, transaction, { amount, payer }));
+  const from = payer === null ? '' : ` from ${payer}`;
+  return check(
+    NAME,
+    paid !== undefined,
+    `Block ${transaction.blockHeight} of chain ${chainId} has it: ${amount} ${asset}${from} to ${paid?.address}.`,
+    `It did not pay ${amount} ${asset}${from} to ${known.map(({ address }) => address).join(' or ')}.`,
+  );
+}
+
+function isPaid(
+  { token, address, decimals }: Payee,
+  { transfers }: SettlementTransaction,
+  { amount, payer }: { readonly amount: string; readonly payer: string | null },
+): boolean {
+  const units = baseUnits(amount, decimals);
+  const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+  return transfers.some(
+    (one) =>
+      same(one.token, token) &&
+      same(one.to, address) &&
+      (payer === null || same(one.from, payer)) &&
+      one.amount === units,
+  );
+}
+
+/** Null for an amount that is finer than the token. */
+function baseUnits(text: string, decimals: number): bigint | null {
+  const [, whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
+  const digits = fraction.replace(/0+$/, '');
+  return digits.length > decimals ? null : BigInt(whole + digits.padEnd(decimals, '0'));
+}

@@ -1,0 +1,27 @@
+import type { Exchange } from '../../http/exchange.ts';
+import type { LedgerStore, NanoUsdc } from '../../store/ledger-store.ts';
+import { formatUsdc } from './money.ts';
+
+interface Means {
+  readonly store: { readonly ledger: Pick<LedgerStore, 'balance'> };
+  readonly config: { readonly sales: { readonly lowBalance: NanoUsdc } };
+}
+
+/** The header of `showLowBalance`, for the reference. */
+export const LOW_BALANCE_HEADER = {
+  'X-Balance-Low':
+    'What is available in the account that pays, in USDC, once that is below the threshold of GET /v1/balance.',
+};
+
+/** Sets `X-Balance-Low` where a prepaid account has little left, so that its holder pays in before it is empty. */
+export async function showLowBalance(
+  { store, config }: Means,
+  account: string,
+  { headers }: Pick<Exchange, 'headers'>,
+): Promise<void> {
+  if (!account.startsWith('caller:')) return;
+  const { balance, reserved, lines } = await store.ledger.balance(account);
+  const available = balance - reserved;
+  // Nobody has ever paid into an account without a line.
+  if (lines > 0 && available < config.sales.lowBalance) headers['x-balance-low'] = formatUsdc(available);
+}

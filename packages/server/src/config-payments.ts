@@ -1,0 +1,63 @@
+import { matches, parseUrl, publicUrlProblem, type Reader } from './config-reader.ts';
+
+/** How callers pay, and who is paid. */
+export interface PaymentsConfig {
+  readonly mode: 'off' | 'x402';
+  /** The account that is paid, as it was given; null for the development chain's. */
+  readonly treasury: string | null;
+  /** The contract of USDC on the configured chain, as it was given; null for the development chain's. */
+  readonly usdc: string | null;
+  /** How many blocks make a transfer certain, the one that holds it among them. */
+  readonly confirmations: number;
+  /** Null for the facilitator in this process, which only the development chain has. */
+  readonly facilitatorUrl: string | null;
+  /** How long what a facilitator says is looked for on the chain. */
+  readonly waitSeconds: number;
+}
+
+interface Around {
+  readonly production: boolean;
+  readonly chain: { readonly rpcUrl: string | null; readonly devnet: boolean };
+}
+
+/** With payments on, every chain but the development chain must be told who is paid, in what, and by whose hand. */
+export function readPayments(read: Reader, { production, chain }: Around): PaymentsConfig {
+  const mode = read.oneOf('TALLY_PAYMENTS', ['off', 'x402'], 'off');
+  const needed = mode === 'x402' && !chain.devnet && (production || chain.rpcUrl !== null);
+  if (mode === 'x402' && !chain.devnet && !needed) {
+    read.fault(
+      'TALLY_PAYMENTS',
+      'is x402, but there is no chain: TALLY_DEVNET is off and TALLY_CHAIN_RPC_URL not set',
+    );
+  }
+  const setting = (name: string, example: string, readOne: () => string | null): string | null => {
+    const faults = read.faults.length;
+    const text = readOne();
+    if (needed && text === null && read.faults.length === faults) {
+      read.fault(name, 'is not set, and payments have no default for it on this chain', example);
+    }
+    return text;
+  };
+  const address = (name: string, example: string): string | null =>
+    setting(name, example, () => read.optional(name, { accepts: matches(/^0x[0-9a-fA-F]{40}$/), example }));
+  return {
+    mode,
+    treasury: address('TALLY_TREASURY', '0x52908400098527886E0F7030069857D2E4169EE7'),
+    usdc: address('TALLY_USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
+    confirmations: read.integer('TALLY_USDC_CONFIRMATIONS', production ? 12 : 1, 1, 100_000),
+    waitSeconds: read.integer('TALLY_X402_WAIT_SECONDS', 15, 1, 120),
+    facilitatorUrl: setting('TALLY_X402_FACILITATOR', FACILITATOR, () => readFacilitator(read)),
+  };
+}
+
+const FACILITATOR = 'https://facilitator.example.com';
+
+/** A fault does not quote the value, which may hold credentials where none belong. */
+function readFacilitator(read: Reader): string | null {
+  const name = 'TALLY_X402_FACILITATOR';
+  const text = read.optional(name, {});
+  if (text === null) return null;
+  const problem = publicUrlProblem(parseUrl(text));
+  if (problem !== null) read.fault(name, problem, FACILITATOR);
+  return problem === null ? text.replace(/\/+$/, '') : null;
+}

@@ -1,0 +1,117 @@
+import type { FacilitatorClient } from '@x402/core/server';
+import { x402ResourceServer } from '@x402/core/server';
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server';
+import { ExactEvmScheme } from '@x402/evm/exact/server';
+import { UptoEvmScheme } from '@x402/evm/upto/server';
+import type { Logger } from 'pino';
+import { createTurns } from '../../http/turns.ts';
+import type { OwnIssuer } from '../../issuers/own-issuer.ts';
+import type { Store } from '../../store/store.ts';
+import { devAccount } from '../chain/dev-accounts.ts';
+import type { Money } from '../chain/open.ts';
+import { channelReader, seenBalances } from './channel-reader.ts';
+import { channelStorage } from './channel-storage.ts';
+import { collect } from './collect.ts';
+import { httpFacilitator, localFacilitator } from './facilitator.ts';
+import { charge } from './fixed.ts';
+import { claimOf } from './known.ts';
+import { open } from './metered.ts';
+import { offersOf } from './offers.ts';
+import { ownerOf } from './owner.ts';
+import type { Payments } from './payments.ts';
+import { settlementReceipts } from './settlement-receipt.ts';
+import { sweep } from './sweep.ts';
+import { refusal, requirementsFor, seconds, supported, type Till } from './till.ts';
+import { readPayment } from './wire.ts';
+
+const TIMEOUT_MS = 30_000;
+const EVERY_MS = 250;
+
+export interface PaymentsOptions {
+  readonly money: Money;
+  readonly facilitatorUrl: string | null;
+  readonly store: Store;
+  readonly issuer: OwnIssuer;
+  /** The public URL of a path. */
+  readonly urlOf: (path: string) => string;
+  /** How long what a facilitator says is looked for on the chain. */
+  readonly waitMs: number;
+  readonly maxCallMs: number;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** Asks nothing yet. @throws unavailable where there is neither a facilitator's URL nor a development chain */
+export function openPayments(options: PaymentsOptions): Payments {
+  const till = tillOf(options);
+  const { chain, treasury, clock } = till;
+  const turns = createTurns();
+  return {
+    network: chain.network,
+    chainId: options.money.chainId,
+    asset: chain.usdc,
+    treasury,
+    schemes: () => supported(till),
+    offered({ c }) {
+      const carried = readPayment(c);
+      if (carried === null) return null;
+      const { proof, payload, identifier } = carried;
+      return {
+        scheme: payload.accepted.scheme,
+        isNamed: identifier !== null,
+        claim: (requestHash) => claimOf(proof, requestHash, seconds(clock)),
+      };
+    },
+    charge(exchange, order) {
+      const carried = readPayment(exchange.c);
+      const work = () => charge(till, exchange, order);
+      // Of requests with one payment at once the first takes it, and the others find it taken.
+      return carried === null ? work() : turns(carried.proof, work);
+    },
+    open: (exchange, order, ceiling) => open(till, exchange, order, ceiling),
+    async required(exchange, order) {
+      const { amount } = order;
+      const requirements = await requirementsFor(till, order, amount);
+      return refusal(till, exchange, { order, amount, requirements });
+    },
+    collect: () => collect(till),
+    sweep: () => sweep(till),
+    ownerOf: (transfer) => ownerOf(till, transfer),
+  };
+}
+
+function tillOf(options: PaymentsOptions): Till {
+  const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs } = options;
+  const facilitator = facilitatorOf(options);
+  const vouchers = new BatchSettlementEvmScheme(money.treasury, { storage: channelStorage(store.payments) });
+  const channels = channelReader(money.rpcUrl, TIMEOUT_MS);
+  const network = money.token.network;
+  const server = new x402ResourceServer(facilitator)
+    .register(network, new ExactEvmScheme())
+    .register(network, new UptoEvmScheme())
+    .register(network, vouchers);
+  return {
+    server,
+    facilitator,
+    vouchers,
+    chain: money.token,
+    channels,
+    holds: seenBalances(channels, clock),
+    store,
+    offers: offersOf(issuer),
+    treasury: money.treasury,
+    urlOf,
+    clock,
+    logger,
+    maxCallMs,
+    settlementReceipt: settlementReceipts({ store, issuer, clock, network }),
+    seeMs: waitMs,
+    everyMs: EVERY_MS,
+  };
+}
+
+function facilitatorOf({ money, facilitatorUrl }: PaymentsOptions): FacilitatorClient {
+  if (facilitatorUrl !== null) return httpFacilitator(facilitatorUrl, TIMEOUT_MS);
+  const { rpcUrl, chainId } = money;
+  return localFacilitator({ rpcUrl, chainId, account: devAccount('facilitator'), timeoutMs: TIMEOUT_MS });
+}

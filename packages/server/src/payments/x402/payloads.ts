@@ -1,0 +1,75 @@
+import type { PaymentPayload } from '@x402/core/types';
+import { z } from 'zod';
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((text) => text.toLowerCase());
+const bytes32 = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/)
+  .transform((text) => text.toLowerCase());
+const units = z
+  .string()
+  .regex(/^\d{1,39}$/)
+  .transform(BigInt);
+const seconds = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+
+const exact = z.looseObject({
+  signature: z.string(),
+  authorization: z.looseObject({
+    from: address,
+    to: address,
+    value: units,
+    validBefore: seconds,
+    nonce: bytes32,
+  }),
+});
+
+const voucher = z.looseObject({
+  type: z.enum(['deposit', 'voucher']),
+  channelConfig: z.looseObject({ payer: address }),
+  voucher: z.looseObject({ channelId: bytes32, maxClaimableAmount: units, signature: z.string() }),
+  deposit: z.looseObject({ amount: units }).optional(),
+});
+
+const upto = z.looseObject({
+  signature: z.string(),
+  permit2Authorization: z.looseObject({
+    from: address,
+    nonce: z
+      .string()
+      .regex(/^(?:\d{1,78}|0x[0-9a-fA-F]{1,64})$/)
+      .transform(BigInt),
+    deadline: seconds,
+  }),
+});
+
+/** An EIP-3009 authorisation (`exact`). Null for a payload of any other form; so the next two. */
+export function exactOf(payload: PaymentPayload) {
+  const { data } = exact.safeParse(payload.payload);
+  return data?.authorization ?? null;
+}
+
+/** A voucher of a channel (`batch-settlement`), with or without a deposit. */
+export function voucherOf(payload: PaymentPayload) {
+  const { data } = voucher.safeParse(payload.payload);
+  if (data === undefined) return null;
+  const { type, channelConfig, voucher: signed, deposit } = data;
+  return {
+    isDeposit: type === 'deposit',
+    deposited: deposit?.amount ?? 0n,
+    payer: channelConfig.payer,
+    channelId: signed.channelId,
+    most: signed.maxClaimableAmount,
+  };
+}
+
+/** A Permit2 authorisation (`upto`). */
+export function uptoOf(payload: PaymentPayload) {
+  const { data } = upto.safeParse(payload.payload);
+  return data?.permit2Authorization ?? null;
+}

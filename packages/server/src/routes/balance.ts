@@ -1,0 +1,323 @@
+import { z } from '@hono/zod-openapi';
+import { formatTimestamp, TallyError } from '@tallystick/core';
+import { AGENT_HEADERS } from '../agents/agents.ts';
+import { money } from '../compute/billing.ts';
+import { CALLER_ERRORS } from '../compute/caller.ts';
+import { parseUsdc } from '../compute/ledger/money.ts';
+import { json } from '../http/answer.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { idempotencyClaim } from '../http/idempotency.ts';
+import { openQuote } from '../payments/keys/quote.ts';
+import { requestWithdrawal } from '../payments/payouts/request.ts';
+import { nanoOf } from '../payments/treasury/units.ts';
+import type { Services } from '../services.ts';
+import type { StatementLine } from '../store/ledger-store.ts';
+import type { PayoutRow } from '../store/treasury-store.ts';
+import { moneySchema } from './compute-shapes.ts';
+import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
+
+const GROUP = 'Balance';
+const PAGE = 100;
+const MAX_PAGE = 1_000;
+
+const HEADERS = {
+  Authorization: '`Bearer` and the API key whose balance it is.',
+  ...AGENT_HEADERS,
+};
+
+/** Prepaid balances: what there is, what became of it, how more is paid in, and how it is paid back. */
+export function balanceRoutes(services: Services): Endpoint[] {
+  return [
+    balance(services),
+    statement(services),
+    topUpQuote(services),
+    withdraw(services),
+    withdrawals(services),
+  ];
+}
+
+function balance({ callers, store, config }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/balance',
+    group: GROUP,
+    summary: 'What is in one’s account',
+    description:
+      'Of the API key, or of the DID that a message signature proves. `reserved` is put aside for calls under way; `available` is what a call can spend.',
+    availability: 'live',
+    headers: HEADERS,
+    answers: {
+      200: {
+        description: 'The balance',
+        schema: z
+          .object({
+            account: z.string(),
+            asset: z.literal('USDC'),
+            balance: moneySchema,
+            reserved: moneySchema,
+            available: moneySchema,
+            low: z.boolean().openapi({ description: 'Whether `available` is below `low_below`.' }),
+            low_below: moneySchema,
+          })
+          .openapi('Balance'),
+      },
+    },
+    errors: CALLER_ERRORS,
+    async handle(call) {
+      const { account } = await callers.callerOf(call);
+      const { balance: total, reserved } = await store.ledger.balance(account);
+      const available = total - reserved;
+      const { lowBalance } = config.sales;
+      return json(
+        {
+          account,
+          asset: 'USDC',
+          balance: money(total),
+          reserved: money(reserved),
+          available: money(available),
+          low: available < lowBalance,
+          low_below: money(lowBalance),
+        },
+        PRIVATE,
+      );
+    },
+  });
+}
+
+const PRIVATE = { headers: { 'cache-control': 'no-store' } };
+
+function statement({ callers, store }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/balance/statement',
+    group: GROUP,
+    summary: 'The lines of one’s account',
+    description:
+      'Oldest first, a page at a time: `next` is the `after` of the next page, null on the last one. Of a call, `id` is that of its receipt and `memo` its model.',
+    availability: 'live',
+    headers: HEADERS,
+    query: z.strictObject({
+      after: z
+        .string()
+        .regex(/^\d{1,15}$/, 'Not the number of a line')
+        .optional()
+        .openapi({ description: 'The lines after this one; from the first when absent.' }),
+      limit: z
+        .string()
+        .regex(/^(?:[1-9]\d{0,2}|1000)$/, `Not 1 to ${MAX_PAGE}`)
+        .optional()
+        .openapi({ description: `${PAGE} when absent, ${MAX_PAGE} at most.` }),
+    }),
+    answers: {
+      200: {
+        description: 'The lines',
+        schema: z.object({
+          account: z.string(),
+          asset: z.literal('USDC'),
+          lines: z.array(
+            z.object({
+              line: z.int(),
+              at: z.string(),
+              amount: moneySchema,
+              balance: moneySchema,
+              memo: z.string(),
+              id: z.string(),
+            }),
+          ),
+          next: z.int().nullable(),
+        }),
+      },
+    },
+    errors: CALLER_ERRORS,
+    async handle(call) {
+      const { account } = await callers.callerOf(call);
+      const limit = Number(call.query.limit ?? PAGE);
+      const after = Number(call.query.after ?? 0);
+      // One more than is answered tells whether there is a next page.
+      const lines = await store.ledger.statement(account, { after, limit: limit + 1 });
+      const page = lines.slice(0, limit);
+      const next = lines.length > limit ? (page.at(-1)?.line ?? null) : null;
+      return json({ account, asset: 'USDC', lines: page.map(lineDocument), next }, PRIVATE);
+    },
+  });
+}
+
+function lineDocument({ line, at, amount, balance: total, memo, posting }: StatementLine) {
+  return {
+    line,
+    at: formatTimestamp(at * 1000),
+    amount: money(amount),
+    balance: money(total),
+    memo,
+    id: posting,
+  };
+}
+
+const amount = z.string().openapi({ description: 'Decimal USDC, at most 6 decimals.', example: '25' });
+
+function topUpQuote(services: Services): Endpoint {
+  const { callers, store, clock } = services;
+  return endpoint({
+    method: 'post',
+    path: '/v1/balance/quote',
+    group: GROUP,
+    summary: 'Top up by a transfer without memo',
+    description:
+      'Gives an exact amount, up to 0.05 USDC above what is asked for, whose transfer to the treasury is credited to the account. A transfer of any amount with the memo `account=<key id or DID>` needs no quote.',
+    availability: 'live',
+    headers: HEADERS,
+    body: z.strictObject({ amount }),
+    example: { amount: '25' },
+    answers: { 200: { description: 'What to pay', schema: paymentSchema } },
+    errors: [...CALLER_ERRORS, 'rate_limited', 'unavailable'],
+    async handle(call) {
+      const { account } = await callers.callerOf(call);
+      const at = requireMoney(services);
+      const asked = positive(parseUsdc(call.body.amount));
+      await countQuote(services, call);
+      const order = await openQuote(store, asked, { kind: 'top_up', account }, clock());
+      return json({ order_id: order.id, ...paymentInstructions(order, at) }, PRIVATE);
+    },
+  });
+}
+
+function positive(asked: bigint): bigint {
+  if (asked > 0n) return asked;
+  throw new TallyError('invalid_field', 'The amount is more than 0.', { field: 'amount' });
+}
+
+const withdrawalSchema = z
+  .object({
+    id: z.string(),
+    state: z.enum(['waiting', 'paying', 'paid', 'declined']),
+    network: z.string(),
+    address: z.string(),
+    amount: moneySchema,
+    requested_at: z.string(),
+    tx_hash: z.string().nullable(),
+    note: z.string().nullable(),
+  })
+  .openapi('Withdrawal');
+
+function withdraw(services: Services): Endpoint {
+  const { store, clock, config } = services;
+  return endpoint({
+    method: 'post',
+    path: '/v1/balance/withdrawals',
+    group: GROUP,
+    summary: 'Withdraw what a DID has earned',
+    description:
+      'Puts the amount aside and asks the operator, who pays such requests out on the chain in batches. Only for a DID that a message signature proves.',
+    availability: 'live',
+    headers: {
+      ...AGENT_HEADERS,
+      'Idempotency-Key': 'The same key again is the same withdrawal, for ever.',
+    },
+    body: z.strictObject({
+      address: z.string().openapi({ description: 'An address of the network, its checksum right.' }),
+      amount,
+    }),
+    example: { address: '0x52908400098527886E0F7030069857D2E4169EE7', amount: '2.5' },
+    answers: { 200: { description: 'The withdrawal', schema: withdrawalSchema } },
+    errors: [
+      'signature_invalid',
+      'invalid_field',
+      'insufficient_balance',
+      'idempotency_key_invalid',
+      'idempotency_key_reused',
+      'unavailable',
+    ],
+    async handle(call) {
+      const did = await provedDid(services, call);
+      const { token, treasury } = requireMoney(services);
+      const now = clock();
+      const request = await requestWithdrawal(store, {
+        did,
+        network: token.network,
+        address: await payable(call.body.address, [treasury, token.usdc]),
+        amount: parseUsdc(call.body.amount),
+        minimum: config.sales.minWithdrawal,
+        idempotency: idempotencyClaim(call.c, {
+          caller: did,
+          route: 'withdrawals',
+          body: call.body,
+          now,
+        }),
+        now,
+      });
+      return json(withdrawalDocument(request), PRIVATE);
+    },
+  });
+}
+
+/** @throws signature_invalid where none is proved */
+async function provedDid(
+  { agents }: Pick<Services, 'agents'>,
+  call: Parameters<Services['agents']['agentOf']>[0],
+): Promise<string> {
+  const { did, proved } = await agents.agentOf(call);
+  if (did !== null && proved) return did;
+  throw new TallyError(
+    'signature_invalid',
+    'A withdrawal is its DID’s alone: sign the request as it (RFC 9421; see spec/identity.md).',
+  );
+}
+
+/** In lower case. @throws invalid_field for what is no address, or one that nobody can spend from */
+async function payable(text: string, ours: readonly string[]): Promise<string> {
+  const { isAddress } = await import('viem/utils');
+  const address = text.toLowerCase();
+  const refused = ['0x0000000000000000000000000000000000000000', ...ours].map((one) => one.toLowerCase());
+  if (isAddress(text) && !refused.includes(address)) return address;
+  throw new TallyError('invalid_field', 'That is no address that can be paid, or its checksum is wrong.', {
+    field: 'address',
+  });
+}
+
+function withdrawals(services: Services): Endpoint {
+  const { store } = services;
+  return endpoint({
+    method: 'get',
+    path: '/v1/balance/withdrawals',
+    group: GROUP,
+    summary: 'A DID’s withdrawals',
+    description: 'Oldest first. Only for a DID that a message signature proves.',
+    availability: 'live',
+    headers: AGENT_HEADERS,
+    answers: {
+      200: {
+        description: 'What became of each',
+        schema: z.object({ withdrawals: z.array(withdrawalSchema) }),
+      },
+    },
+    errors: ['signature_invalid', 'invalid_field'],
+    async handle(call) {
+      const account = `caller:${await provedDid(services, call)}`;
+      const found: PayoutRow[] = [];
+      for await (const row of store.treasury.listPayouts({ kind: 'withdrawal', account })) found.push(row);
+      return json({ withdrawals: found.map(withdrawalDocument) }, PRIVATE);
+    },
+  });
+}
+
+function withdrawalDocument({
+  id,
+  state,
+  network,
+  address,
+  amount: units,
+  createdAt,
+  txHash,
+  note,
+}: PayoutRow) {
+  return {
+    id,
+    state,
+    network,
+    address,
+    amount: money(nanoOf(units)),
+    requested_at: formatTimestamp(createdAt * 1000),
+    tx_hash: txHash,
+    note,
+  };
+}

@@ -1,0 +1,172 @@
+import { z } from '@hono/zod-openapi';
+import { formatTimestamp, parseJson, TallyError, utf8 } from '@tallystick/core';
+import { json } from '../http/answer.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { destinationOf } from '../payments/keys/contact.ts';
+import { type Months, SOLD_TIERS, type SoldTier } from '../payments/keys/prices.ts';
+import { openQuote, type Wanted } from '../payments/keys/quote.ts';
+import type { Services } from '../services.ts';
+import type { OrderRow } from '../store/treasury-store.ts';
+import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
+
+const GROUP = 'Anchor';
+
+/** Anchor keys bought with a transfer of USDC (specification 5.4). */
+export function keyOrderRoutes(services: Services): Endpoint[] {
+  return [quote(services), order(services)];
+}
+
+const contact = z.string().max(320).openapi({
+  description:
+    'Where the key goes: an e-mail address; a domain, which gets it at https://<domain>/.well-known/tally-key; or a DID.',
+  example: 'ops@example.com',
+});
+
+interface Asked {
+  readonly tier: SoldTier;
+  readonly months: Months;
+  readonly contact?: string | undefined;
+  readonly issuer_did?: string | undefined;
+  readonly renew?: string | undefined;
+}
+
+function quote(services: Services): Endpoint {
+  const { store, clock, config, keySales } = services;
+  return endpoint({
+    method: 'post',
+    path: '/v1/anchor/keys/quote',
+    group: GROUP,
+    summary: 'What to pay for a key',
+    description:
+      'Gives an exact amount, up to 0.05 USDC above the price, that names the order: for wallets that can’t append a memo, and contacts that should not be public. With `renew`, the key of that id is good for longer instead. The key is delivered once the transfer is confirmed.',
+    availability: 'live',
+    body: z.strictObject({
+      tier: z.enum(SOLD_TIERS),
+      months: z
+        .union([z.literal(1), z.literal(12)])
+        .optional()
+        .openapi({ description: '1 when absent; 12 cost ten times as much.' }),
+      contact: contact.optional(),
+      issuer_did: z.string().max(2048).optional().openapi({
+        description:
+          'The key is sealed to it where there is no contact: a did:key, or a did:svc of this service.',
+      }),
+      renew: z.string().max(64).optional().openapi({ example: 'key_4fmx07q2zk81ab9c' }),
+    }),
+    example: { tier: 'pro', months: 12, contact: 'ops@example.com' },
+    answers: {
+      200: {
+        description: 'What to pay, and the order',
+        schema: paymentSchema.extend({ tier: z.enum(SOLD_TIERS), months: z.int() }),
+      },
+    },
+    errors: ['invalid_field', 'conflicting_fields', 'rate_limited', 'unavailable'],
+    async handle(call) {
+      const money = requireMoney(services);
+      const { tier, months = 1 } = call.body;
+      const wanted = await wantedBy({ ...call.body, tier, months });
+      await countQuote(services, call);
+      const opened = await openQuote(store, keySales.priceOf(tier, months), wanted, clock());
+      const document = { order_id: opened.id, ...paymentInstructions(opened, money), tier, months };
+      return json(document, { headers: { 'cache-control': 'no-store' } });
+    },
+  });
+
+  async function wantedBy(body: Asked): Promise<Wanted> {
+    const { tier, months, renew } = body;
+    if (renew !== undefined) return { kind: 'renewal', tier, months, apiKey: await renewable(renew, body) };
+    const to = { contact: body.contact ?? null, did: body.issuer_did ?? null };
+    const destination = destinationOf(to, config.mode === 'development');
+    if (typeof destination !== 'string') return { kind: 'key', tier, months, ...to };
+    throw new TallyError(
+      'invalid_field',
+      destination === 'no_contact'
+        ? 'Say where the key goes: contact, or issuer_did.'
+        : 'A contact is an e-mail address, a domain, a did:key, or a did:svc of this service.',
+      { field: to.contact === null ? 'issuer_did' : 'contact' },
+    );
+  }
+
+  async function renewable(id: string, { tier, contact: to, issuer_did }: Asked): Promise<string> {
+    if ((to ?? issuer_did) !== undefined) {
+      throw new TallyError(
+        'conflicting_fields',
+        'A key that is renewed is not delivered again: leave the contact out.',
+        {
+          field: 'renew',
+        },
+      );
+    }
+    const key = await store.apiKeys.get(id);
+    if (key !== null && key.revokedAt === null && key.expiresAt !== null && key.tier === tier) return id;
+    throw new TallyError(
+      'invalid_field',
+      `There is no ${tier} key of that id with an end that could be moved.`,
+      {
+        field: 'renew',
+      },
+    );
+  }
+}
+
+const STATES = ['open', 'expired', 'delivering', 'undeliverable', 'done'] as const;
+
+function order({ store }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/anchor/keys/orders/{order_id}',
+    group: GROUP,
+    summary: 'What became of an order',
+    description:
+      'Whoever has the id may ask. The key itself is never here, but for one that is sealed to a DID: `sealed`, which `tally apikey open` opens with the DID’s key.',
+    availability: 'live',
+    params: z.object({ order_id: z.string() }),
+    answers: {
+      200: {
+        description: 'The order',
+        schema: z
+          .object({
+            order_id: z.string(),
+            kind: z.enum(['key', 'renewal', 'top_up']),
+            state: z.enum(STATES),
+            tier: z.string().nullable(),
+            months: z.int(),
+            payment: z.string().nullable(),
+            key_id: z.string().nullable(),
+            paid_until: z.string().nullable(),
+            delivered_at: z.string().nullable(),
+            attempts: z.int(),
+            sealed: z.looseObject({}).nullable(),
+          })
+          .openapi('KeyOrder'),
+      },
+    },
+    errors: ['order_not_found'],
+    async handle({ params }) {
+      const found = await store.treasury.order(params.order_id);
+      if (found === null) throw new TallyError('order_not_found', 'There is no order of that id.');
+      return json(orderDocument(found), { headers: { 'cache-control': 'no-store' } });
+    },
+  });
+}
+
+function orderDocument(row: OrderRow) {
+  const { id, kind, state, tier, months, payment, apiKey, attempts, sealed } = row;
+  return {
+    order_id: id,
+    kind,
+    state,
+    tier,
+    months,
+    payment,
+    key_id: apiKey,
+    paid_until: timestamp(row.paidUntil),
+    delivered_at: timestamp(row.deliveredAt),
+    attempts,
+    sealed: sealed === null ? null : parseJson(utf8(sealed)),
+  };
+}
+
+function timestamp(seconds: number | null): string | null {
+  return seconds === null ? null : formatTimestamp(seconds * 1000);
+}

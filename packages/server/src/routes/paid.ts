@@ -1,0 +1,220 @@
+import { z } from '@hono/zod-openapi';
+import { formatTimestamp, isDid, type JsonValue, TallyError } from '@tallystick/core';
+import type { SignedExchange } from '../agents/agents.ts';
+import { AGENT_HEADERS } from '../agents/agents.ts';
+import { money } from '../compute/billing.ts';
+import { CALLER_ERRORS } from '../compute/caller.ts';
+import { callerAccount, DEVELOPMENT, REVENUE } from '../compute/ledger/accounts.ts';
+import { formatUsdc, parseUsdc } from '../compute/ledger/money.ts';
+import { json } from '../http/answer.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { requestHash } from '../http/idempotency.ts';
+import { requireKeySecret } from '../payments/keys/issue.ts';
+import { SOLD_TIERS } from '../payments/keys/prices.ts';
+import {
+  NANO_PER_BASE_UNIT,
+  type Paid,
+  type Payments,
+  toBaseUnits,
+  toNano,
+} from '../payments/x402/payments.ts';
+import type { Services } from '../services.ts';
+import { moneySchema } from './compute-shapes.ts';
+
+/** What a client without an account buys with a payment alone: an anchor key at once, and a balance. */
+export function paidRoutes(services: Services): Endpoint[] {
+  return [key(services), topUp(services)];
+}
+
+const KEYS = '/v1/anchor/keys';
+const TOP_UP = '/v1/balance/topup';
+const BY_EXACT = ['exact'] as const;
+/** 10,000 USDC: nobody means to pay more at once. */
+const MOST: bigint = 10_000_000_000n;
+
+const settled = z
+  .object({
+    network: z.string(),
+    asset: z.literal('USDC'),
+    amount: moneySchema,
+    payer: z.string(),
+    tx: z.string().nullable(),
+  })
+  .openapi('Settlement');
+
+function settlement({ network }: Payments, { amount, payer, tx }: Paid) {
+  return { network, asset: 'USDC', amount: money(toNano(amount)), payer, tx };
+}
+
+function required(payments: Payments | null): Payments {
+  if (payments !== null) return payments;
+  throw new TallyError('unavailable', 'This service takes no payments (TALLY_PAYMENTS is off).');
+}
+
+function key(services: Services): Endpoint {
+  const { keySales } = services;
+  return endpoint({
+    method: 'post',
+    path: KEYS,
+    group: 'Anchor',
+    summary: 'Buy a key, at once',
+    description:
+      'Pays for an anchor key by x402 (specification 5.4). The answer holds the key: it is shown to who paid, for 72 hours to the same payment again, and to nobody else.',
+    availability: 'live',
+    price: {
+      usd: Object.fromEntries(SOLD_TIERS.map((tier) => [tier, formatUsdc(keySales.priceOf(tier, 1))])),
+      unit: 'month; a year costs ten',
+      schemes: BY_EXACT,
+    },
+    body: z.strictObject({
+      tier: z.enum(SOLD_TIERS),
+      months: z
+        .union([z.literal(1), z.literal(12)])
+        .optional()
+        .openapi({ description: '1 when absent; 12 cost ten times as much.' }),
+      contact: z.string().max(320).optional().openapi({ description: 'Kept with the order.' }),
+      issuer_did: z.string().max(2048).optional(),
+    }),
+    example: { tier: 'pro', months: 1 },
+    answers: {
+      200: {
+        description: 'The key',
+        schema: z.object({
+          order_id: z.string(),
+          key_id: z.string(),
+          key: z.string().nullable().openapi({ description: 'Null where it was issued over 72 hours ago.' }),
+          tier: z.enum(SOLD_TIERS),
+          paid_until: z.string(),
+          settlement: settled,
+        }),
+      },
+    },
+    errors: ['idempotency_key_invalid', 'unavailable'],
+    async handle(call) {
+      const payments = required(services.payments);
+      // Before anything is paid.
+      requireKeySecret(services.issuer);
+      const { tier, months = 1, contact = null, issuer_did: did = null } = call.body;
+      const body = call.body as JsonValue;
+      const paid = await payments.charge(call, {
+        path: KEYS,
+        description: `An anchor key, ${tier}, ${months === 12 ? 'a year' : 'a month'}`,
+        schemes: BY_EXACT,
+        requestHash: requestHash(call.c, { route: KEYS, body }),
+        amount: toBaseUnits(keySales.priceOf(tier, months)),
+        credit: REVENUE,
+      });
+      const issued = await keySales.issuePaidKey({
+        tier,
+        months,
+        contact,
+        did,
+        payment: { reference: paid.id },
+      });
+      await paid.delivered(null);
+      return json(
+        {
+          order_id: issued.order,
+          key_id: issued.id,
+          key: issued.key,
+          tier: issued.tier,
+          paid_until: formatTimestamp(issued.paidUntil * 1000),
+          settlement: settlement(payments, paid),
+        },
+        { headers: { 'cache-control': 'no-store' } },
+      );
+    },
+  });
+}
+
+function topUp(services: Services): Endpoint {
+  const { store } = services;
+  return endpoint({
+    method: 'post',
+    path: TOP_UP,
+    group: 'Balance',
+    summary: 'Pay in by x402',
+    description:
+      'Credits the account of the API key, or of the DID that a message signature proves, or of the `account` that is named: paying in for somebody needs no proof.',
+    availability: 'live',
+    headers: { Authorization: '`Bearer` and the API key whose balance it is.', ...AGENT_HEADERS },
+    price: { usd: null, unit: 'top-up, of any amount', schemes: BY_EXACT },
+    body: z.strictObject({
+      amount: z.string().openapi({ description: 'USDC, at most six decimals.', example: '5.00' }),
+      account: z.string().max(2048).optional().openapi({
+        description: 'The id of an API key (`key_…`), or a DID.',
+        example: 'key_4fmx07q2zk81ab9c',
+      }),
+    }),
+    example: { amount: '5.00', account: 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp' },
+    answers: {
+      200: {
+        description: 'The account after it',
+        schema: z.object({
+          account: z.string(),
+          credited: moneySchema,
+          balance: moneySchema,
+          settlement: settled,
+        }),
+      },
+    },
+    errors: [...CALLER_ERRORS, 'idempotency_key_invalid', 'unavailable'],
+    async handle(call) {
+      const payments = required(services.payments);
+      const amount = amountOf(call.body.amount);
+      const account = await accountOf(services, call, call.body.account);
+      const paid = await payments.charge(call, {
+        path: TOP_UP,
+        description: `A top-up of ${formatUsdc(toNano(amount))} USDC`,
+        schemes: BY_EXACT,
+        // Not the body alone: who is credited may follow from the request's headers.
+        requestHash: requestHash(call.c, { route: TOP_UP, body: { account, amount: String(amount) } }),
+        amount,
+        credit: account,
+      });
+      await paid.delivered(null);
+      const { balance } = await store.ledger.balance(account);
+      return json(
+        {
+          account,
+          credited: money(toNano(paid.amount)),
+          balance: money(balance),
+          settlement: settlement(payments, paid),
+        },
+        { headers: { 'cache-control': 'no-store' } },
+      );
+    },
+  });
+}
+
+function amountOf(text: string): bigint {
+  const nano = parseUsdc(text);
+  const amount = nano / NANO_PER_BASE_UNIT;
+  if (amount > 0n && amount <= MOST && nano % NANO_PER_BASE_UNIT === 0n) return amount;
+  throw new TallyError(
+    'invalid_field',
+    'A top-up is of more than 0 and at most 10000 USDC, with six decimals.',
+    {
+      field: 'amount',
+    },
+  );
+}
+
+async function accountOf(
+  { callers, store }: Services,
+  call: SignedExchange,
+  named: string | undefined,
+): Promise<string> {
+  if (named === undefined) {
+    const { account } = await callers.callerOf(call);
+    if (account !== DEVELOPMENT) return account;
+    throw new TallyError('missing_field', 'Say whose balance it is: account, an API key or a signature.', {
+      field: 'account',
+    });
+  }
+  const known = named.startsWith('did:') ? isDid(named) : (await store.apiKeys.get(named)) !== null;
+  if (known) return callerAccount(named);
+  throw new TallyError('invalid_field', 'An account is the id of an API key (key_…), or a DID.', {
+    field: 'account',
+  });
+}

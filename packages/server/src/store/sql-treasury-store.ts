@@ -1,0 +1,220 @@
+import type { ApiKeyRow } from './api-key-store.ts';
+import { assertBalanced } from './ledger-books.ts';
+import type { Posting } from './ledger-store.ts';
+import { pages } from './pages.ts';
+import type { Queries } from './queries.ts';
+import type { SqlDatabase } from './sql-database.ts';
+import type { Statement } from './statement.ts';
+import type {
+  EndedTransfer,
+  Ending,
+  OrderRow,
+  OrderStep,
+  PayoutAttempt,
+  PayoutRow,
+  TransferRow,
+  TreasuryCursor,
+  TreasuryStore,
+  Watched,
+} from './treasury-store.ts';
+import * as transactions from './treasury-transactions.ts';
+import { Overtaken, Uncovered } from './treasury-transactions.ts';
+import { all, run, type Work } from './work.ts';
+
+const PAGE = 200;
+
+/** A {@link TreasuryStore} on a SQL database. */
+export class SqlTreasuryStore implements TreasuryStore {
+  readonly #database: SqlDatabase;
+  readonly #queries: Queries;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    this.#queries = database.queries;
+  }
+
+  cursors(network: string): Promise<TreasuryCursor[]> {
+    return this.#all(this.#queries.cursorsOf, { network });
+  }
+
+  async record(
+    watched: Watched,
+    transfers: readonly TransferRow[],
+    move: Parameters<TreasuryStore['record']>[2],
+    opening: Posting | null,
+  ): Promise<'recorded' | 'overtaken'> {
+    if (opening !== null) assertBalanced(opening.entries);
+    return this.#unless(transactions.record(this.#database, watched, transfers, move, opening), 'recorded');
+  }
+
+  async undecided(network: string, limit: number): Promise<TransferRow[]> {
+    return (await this.#all(this.#queries.undecided, { network, limit })).map(transferFrom);
+  }
+
+  listTransfers(network: string): AsyncIterable<EndedTransfer> {
+    return pages(PAGE, async (last: EndedTransfer | undefined) => {
+      const page = { network, after: last?.id ?? '', limit: PAGE };
+      return (await this.#all(this.#queries.pageOfTransfers, page)).map(transferFrom);
+    });
+  }
+
+  async end(ending: Ending): Promise<'ended' | 'ended_before' | 'conflict'> {
+    if (ending.posting !== null) assertBalanced(ending.posting.entries);
+    try {
+      return await this.#database.transaction(transactions.end(this.#database, ending));
+    } catch (error) {
+      if (error instanceof Overtaken) return 'conflict';
+      throw error;
+    }
+  }
+
+  async openOrder(order: OrderRow): Promise<'opened' | 'taken'> {
+    const opened = await this.#database.transaction(run(this.#queries.insertOrder, order));
+    return opened === 1 ? 'opened' : 'taken';
+  }
+
+  async issueOrder(order: OrderRow, apiKey: ApiKeyRow): Promise<OrderRow> {
+    await this.#database.transaction(transactions.issueOrder(this.#database, order, apiKey));
+    const stored = await this.#first(this.#queries.orderByPayment, { payment: order.payment ?? '' });
+    if (stored === null) throw new RangeError('An order that is paid has no payment.');
+    return orderFrom(stored);
+  }
+
+  async order(id: string): Promise<OrderRow | null> {
+    const row = await this.#first(this.#queries.orderById, { id });
+    return row && orderFrom(row);
+  }
+
+  async openOrderOf(amount: bigint): Promise<OrderRow | null> {
+    const row = await this.#first(this.#queries.openOrderOf, { amount });
+    return row && orderFrom(row);
+  }
+
+  listOrders(): AsyncIterable<OrderRow> {
+    return pages(PAGE, async (last: OrderRow | undefined) =>
+      (await this.#all(this.#queries.pageOfOrders, after(last))).map(orderFrom),
+    );
+  }
+
+  async takeDue(now: number, until: number): Promise<OrderRow | null> {
+    for (;;) {
+      const row = await this.#first(this.#queries.dueOrder, { now });
+      if (row === null || row.dueAt === null) return null;
+      const { id, dueAt } = row;
+      const taken = await this.#database.transaction(run(this.#queries.takeOrder, { id, dueAt, until }));
+      if (taken === 1) return orderFrom({ ...row, attempts: row.attempts + 1, dueAt: until });
+    }
+  }
+
+  async moveOrder(step: OrderStep, attempts: number): Promise<'moved' | 'overtaken'> {
+    const moved = await this.#database.transaction(
+      run(this.#queries.moveOrder, { ...step, taken: attempts }),
+    );
+    return moved === 1 ? 'moved' : 'overtaken';
+  }
+
+  async requestPayout(payout: PayoutRow, posting: Posting): ReturnType<TreasuryStore['requestPayout']> {
+    assertBalanced(posting.entries);
+    try {
+      return await this.#database.transaction(transactions.requestPayout(this.#database, payout, posting));
+    } catch (error) {
+      if (error instanceof Uncovered) return { kind: 'insufficient', available: error.available };
+      throw error;
+    }
+  }
+
+  async payout(id: string): Promise<PayoutRow | null> {
+    const row = await this.#first(this.#queries.payoutById, { id });
+    return row && payoutFrom(row);
+  }
+
+  async *listPayouts({
+    kind,
+    account,
+  }: NonNullable<Parameters<TreasuryStore['listPayouts']>[0]> = {}): AsyncGenerator<PayoutRow> {
+    const rows = pages(PAGE, async (last: PayoutRow | undefined) =>
+      (await this.#all(this.#queries.pageOfPayouts, after(last))).map(payoutFrom),
+    );
+    for await (const row of rows) {
+      if ((kind ?? row.kind) === row.kind && (account ?? row.account) === row.account) yield row;
+    }
+  }
+
+  async payoutsUnderWay(network: string): Promise<PayoutRow[]> {
+    return (await this.#all(this.#queries.payoutsUnderWay, { network })).map(payoutFrom);
+  }
+
+  async newestNonce(network: string, sender: string): Promise<number | null> {
+    return (await this.#first(this.#queries.newestNonce, { network, sender }))?.nonce ?? null;
+  }
+
+  async startPayout(attempt: PayoutAttempt): Promise<'started' | 'overtaken'> {
+    try {
+      return await this.#unless(transactions.startPayout(this.#database, attempt), 'started');
+    } catch (error) {
+      // Another process has given the nonce to another payout.
+      if (this.#database.isRowFault(error)) return 'overtaken';
+      throw error;
+    }
+  }
+
+  addPayoutAttempt(attempt: PayoutAttempt): Promise<'added' | 'overtaken'> {
+    return this.#unless(transactions.addPayoutAttempt(this.#database, attempt), 'added');
+  }
+
+  payoutAttempts(id: string): Promise<PayoutAttempt[]> {
+    return this.#all(this.#queries.payoutAttempts, { id });
+  }
+
+  endPayout(
+    payout: Parameters<TreasuryStore['endPayout']>[0],
+    move: Parameters<TreasuryStore['endPayout']>[1],
+    posting: Posting,
+  ): Promise<'ended' | 'overtaken'> {
+    assertBalanced(posting.entries);
+    return this.#unless(transactions.endPayout(this.#database, payout, move, posting), 'ended');
+  }
+
+  async reopenPayout(id: string, note: string): Promise<'reopened' | 'overtaken'> {
+    const reopened = await this.#database.transaction(run(this.#queries.reopenPayout, { id, note }));
+    return reopened === 1 ? 'reopened' : 'overtaken';
+  }
+
+  async #unless<Done>(work: Work<void>, done: Done): Promise<Done | 'overtaken'> {
+    try {
+      await this.#database.transaction(work);
+      return done;
+    } catch (error) {
+      if (error instanceof Overtaken) return 'overtaken';
+      throw error;
+    }
+  }
+
+  #all<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
+    return this.#database.read(all(statement, values));
+  }
+
+  async #first<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row | null> {
+    const [row] = await this.#all(statement, values);
+    return row ?? null;
+  }
+}
+
+function after(last: { readonly createdAt: number; readonly id: string } | undefined) {
+  const { createdAt, id } = last ?? { createdAt: -1, id: '' };
+  return { createdAt, id, limit: PAGE };
+}
+
+type Text<Row> = { [Key in keyof Row]: bigint extends Row[Key] ? string | Extract<Row[Key], null> : unknown };
+
+function transferFrom(row: Text<EndedTransfer>): EndedTransfer {
+  return { ...row, amount: BigInt(row.amount) } as EndedTransfer;
+}
+
+function orderFrom(row: Text<OrderRow>): OrderRow {
+  return { ...row, amount: row.amount === null ? null : BigInt(row.amount) } as OrderRow;
+}
+
+function payoutFrom(row: Text<PayoutRow>): PayoutRow {
+  return { ...row, amount: BigInt(row.amount) } as PayoutRow;
+}

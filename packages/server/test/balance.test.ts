@@ -1,0 +1,222 @@
+import {
+  createSigner,
+  generateSecretKey,
+  type JsonObject,
+  type Signer,
+  signRequest,
+  utf8,
+} from '@tallystick/core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { creditCaller } from '../src/compute/ledger/credit.ts';
+import { collect } from '../src/store/test-database.ts';
+import { DATABASES, expectProblem, type Reply, startTestService, type TestService } from './service.ts';
+import {
+  endOf,
+  NETWORK,
+  startPaidService,
+  startTreasuryChain,
+  type TreasuryChain,
+  watch,
+} from './treasury.ts';
+
+const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
+const USDC = 1_000_000_000n;
+
+let chain: TreasuryChain;
+let service: TestService;
+let signer: Signer;
+let nonces = 0;
+
+beforeAll(async () => {
+  chain = await startTreasuryChain();
+  signer = await createSigner(generateSecretKey());
+});
+afterAll(() => chain.anvil.stop());
+afterEach(() => service.close());
+
+/** A request that the DID signs. */
+async function asDid(
+  method: 'GET' | 'POST',
+  path: string,
+  body: JsonObject | null = null,
+  more: Record<string, string> = {},
+): Promise<Reply> {
+  nonces += 1;
+  const raw = body === null ? null : utf8(JSON.stringify(body));
+  const signed = await signRequest(
+    { method, url: new URL(`${service.config.apiUrl}${path}`), body: raw },
+    { did: signer.keyId, signer },
+    { created: Math.floor(service.clock() / 1000), nonce: `n${nonces}` },
+  );
+  const headers = { ...signed, ...more };
+  return raw === null ? service.get(path, headers) : service.post(path, raw, headers);
+}
+
+async function credit(amount: bigint): Promise<void> {
+  const { store } = service.services;
+  const reference = `r${nonces}`;
+  nonces += 1;
+  await creditCaller(store, {
+    caller: signer.keyId,
+    amount,
+    reference,
+    memo: 'cashback',
+    now: service.clock(),
+  });
+}
+
+const withdraw = (amount: string, more?: Record<string, string>, address = ADDRESS): Promise<Reply> =>
+  asDid('POST', '/v1/balance/withdrawals', { address, amount }, more);
+
+describe.each(DATABASES)('a balance on %s', (database) => {
+  it('is topped up by a transfer with a memo, or of a quoted amount, and shown to who proves the DID', async () => {
+    service = await startPaidService(chain, { database });
+    await chain.pay(5_000_000n, `account=${signer.keyId}`);
+    const quoted = await asDid('POST', '/v1/balance/quote', { amount: '25' });
+    const amount = BigInt((quoted.json as { amount: string }).amount);
+    expect(amount > 25_000_000n && amount < 25_050_000n).toBe(true);
+    const tx = await chain.pay(amount, '', 'bob');
+    await watch(service);
+    expect(await endOf(service, tx)).toMatchObject({
+      outcome: 'top_up',
+      reference: `caller:${signer.keyId}`,
+    });
+    const { json } = await asDid('GET', '/v1/balance');
+    const total = String((5_000_000n + amount) * 1000n);
+    expect(json).toMatchObject({
+      account: `caller:${signer.keyId}`,
+      balance: { nano: total },
+      reserved: { nano: '0' },
+      available: { nano: total },
+      low: false,
+    });
+    const first = await asDid('GET', '/v1/balance/statement?limit=1');
+    expect(first.json).toMatchObject({
+      next: 1,
+      lines: [{ line: 1, amount: { usdc: '5.000000000' }, memo: 'top-up' }],
+    });
+    const second = await asDid('GET', '/v1/balance/statement?limit=1&after=1');
+    expect(second.json).toMatchObject({ next: null, lines: [{ line: 2, balance: { nano: total } }] });
+    expect(second.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('a balance', () => {
+  it('is nobody else’s to see', async () => {
+    service = await startTestService({ env: { TALLY_FREE_READ_PER_DAY: '100' } });
+    await credit(USDC);
+    const { json } = await service.get('/v1/balance', { 'x-agent-did': signer.keyId });
+    expect(json).toMatchObject({ account: 'development', balance: { nano: '0' } });
+  });
+
+  it('says what is put aside for calls under way, and when it is low', async () => {
+    service = await startTestService();
+    await credit(3n * USDC);
+    const account = `caller:${signer.keyId}`;
+    await service.services.store.ledger.reserve({
+      id: 'r',
+      account,
+      amount: 2n * USDC + 1n,
+      expiresAt: 2 ** 40,
+    });
+    expect((await asDid('GET', '/v1/balance')).json).toMatchObject({
+      balance: { nano: String(3n * USDC) },
+      reserved: { nano: String(2n * USDC + 1n) },
+      available: { nano: String(USDC - 1n) },
+      low: true,
+    });
+  });
+
+  it('that is low says so on every answer of a model, streamed or not', async () => {
+    service = await startTestService();
+    const call = (stream: boolean) =>
+      asDid('POST', '/v1/compute/chat/completions', {
+        model: 'local/extract-1',
+        messages: [{ role: 'user', content: 'What is a tally stick? A tally stick is a notched stick.' }],
+        stream,
+      });
+    const low = async (): Promise<(string | null)[]> => {
+      const replies = [await call(false), await call(true)];
+      expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+      return replies.map(({ headers }) => headers.get('x-balance-low'));
+    };
+    expect(await low()).toEqual([null, null]);
+    await credit(USDC / 2n);
+    expect(await low()).toEqual(['0.5', '0.5']);
+    await credit(USDC / 2n);
+    expect(await low()).toEqual([null, null]);
+  });
+
+  it('can’t be topped up where no payments are taken', async () => {
+    service = await startTestService();
+    expectProblem(await asDid('POST', '/v1/balance/quote', { amount: '25' }), 'unavailable');
+  });
+});
+
+describe('a withdrawal', () => {
+  it('is put aside at once, and listed', async () => {
+    service = await startPaidService(chain);
+    await credit(10n * USDC);
+    const { status, json } = await withdraw('2.5');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      state: 'waiting',
+      network: NETWORK,
+      amount: { usdc: '2.500000000' },
+      tx_hash: null,
+    });
+    expect((await asDid('GET', '/v1/balance')).json).toMatchObject({ balance: { usdc: '7.500000000' } });
+    const { ledger } = service.services.store;
+    expect((await ledger.balance('withdrawals')).balance).toBe(25n * 10n ** 8n);
+    expect((await asDid('GET', '/v1/balance/withdrawals')).json).toEqual({ withdrawals: [json] });
+    expect(await ledger.checkBalanced()).toMatchObject({ sum: 0n, faults: [] });
+  });
+
+  it('is made once with one Idempotency-Key, also by two requests at once', async () => {
+    service = await startPaidService(chain);
+    await credit(10n * USDC);
+    const key = { 'idempotency-key': 'w1' };
+    const replies = await Promise.all([withdraw('2', key), withdraw('2', key)]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    expect(replies[0]?.json).toEqual(replies[1]?.json);
+    expectProblem(await withdraw('3', key), 'idempotency_key_reused');
+    expect(await collect(service.services.store.treasury.listPayouts())).toHaveLength(1);
+    expect((await asDid('GET', '/v1/balance')).json).toMatchObject({ balance: { usdc: '8.000000000' } });
+  });
+
+  it('takes no more than is available, however many ask at once', async () => {
+    service = await startPaidService(chain);
+    await credit(5n * USDC);
+    const replies = await Promise.all(Array.from({ length: 4 }, () => withdraw('2')));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(replies.filter(({ status }) => status === 402)).toHaveLength(2);
+  });
+
+  it.each([
+    ['0.999999', ADDRESS, 'amount'],
+    ['2.0000001', ADDRESS, 'amount'],
+    ['-3', ADDRESS, 'amount'],
+    ['2', ADDRESS.toLowerCase().replace('0x5', '0X5'), 'address'],
+    ['2', ADDRESS.replace('E', 'e'), 'address'],
+    ['2', `0x${'0'.repeat(40)}`, 'address'],
+    ['2', 'treasury', 'address'],
+  ])('of %s to %s is refused', async (amount, address, field) => {
+    service = await startPaidService(chain);
+    await credit(5n * USDC);
+    const to = address === 'treasury' ? chain.treasury : address;
+    expectProblem(await withdraw(amount, {}, to), 'invalid_field', field);
+    expect((await asDid('GET', '/v1/balance')).json).toMatchObject({ balance: { usdc: '5.000000000' } });
+  });
+
+  it('needs the DID’s signature', async () => {
+    service = await startPaidService(chain);
+    await credit(5n * USDC);
+    const body = { address: ADDRESS, amount: '2' };
+    const unproved = await service.post('/v1/balance/withdrawals', body, { 'x-agent-did': signer.keyId });
+    expectProblem(unproved, 'signature_invalid');
+    expectProblem(
+      await service.get('/v1/balance/withdrawals', { 'x-agent-did': signer.keyId }),
+      'signature_invalid',
+    );
+  });
+});

@@ -1,0 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { compileContracts } from './contracts/compile.ts';
+
+/** Compiles packages/server/contracts into the file that a development chain gets its contracts from. */
+const target = new URL('../packages/server/src/payments/chain/contracts.json', import.meta.url);
+writeFileSync(target, compileContracts());
+console.log('Wrote packages/server/src/payments/chain/contracts.json.');
