@@ -79,6 +79,7 @@ describe('development', () => {
     ['TALLY_REGION', 'eu-west-1', { region: 'eu-west-1' }],
     ['TALLY_FREE_MINT_PER_DAY', '5', { freeMintPerDay: 5 }],
     ['TALLY_FREE_READ_PER_DAY', '5', { freeReadPerDay: 5 }],
+    ['TALLY_PAYMENTS', 'x402', { freeReadPerDay: 100 }],
     ['TALLY_LOG_LEVEL', 'debug', { logLevel: 'debug' }],
     ['TALLY_CHAIN_RPC_URL', 'http://127.0.0.1:8545', { chain: { devnet: false } }],
     ['TALLY_DEVNET', 'off', { chain: { devnet: false, rpcUrl: null } }],

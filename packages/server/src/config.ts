@@ -121,6 +121,8 @@ function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Con
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
   const urls = readUrls(read, localOrigin(host, port));
   const chain = readChain(read, dataDir, production);
+  const payments = readPayments(read, { production, chain });
+  const counted = production || payments.mode !== 'off';
   return {
     mode: production ? 'production' : 'development',
     host,
@@ -134,13 +136,13 @@ function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Con
     log: readLog(read, urls, production),
     region: read.optional('TALLY_REGION', { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' }),
     freeMintPerDay: read.integer('TALLY_FREE_MINT_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
-    freeReadPerDay: read.integer('TALLY_FREE_READ_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
+    freeReadPerDay: read.integer('TALLY_FREE_READ_PER_DAY', counted ? 100 : 0, 0, 1_000_000_000),
     trustedProxies: read.list('TALLY_TRUSTED_PROXIES', parseSubnet, '10.0.0.0/8,fd00::/8'),
     logLevel: read.oneOf('TALLY_LOG_LEVEL', LOG_LEVELS, production ? 'info' : 'warn'),
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
     compute: readCompute(read, env),
-    payments: readPayments(read, { production, chain }),
+    payments,
     sales: readSales(read, production),
   };
 }

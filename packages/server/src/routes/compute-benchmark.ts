@@ -1,13 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { BENCHMARK_NODES, type BenchmarkNode } from '@tallystick/core';
 import { createBenchmark } from '../compute/benchmark/benchmark.ts';
-import { FREE_READ_ERRORS } from '../compute/free-reads.ts';
 import { text } from '../http/answer.ts';
 import { matches } from '../http/conditional.ts';
 import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
-import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
+import { COMPUTE } from './compute-shapes.ts';
 
 const share = z.number();
 const interval = z.tuple([share, share]);
@@ -112,8 +111,8 @@ const pages: readonly { readonly node: BenchmarkNode; readonly summary: string; 
 
 const MAX_AGE = 300;
 
-/** What compression keeps and saves, measured and signed (spec/benchmark.md). */
-export function benchmarkRoutes({ issuer, clock, freeReads }: Services): Endpoint[] {
+/** What compression keeps and saves, measured and signed (spec/benchmark.md). Free to all: a proof that costs is none. */
+export function benchmarkRoutes({ issuer, clock }: Services): Endpoint[] {
   const benchmark = createBenchmark(issuer, clock);
   return pages.map(({ node, summary, about }) =>
     endpoint({
@@ -123,7 +122,7 @@ export function benchmarkRoutes({ issuer, clock, freeReads }: Services): Endpoin
       summary,
       description: `${about} Signed with the service’s benchmark key: \`tally verify\` checks it.`,
       availability: 'live',
-      headers: { ...READ_HEADERS, 'If-None-Match': 'An `ETag` had before: 304 when nothing changed.' },
+      headers: { 'If-None-Match': 'An `ETag` had before: 304 when nothing changed.' },
       answers: {
         200: {
           description: 'The signed document',
@@ -132,9 +131,8 @@ export function benchmarkRoutes({ issuer, clock, freeReads }: Services): Endpoin
         },
         304: { description: 'Not changed' },
       },
-      errors: [...FREE_READ_ERRORS, 'unavailable'],
+      errors: ['unavailable'],
       async handle(call) {
-        await freeReads.admit(call);
         const { text: body, etag } = await benchmark.node(node);
         const headers = { etag, 'cache-control': `public, max-age=${MAX_AGE}` };
         if (matches(header(call.c, 'if-none-match'), etag)) {
