@@ -7,7 +7,9 @@ import { keyCommands } from './commands/keys.ts';
 import { ledgerCommands } from './commands/ledger.ts';
 import { logCommands } from './commands/log.ts';
 import { meterCommands } from './commands/meter.ts';
+import { prospectorCommands } from './commands/prospector.ts';
 import { receiptCommands } from './commands/receipts.ts';
+import { rosettaCommands } from './commands/rosetta.ts';
 import { routeCommands } from './commands/route.ts';
 import { serviceCommands } from './commands/service.ts';
 import { trustCommands } from './commands/trust.ts';
@@ -38,6 +40,8 @@ export async function main(args: readonly string[]): Promise<number> {
   meterCommands(program, finish);
   routeCommands(program, finish);
   compressCommand(program);
+  rosettaCommands(program);
+  prospectorCommands(program, finish);
   anchorCommands(program);
   documentCommands(program);
   keyCommands(program);

@@ -69,6 +69,7 @@ export const errorTable = {
   api_key_missing: { status: 401, title: 'An API key is required' },
   api_key_invalid: { status: 401, title: 'The API key is malformed or unknown' },
   api_key_revoked: { status: 401, title: 'The API key was revoked' },
+  partner_only: { status: 403, title: 'The pilot is for partners' },
   quota_exceeded: { status: 429, title: 'The quota of the API key is used up' },
   // The anchor log
   anchor_unavailable: { status: 503, title: 'The anchor log takes no hashes just now' },
@@ -107,6 +108,8 @@ export const errorTable = {
   client_closed: { status: 499, title: 'The client left before the answer' },
   // Members
   handle_taken: { status: 409, title: 'Another member has the handle' },
+  // Policies across jurisdictions
+  unknown_jurisdiction: { status: 400, title: 'The crosswalk has no such jurisdiction' },
   // Trust bundles
   trust_invalid: { status: 422, title: 'The trust bundle is malformed' },
   trust_signature_invalid: { status: 422, title: 'The trust bundle is not signed by its root' },

@@ -12,7 +12,9 @@ import { mcpRoutes } from './routes/mcp.ts';
 import { metaRoutes } from './routes/meta.ts';
 import { meteringRoutes } from './routes/metering.ts';
 import { pageRoutes } from './routes/pages.ts';
+import { prospectorRoutes } from './routes/prospector.ts';
 import { receiptRoutes } from './routes/receipts.ts';
+import { rosettaRoutes } from './routes/rosetta.ts';
 import { verifyRoutes } from './routes/verify.ts';
 import type { Services } from './services.ts';
 
@@ -42,6 +44,8 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
     ...callRoutes(services),
     ...computeReadRoutes(services),
     ...memberRoutes(services),
+    ...rosettaRoutes(services),
+    ...prospectorRoutes(services),
   ];
   api.add(
     ...endpoints,

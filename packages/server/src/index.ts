@@ -1,4 +1,4 @@
-export { TIERS, type Tier } from './api-keys/api-key.ts';
+export { type Grant, type Scope, TIERS, type Tier } from './api-keys/api-key.ts';
 export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './api-keys/manage.ts';
 export type { ChainReader } from './chain/chain.ts';
 export { openChainReader, rawDecoder } from './chain/lazy.ts';
@@ -36,5 +36,7 @@ export { followLog, type MonitorState, type Sighting } from './log/monitor.ts';
 export { createWitness } from './log/witness.ts';
 export { openWitnessState } from './log/witness-state.ts';
 export { serve } from './main.ts';
+export type { Report as Readiness } from './prospector/report.ts';
+export type { Normalized } from './rosetta/answer.ts';
 export { openStore, readPassphrase } from './services.ts';
 export type { StatementLine } from './store/ledger-store.ts';

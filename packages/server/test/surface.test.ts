@@ -28,6 +28,7 @@ const ROUTES = [
   'GET /v1/compute/usage/{did}',
   'GET /v1/log',
   'GET /v1/receipt/{id}',
+  'GET /v1/rosetta/crosswalk',
   'GET /verify',
   'POST /mcp',
   'POST /v1/anchor',
@@ -37,15 +38,18 @@ const ROUTES = [
   'POST /v1/compute/estimate',
   'POST /v1/compute/member/register',
   'POST /v1/issuers',
+  'POST /v1/prospector/qualify',
   'POST /v1/receipt/emit',
   'POST /v1/receipt/free',
   'POST /v1/receipt/metering',
   'POST /v1/receipt/verify',
   'POST /v1/receipts/verify',
+  'POST /v1/rosetta/normalize',
   'POST /v1/rubric/select',
 ];
 
 interface Operation {
+  readonly 'x-availability': string;
   readonly summary: string;
   readonly responses: Record<string, { content?: Record<string, { schema: JsonObject }> }>;
   readonly parameters?: { name: string; in: string }[];
@@ -54,12 +58,28 @@ interface Operation {
 
 const HASH = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
 
+/** Has each outcome, and something unknown. */
+const NORMALIZE = {
+  jurisdiction: 'eu',
+  policy: [
+    { concept: 'retention', days: 400, color: 'red' },
+    { concept: 'purpose', basis: 'contract' },
+    { concept: 'children', consent_age: 13 },
+  ],
+  targets: ['eu', 'us', 'in', 'us-ca'],
+};
+
+/** Where nothing listens. */
+const NOBODY = 'http://127.0.0.1:1';
+
 let service: TestService;
 let key: { authorization: string };
+let partner: { authorization: string };
 let paths: Record<string, Record<string, Operation>>;
 beforeAll(async () => {
   service = await startTestService();
   key = await apiKey(service, 'scale');
+  partner = await apiKey(service, 'partner');
   paths = (await service.get('/openapi.json')).json.paths as unknown as typeof paths;
 });
 afterAll(() => service.close());
@@ -136,6 +156,9 @@ describe('/openapi.json', () => {
       ['Issuer', (await service.get('/.well-known/issuers/did:svc:local.json')).json],
       ['PendingAnchor', (await service.post('/v1/anchor', { canonical_sha256: HASH }, key)).json],
       ['LogStatus', (await service.get('/v1/log')).json],
+      ['Readiness', (await service.post('/v1/prospector/qualify', { origin: NOBODY }, partner)).json],
+      ['RosettaAnswer', (await service.post('/v1/rosetta/normalize', NORMALIZE, partner)).json],
+      ['RosettaCrosswalk', (await service.get('/v1/rosetta/crosswalk')).json],
       ['TrustBundle', (await service.get('/.well-known/trust.json')).json],
       ['Problem', (await service.get('/nowhere')).json],
     ];
@@ -150,7 +173,8 @@ describe('/openapi.json', () => {
       const body = operation.requestBody as { content: Record<string, { example?: JsonObject }> } | undefined;
       const example = body?.content['application/json']?.example;
       if (example === undefined || path.endsWith('/verify')) continue;
-      expect((await service.post(path, example, key)).status, route).toBe(200);
+      const headers = operation['x-availability'] === 'pilot' ? partner : key;
+      expect((await service.post(path, example, headers)).status, route).toBe(200);
     }
   });
 });

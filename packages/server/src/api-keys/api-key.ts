@@ -4,17 +4,31 @@ import { createHmac, createSecretKey, randomInt } from 'node:crypto';
 export const TIERS = ['pro', 'scale', 'enterprise'] as const;
 export type Tier = (typeof TIERS)[number];
 
-const PREFIX = { pro: 'k_pro_', scale: 'k_scale_', enterprise: 'k_ent_' } as const satisfies Record<
-  Tier,
-  string
->;
-const API_KEY = /^k_(?:pro|scale|ent)_[0-9A-Za-z]{32}$/;
+/** What a key opens that anchors nothing: the pilots. */
+const SCOPES = ['partner'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What a key is for. A key has a tier or a scope, never both. */
+export type Grant = Tier | Scope;
+export const GRANTS: readonly Grant[] = [...TIERS, ...SCOPES];
+
+const PREFIX = {
+  pro: 'k_pro_',
+  scale: 'k_scale_',
+  enterprise: 'k_ent_',
+  partner: 'k_par_',
+} as const satisfies Record<Grant, string>;
+const API_KEY = /^k_(?:pro|scale|ent|par)_[0-9A-Za-z]{32}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE36 = BASE62.slice(0, 10) + BASE62.slice(36);
 
-/** A fresh key: the tier's prefix and 32 random base62 characters, 190 bits. */
-export function newApiKey(tier: Tier): string {
-  return PREFIX[tier] + randomText(BASE62, 32);
+/** A fresh key: the prefix of its tier or scope and 32 random base62 characters, 190 bits. */
+export function newApiKey(grant: Grant): string {
+  return PREFIX[grant] + randomText(BASE62, 32);
+}
+
+export function isTier(grant: Grant): grant is Tier {
+  return TIERS.some((tier) => tier === grant);
 }
 
 /** A fresh public name of a key: `key_` and 16 random base36 characters. */
