@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { anchor } from './anchor.ts';
 import { compression } from './compress.ts';
+import { compressionQuality } from './compression-quality.ts';
 import { gateway } from './gateway.ts';
 import { machine } from './machine.ts';
 import { metering } from './metering.ts';
@@ -10,6 +11,7 @@ import { routing } from './routing.ts';
 const suites: Readonly<Record<string, () => Promise<Report>>> = {
   anchor,
   compress: compression,
+  'compression-quality': compressionQuality,
   gateway,
   metering,
   receipts,

@@ -58,7 +58,7 @@ afterAll(async () => (await browser)?.close());
 /** The web page as it is saved to disk. It can't ask a chain. */
 export const webPage: Verifier = async ({ receipt, anchor, bundle }) => {
   browser ??= launch();
-  const { context, page } = await open(await browser, pathToFileURL(fileURLToPath(builtPage)).href);
+  const { context, page } = await open(await browser, pathToFileURL(fileURLToPath(builtPage('verify'))).href);
   await context.setOffline(true);
   await addBundle(page, bundle);
   await page.waitForSelector('text=Version 1');

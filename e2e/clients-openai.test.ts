@@ -247,7 +247,8 @@ describe('errors are those of the client', () => {
   });
 
   it('BadRequestError with OpenAI’s code for a prompt that is too long', async () => {
-    const content = 'many words '.repeat(70_000);
+    // That does not repeat itself, or it would be made to fit.
+    const content = Array.from({ length: 50_000 }, (_, index) => `w${index * 7919}`).join(' ');
     const error = await calling({ messages: [{ role: 'user', content }] }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ code: 'context_length_exceeded' });

@@ -46,6 +46,7 @@ RECEIPT_FILES = [
     "countersignatures.json",
     "envelope.json",
     "issue.json",
+    "benchmark.json",
     "issuers.json",
     "legacy.json",
     "metering.json",

@@ -2,6 +2,7 @@ import { toBase64url, toHex } from '../../packages/core/src/index.ts';
 import { anchorRefCases } from './anchor-refs.ts';
 import { anchoredHashCases } from './anchored-hash.ts';
 import { anchorCases } from './anchors.ts';
+import { benchmarkCases } from './benchmark.ts';
 import { checkpointCases } from './checkpoints.ts';
 import { commitmentCases } from './commitments.ts';
 import { countersignatureCases } from './countersignatures.ts';
@@ -30,6 +31,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'anchor-refs.json': anchorRefCases(),
     'anchors.json': await anchorCases(),
     'anchored-hash.json': await anchoredHashCases(),
+    'benchmark.json': await benchmarkCases(),
     'checkpoints.json': await checkpointCases(),
     'commitments.json': commitmentCases(),
     'countersignatures.json': await countersignatureCases(),

@@ -18,6 +18,7 @@ export const keyNames = [
   'operator',
   'agent',
   'stranger',
+  'benchmark',
 ] as const;
 export type KeyName = (typeof keyNames)[number];
 

@@ -37,6 +37,7 @@ const service: IssuerRecord = {
     key('undated-revoked', { state: 'revoked' }),
     key('named', { key_id: NAMED_KEY_ID }),
     key('log', { purpose: 'log' }),
+    key('benchmark', { purpose: 'benchmark' }),
   ],
 };
 

@@ -146,8 +146,8 @@ describe('cutting', () => {
           const [notice, ...rest] = left.trimStart().split('\n');
           expect(notice).toContain(`[cut ${removed!.id}: ${removed!.removed} of ${removed!.of} `);
           expect(original).not.toContain(removed!.id);
-          if (steps.length > 1 || original.includes('[…')) continue;
-          const kept = rest.join('\n').split(/\s?\[…\d+\]\s?/);
+          if (steps.length > 1 || original.includes('…')) continue;
+          const kept = rest.join('\n').split(/\s?…\s?/);
           expect(kept.filter((stretch) => !original.includes(stretch.trim()))).toStrictEqual([]);
         }
       }),
@@ -165,30 +165,111 @@ describe('cutting', () => {
       budget: 0.3,
       query: 'number 30',
     });
-    const { id } = result.blocks[0]!.removed!;
-    expect(contentOf(result)).toMatch(new RegExp(`\\n\\[…${id}:\\d+\\]\\n`));
+    expect(contentOf(result)).toContain(`left out, at each […]]\n`);
+    expect(contentOf(result)).toContain('\n[…]\n');
+    const both = compress(asTool(`${lines.join('\n')} […]`), {
+      tier: 'extractive',
+      budget: 0.3,
+      query: 'number 30',
+    });
+    expect(contentOf(both)).toContain(`\n[…${both.blocks[0]!.removed!.id}]\n`);
     expect(contentOf(result)).toContain('number 30 ');
   });
 
   test('a block that was cut once gets the same bytes again, whatever is asked then', () => {
     const text = Array.from({ length: 80 }, (_, i) => `Bob: fact ${i} is about subject ${i * 7}.`).join('\n');
     const first = compress(asTool(text), { tier: 'extractive', budget: 0.3, query: 'fact 12' });
-    const { removed, text: cut } = first.blocks[0]!;
+    const { id, selection } = first.blocks[0]!.removed!;
+    expect(first.selections).toStrictEqual([{ id, selection }]);
     const again = compress([...asTool(text), { role: 'user', content: 'And fact 70?' }], {
       tier: 'extractive',
       budget: 0.9,
-      remembered: (id) => (id === removed!.id ? { text: cut, removed: removed! } : undefined),
+      remembered: (asked) => (asked === id ? JSON.parse(JSON.stringify(selection)) : undefined),
     });
     expect(contentOf(again)).toBe(contentOf(first));
   });
 
-  test('a heading stays with what is kept of its section', () => {
+  test('a heading stays with what is kept of its section where the question is about time', () => {
     const session = (n: number): string =>
       `Session ${n}, ${n} May 2023\n\n${Array.from({ length: 20 }, (_, i) => `Ann: remark ${n * 100 + i} on the garden.`).join('\n')}`;
     const text = [1, 2, 3, 4, 5].map(session).join('\n\n');
-    const result = compress(asTool(text), { tier: 'extractive', budget: 0.15, query: 'What is remark 307?' });
+    const result = compress(asTool(text), {
+      tier: 'extractive',
+      budget: 0.15,
+      query: 'When was remark 307 made?',
+    });
     expect(contentOf(result)).toContain('Session 3, 3 May 2023');
     expect(contentOf(result)).toContain('remark 307');
+  });
+
+  const answer = 'Mira: The passport number is 5523118, keep it safe.';
+  const chat = Array.from(
+    { length: 200 },
+    (_, i) => `${i % 2 === 0 ? 'Mira' : 'Tobias'}: Small talk ${i * 31} about the weather and the garden.`,
+  );
+  chat[77] = answer;
+  const lines = (write: (line: string) => string): string => chat.map(write).join('\n');
+  const turnsOf = (extra: (i: number) => object): object[] =>
+    chat.map((line, i) => ({
+      speaker: line.split(':')[0],
+      text: line.slice(line.indexOf(': ') + 2),
+      ...extra(i),
+    }));
+
+  test.each<[string, string]>([
+    ['lines with a name', lines((line) => line)],
+    ['lines with a date and a name', lines((line) => `[1:56 pm on 8 May, 2023] ${line}`)],
+    ['lines with a time stamp', lines((line) => `2023-05-08 13:56:02 ${line}`)],
+    ['lines as in a chat', lines((line) => `[13:56] <${line.replace(':', '>')}`)],
+    ['what each said', lines((line) => line.replace(': ', ' said, "').concat('"'))],
+    ['paragraphs', lines((line) => `${line}\n`)],
+    ['JSON with equal members', JSON.stringify(turnsOf(() => ({})))],
+    [
+      'JSON with odd members',
+      JSON.stringify({ day: 1, turns: turnsOf((i) => (i % 3 === 0 ? { image: [`${i}.png`] } : {})) }),
+    ],
+    ['JSON that holds a text', JSON.stringify({ status: 'ok', page: lines((line) => line) })],
+  ])('the answer stays, and the budget is used and kept: %s', (_name, text) => {
+    for (const budget of [0.5, 0.25, 0.1]) {
+      const result = compress(
+        [...asTool(text), { role: 'user', content: 'Which number has the passport?' }],
+        { tier: 'extractive', budget },
+      );
+      const allowed = result.account.tokens_before * budget;
+      expect(contentOf(result)).toContain('The passport number is 5523118, keep it safe.');
+      expect(result.account.tokens_after).toBeLessThanOrEqual(allowed);
+      expect(result.account.tokens_after).toBeGreaterThan(allowed * 0.9);
+    }
+  });
+
+  test('a question behind the material in the same message is what is asked, and stays', () => {
+    const question = 'Question: Which number has the passport?';
+    const text = `Here is a conversation.\n\n${lines((line) => line)}\n${question}`;
+    const result = compress([{ role: 'user', content: text }], { tier: 'extractive', budget: 0.1 });
+    expect(contentOf(result)).toContain(answer);
+    expect(contentOf(result).endsWith(question)).toBe(true);
+  });
+
+  test('what the best passage names is followed to where it stands', () => {
+    const filler = (i: number): string =>
+      `Passage ${i}\nOld report ${i * 17} describes how the town let its harbour grow, and what that cost the council in those years.`;
+    const passages = Array.from({ length: 60 }, (_, i) => filler(i));
+    passages[10] = 'Low Tide\nThe picture was directed by Edda Brandt, whose earlier work had been ignored.';
+    passages[45] =
+      'Edda Brandt\nThe law student from Quenfort, Edda Brandt, wrote comedies on the side and kept bees.';
+    const text = passages.join('\n\n');
+    const query = 'In which town did the director of Low Tide grow up?';
+    const result = compress(asTool(text), { tier: 'extractive', budget: 0.1, query });
+    expect(contentOf(result)).toContain('Quenfort');
+  });
+
+  test('a list of Markdown is no code', () => {
+    const text = Array.from(
+      { length: 60 },
+      (_, i) => `* Item ${i} of the list is about subject ${i * 7}`,
+    ).join('\n');
+    const { blocks } = compress(asTool(text));
+    expect(blocks.map(({ kind }) => kind)).toStrictEqual(['prose']);
   });
 
   test('of a log, the error among thousands of the same lines stays without being asked for', () => {

@@ -1,6 +1,7 @@
 import { TallyError } from '@tallystick/core';
 import { type Account, countMessages, settle } from './account.ts';
 import { type Block, blocksOf, type Draft, rewrite } from './blocks/blocks.ts';
+import type { Remembered } from './extract/selection.ts';
 import { cutToBudget } from './extract/tier.ts';
 import { freezeMap } from './freeze.ts';
 import { dedupe } from './lossless/dedupe.ts';
@@ -14,6 +15,8 @@ export interface Compressed {
   readonly account: Account;
   /** Every block that was looked at, in order, with what became of it. `restore` undoes them. */
   readonly blocks: readonly Block[];
+  /** What `remembered` has to give in later calls; also of blocks that were left whole. Empty where nothing is cut. */
+  readonly selections: readonly Remembered[];
 }
 
 const DEFAULT_SHARE = 0.5;
@@ -31,11 +34,10 @@ export function compress(messages: readonly ChatMessage[], options: CompressOpti
   for (const block of blocks) writeCheapest(block, tokenizer);
   dedupe(messages, blocks, tokenizer);
   const before = countMessages(messages, tokenizer);
-  if (tier !== 'lossless') {
-    const allowed = budget < 1 ? Math.floor(before * budget) : budget;
-    cutToBudget({ messages, blocks, before, allowed, tier, tokenizer }, options);
-  }
-  return settle(messages, blocks, before, tokenizer);
+  const allowed = budget < 1 ? Math.floor(before * budget) : budget;
+  const selections =
+    tier === 'lossless' ? [] : cutToBudget({ messages, blocks, before, allowed, tier, tokenizer }, options);
+  return { ...settle(messages, blocks, before, tokenizer), selections };
 }
 
 function check(tier: string, budget: number): void {

@@ -2,7 +2,7 @@ export type { Account } from './account.ts';
 export type { Block, Method, Removal, Step } from './blocks/blocks.ts';
 export type { Kind } from './blocks/kind.ts';
 export { type Compressed, compress } from './compress.ts';
-export type { Cut } from './extract/cut.ts';
+export type { Remembered, Selection } from './extract/selection.ts';
 export type { ChatMessage, ContentPart, Place } from './messages.ts';
 export type { CompressOptions, Tier } from './options.ts';
 export { restore } from './restore.ts';

@@ -1,4 +1,4 @@
-import type { Cut } from './extract/cut.ts';
+import type { Selection } from './extract/selection.ts';
 import type { Tokenizer } from './tokens/tokenizer.ts';
 
 export type Tier = 'lossless' | 'extractive' | 'bm25';
@@ -14,6 +14,11 @@ export interface CompressOptions {
   readonly model?: string;
   /** Counts that outlive the call, for the same caller; takes the place of `model`. */
   readonly tokenizer?: Tokenizer;
-  /** What an earlier call of the same caller made of the block with this id: it gets the same bytes again. */
-  readonly remembered?: (id: string) => Cut | undefined;
+  /**
+   * What an earlier call of the same caller kept of the block with this id: it gets the same bytes again. A selection
+   * of another version, or that does not give those bytes, counts as none.
+   */
+  readonly remembered?: (id: string) => Selection | undefined;
+  /** Whether only what stands elsewhere in the same block may be cut: for callers that can't be given back the rest. */
+  readonly recoverable?: boolean;
 }

@@ -83,6 +83,10 @@ export const numberLexeme = fc.oneof(
     '0.1000000000000000055',
     '1e-400',
     '-0.0',
+    '1E400',
+    '-1E-0',
+    `0.${'1234567890'.repeat(6)}`,
+    '9'.repeat(60),
   ),
   fc.integer().map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => JSON.stringify(n)),
@@ -158,6 +162,61 @@ export const code = fc
 
 export const fenced = code.map((text) => `\`\`\`ts\n${text}\n\`\`\``);
 
+const markdown = fc
+  .tuple(
+    prose,
+    fenced,
+    fc.array(words, { minLength: 2, maxLength: 6 }),
+    fc.array(words, { minLength: 4, maxLength: 9 }),
+  )
+  .map(
+    ([text, sample, items, cells]) =>
+      `# Gate report\n\n${text}\n\n${items.map((item) => `- ${item}`).join('\n')}\n\n${sample}\n\n| a | b |\n|---|---|\n${cells.map((cell) => `| ${cell} | ${cell.length} |`).join('\n')}`,
+  );
+
+/** Rows whose cells hold what separates cells and rows, and what passes for a number, a literal or nothing. */
+const hazards = fc
+  .array(
+    fc.constantFrom(
+      'a\tb',
+      'a\nb',
+      '\r\n',
+      '',
+      ' ',
+      ' x',
+      'x ',
+      'null',
+      'true',
+      '1.0',
+      '1e5',
+      '-0',
+      '007',
+      '"',
+      '\\',
+      '\\t',
+      '{',
+      '[1]',
+      'a,b',
+      'a: b',
+      '- a',
+      '#',
+      '\u2028',
+      '\u0085',
+      '\ud800',
+      '…',
+      '[…]',
+      '[×2 more]',
+      'TSV, 1 rows:',
+    ),
+    { minLength: 6, maxLength: 60 },
+  )
+  .map((cells) => {
+    const rows = Array.from({ length: Math.floor(cells.length / 3) }, (_, i) =>
+      cells.slice(i * 3, i * 3 + 3),
+    );
+    return JSON.stringify(rows.map(([a, b, c]) => ({ 'the first': a, b, 'c,d': c })));
+  });
+
 export const diff = code.map(
   (text) =>
     `diff --git a/x.ts b/x.ts\n--- a/x.ts\n+++ b/x.ts\n@@ -1,3 +1,4 @@\n${text.replaceAll(/^/gm, '+')}`,
@@ -182,6 +241,8 @@ export const anyDocument = fc.oneof(
   dialogue,
   log,
   json,
+  hazards,
+  markdown,
   code,
   fenced,
   diff,

@@ -107,6 +107,7 @@ export { COVERAGE_CLASSES, SERVICE_UNITS, SETTLEMENT_CLASSES, VERDICTS } from '.
 export { type EvidenceSummary, EvidenceTally } from './metering/evidence.ts';
 export type { EvidenceLeaf } from './metering/leaf.ts';
 export { mintMetering } from './metering/mint.ts';
+export { BENCHMARK_NODES, type BenchmarkNode, signBenchmark } from './receipts/benchmark.ts';
 export { anchoredHash, countersign } from './receipts/countersign.ts';
 export { type EnvelopeFacts, type Issuance, mintEnvelope } from './receipts/envelope.ts';
 export {

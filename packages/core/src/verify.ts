@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from './json/types.ts';
 import type { AnchorTransaction } from './log/anchor-checks.ts';
 import { judgeAnchor } from './log/receipt-anchor.ts';
 import { metering } from './metering/metering.ts';
+import { benchmark } from './receipts/benchmark.ts';
 import { envelope } from './receipts/envelope.ts';
 import {
   type Check,
@@ -72,6 +73,7 @@ const families: readonly Family[] = [
   metering,
   issueReceipt,
   legacyReceipt,
+  benchmark,
 ];
 
 /** The family that a document says it belongs to, or null. */
@@ -123,7 +125,7 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   const { issuedAt } = claims;
   const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
   const anchor = await judgeAnchor(family, document, options.anchor, facts);
-  const issuer = judgeIssuer(claims, key.publicKey, trust, anchor.existedAt);
+  const issuer = judgeIssuer(claims, key.publicKey, trust, anchor.existedAt, family.keyPurpose);
   const contradictionChecks = [timeCheck(claims, options.now), ...issuer.checks, ...anchor.checks];
   const holds = (checks: readonly Check[]): boolean => checks.every(({ ok }) => ok !== false);
   const integrity = holds(integrityChecks);

@@ -24,6 +24,7 @@ export const receiptFiles = [
   'countersignatures.json',
   'envelope.json',
   'issue.json',
+  'benchmark.json',
   'issuers.json',
   'legacy.json',
   'metering.json',

@@ -197,7 +197,7 @@ function schema(name: string): ValidateFunction {
   return validate as ValidateFunction;
 }
 
-const allFamilies = ['envelope', 'nano', 'standard', 'pq', 'metering', 'issue', 'legacy'];
+const allFamilies = ['envelope', 'nano', 'standard', 'pq', 'metering', 'issue', 'legacy', 'benchmark'];
 
 /** The schemas that a document may be held to: that of its family, or all where it has none. */
 function schemasFor(document: JsonValue, family: string | null): string[] {

@@ -2,7 +2,9 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import { type Api, createApi } from './http/api.ts';
 import { anchorRoutes } from './routes/anchor.ts';
 import { chooseRoutes } from './routes/choose.ts';
+import { benchmarkRoutes } from './routes/compute-benchmark.ts';
 import { callRoutes } from './routes/compute-chat.ts';
+import { compressionRoutes } from './routes/compute-compression.ts';
 import { memberRoutes } from './routes/compute-members.ts';
 import { computeReadRoutes } from './routes/compute-reads.ts';
 import { computeRootRoutes } from './routes/compute-root.ts';
@@ -43,6 +45,8 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
     ...computeRootRoutes(services),
     ...callRoutes(services),
     ...computeReadRoutes(services),
+    ...compressionRoutes(services),
+    ...benchmarkRoutes(services),
     ...memberRoutes(services),
     ...rosettaRoutes(services),
     ...prospectorRoutes(services),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pretty, rows, toolTurn } from './compressible.ts';
 import { MODEL, type Routed, startRouted } from './compute.ts';
 
 let routed: Routed;
@@ -23,6 +24,19 @@ describe('the metrics of calls', () => {
     expect(lines).toContain('compute_upstream_seconds_count{provider="openai"} 2');
     expect(lines).toContain(`compute_breaker_open{${labels}} 0`);
     expect(lines).toContain('compute_ledger_reserved_usdc 0');
+  });
+
+  it('say what compression saved, by method', async () => {
+    const messages = [{ role: 'user', content: 'Which?' }, ...toolTurn('a', pretty(rows(80)))];
+    const { json } = await routed.chat({ messages });
+    const { methods } = (json['svc'] as { compression: { methods: Record<string, number> } }).compression;
+    const lines = await metrics();
+    expect(lines).toContain('compute_compression_calls_total{tier="lossless",changed="false"} 2');
+    expect(lines).toContain('compute_compression_calls_total{tier="lossless",changed="true"} 1');
+    for (const [method, tokens] of Object.entries(methods))
+      expect(lines).toContain(`compute_compression_saved_tokens_total{method="${method}"} ${tokens}`);
+    expect(lines).toContain('compute_compression_lost_cache_tokens_total 0');
+    expect(lines).toContain('compute_compression_seconds_count 1');
   });
 
   it('say what failed, which model rests, and what is put aside', async () => {

@@ -70,14 +70,25 @@ describe('what is no request to a model', () => {
     expect(routed.upstream.requests).toHaveLength(0);
   });
 
-  it('says how long a prompt is, and how long it may be', async () => {
-    const reply = await routed.chat({ messages: [{ role: 'user', content: 'many words '.repeat(70_000) }] });
-    expect(reply.json).toMatchObject({
-      code: 'context_too_long',
-      error: { code: 'context_length_exceeded' },
-    });
-    expect(reply.json['detail']).toMatch(/\d{6} tokens .* 128000 tokens/);
+  it('says so of one that repeats itself, which only who allows cutting has cut', async () => {
+    const content = 'many words '.repeat(70_000);
+    const reply = await routed.chat({ messages: [{ role: 'user', content }] });
+    expect(reply.json).toMatchObject({ status: 400, code: 'context_too_long' });
+    expect(reply.json['detail']).toContain('svc.');
   });
+
+  it.each(['off', 'lossless', 'extractive'])(
+    'says how long a prompt is that does not repeat itself, and how long it may be: %s',
+    async (compression) => {
+      const words = Array.from({ length: 50_000 }, (_, index) => `w${index * 7919}`).join(' ');
+      const reply = await routed.chat({ messages: [{ role: 'user', content: words }], svc: { compression } });
+      expect(reply.json).toMatchObject({
+        code: 'context_too_long',
+        error: { code: 'context_length_exceeded' },
+      });
+      expect(reply.json['detail']).toMatch(/\d{6} tokens .* 128000 tokens .*svc\./);
+    },
+  );
 
   it('refuses a DID that no receipt has room for', async () => {
     const reply = await routed.chat({}, { 'x-agent-did': `did:key:${'z'.repeat(1_100)}` });
@@ -143,7 +154,12 @@ describe('/v1/compute', () => {
   it('estimates without a call', async () => {
     const body = { model: MODEL, messages, max_tokens: 100 };
     const { json } = await routed.service.post('/v1/compute/estimate', body);
-    expect(json).toMatchObject({ model: MODEL, tokens: { max_completion: 100 } });
+    expect(json).toMatchObject({
+      model: MODEL,
+      tokens: { max_completion: 100 },
+      compression: { tier: 'lossless', methods: {} },
+      cashback: { expected: { nano: '0' }, percent: 25, as: 'discount' },
+    });
     expect(routed.upstream.requests).toHaveLength(0);
   });
 

@@ -9,6 +9,7 @@ const ROUTES = [
   'GET /.well-known/did.json',
   'GET /.well-known/issuers/{file}',
   'GET /.well-known/trust.json',
+  'GET /benchmark',
   'GET /checkpoint',
   'GET /docs',
   'GET /docs/errors',
@@ -21,6 +22,11 @@ const ROUTES = [
   'GET /v1/anchor/by-hash/{hash}',
   'GET /v1/anchor/{anchor_ref}',
   'GET /v1/compute',
+  'GET /v1/compute/benchmark',
+  'GET /v1/compute/benchmark/modality',
+  'GET /v1/compute/benchmark/semantic',
+  'GET /v1/compute/benchmark/temporal',
+  'GET /v1/compute/compression/stats',
   'GET /v1/compute/member/leaderboard',
   'GET /v1/compute/member/verify/{did}',
   'GET /v1/compute/models',
@@ -160,6 +166,8 @@ describe('/openapi.json', () => {
       ['RosettaAnswer', (await service.post('/v1/rosetta/normalize', NORMALIZE, partner)).json],
       ['RosettaCrosswalk', (await service.get('/v1/rosetta/crosswalk')).json],
       ['TrustBundle', (await service.get('/.well-known/trust.json')).json],
+      ['Benchmark', (await service.get('/v1/compute/benchmark')).json],
+      ['BenchmarkNode', (await service.get('/v1/compute/benchmark/modality')).json],
       ['Problem', (await service.get('/nowhere')).json],
     ];
     for (const [name, answer] of answers) {

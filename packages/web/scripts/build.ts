@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { buildPage, builtPage } from './page.ts';
+import { buildPage, builtPage, pageNames } from './page.ts';
 
-/** Writes built/verify.html anew (`npm run build:web`). */
-const { html, script } = await buildPage();
-await writeFile(builtPage, html);
-const gzipped = gzipSync(script, { level: 9 }).length;
-process.stdout.write(`Wrote ${html.length} characters; the script is ${gzipped} bytes gzipped.\n`);
+/** Writes built/*.html anew (`npm run build:web`). */
+for (const name of pageNames) {
+  const { html, script } = await buildPage(name);
+  await writeFile(builtPage(name), html);
+  const gzipped = gzipSync(script, { level: 9 }).length;
+  process.stdout.write(`${name}: ${html.length} characters; its script is ${gzipped} bytes gzipped.\n`);
+}

@@ -1,114 +1,128 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { build, type Plugin, transform } from 'esbuild';
-import { minify } from 'terser';
+import { transform } from 'esbuild';
+import { bundleScript, inert, TARGET } from './bundle.ts';
 import { makeSamples } from './samples.ts';
 
 const source = new URL('../src/', import.meta.url);
-const TARGET = 'es2022';
-/** Later ones win. */
-const STYLES = ['base', 'form', 'verdict', 'details', 'five', 'media'];
 
-/** Where the built page is committed, for the server and for whoever wants the one file. */
-export const builtPage = new URL('../built/verify.html', import.meta.url);
+/** A page as its author writes it. Files are in `src/`. */
+interface PageDefinition {
+  readonly title: string;
+  /** One sentence for search engines; it stands in an attribute. */
+  readonly description: string;
+  readonly path: string;
+  /** What stands between the header and the scripts. */
+  readonly content: string;
+  readonly words: string;
+  readonly entry: string;
+  /** Of `src/styles/`; later ones win. */
+  readonly styles: readonly string[];
+  /** The CSP sources that its script may ask: `'none'`, or `'self'` for the service that serves it. */
+  readonly connect: "'none'" | "'self'";
+  /** Further JSON blocks by id. */
+  readonly data?: () => Promise<Readonly<Record<string, unknown>>>;
+}
 
-/** The whole page as one file, and its script by itself. The same sources give the same bytes. */
-export async function buildPage(): Promise<{ html: string; script: string }> {
-  const { script, licenses } = await bundleScript();
-  const style = await minifyStyle();
-  const policy = [
-    "default-src 'none'",
-    `script-src '${digestOf(script)}'`,
-    `style-src '${digestOf(style)}'`,
-    'img-src data:',
-    "connect-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ');
+const PAGES = {
+  verify: {
+    title: 'Verify a receipt',
+    description: 'Checks a signed receipt in your own browser. Nothing is sent.',
+    path: '/verify',
+    content: 'verify.html',
+    words: 'words.json',
+    entry: 'main.ts',
+    styles: ['base', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'media'],
+    connect: "'none'",
+    data: async () => ({ samples: await makeSamples() }),
+  },
+  benchmark: {
+    title: 'Compression benchmark',
+    description:
+      'What is left of the facts when prompts are cut: measured, signed, and made again by one command.',
+    path: '/benchmark',
+    content: 'benchmark/page.html',
+    words: 'benchmark/words.json',
+    entry: 'benchmark/main.ts',
+    styles: ['base', 'controls', 'parts', 'verdict', 'plot', 'benchmark'],
+    connect: "'self'",
+  },
+} as const satisfies Record<string, PageDefinition>;
+
+export type PageName = keyof typeof PAGES;
+
+export const pageNames = Object.keys(PAGES) as readonly PageName[];
+
+/** Where a built page is committed, for the server and for whoever wants the one file. */
+export const builtPage = (name: PageName): URL => new URL(`../built/${name}.html`, import.meta.url);
+
+/** A whole page as one file, and its script by itself. The same sources give the same bytes. */
+export async function buildPage(name: PageName): Promise<{ html: string; script: string }> {
+  const page: PageDefinition = PAGES[name];
+  const { script, licenses } = await bundleScript(new URL(page.entry, source));
+  const style = await minifyStyle(page.styles);
   const parts: Record<string, string> = {
-    csp: policy,
+    title: page.title,
+    description: page.description,
+    csp: policyOf(page, script, style),
     style,
     licenses: inert(licenses, '-->'),
-    words: dataBlock(JSON.parse(await read('words.json'))),
-    samples: dataBlock(await makeSamples()),
+    pages: links(page.path),
+    content: (await read(page.content)).trimEnd(),
+    words: json(JSON.parse(await read(page.words))),
+    data: dataBlocks((await page.data?.()) ?? {}),
     script,
   };
-  const template = await read('index.html');
-  const html = template.replaceAll(/\{\{(\w+)\}\}/g, (place, name: string) => parts[name] ?? place);
+  const html = (await read('shell.html')).replaceAll(
+    /\{\{(\w+)\}\}/g,
+    (place, part: string) => parts[part] ?? place,
+  );
   return { html, script };
 }
 
 const read = (file: string): Promise<string> => readFile(new URL(file, source), 'utf8');
 
-async function bundleScript(): Promise<{ script: string; licenses: string }> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('main.ts', source))],
-    outdir: 'out',
-    bundle: true,
-    minifySyntax: true,
-    write: false,
-    format: 'iife',
-    platform: 'browser',
-    target: TARGET,
-    charset: 'utf8',
-    legalComments: 'external',
-    logLevel: 'silent',
-    plugins: [verifyingOnly],
-  });
-  const [script, licenses] = ['.js', '.LEGAL.txt'].map((end) =>
-    outputFiles.find(({ path }) => path.endsWith(end)),
-  );
-  if (script === undefined || licenses === undefined)
-    throw new Error('The bundle has not the parts expected.');
-  // Terser's names and inlining compress better than esbuild's: 1.7 kB of the 40 that the script may take.
-  const { code = '' } = await minify(script.text, {
-    ecma: 2020,
-    compress: { passes: 2 },
-    format: { comments: false },
-  });
-  return { script: inert(code.trim(), '</script', '<!--'), licenses: licenses.text.trim() };
+function policyOf({ connect }: PageDefinition, script: string, style: string): string {
+  return [
+    "default-src 'none'",
+    `script-src '${digestOf(script)}'`,
+    `style-src '${digestOf(style)}'`,
+    'img-src data:',
+    `connect-src ${connect}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
 }
 
-/** Of the Ed25519 library, core's engine uses the points alone; the rest of this object signs and makes keys. */
-const SIGNING = 'export const ed25519 = /* @__PURE__ */ ed({});';
+/** The header's links; the order is the one in which a newcomer needs them. */
+const LINKS = [
+  ['/verify', 'Verify'],
+  ['/benchmark', 'Benchmark'],
+  ['/docs', 'Reference'],
+] as const;
 
-/**
- * Leaves out what verifying a receipt never calls: signing, and AES in JavaScript. Only the sample of a sealed document
- * needs AES, which browsers have wherever a page is from disk, over HTTPS or from this machine; elsewhere the page says
- * that it did not try. All the rest of core is taken as it is.
- */
-const verifyingOnly: Plugin = {
-  name: 'verifying-only',
-  setup(build) {
-    build.onLoad({ filter: /[\\/](?:gcm-short-nonce\.ts|ciphers[\\/]aes\.js)$/ }, () => ({
-      contents:
-        'const absent = () => { throw new Error("This page has no AES of its own."); }; export { absent as gcm, absent as gcmShortNonce };',
-    }));
-    build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => {
-      const contents = await readFile(path, 'utf8');
-      if (!contents.includes(SIGNING)) throw new Error(`${path} has another form than expected.`);
-      return { contents: contents.replace(SIGNING, 'export const ed25519 = { Point: ed25519_Point };') };
-    });
-  },
-};
+function links(current: string): string {
+  return LINKS.map(([path, text]) => {
+    const mark = path === current ? ' aria-current="page"' : '';
+    return `<a href="${path}"${mark}>${text}</a>`;
+  }).join('');
+}
 
-async function minifyStyle(): Promise<string> {
-  const sheets = await Promise.all(STYLES.map((name) => read(`styles/${name}.css`)));
+async function minifyStyle(names: readonly string[]): Promise<string> {
+  const sheets = await Promise.all(names.map((name) => read(`styles/${name}.css`)));
   const { code } = await transform(sheets.join('\n'), { loader: 'css', minify: true, target: TARGET });
   return inert(code.trim(), '</style');
 }
 
-/** JSON that cannot end the element that it stands in. */
-function dataBlock(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
+function dataBlocks(blocks: Readonly<Record<string, unknown>>): string {
+  return Object.entries(blocks)
+    .map(([id, value]) => `<script type="application/json" id="${id}">${json(value)}</script>`)
+    .join('\n');
 }
 
-/** The text, which must hold nothing that would end the element or comment around it. */
-function inert(text: string, ...enders: readonly string[]): string {
-  const found = enders.find((ender) => text.toLowerCase().includes(ender));
-  if (found !== undefined) throw new Error(`The page can't hold ${found} there.`);
-  return text;
+/** JSON that cannot end the element that it stands in. */
+function json(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
 /** A CSP source (CSP Level 3, section 2.3.1). */

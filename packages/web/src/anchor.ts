@@ -11,10 +11,10 @@ import {
   TallyError,
   toHex,
 } from '@tallystick/core';
+import { attempt } from './attempt.ts';
 import { checkRow, stateOf } from './checks.ts';
 import { copyButton, element, fromTemplate, put, slotOf } from './dom.ts';
 import { field } from './fields.ts';
-import { attempt } from './judge.ts';
 import type { TrustInUse } from './trust.ts';
 import { prose, say } from './words.ts';
 

@@ -7,6 +7,7 @@ import {
   type Verification,
   verifyParsed,
 } from '@tallystick/core';
+import { attempt } from './attempt.ts';
 import { leavesOf } from './documents.ts';
 import type { TrustInUse } from './trust.ts';
 
@@ -57,14 +58,4 @@ export async function judge({ receipt: bytes, evidence, anchor, now, trust }: Qu
     anchor: given ?? (isObject(receipt) ? (receipt.anchor ?? null) : null),
     anchored: typeof anchored === 'string' ? anchored : null,
   };
-}
-
-/** What `act` gives, or the TallyError that it throws. */
-export function attempt<T>(act: () => T): T | TallyError {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof TallyError) return error;
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anchorCases, authorityOf, bundleOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
+import { expectAccessible, LOOKS, lookOf } from './axe.ts';
 import { addBundle, launch, open, verifyText } from './browser.ts';
 
 let browser: Browser;
@@ -51,31 +51,19 @@ async function showAnchor(page: Page, wanted: string): Promise<void> {
   await verifyText(page, JSON.stringify(vector.document));
 }
 
-describe.each([
-  [320, 'light'],
-  [320, 'dark'],
-  [1440, 'light'],
-  [1440, 'dark'],
-] as const)('at %i px, %s', (width, colorScheme) => {
+describe.each(LOOKS)('at %i px, %s', (width, colorScheme) => {
   test.each(Object.keys(states))('%s: nothing for axe, no overflow, no complaint', async (name) => {
-    const options = { viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' as const };
-    const { page, context, complaints } = await open(browser, builtPage.href, options);
+    const url = builtPage('verify').href;
+    const { page, context, complaints } = await open(browser, url, lookOf(width, colorScheme));
     await states[name]?.(page);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await expectAccessible(page, width);
     expect(complaints).toEqual([]);
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate(() =>
-      (window as unknown as { axe: typeof axe }).axe.run(document, {
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-      }),
-    );
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
     await context.close();
   });
 });
 
 test('a receipt is verified with the keyboard alone, and the verdict is announced', async () => {
-  const { page, context } = await open(browser, builtPage.href);
+  const { page, context } = await open(browser, builtPage('verify').href);
   const focused = () =>
     page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
   const order: unknown[] = [];
@@ -101,7 +89,7 @@ test('a receipt is verified with the keyboard alone, and the verdict is announce
 });
 
 test('nothing moves for who asked for less motion', async () => {
-  const { page, context } = await open(browser, builtPage.href, { reducedMotion: 'reduce' });
+  const { page, context } = await open(browser, builtPage('verify').href, { reducedMotion: 'reduce' });
   await verifyText(page, documentOf('metering.json'));
   expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
   await context.close();

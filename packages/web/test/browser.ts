@@ -34,6 +34,19 @@ export async function open(
   options: BrowserContextOptions = {},
   html?: string,
 ): Promise<Opened> {
+  const opened = await openAt(browser, url, options, html);
+  // The trust panel is filled last.
+  await opened.page.waitForSelector('#trust-state > *');
+  return opened;
+}
+
+/** As `open`, for any page, and without waiting for what its script does. */
+export async function openAt(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+  html?: string,
+): Promise<Opened> {
   const context = await browser.newContext({ acceptDownloads: true, ...options });
   if (html !== undefined) {
     await context.route(url, (route) => route.fulfill({ body: html, contentType: 'text/html' }));
@@ -47,8 +60,6 @@ export async function open(
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.goto(url);
-  // The trust panel is filled last.
-  await page.waitForSelector('#trust-state > *');
   return { context, page, requests, complaints };
 }
 

@@ -44,7 +44,7 @@ describe.each([...bundles.keys()].map((bundle, index) => [index, bundle] as cons
     const here = bundles.get(bundle) ?? [];
 
     test(`the page and Node agree on all ${here.length} vectors`, async () => {
-      const { page, context, complaints } = await open(browser, builtPage.href);
+      const { page, context, complaints } = await open(browser, builtPage('verify').href);
       await addBundle(page, await bundleOf(stores[store], 1, 'a', authority));
       await page.waitForSelector('text=Remembered in this browser');
       const disagreements: object[] = [];

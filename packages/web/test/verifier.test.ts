@@ -28,7 +28,7 @@ beforeAll(async () => {
   served = `${await service.listen()}/verify`;
   folder = mkdtempSync(join(tmpdir(), 'tally-verify-'));
   const copy = join(folder, 'a copy of the page.html');
-  cpSync(builtPage, copy);
+  cpSync(builtPage('verify'), copy);
   saved = pathToFileURL(copy).href;
 });
 afterAll(async () => {
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 /** The page as it is built, for a site that does not exist. */
-const html = readFileSync(builtPage, 'utf8');
+const html = readFileSync(builtPage('verify'), 'utf8');
 
 const mint = async (purpose = 'a test'): Promise<string> =>
   (await service.post('/v1/receipt/free', { input: 'hello', purpose })).text;
@@ -503,7 +503,7 @@ async function drop(page: Page, contents: string): Promise<void> {
 }
 
 test('the page names no address but those of its own site', () => {
-  const page = readFileSync(builtPage, 'utf8');
+  const page = readFileSync(builtPage('verify'), 'utf8');
   const addresses = [...page.matchAll(/\bhttps?:\/\/[^\s"'<>`)]+/g)].map(([address]) => address);
   expect(
     addresses.filter((address) => !/^https?:\/\/(?:www\.w3\.org|receipts\.example)\//.test(address)),

@@ -9,7 +9,7 @@ from .did import did_key_of
 from .encoding import to_base64url
 from .receipts.family import Check, Claims, failed, passed, unchecked
 from .timestamps import format_timestamp, seconds_of
-from .trust import IssuerKey, IssuerRecord, Trust
+from .trust import IssuerKey, IssuerRecord, KeyPurpose, Trust
 
 IssuerStatus: TypeAlias = Literal["verified", "registered", "unknown", "contradicted"]
 KeyState: TypeAlias = Literal["pending", "active", "retired", "revoked", "compromised", "unknown"]
@@ -25,12 +25,17 @@ class IssuerVerdict:
 
 
 def judge_issuer(
-    claims: Claims, public_key: bytes | None, trust: Trust, existed_at: int | None
+    claims: Claims,
+    public_key: bytes | None,
+    trust: Trust,
+    existed_at: int | None,
+    purpose: KeyPurpose = "receipt",
 ) -> IssuerVerdict:
     """A receipt that contradicts what is known of the issuer that it names fails.
 
     One whose issuer is not known is untrusted, no more. ``public_key`` is ``None`` when the
-    receipt's key could not be told; ``existed_at`` is what the anchor proves, in Unix milliseconds.
+    receipt's key could not be told; ``existed_at`` is what the anchor proves, in Unix milliseconds;
+    ``purpose`` is what the key must be for.
     """
     named = claims.issuer_did
     if public_key is None:
@@ -46,8 +51,10 @@ def judge_issuer(
     key = next((key for key in record["keys"] if key["public_key"] == encoded), None)
     if key is None:
         return _contradicted(did, f"{did} does not hold the key that signed this.")
-    if key["purpose"] != "receipt":
-        return _contradicted(did, f"The key of {did} is for {key['purpose']}, not for receipts.")
+    if key["purpose"] != purpose:
+        wanted = "receipts" if purpose == "receipt" else purpose
+        detail = f"The key of {did} is for {key['purpose']}, not for {wanted}."
+        return _contradicted(did, detail)
     if claims.issuer_verified is True and record["status"] != "verified":
         detail = f"{did} claims to be verified, but is only {record['status']}."
         return _contradicted(did, detail)

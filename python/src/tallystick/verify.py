@@ -119,7 +119,7 @@ def verify(
     integrity_checks = _integrity_checks(family, receipt, claims, key, known, evidence)
     facts = AnchorFacts(claims.issued_at, transaction, known.anchors)
     anchored = judge_anchor(family, receipt, given, facts)
-    issuer = judge_issuer(claims, key.public_key, known, anchored.existed_at)
+    issuer = judge_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
     checks = [
         *integrity_checks,
         _time_check(claims, at),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type CallFiles, callCheck } from '../call-hashes.ts';
+import { callLines } from '../call-lines.ts';
 import type { Exit } from '../output.ts';
 import { type VerifyOptions, verifyFile, verifyOptions } from '../verifying.ts';
 
@@ -19,7 +20,12 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
     .addHelpText('after', HELP)
     .action(async (file: string, options: VerifyOptions & CallFiles) => {
       const check = await callCheck(options);
-      finish(await verifyFile(file, options, (receipt) => (check === null ? {} : { check: check(receipt) })));
+      finish(
+        await verifyFile(file, options, (receipt) => ({
+          lines: callLines(receipt),
+          ...(check !== null && { check: check(receipt) }),
+        })),
+      );
     });
 }
 

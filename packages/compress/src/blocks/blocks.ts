@@ -1,3 +1,4 @@
+import type { Selection } from '../extract/selection.ts';
 import { type CountedUnit, unitsOf } from '../extract/units.ts';
 import type { LosslessMethod } from '../lossless/lossless.ts';
 import type { ChatMessage, Place } from '../messages.ts';
@@ -45,13 +46,15 @@ export interface Draft extends Place {
 
 /** Names what was cut, so that it can be given back. */
 export interface Removal {
-  /** 12 hex characters; the notice in the text holds it. */
+  /** 12 digits made of the original's SHA-256; the notice in the text holds them. */
   readonly id: string;
   readonly removed: number;
   readonly of: number;
   /** What is counted: turns, passages, lines, hits or rows. */
   readonly unit: string;
   readonly tokens: number;
+  /** From which the same bytes are made again in a later call. */
+  readonly selection: Selection;
 }
 
 /** Users' texts are instructions until they are long enough to be material, in UTF-16 units. */

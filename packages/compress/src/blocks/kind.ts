@@ -68,14 +68,16 @@ const logLevel = new RegExp(level);
 /** What `cat -n` and editors' read tools put before each line. */
 const lineNumber = /^\s*\d+(?:\t|→|[:|] ?)/;
 const codeLine =
-  /[{};]\s*$|^\s*(?:import|export|from \S+ import|def|class|function|async|const|let|var|return|if ?\(|for ?\(|while ?\(|else\b|elif\b|try:|except\b|package|func|fn|pub|use|impl|struct|enum|interface|type \w+ =|public|private|protected|static|#include|#define|#!\/|SELECT|INSERT|UPDATE|CREATE|ALTER|WITH|FROM|WHERE)\b.*[({:;=,)>\]]?\s*$|^\s*(?:\/\/|\/\*|\*\/|\* |@\w+|<\/?\w[^>]*>)|^\s+[\w.[\]]+ ?[+-]?= ?\S|^\s*[\w.]+\(.*\)[;,]?\s*$|\)\s*(?:=>|->|:)\s*\S*$/;
+  /[{};]\s*$|^\s*(?:import|export|from \S+ import|def|class|function|async|const|let|var|return|if ?\(|for ?\(|while ?\(|else\b|elif\b|try:|except\b|package|func|fn|pub|use|impl|struct|enum|interface|type \w+ =|public|private|protected|static|#include|#define|#!\/|SELECT|INSERT|UPDATE|CREATE|ALTER|WITH|FROM|WHERE)\b.*[({:;=,)>\]]?\s*$|^\s*(?:\/\/|\/\*|\*\/|@\w+|<\/?\w[^>]*>)|^\s+[\w.[\]]+ ?[+-]?= ?\S|^\s*[\w.]+\(.*\)[;,]?\s*$|\)\s*(?:=>|->|:)\s*\S*$/;
 const sentence = /^[A-Z"“][^;{}()=<>]*[a-z,]+ [^;{}()=<>]*[.!?…]["”)]?$/;
 
 /** At least three lines, most of which look like code and few like sentences. */
 export function isCode(lines: readonly string[]): boolean {
   if (lines.length < 3) return false;
   const bare = lines.map((line) => line.replace(lineNumber, '')).filter((line) => line.trim() !== '');
-  return bare.length > 0 && share(bare, codeLine) >= 0.5 && share(bare, sentence) < 0.25;
+  // A line with an asterisk is an item of a list, unless a comment was opened.
+  const commented = bare.some((line) => line.includes('/*')) ? share(bare, /^\s*\*(?: |$)/) : 0;
+  return bare.length > 0 && share(bare, codeLine) + commented >= 0.5 && share(bare, sentence) < 0.25;
 }
 
 function isTable(lines: readonly string[]): boolean {
@@ -90,13 +92,33 @@ function sameCells(lines: readonly string[], separator: string): boolean {
   return lines.filter((line) => line.split(separator).length === cells).length / lines.length >= 0.9;
 }
 
-/** A speaker's label at the start of a line: an optional time or number, a short name, a colon. */
-export const turnLabel =
-  /^\s*(?:[*#>-]{1,3}\s*)?(?:[[(][^\])\n]{1,40}[\])]\s*|\w{1,4}:\d+\s+|\d{1,2}:\d\d(?::\d\d)?(?: ?[AP]M)?\s*[-–]?\s*)?\**([\p{Lu}\p{Lo}][\p{L}\p{N}_.'’ -]{0,30}|user|assistant|system|human|ai)(?: \([^)\n]{1,40}\))?\**:\**(?:\s|$)/u;
+const labelPrefix = [
+  String.raw`[*#>-]{1,4}\s*`,
+  String.raw`(?:turn )?#?\d{1,4}[.)]?(?: [-–])? `,
+  String.raw`[[(][^\])\n]{1,40}[\])]:?\s*`,
+  String.raw`\w{1,4}:\d+\s+`,
+  String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?Z?,?\s*[-–|]?\s*`,
+  String.raw`\d{1,2}:\d\d(?::\d\d)?(?: ?[AP]M)?\s*[-–]?\s*`,
+].map((prefix) => `(?:${prefix})?`);
+const role = 'user|assistant|system|human|ai|bot|agent|customer|caller|speaker|interviewer|me|you';
+const speaker = String.raw`([\p{Lu}\p{Lo}][\p{L}\p{N}_.'’ -]{0,30}?|${role})`;
+const afterSpeaker = String.raw`(?: \([^)\n]{1,40}\))?(?:\**:\**(?:\s|$)| (?:said|says|asked|replied|answered|wrote)[,:] )`;
+
+/** A speaker's label at the start of a line: perhaps a number, a turn's id or a time, then a short name and a colon. */
+export const turnLabel = new RegExp(
+  String.raw`^\s*(?:${labelPrefix.join('')}\**${speaker}${afterSpeaker}|(?:\[[^\]\n]{1,30}\] ?)?[<[(]([\p{L}\p{N}_.-]{1,30})[>\])]\s)`,
+  'u',
+);
+
+/** Who a line is labelled with, if it is. */
+export function speakerOf(line: string): string | undefined {
+  const found = turnLabel.exec(line);
+  return found?.[1] ?? found?.[2];
+}
 
 /** Several labels that come again and again, on a fair share of the lines. */
 function isDialogue(lines: readonly string[]): boolean {
-  const labels = lines.flatMap((line) => turnLabel.exec(line)?.[1] ?? []);
+  const labels = lines.flatMap((line) => speakerOf(line) ?? []);
   if (labels.length < 4 || labels.length / lines.length < 0.25) return false;
   return new Set(labels).size <= Math.max(2, labels.length / 3);
 }

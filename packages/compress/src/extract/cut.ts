@@ -1,36 +1,15 @@
-import type { Removal } from '../blocks/blocks.ts';
-import { type Kind, turnLabel } from '../blocks/kind.ts';
+import { speakerOf } from '../blocks/kind.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { logSalience } from './logs.ts';
-import { type Marks, marksOf } from './marks.ts';
+import { type Cut, cutTo, type Piece } from './rebuild.ts';
 import type { Ranking, Scored } from './relevance.ts';
 import { type Choice, ranked, select } from './select.ts';
 import type { CountedUnit } from './units.ts';
 
 /** A block that may be cut. */
-export interface Cuttable {
-  readonly kind: Kind;
-  readonly text: string;
-  readonly units: readonly CountedUnit[];
+export interface Cuttable extends Piece {
   /** Whether its first and its last unit may be instructions, which stay. */
   readonly instructs: boolean;
-}
-
-/** What units are called in a notice. */
-const unitNames: Readonly<Partial<Record<Kind, string>>> = {
-  dialogue: 'turns',
-  prose: 'passages',
-  log: 'lines',
-  search: 'hits',
-  table: 'rows',
-  json: 'rows',
-  jsonl: 'rows',
-};
-
-/** What became of a block. */
-export interface Cut {
-  readonly text: string;
-  readonly removed: Removal;
 }
 
 export interface CutPlan {
@@ -39,19 +18,18 @@ export interface CutPlan {
   readonly budget: number;
   readonly ranking: Ranking;
   readonly worth: (score: number, tokens: number) => number;
+  /** Whether a heading stays with whatever is kept under it. */
+  readonly headings: boolean;
 }
 
-interface Prepared extends Cuttable {
-  readonly marks: Marks;
-}
-
-/** What a gap's mark may cost. */
-const GAP_TOKENS = 4;
+/** What a gap's mark costs, about: a little more where it stands within a line. */
+const GAP_TOKENS = 1.2;
 /** Instructions longer than this are material. */
 const MAX_INSTRUCTION_TOKENS = 120;
 /** What a notice costs, about. */
-const NOTICE_TOKENS = 34;
-const ROUNDS = 4;
+const NOTICE_TOKENS = 18;
+const ROUNDS = 6;
+const MOST_ROUNDS = 16;
 
 /**
  * Cuts blocks to what the question needs, all of them by one measure within one budget. A block where cutting would
@@ -61,61 +39,73 @@ export function cutBlocks(
   blocks: readonly Cuttable[],
   plan: CutPlan,
   tokenizer: Tokenizer,
-): (Cut | undefined)[] {
-  const prepared = blocks.map((block) => ({
-    ...block,
-    units: protectInstructions(block),
-    marks: marksOf(block.text),
-  }));
+): readonly (Cut | undefined)[] {
+  const prepared = blocks.map((block) => ({ ...block, units: protectInstructions(block) }));
   const choices = choicesOf(prepared, plan);
   const order = ranked(choices);
-  let target = plan.budget;
-  let cuts: (Cut | undefined)[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const kept = planned(prepared, choices, order, target, tokenizer);
-    cuts = assemble(prepared, kept, tokenizer);
+  const choose = (target: number): boolean[] => select(choices, order, target, GAP_TOKENS);
+  const attempt = (target: number): Attempt => {
+    const cuts = assemble(prepared, near(target, choose, prepared), tokenizer);
     const tokens = cuts.reduce((sum, cut, i) => sum + tokenizer.count(cut?.text ?? blocks[i]?.text ?? ''), 0);
-    if (tokens <= plan.budget) break;
-    target -= tokens - plan.budget + 1;
-  }
-  return cuts;
+    return { cuts, tokens };
+  };
+  return fitted(plan.budget, attempt).cuts;
 }
 
-/** A selection that, by the counts of its units and marks, comes as near to `budget` as the last of a few tries. */
-function planned(
-  prepared: readonly Prepared[],
-  choices: readonly Choice[],
-  order: readonly number[],
+interface Attempt {
+  readonly cuts: readonly (Cut | undefined)[];
+  readonly tokens: number;
+}
+
+/** The attempt that comes nearest to the budget from below; where none does, that with the fewest tokens. */
+function fitted(budget: number, attempt: (target: number) => Attempt): Attempt {
+  let target = budget;
+  let last = attempt(target);
+  let best = last;
+  for (let round = 1; round < (best.tokens > budget ? MOST_ROUNDS : ROUNDS); round++) {
+    const slack = budget - last.tokens;
+    if ((slack >= 0 && slack <= budget / 200) || target <= 0) break;
+    // The later, the more is given up at once to come below the budget.
+    target += slack < 0 ? round * (slack - 1) : slack;
+    last = attempt(target);
+    if (best.tokens > budget ? last.tokens < best.tokens : last.tokens <= budget && last.tokens > best.tokens)
+      best = last;
+  }
+  return best;
+}
+
+/** A selection that by the counts of its units comes near to `budget`: what marks cost depends on the selection. */
+function near(
   budget: number,
-  tokenizer: Tokenizer,
+  choose: (target: number) => boolean[],
+  prepared: readonly Cuttable[],
 ): boolean[] {
   let target = budget;
-  let kept = select(choices, order, target, GAP_TOKENS);
-  for (let round = 0; round < ROUNDS; round++) {
-    const slack = budget - estimate(prepared, kept, tokenizer);
-    if (slack >= 0 && slack <= budget / 100) break;
+  let kept = choose(target);
+  for (let round = 1; round < ROUNDS; round++) {
+    const slack = budget - estimate(prepared, kept);
+    if (slack >= 0 && slack <= budget / 200) break;
     target += slack;
-    kept = select(choices, order, target, GAP_TOKENS);
+    kept = choose(target);
   }
   return kept;
 }
 
 /** The tokens that a selection comes to, without putting it together. */
-function estimate(prepared: readonly Prepared[], kept: readonly boolean[], tokenizer: Tokenizer): number {
+function estimate(prepared: readonly Cuttable[], kept: readonly boolean[]): number {
   let tokens = 0;
   let next = 0;
-  for (const { units, marks } of prepared) {
-    let gap = 0;
-    let removed = 0;
+  for (const { units } of prepared) {
+    let left = 0;
+    let inGap = false;
     for (const unit of units) {
-      const keep = kept[next++] === true;
-      if (keep) tokens += unit.tokens;
-      if (keep && gap > 0) tokens += tokenizer.count(`${marks.gap(gap)}\n`);
-      gap = keep ? 0 : gap + 1;
-      if (!keep) removed++;
+      const keeps = kept[next++] === true;
+      if (keeps) tokens += unit.tokens;
+      else if (!inGap) tokens += GAP_TOKENS;
+      if (!keeps) left++;
+      inGap = !keeps;
     }
-    if (gap > 0) tokens += tokenizer.count(`${marks.gap(gap)}\n`);
-    if (removed > 0) tokens += NOTICE_TOKENS;
+    if (left > 0) tokens += NOTICE_TOKENS;
   }
   return tokens;
 }
@@ -129,7 +119,7 @@ function protectInstructions({ instructs, units }: Cuttable): readonly CountedUn
   });
 }
 
-function choicesOf(prepared: readonly Prepared[], { ranking, query, worth }: CutPlan): Choice[] {
+function choicesOf(prepared: readonly Cuttable[], { ranking, query, worth, headings }: CutPlan): Choice[] {
   const scores = ranking(prepared.flatMap(scoredUnits), query);
   const choices: Choice[] = [];
   for (const [block, { units }] of prepared.entries()) {
@@ -138,25 +128,41 @@ function choicesOf(prepared: readonly Prepared[], { ranking, query, worth }: Cut
     for (const [i, { tokens, fixed, ...unit }] of units.entries()) {
       if (unit.heading) heading = first + i;
       const own = worth(scores[first + i] ?? 0, Math.max(1, tokens));
-      choices.push({ tokens, worth: own, block, heading: unit.heading ? undefined : heading, fixed });
+      choices.push({
+        tokens,
+        worth: own,
+        block,
+        heading: unit.heading || !headings ? undefined : heading,
+        fixed,
+      });
     }
   }
   return choices;
 }
 
-function scoredUnits({ kind, text: whole, units }: Prepared): Scored[] {
+function scoredUnits({ kind, text: whole, units }: Cuttable): Scored[] {
   const texts = units.map(({ start, end }) => whole.slice(start, end));
   const salience = kind === 'log' ? logSalience(texts) : undefined;
-  return texts.map((text, i) => ({
-    text,
-    speaker: kind === 'dialogue' ? turnLabel.exec(text.slice(0, 200))?.[1] : undefined,
-    edge: i === 0 || i === texts.length - 1,
-    salience: salience?.[i] ?? 0,
-  }));
+  let lead = 0;
+  let heading: number | undefined;
+  return texts.map((text, i) => {
+    if (kind !== 'prose' || paragraphEnd.test(texts[i - 1]?.slice(-40) ?? '\n\n')) lead = i;
+    if (units[i]?.heading === true) heading = i;
+    return {
+      text,
+      lead: i - lead,
+      heading: i - (heading ?? i),
+      speaker: kind === 'dialogue' ? speakerOf(text.slice(0, 200)) : undefined,
+      edge: i === 0 || i === texts.length - 1,
+      salience: salience?.[i] ?? 0,
+    };
+  });
 }
 
+const paragraphEnd = /\n[ \t\r]*\n\s*$/;
+
 function assemble(
-  prepared: readonly Prepared[],
+  prepared: readonly Cuttable[],
   kept: readonly boolean[],
   tokenizer: Tokenizer,
 ): (Cut | undefined)[] {
@@ -164,50 +170,6 @@ function assemble(
   return prepared.map((one) => {
     const own = kept.slice(first, first + one.units.length);
     first += one.units.length;
-    return assembleBlock(one, own, tokenizer);
+    return cutTo(one, own, tokenizer);
   });
-}
-
-function assembleBlock(
-  { kind, text: whole, units, marks }: Prepared,
-  kept: readonly boolean[],
-  tokenizer: Tokenizer,
-): Cut | undefined {
-  const lost = units.filter((_, i) => kept[i] !== true);
-  if (lost.length === 0) return undefined;
-  const amount = {
-    removed: lost.length,
-    of: units.filter(({ fixed }) => !fixed).length,
-    unit: unitNames[kind] ?? 'parts',
-    tokens: lost.reduce((sum, { tokens }) => sum + tokens, 0),
-  };
-  const lead = whole.startsWith('\n') ? '\n' : '';
-  const text = `${lead}${marks.notice(amount)}\n${withGaps(whole, units, kept, marks)}`;
-  if (tokenizer.count(text) >= units.reduce((sum, { tokens }) => sum + tokens, 0)) return undefined;
-  return { text, removed: { id: marks.id, ...amount } };
-}
-
-/** The kept units as they were, and a mark in each gap: on its own line between lines, else within the line. */
-function withGaps(
-  text: string,
-  units: readonly CountedUnit[],
-  kept: readonly boolean[],
-  { gap }: Marks,
-): string {
-  let out = '';
-  for (let i = 0; i < units.length; ) {
-    const from = i;
-    while (i < units.length && kept[i] !== true) i++;
-    if (i > from) out += between(out, gap(i - from), text.charAt((units[i - 1]?.end ?? 0) - 1));
-    const start = units[i]?.start ?? text.length;
-    while (i < units.length && kept[i] === true) i++;
-    out += text.slice(start, units[i - 1]?.end ?? text.length);
-  }
-  return out;
-}
-
-/** `last` is the character that the gap ended with. */
-function between(before: string, mark: string, last: string): string {
-  const lead = before === '' || /\s/.test(before.slice(-1)) ? '' : ' ';
-  return `${lead}${mark}${last === '\n' ? '\n' : ' '}`;
 }

@@ -26,6 +26,6 @@ export function logSalience(lines: readonly string[]): number[] {
     const rarity = 1 / Math.sqrt(count);
     const place = i === first ? 1 : i === last ? 0.7 : 0.3;
     const severity = severe.test(line) ? 1 : warning.test(line) ? 0.6 : 0.2;
-    return severity * (0.4 + 0.6 * rarity) * place;
+    return place * (0.6 * rarity + 0.4 * severity * (0.4 + 0.6 * rarity));
   });
 }

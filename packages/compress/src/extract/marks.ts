@@ -1,34 +1,28 @@
 import { sha256Hex, utf8 } from '@tallystick/core';
-import type { Removal } from '../blocks/blocks.ts';
-
-/** How cuts are shown in a block, so that nothing in the block itself can pass for them. */
-export interface Marks {
-  /** Names the block: 12 hex characters of the SHA-256 of its text, which the text cannot hold. */
-  readonly id: string;
-  /** The first line of the block: what was cut, how much, and how a gap looks. */
-  readonly notice: (cut: Omit<Removal, 'id'>) => string;
-  /** Stands in a gap of `count` units. */
-  readonly gap: (count: number) => string;
-}
 
 const ID_LENGTH = 12;
+const DIGEST_LENGTH = 16;
+/** One token, or two where the text holds the first itself. */
+const GAPS = ['…', '[…]'];
 
-/** A text that spells its own hash is not to be had; a text that spells the usual gap gets one with its id in it. */
-export function marksOf(text: string): Marks {
-  const id = idOf(text);
-  const sign = /\[…\d/.test(text) ? `…${id}:` : '…';
-  return {
-    id,
-    notice: ({ removed, of, unit, tokens }) =>
-      `[cut ${id}: ${removed} of ${of} ${unit} (${tokens} tokens) left out; [${sign}n] stands for n of them]`,
-    gap: (count) => `[${sign}${count}]`,
-  };
+/** What stands where something was left out of a text that is named `id`: nothing that the text holds itself. */
+export function gapOf(id: string, text: string): string {
+  return GAPS.find((sign) => !text.includes(sign)) ?? `[…${id}]`;
 }
 
-/** The name of a block: equal texts have equal names, in every process. */
-export function idOf(text: string): string {
-  for (let hash = sha256Hex(utf8(text)); ; hash = sha256Hex(utf8(hash))) {
-    const id = hash.slice(0, ID_LENGTH);
-    if (!text.includes(id)) return id;
+/**
+ * The name of a block by its original text: 12 digits from its SHA-256 that the text does not hold. Equal texts have
+ * equal names, in every process.
+ */
+export function idOf(original: string): string {
+  for (let hash = sha256Hex(utf8(original)); ; hash = sha256Hex(utf8(hash))) {
+    // Digits are a third of the tokens that hexadecimal is.
+    const id = String(BigInt(`0x${hash}`) % 10n ** BigInt(ID_LENGTH)).padStart(ID_LENGTH, '0');
+    if (!original.includes(id)) return id;
   }
+}
+
+/** Tells two forms of a block apart; 16 hex characters. */
+export function digestOf(text: string): string {
+  return sha256Hex(utf8(text)).slice(0, DIGEST_LENGTH);
 }

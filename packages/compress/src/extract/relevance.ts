@@ -1,11 +1,17 @@
-import { bm25, holders, type Index, idf, indexOf, smoothed } from './bm25.ts';
-import { isStopWord, subjectsOf, termsOf } from './terms.ts';
+import { bm25, type Index, idf, indexOf, smoothed } from './bm25.ts';
+import { feedbackTerms, namedTerms } from './feedback.ts';
+import { cueShare, cuesOf, questionTerms } from './question.ts';
+import { isStopWord, termsOf } from './terms.ts';
 
 /** A unit as it is scored. */
 export interface Scored {
   readonly text: string;
   /** Who speaks, in a dialogue. */
   readonly speaker?: string | undefined;
+  /** How many units before it its passage begins; what leads a passage is often what it is about. */
+  readonly lead: number;
+  /** How many units before it the heading stands that it is under, or 0. */
+  readonly heading: number;
   /** At the beginning or the end of its block. */
   readonly edge: boolean;
   /** How much the unit stands out from others of its kind, 0 to 1: a rare template in a log, an error. */
@@ -24,17 +30,16 @@ export const plainBm25: Ranking = (units, query) => {
 
 /** Units are short and of one kind, so that their length says little about their worth. */
 const LENGTH_PENALTY = 0.35;
-const NEIGHBOURS = [0.4, 0.15];
-/** The best units whose words join the question, how many words, and what they weigh beside the question's own. */
-const FEEDBACK = { units: 4, terms: 12, weight: 0.2 };
-const SIMILAR_WEIGHT = 0.6;
-const BOOST = { speaker: 0.25, cue: 0.2, coverage: 0.5 };
+/** A unit's share of the scores before and behind it; behind a question, an answer's share of that question's. */
+const SHARE = { before: 0.3, before2: 0.2, behind: 0.2, behind2: 0.05, answer: 0.3, lead: 0.3, heading: 0.3 };
+const HOPS = 2;
+const BOOST = { speaker: 0.5, cue: 0.3, coverage: 0.5 };
 /** Parts of the best score, for what has its place without any word of the question. */
-const PRIOR = { edge: 0.12, salience: 0.35, facts: 0.04 };
+const PRIOR = { edge: 0.12, salience: 0.7, facts: 0.04, rarity: 0.15 };
 
 /**
- * BM25 over stems, with the question's rare spellings matched to similar words, its subject widened by what its best
- * answers speak of, the neighbours' share, and a bonus for what the question asks for: a speaker, a time, a number.
+ * BM25 over stems, the question widened by related words and by what its best answers speak of, a share of the
+ * neighbours' scores, and a bonus for what the question asks for: a speaker, a time, a number, a name.
  */
 export const extractiveRanking: Ranking = (units, query) => {
   const index = indexOf(units.map(({ text }) => text));
@@ -45,45 +50,22 @@ export const extractiveRanking: Ranking = (units, query) => {
     (score, i) => score * (1 - BOOST.coverage + BOOST.coverage * (covered[i] ?? 0) * 2),
   );
   const widened = bm25(index, feedbackTerms(index, units, focused, asked), LENGTH_PENALTY);
-  const scores = smoothed(
+  const first = inContext(
+    units,
     focused.map((score, i) => score + (widened[i] ?? 0)),
-    NEIGHBOURS,
   );
+  const scores = hopped(index, units, first, asked);
   const best = scores.reduce((most, score) => Math.max(most, score), 1);
+  const rarity = raritiesOf(index);
   const cues = cuesOf(query);
-  const named = new Set(termsOf(query));
+  const isNamed = namedIn(query);
   return scores.map((score, i) => {
     const unit = units[i];
     if (unit === undefined) return 0;
-    const boost = 1 + BOOST.cue * cueShare(cues, unit.text) + (isNamed(unit, named) ? BOOST.speaker : 0);
-    return score * boost + best * prior(unit);
+    const boost = 1 + BOOST.cue * cueShare(cues, unit.text) + (isNamed(unit.speaker) ? BOOST.speaker : 0);
+    return boost * (score + best * (prior(unit) + PRIOR.rarity * (rarity[i] ?? 0)));
   });
 };
-
-/** The question's terms by weight; one that no unit holds is replaced by similar ones that some hold. */
-function questionTerms(index: Index, query: string): Map<string, number> {
-  const terms = new Map<string, number>();
-  for (const term of subjectsOf(query)) {
-    if (index.postings.has(term)) terms.set(term, 1);
-    else
-      for (const similar of similarTerms(index, term))
-        terms.set(similar, Math.max(terms.get(similar) ?? 0, SIMILAR_WEIGHT));
-  }
-  return terms;
-}
-
-/** Terms that share a beginning of at least four characters and most of their length. */
-function similarTerms(index: Index, term: string): string[] {
-  if (term.length < 4) return [];
-  const found: string[] = [];
-  for (const candidate of index.postings.keys()) {
-    if (Math.abs(candidate.length - term.length) > 4 || !candidate.startsWith(term.slice(0, 4))) continue;
-    let shared = 4;
-    while (shared < term.length && term[shared] === candidate[shared]) shared++;
-    if (shared / Math.max(term.length, candidate.length) >= 0.66) found.push(candidate);
-  }
-  return found;
-}
 
 /** For each unit, the share of the question that it holds, by rarity. */
 function coverage(index: Index, terms: ReadonlyMap<string, number>): Float64Array {
@@ -101,76 +83,67 @@ function coverage(index: Index, terms: ReadonlyMap<string, number>): Float64Arra
   return total === 0 ? covered : covered.map((share) => share / total);
 }
 
-/** Pseudo-relevance feedback: the terms that mark the best units. */
-function feedbackTerms(
+const question = /\?["”’')\]*]*\s*$/;
+
+/** What the best units name is looked for elsewhere, again and again: the answer may be two steps away. */
+function hopped(
   index: Index,
   units: readonly Scored[],
-  scores: Float64Array,
+  first: Float64Array,
   asked: ReadonlyMap<string, number>,
-): Map<string, number> {
-  const best = topIndexes(scores, FEEDBACK.units).filter((i) => (scores[i] ?? 0) > 0);
-  const weights = new Map<string, number>();
-  for (const i of best) {
-    for (const term of new Set(termsOf(units[i]?.text ?? ''))) {
-      if (term.length < 3 || asked.has(term) || isStopWord(term)) continue;
-      weights.set(term, (weights.get(term) ?? 0) + idf(index, term));
+): Float64Array {
+  const known = new Map(asked);
+  let scores = first;
+  for (let hop = 0; hop < HOPS; hop++) {
+    const named = namedTerms(index, units, scores, known);
+    if (named.size === 0) break;
+    const found = inContext(units, bm25(index, named, LENGTH_PENALTY));
+    const before = scores;
+    scores = before.map((score, i) => score + (found[i] ?? 0));
+    for (const [term, weight] of named) known.set(term, weight);
+  }
+  return scores;
+}
+
+/** An answer stands beside the question, more often behind it, and need not hold a word of it. */
+function inContext(units: readonly Scored[], scores: Float64Array): Float64Array {
+  const at = (i: number): number => scores[i] ?? 0;
+  return scores.map((score, i) => {
+    const answers = question.test(units[i - 1]?.text.slice(-80) ?? '') ? SHARE.answer : 0;
+    const before = (SHARE.before + answers) * at(i - 1) + SHARE.before2 * at(i - 2);
+    const lead = units[i]?.lead ?? 0;
+    const heading = units[i]?.heading ?? 0;
+    const led =
+      (lead > 0 ? SHARE.lead * at(i - lead) : 0) + (heading > 0 ? SHARE.heading * at(i - heading) : 0);
+    return score + before + led + SHARE.behind * at(i + 1) + SHARE.behind2 * at(i + 2);
+  });
+}
+
+/** How much each unit tells, 0 to 1: the rarity of its words together, beside that of the richest tenth. */
+function raritiesOf(index: Index): Float64Array {
+  const sums = new Float64Array(index.size);
+  for (const [term, posted] of index.postings) {
+    if (isStopWord(term)) continue;
+    const rarity = idf(index, term);
+    for (let i = 0; i < posted.length; i += 2) {
+      const unit = posted[i] ?? 0;
+      sums[unit] = (sums[unit] ?? 0) + rarity;
     }
   }
-  const chosen = [...weights]
-    .filter(([term]) => holders(index, term) > 1)
-    .sort(byWeight)
-    .slice(0, FEEDBACK.terms);
-  const most = chosen[0]?.[1] ?? 1;
-  return new Map(chosen.map(([term, weight]) => [term, (FEEDBACK.weight * weight) / most]));
+  const high = sums.toSorted()[Math.floor(sums.length * 0.9)] || 1;
+  return sums.map((sum) => Math.min(1, sum / high));
 }
 
-function byWeight([termA, a]: readonly [string, number], [termB, b]: readonly [string, number]): number {
-  return b - a || (termA < termB ? -1 : 1);
-}
-
-function topIndexes(scores: Float64Array, count: number): number[] {
-  const top: number[] = [];
-  for (const [i, score] of scores.entries()) {
-    if (top.length === count && score <= (scores[top.at(-1) ?? 0] ?? 0)) continue;
-    let at = top.length;
-    while (at > 0 && (scores[top[at - 1] ?? 0] ?? 0) < score) at--;
-    top.splice(at, 0, i);
-    if (top.length > count) top.pop();
-  }
-  return top;
-}
-
-const timeWords =
-  /\b(?:\d{4}|\d{1,2}[:/.]\d{2}|\d{1,2}(?:st|nd|rd|th)|yesterday|today|tomorrow|tonight|ago|(?:last|next|this|past) (?:week|month|year|night|summer|winter|spring|fall|autumn|weekend)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b/i;
-const amountWords =
-  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|several|couple)\b|[$€£%]/i;
-const nameWords = /\s[A-Z][a-z]+/;
-
-/** What an answer to the question must hold. */
-function cuesOf(query: string): RegExp[] {
-  const cues: RegExp[] = [];
-  if (
-    /\b(?:when|what (?:date|day|time|year|month)|how long|since|until|which (?:day|date|year|month))\b/i.test(
-      query,
-    )
-  )
-    cues.push(timeWords);
-  if (
-    /\b(?:how (?:many|much|long|old|often|far|big)|what (?:number|amount|price|cost|rate|percentage)|count|total|cost)\b/i.test(
-      query,
-    )
-  )
-    cues.push(amountWords);
-  if (/\b(?:who|whom|whose|where|which|name)\b/i.test(query)) cues.push(nameWords);
-  return cues;
-}
-
-function cueShare(cues: readonly RegExp[], text: string): number {
-  return cues.length === 0 ? 0 : cues.filter((cue) => cue.test(text)).length / cues.length;
-}
-
-function isNamed({ speaker }: Scored, named: ReadonlySet<string>): boolean {
-  return speaker !== undefined && termsOf(speaker).some((term) => named.has(term));
+/** Whether a speaker is named in the question. */
+function namedIn(query: string): (speaker: string | undefined) => boolean {
+  const named = new Set(termsOf(query).filter((term) => !isStopWord(term)));
+  const known = new Map<string, boolean>();
+  return (speaker) => {
+    if (speaker === undefined) return false;
+    const found = known.get(speaker) ?? termsOf(speaker).some((term) => named.has(term));
+    known.set(speaker, found);
+    return found;
+  };
 }
 
 const facts = /\d|\b[A-Z]{2,}\b|[a-z]\s[A-Z][a-z]+|@|https?:/;

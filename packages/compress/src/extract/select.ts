@@ -47,9 +47,11 @@ export function select(
   return kept;
 }
 
+/** Engines differ in the last bits of a logarithm: worths that are this near to one another are equal. */
+const STEPS = 2 ** 24;
+
 /** By worth, the earlier of equals first. */
 export function ranked(choices: readonly Choice[]): number[] {
-  return choices
-    .map((_, i) => i)
-    .sort((a, b) => (choices[b]?.worth ?? 0) - (choices[a]?.worth ?? 0) || a - b);
+  const worths = Float64Array.from(choices, ({ worth }) => Math.round(worth * STEPS));
+  return choices.map((_, i) => i).sort((a, b) => (worths[b] ?? 0) - (worths[a] ?? 0) || a - b);
 }

@@ -6,7 +6,10 @@ import type { CompressOptions, Tier } from '../options.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { type Cuttable, cutBlocks } from './cut.ts';
 import { idOf } from './marks.ts';
+import { askedIn, isDated } from './question.ts';
+import { type Cut, cutRepeats, type Piece, recut, removalOf, wholeSelection } from './rebuild.ts';
 import { extractiveRanking, plainBm25 } from './relevance.ts';
+import type { Remembered } from './selection.ts';
 import { type CountedUnit, countedUnits, type Form } from './units.ts';
 
 /** A conversation whose blocks are in their lossless form. */
@@ -23,58 +26,85 @@ export interface Uncut {
 /** Blocks below this many tokens are not cut. */
 const MIN_CUT_TOKENS = 80;
 /** How much a unit's length counts against it: 0 not at all, 1 in proportion. */
-const LENGTH_EXPONENT = 0.35;
+const LENGTH_EXPONENT = 0.55;
 
 const strategies = {
-  bm25: { method: 'bm25', ranking: plainBm25, worth: (score: number): number => score },
+  bm25: {
+    method: 'bm25',
+    ranking: plainBm25,
+    worth: (score: number): number => score,
+    headings: (): boolean => false,
+  },
   extractive: {
     method: 'extract',
     ranking: extractiveRanking,
     worth: (score: number, tokens: number): number => score / tokens ** LENGTH_EXPONENT,
+    headings: isDated,
   },
 } as const;
 
 /** Cuts what may be cut until the whole is within what is allowed, as far as that goes. */
-export function cutToBudget(uncut: Uncut, { query, remembered }: CompressOptions): void {
+export function cutToBudget(uncut: Uncut, options: CompressOptions): Remembered[] {
   const { messages, blocks, before, allowed, tier, tokenizer } = uncut;
-  const open = blocks.filter((block) => isCuttable(block) && !recall(block, remembered, tokenizer));
+  const material = blocks
+    .filter(isCuttable)
+    .map((block) => ({ block, piece: cuttableOf(block, messages, tokenizer) }))
+    .filter(({ piece }) => piece.units.some(({ fixed }) => !fixed));
+  const open = material.filter(({ block, piece }) => !recall(block, piece, options, tokenizer));
   const now = blocks.reduce((sum, block) => sum + block.tokens_after - block.tokens_before, before);
-  const material = open
-    .map((block) => ({ block, cuttable: cuttableOf(block, messages, tokenizer) }))
-    .filter(({ cuttable }) => cuttable.units.some(({ fixed }) => !fixed));
-  if (now <= allowed || material.length === 0) return;
-  const theirs = material.reduce((sum, { block }) => sum + block.tokens_after, 0);
-  const { method, ...strategy } = strategies[tier];
-  const cuts = cutBlocks(
-    material.map(({ cuttable }) => cuttable),
-    { query: query ?? askedLast(messages), budget: Math.max(0, allowed - (now - theirs)), ...strategy },
-    tokenizer,
-  );
-  for (const [i, { block }] of material.entries()) {
-    const cut = cuts[i];
-    if (cut === undefined) continue;
-    rewrite(block, cut.text, method, tokenizer.count(cut.text));
-    block.removed = cut.removed;
+  if (now > allowed && open.length > 0) {
+    const theirs = open.reduce((sum, { block }) => sum + block.tokens_after, 0);
+    const { method, headings, ...strategy } = strategies[tier];
+    const pieces = open.map(({ piece }) => piece);
+    const query = options.query ?? askedLast(messages);
+    const cuts =
+      options.recoverable === true
+        ? pieces.map((piece) => cutRepeats(piece, tokenizer))
+        : cutBlocks(
+            pieces,
+            { query, budget: Math.max(0, allowed - (now - theirs)), headings: headings(query), ...strategy },
+            tokenizer,
+          );
+    for (const [i, { block, piece }] of open.entries()) put(block, piece, cuts[i], method, tokenizer);
   }
+  return material.map(({ block, piece }) =>
+    block.removed === null
+      ? { id: piece.id, selection: wholeSelection(piece) }
+      : { id: piece.id, selection: block.removed.selection },
+  );
 }
 
 function isCuttable({ steps, tokens_after: tokens }: Draft): boolean {
   return tokens >= MIN_CUT_TOKENS && !steps.some(({ method }) => method === 'dedupe');
 }
 
-/** Gives a block the bytes that it had in an earlier call, if it was cut there. */
-function recall(block: Draft, remembered: CompressOptions['remembered'], tokenizer: Tokenizer): boolean {
-  const cut = remembered?.(idOf(block.text));
+function put(block: Draft, piece: Piece, cut: Cut | undefined, method: Method, tokenizer: Tokenizer): void {
+  if (cut === undefined) return;
+  rewrite(block, cut.text, method, tokenizer.count(cut.text));
+  block.removed = removalOf(piece, cut);
+}
+
+/** Gives a block the bytes that it had in an earlier call, if what is remembered of it still gives those. */
+function recall(
+  block: Draft,
+  piece: Piece,
+  { remembered, recoverable }: CompressOptions,
+  tokenizer: Tokenizer,
+): boolean {
+  const selection = remembered?.(piece.id);
+  if (selection === undefined || (recoverable === true && !selection.recoverable)) return false;
+  const cut = recut(piece, selection, tokenizer);
   if (cut === undefined) return false;
-  rewrite(block, cut.text, 'remembered', tokenizer.count(cut.text));
-  block.removed = cut.removed;
+  if (cut !== 'whole') put(block, piece, cut, 'remembered', tokenizer);
   return true;
 }
 
 function cuttableOf(block: Draft, messages: readonly ChatMessage[], tokenizer: Tokenizer): Cuttable {
-  const { kind, text } = block;
+  const { kind, original, text, steps } = block;
   const instructs = messages[block.message]?.role === 'user';
-  return { kind, text, units: unitsNow(block, tokenizer), instructs };
+  const method = steps.at(-1)?.method;
+  const form = method === undefined ? kind : formOf(kind, method);
+  return { kind, form, id: idOf(original), text, units: unitsNow(block, tokenizer), instructs };
 }
 
 /** The units of a block's text as it is now. */
@@ -88,18 +118,14 @@ function formOf(kind: Kind, method: Method): Form {
   return method === 'json-tsv' || method === 'jsonl-tsv' || method === 'json-toon' ? method : kind;
 }
 
-/** Longer questions are material, of which the first and the last paragraph may ask. */
-const MAX_QUESTION = 1000;
-
 /** What the last user message asks. */
 function askedLast(messages: readonly ChatMessage[]): string {
   const index = messages.findLastIndex(({ role }) => role === 'user');
   const message = messages[index];
   if (message === undefined) return '';
-  const texts = textsOf(message, index).map(({ text }) => text);
-  const text = texts.join('\n\n').trim();
-  if (text.length <= MAX_QUESTION) return text;
-  const first = text.slice(0, text.search(/\n\s*\n|$/));
-  const last = text.slice(text.lastIndexOf('\n\n') + 1);
-  return `${first.slice(0, MAX_QUESTION / 2)}\n${last.slice(-MAX_QUESTION / 2)}`;
+  return askedIn(
+    textsOf(message, index)
+      .map(({ text }) => text)
+      .join('\n\n'),
+  );
 }

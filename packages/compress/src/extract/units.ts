@@ -2,20 +2,12 @@ import { type Kind, turnLabel } from '../blocks/kind.ts';
 import { paragraphsOf } from '../blocks/segments.ts';
 import type { LosslessMethod } from '../lossless/lossless.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
+import { jsonUnits, toonUnits } from './json-units.ts';
+import { lineSpans, MAX_UNIT, plain, safeCut, sentenceSpans, type Unit } from './spans.ts';
 
-/** What is kept or cut as a whole: a turn, a sentence, a row, a line. `[start, end)` of the segment's text. */
-export interface Unit {
-  readonly start: number;
-  readonly end: number;
-  /** Headings say what the units behind them belong to, and stay with them. */
-  readonly heading: boolean;
-  /** Rows that name the columns, and others without which the rest can't be read. */
-  readonly fixed: boolean;
-}
-
-/** No unit is longer, in UTF-16 units: a document may be one line of a megabyte. */
-const MAX_UNIT = 1200;
 const MAX_SENTENCE_PARAGRAPH = 240;
+/** A line that is an entry of its own is one unit up to this. */
+const MAX_ENTRY = 600;
 
 export interface CountedUnit extends Unit {
   readonly tokens: number;
@@ -33,6 +25,7 @@ const splitters: Readonly<Partial<Record<Form, (text: string) => Unit[]>>> = {
   jsonl: (text) => rowUnits(text, 0),
   'json-tsv': (text) => rowUnits(text, 2),
   'jsonl-tsv': (text) => rowUnits(text, 2),
+  json: jsonUnits,
   'json-toon': toonUnits,
 };
 
@@ -53,25 +46,6 @@ export function countedUnits(form: Form, text: string, tokenizer: Tokenizer): Co
   return units.map((unit, i) => ({ ...unit, tokens: counts[i] ?? 0 }));
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-const plain = (span: Span): Unit => ({ ...span, heading: false, fixed: false });
-
-/** Lines with their line ends. */
-function lineSpans(text: string): Span[] {
-  const spans: Span[] = [];
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf('\n', start);
-    const end = newline < 0 ? text.length : newline + 1;
-    spans.push({ start, end });
-    start = end;
-  }
-  return spans;
-}
-
 /** Lines, of which the first `fixed` name the columns. */
 function rowUnits(text: string, fixed: number): Unit[] {
   return lineSpans(text).map((line, i) => ({ ...line, heading: false, fixed: i < fixed }));
@@ -81,19 +55,6 @@ function rowUnits(text: string, fixed: number): Unit[] {
 function hasRule(text: string): boolean {
   const [, second] = lineSpans(text.slice(0, 4000));
   return second !== undefined && /^\s*\|?[\s:|-]+\|?\s*$/.test(text.slice(second.start, second.end));
-}
-
-const toonTable = /\[(\d+)\]\{.*\}:\n?$/;
-
-/** The rows of the tables in TOON; every other line stays. */
-function toonUnits(text: string): Unit[] {
-  let rows = 0;
-  return lineSpans(text).map((line) => {
-    const fixed = rows <= 0;
-    if (fixed) rows = Number(toonTable.exec(text.slice(line.start, line.end))?.[1] ?? 0);
-    else rows--;
-    return { ...line, heading: false, fixed };
-  });
 }
 
 /** No heading is longer. */
@@ -111,26 +72,24 @@ function proseUnits(text: string): Unit[] {
     const paragraph = text.slice(start, end);
     if (isHeading(paragraph)) return [{ start, end, heading: true, fixed: false }];
     if (end - start <= MAX_SENTENCE_PARAGRAPH) return [plain({ start, end })];
-    return sentenceSpans(text, start, end).map(plain);
+    const lines = lineSpans(paragraph).map((line) => ({ start: start + line.start, end: start + line.end }));
+    const stretches = areEntries(paragraph) ? lines : [{ start, end }];
+    return stretches
+      .flatMap((stretch) =>
+        stretch.end - stretch.start <= MAX_ENTRY && stretches === lines
+          ? [stretch]
+          : sentenceSpans(text, stretch.start, stretch.end),
+      )
+      .map(plain);
   });
 }
 
-const sentenceEnd =
-  /(?:[.!?…]["'”’)\]]*\s+(?=["'“‘([*\p{Lu}\p{N}\p{Lo}])|[。！？]["”」』）]*\s*|\n(?=[ \t]*(?:[-*•]|\d+[.)])[ \t]))/gu;
-const abbreviation =
-  /(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|Inc|Ltd|Co|Fig|Art|Sec|approx|cf)\.)\s*$|(?:^|\n)\s*\d{1,3}[.)]\s*$/;
-
-function sentenceSpans(text: string, start: number, end: number): Span[] {
-  const spans: Span[] = [];
-  let from = start;
-  for (const match of text.slice(start, end).matchAll(sentenceEnd)) {
-    const at = start + match.index + match[0].length;
-    if (at >= end || abbreviation.test(text.slice(Math.max(from, at - 12), at))) continue;
-    spans.push({ start: from, end: at });
-    from = at;
-  }
-  spans.push({ start: from, end });
-  return spans;
+/** Whether each line is something by itself, unlike the lines of a text that was wrapped. */
+function areEntries(paragraph: string): boolean {
+  const lines = paragraph.trimEnd().split('\n');
+  return (
+    lines.length > 2 && lines.filter((line) => /[.!?…:"”’)\]]\s*$/.test(line)).length >= lines.length * 0.7
+  );
 }
 
 /** A turn reaches from its label to the next; a line that is no turn and reads like a heading stands alone. */
@@ -181,25 +140,4 @@ function withinLimit(text: string, units: readonly Unit[]): Unit[] {
     }
     return pieces;
   });
-}
-
-function safeCut(text: string, least: number, most: number): number {
-  for (let at = most; at > least; at--) if (/\s/.test(text.charAt(at - 1)) && splits(text, at)) return at;
-  for (let at = most; at > least; at--) if (splits(text, at)) return at;
-  return isLowSurrogate(text, most) ? most - 1 : most;
-}
-
-const joinsBackwards = /^(?:\p{M}|\u{200d}|\p{Variation_Selector}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}])/u;
-const regional = /^[\u{1f1e6}-\u{1f1ff}]/u;
-
-/** Whether two user-perceived characters part at `at` (UAX 29, the cases that emoji and accents need). */
-function splits(text: string, at: number): boolean {
-  if (isLowSurrogate(text, at) || text.charCodeAt(at - 1) === 0x200d) return false;
-  const next = text.slice(at, at + 2);
-  return !joinsBackwards.test(next) && !regional.test(next);
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code < 0xe000;
 }

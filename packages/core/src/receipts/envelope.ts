@@ -60,6 +60,10 @@ export type EnvelopeFacts = {
     readonly cached_tokens: number;
     readonly cache_write_tokens: number;
     readonly usage_estimated: boolean;
+    /** Of a prompt that was compressed: tokens of its texts, and what that saved in the asset. */
+    readonly tokens_before?: number;
+    readonly tokens_after?: number;
+    readonly saving?: string;
   };
 };
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/types.ts';
+import type { KeyPurpose } from '../trust/issuer.ts';
 import type { Fault } from './shape.ts';
 
 /** The version that envelopes and profiles declare (specification 2.8). */
@@ -13,7 +14,7 @@ export const RETENTION_DAYS = { nano: 30, standard: 365, pq: 2557, metering: 255
 /** How far one clock may run ahead of another, in seconds. */
 export const CLOCK_SKEW = 300;
 
-export type FamilyName = 'envelope' | 'profile' | 'metering' | 'issue' | 'legacy';
+export type FamilyName = 'envelope' | 'profile' | 'metering' | 'issue' | 'legacy' | 'benchmark';
 
 /** What a receipt says of itself, read from a document whose shape holds. */
 export interface Claims {
@@ -48,6 +49,8 @@ export interface CounterSignature {
 /** What the verifier needs to know of a receipt family. All functions but `recognises` and `shape` expect a document whose shape holds. */
 export interface Family {
   readonly name: FamilyName;
+  /** What the issuer's key must be for; `receipt` where it is absent. */
+  readonly keyPurpose?: KeyPurpose;
   recognises(document: JsonObject): boolean;
   shape(document: JsonObject): Fault | null;
   claims(document: JsonObject): Claims;

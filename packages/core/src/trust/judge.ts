@@ -2,7 +2,7 @@ import { didKeyOf } from '../did/key.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { type Check, type Claims, failed, passed, unchecked } from '../receipts/family.ts';
 import { formatTimestamp, secondsOf } from '../time.ts';
-import type { IssuerKey, IssuerRecord, Trust } from './issuer.ts';
+import type { IssuerKey, IssuerRecord, KeyPurpose, Trust } from './issuer.ts';
 
 export interface IssuerVerdict {
   readonly did: string | null;
@@ -17,12 +17,14 @@ export interface IssuerVerdict {
  * names fails; one whose issuer is not known is untrusted, no more.
  * @param publicKey null when the receipt's key could not be told
  * @param anchoredAt Unix milliseconds at which the receipt is known to have existed
+ * @param purpose what the key must be for
  */
 export function judgeIssuer(
   claims: Claims,
   publicKey: Uint8Array | null,
   trust: Trust,
   anchoredAt: number | undefined,
+  purpose: KeyPurpose = 'receipt',
 ): IssuerVerdict {
   const contradicted = (did: string | null, detail: string): IssuerVerdict => ({
     did,
@@ -48,8 +50,9 @@ export function judgeIssuer(
   const key = record.keys.find(({ public_key }) => public_key === encoded);
   if (key === undefined)
     return contradicted(record.did, `${record.did} does not hold the key that signed this.`);
-  if (key.purpose !== 'receipt') {
-    return contradicted(record.did, `The key of ${record.did} is for ${key.purpose}, not for receipts.`);
+  if (key.purpose !== purpose) {
+    const wanted = purpose === 'receipt' ? 'receipts' : purpose;
+    return contradicted(record.did, `The key of ${record.did} is for ${key.purpose}, not for ${wanted}.`);
   }
   if (claims.issuerVerified === true && record.status !== 'verified') {
     return contradicted(record.did, `${record.did} claims to be verified, but is only ${record.status}.`);

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { NanoUsdc } from '../store/ledger-store.ts';
 import type { Model } from './catalogue/catalogue.ts';
 import { NANO_PER_USDC } from './ledger/money.ts';
+import type { CompressionSummary } from './pipeline/compression-summary.ts';
 import type { ProviderErrorKind } from './providers/provider.ts';
 import type { Health } from './resilience/health.ts';
 import type { Usage } from './types.ts';
@@ -12,6 +13,10 @@ export interface ComputeMetrics {
   billed(model: Model, usage: Usage, complete: boolean): void;
   /** One try at a provider, until its answer began or it failed. */
   tried(model: Model, outcome: 'answered' | ProviderErrorKind, seconds: number): void;
+  /** A prompt that was looked at in the thread. */
+  compressed(seconds: number): void;
+  /** A billed call's prompt. */
+  saved(summary: CompressionSummary, lostCacheTokens: number): void;
   /** Takes over which models rest. */
   health(models: readonly Model[], health: Pick<Health, 'available'>): void;
   /** Takes over what is put aside for calls under way. */
@@ -45,6 +50,29 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
   });
+  const prompts = new Counter({
+    name: 'compute_compression_calls_total',
+    help: 'Billed chat calls by their tier and by whether compression changed the prompt.',
+    labelNames: ['tier', 'changed'],
+    registers,
+  });
+  const saved = new Counter({
+    name: 'compute_compression_saved_tokens_total',
+    help: 'Input tokens that compression took out, by method.',
+    labelNames: ['method'],
+    registers,
+  });
+  const lost = new Counter({
+    name: 'compute_compression_lost_cache_tokens_total',
+    help: 'Tokens that a provider might have read from its cache without compression.',
+    registers,
+  });
+  const compressing = new Histogram({
+    name: 'compute_compression_seconds',
+    help: 'Time that compressing one prompt took in its thread.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers,
+  });
   const open = new Gauge({
     name: 'compute_breaker_open',
     help: '1 while this process gives the model a rest.',
@@ -68,6 +96,16 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
     tried({ provider }, outcome, seconds) {
       tries.inc({ provider, outcome });
       if (outcome === 'answered') latency.observe({ provider }, seconds);
+    },
+    compressed: (seconds) => compressing.observe(seconds),
+    saved({ tier, compression }, lostCacheTokens) {
+      prompts.inc({
+        tier,
+        changed: String(compression !== null && compression.tokensAfter < compression.tokensBefore),
+      });
+      lost.inc(lostCacheTokens);
+      for (const [method, tokens] of Object.entries(compression?.methods ?? {}))
+        saved.inc({ method }, Math.max(0, tokens));
     },
     health(models, health) {
       for (const model of models)

@@ -9,9 +9,9 @@ import type { AnchorLog } from '../log/anchor-log.ts';
 import type { Store } from '../store/store.ts';
 import { LOCAL, openCatalogue, readOperatorFile } from './catalogue/open.ts';
 import type { OperatorFile } from './catalogue/schema.ts';
+import { createCompressor } from './compression/compressor.ts';
 import { openLocalProvider } from './local/local.ts';
 import { createComputeMetrics } from './metrics.ts';
-import { passthrough } from './pipeline/compressor.ts';
 import type { PipelineContext } from './pipeline/context.ts';
 import { openProvider } from './providers/open.ts';
 import type { Provider } from './providers/provider.ts';
@@ -33,7 +33,7 @@ export interface Compute {
 
 interface Means {
   readonly config: Config;
-  readonly store: Pick<Store, 'ledger'>;
+  readonly store: Pick<Store, 'ledger' | 'compression'>;
   readonly issuer: OwnIssuer;
   readonly log: Pick<AnchorLog, 'accept'>;
   readonly registry: Registry;
@@ -56,6 +56,7 @@ export function openCompute({ config, store, issuer, log, registry, clock, logge
   }
   const health = createHealth();
   const metrics = createComputeMetrics(registry);
+  const compressor = createCompressor({ store: store.compression, catalogue, metrics, clock, logger });
   const unbilled = new Set<Promise<void>>();
   return {
     pipeline: {
@@ -64,7 +65,7 @@ export function openCompute({ config, store, issuer, log, registry, clock, logge
       providers,
       health,
       retryPolicy: { ...defaultRetryPolicy, retries },
-      compressor: passthrough,
+      compressor,
       ledger: store.ledger,
       issuer,
       log,
@@ -85,6 +86,7 @@ export function openCompute({ config, store, issuer, log, registry, clock, logge
       await Promise.all([...providers.values()].map((provider) => provider.close()));
       // A stream that nobody reads any more would never be billed.
       await Promise.race([Promise.all(unbilled), sleep(BILLING_MS, undefined, { ref: false })]);
+      await compressor.close();
     },
   };
 }

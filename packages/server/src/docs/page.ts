@@ -56,7 +56,7 @@ export function renderPage({ title, description, current, nav, main }: PageParts
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="brand" href="/docs">${LOGO}<span>Tallystick</span></a>
-<nav class="pages" aria-label="Pages">${link('/docs', 'Reference')}${link('/docs/errors', 'Errors')}<a href="/openapi.json">OpenAPI</a><a href="/verify">Verify</a></nav>
+<nav class="pages" aria-label="Pages">${link('/docs', 'Reference')}${link('/docs/errors', 'Errors')}<a href="/openapi.json">OpenAPI</a><a href="/benchmark">Benchmark</a><a href="/verify">Verify</a></nav>
 </header>
 <div class="frame">
 <nav class="side" aria-label="Contents">${nav}</nav>

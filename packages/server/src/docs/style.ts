@@ -40,8 +40,9 @@ p code, li code, td code, .note code { background: var(--wash); padding: .1em .3
   height: var(--top); padding: 0 clamp(1rem, 3vw, 2rem); background: var(--paper); border-bottom: 1px solid var(--line); }
 .brand { display: inline-flex; align-items: center; gap: .6rem; color: var(--ink); font-weight: 680; letter-spacing: -.015em; text-decoration: none; }
 .brand svg { color: var(--accent); }
-.pages { display: flex; gap: clamp(.9rem, 3vw, 1.75rem); font-size: .92rem; }
+.pages { display: flex; gap: clamp(.9rem, 3vw, 1.75rem); font-size: .92rem; min-width: 0; overflow-x: auto; scrollbar-width: none; }
 .pages a { color: var(--soft); text-decoration: none; padding: .35rem 0; }
+.pages a:focus-visible { outline-offset: -2px; }
 .pages a:hover { color: var(--ink); }
 .pages a[aria-current] { color: var(--ink); box-shadow: inset 0 -2px var(--accent); }
 
@@ -107,6 +108,7 @@ main { padding: 1.5rem clamp(1rem, 3vw, 2rem) 5rem; min-width: 0; }
 dl { margin: 1rem 0 0; }
 
 @media (max-width: 35rem) {
+  .brand span { position: absolute; clip-path: inset(50%); }
   .fields th[scope=row], .fields td, .fields th { display: block; width: auto; }
   .fields td { border-top: 0; padding-top: 0; }
   .fields tr:last-child > * { border-bottom: 0; }

@@ -84,7 +84,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'estimate',
     title: 'Estimate a chat call',
     description:
-      'Takes the arguments of chat and says which model would answer and what it could cost. No model is called.',
+      'Takes the arguments of chat and says how many tokens compression would leave, which model would answer, what it could cost and what would come back. No model is called.',
     routes: ['POST /v1/compute/estimate'],
     annotations: READS,
     omit: ['stream', 'stream_options'],
@@ -93,7 +93,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'chat',
     title: 'Chat with a model',
     description:
-      'An OpenAI chat completion, routed to a model, billed to the caller and receipted: `svc` holds the signed receipt, the route and the bill.',
+      'An OpenAI chat completion, routed to a model, billed to the caller and receipted: `svc` holds the signed receipt, the route, the compression and the bill. `svc.compression` says what may be done to the prompt.',
     routes: ['POST /v1/compute/chat/completions'],
     annotations: { ...ADDS, idempotentHint: false, openWorldHint: true },
     omit: ['stream', 'stream_options'],

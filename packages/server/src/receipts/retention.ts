@@ -8,6 +8,7 @@ export async function purgeExpired(store: Store, now: number): Promise<number> {
   for (;;) {
     const { receipts, idempotency, counters } = await store.purge(Math.floor(now / 1000), BATCH);
     deleted += receipts;
-    if (Math.max(receipts, idempotency, counters) < BATCH) return deleted;
+    const notes = await store.compression.purge(Math.floor(now / 1000), BATCH);
+    if (Math.max(receipts, idempotency, counters, notes) < BATCH) return deleted;
   }
 }

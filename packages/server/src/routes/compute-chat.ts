@@ -51,7 +51,7 @@ function chat(services: Services): Endpoint {
     },
     errors: CALL_ERRORS,
     async handle(exchange) {
-      const request = readChatRequest(exchange.body);
+      const request = readChatRequest(exchange.body, pipeline.catalogue);
       return called(services, exchange, { route: CHAT, request, stream: request.stream }, (call) =>
         request.stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
       );

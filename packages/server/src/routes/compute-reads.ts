@@ -6,13 +6,14 @@ import type { Model } from '../compute/catalogue/catalogue.ts';
 import { FREE_READ_ERRORS } from '../compute/free-reads.ts';
 import { callerAccount, DEVELOPMENT } from '../compute/ledger/accounts.ts';
 import { localCards } from '../compute/local/cards.ts';
+import { tierOf } from '../compute/members/tiers.ts';
 import { chatRequestSchema, readChatRequest } from '../compute/pipeline/chat-request.ts';
 import { estimateChat } from '../compute/pipeline/estimate.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import type { UsageRow } from '../store/ledger-store.ts';
-import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';
+import { COMPUTE, compressionSchema, moneySchema, READ_HEADERS } from './compute-shapes.ts';
 import { did } from './shapes.ts';
 
 /** What tells of models, prices and one's own usage (specification 4.3). */
@@ -115,14 +116,14 @@ function modelDocument(model: Model) {
   };
 }
 
-function estimate({ compute, freeReads, config }: Services): Endpoint {
+function estimate({ compute, freeReads, config, store }: Services): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/compute/estimate',
     group: COMPUTE,
     summary: 'Estimate a chat call',
     description:
-      'Takes the same body as chat, counts its tokens and says where it would go and what it could cost. No model is called.',
+      'Takes the same body as chat and says how many tokens compression would leave, where the call would go, what it could cost and what share of the saving would come back. No model is called.',
     availability: 'live',
     openai: true,
     headers: READ_HEADERS,
@@ -135,6 +136,8 @@ function estimate({ compute, freeReads, config }: Services): Endpoint {
         schema: z.looseObject({
           model: z.string(),
           tokens: z.looseObject({ prompt: z.int(), max_completion: z.int() }),
+          compression: compressionSchema,
+          cashback: z.looseObject({ saving: moneySchema, expected: moneySchema }),
           cost: z.object({ asset: z.literal('USDC'), min: moneySchema, max: moneySchema }),
         }),
       },
@@ -144,7 +147,15 @@ function estimate({ compute, freeReads, config }: Services): Endpoint {
       const { key, ...agent } = await freeReads.admit(call);
       const payer = key?.id ?? (agent.proved ? agent.did : null);
       const account = payer === null ? DEVELOPMENT : callerAccount(payer);
-      return json(await estimateChat(compute.pipeline, readChatRequest(call.body), account));
+      const tier = tierOf(agent.did === null ? null : await store.ledger.member(agent.did));
+      const estimator = { account, did: agent.did, tier };
+      return json(
+        await estimateChat(
+          compute.pipeline,
+          readChatRequest(call.body, compute.pipeline.catalogue),
+          estimator,
+        ),
+      );
     },
   });
 }
@@ -197,13 +208,16 @@ function usageDocument(row: UsageRow): JsonObject {
 
 type Sums = Omit<UsageRow, 'day' | 'model'>;
 
-function sums({ calls, promptTokens, completionTokens, cachedTokens, charged, share }: Sums): JsonObject {
+function sums(row: Sums): JsonObject {
+  const { calls, promptTokens, completionTokens, cachedTokens, charged, savedTokens, saving, share } = row;
   return {
     calls,
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     cached_tokens: cachedTokens,
     charged: money(charged),
+    saved_tokens: savedTokens,
+    saving: money(saving),
     share: money(share),
   };
 }
@@ -215,6 +229,8 @@ function totalOf(rows: readonly UsageRow[]): JsonObject {
     completionTokens: 0,
     cachedTokens: 0,
     charged: 0n,
+    savedTokens: 0,
+    saving: 0n,
     share: 0n,
   };
   const total = rows.reduce<Sums>(
@@ -224,6 +240,8 @@ function totalOf(rows: readonly UsageRow[]): JsonObject {
       completionTokens: sum.completionTokens + row.completionTokens,
       cachedTokens: sum.cachedTokens + row.cachedTokens,
       charged: sum.charged + row.charged,
+      savedTokens: sum.savedTokens + row.savedTokens,
+      saving: sum.saving + row.saving,
       share: sum.share + row.share,
     }),
     nothing,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { results } from '../compute/benchmark/results.ts';
 import { SPREAD_PERCENT } from '../compute/members/tiers.ts';
 import type { Config } from '../config.ts';
 import { json } from '../http/answer.ts';
@@ -49,19 +50,24 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay }:
       chat_completions: 'POST /v1/compute/chat/completions',
       models: 'GET /v1/compute/models',
       estimate: 'POST /v1/compute/estimate',
+      compression_stats: 'GET /v1/compute/compression/stats',
       usage: 'GET /v1/compute/usage/:did',
       embeddings: 'POST /v1/compute/embeddings',
+      benchmark: 'GET /v1/compute/benchmark',
+      benchmark_semantic: 'GET /v1/compute/benchmark/semantic',
+      benchmark_temporal: 'GET /v1/compute/benchmark/temporal',
+      benchmark_modality: 'GET /v1/compute/benchmark/modality',
       mcp: 'POST /mcp',
       member_register: 'POST /v1/compute/member/register',
       member_leaderboard: 'GET /v1/compute/member/leaderboard',
       member_verify: 'GET /v1/compute/member/verify/:did',
     },
-    benchmark_note: 'Prompts are not compressed yet, so there is no benchmark of it: savings are 0.',
+    benchmark_note: `What compression keeps and saves is measured on a corpus that ships with the source, and signed: ${apiUrl}/v1/compute/benchmark. Anyone can repeat it with \`${results.command}\`.`,
     pricing: {
       asset: 'USDC',
       unit: '1,000,000 tokens',
       billed:
-        'What the provider charges for the call, to a nano-USDC; see the prices in GET /v1/compute/models.',
+        'What the call would cost uncompressed, less the share of the saving, to a nano-USDC; see the prices in GET /v1/compute/models.',
       free_reads_per_day: freeReadPerDay === 0 ? null : freeReadPerDay,
     },
     routing_spread_pct: SPREAD_PERCENT,

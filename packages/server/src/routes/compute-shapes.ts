@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ErrorCode } from '@tallystick/core';
 import { CALLER_ERRORS } from '../compute/caller.ts';
+import { TIERS } from '../compute/compression/options.ts';
 
 /** Under which the reference lists the routes. */
 export const COMPUTE = 'Inference';
@@ -12,9 +13,34 @@ export const moneySchema = z
   })
   .openapi('Money');
 
+/** What became of the prompt; spec/compute.md defines it. */
+export const compressionSchema = z
+  .object({
+    tier: z.enum(TIERS),
+    tokenizer: z.string().openapi({ description: 'Which encoding counted, or `provider`.' }),
+    estimate: z.boolean().openapi({ description: 'Whether the model’s own tokenizer may count otherwise.' }),
+    tokens_before: z.int().nullable(),
+    tokens_after: z.int().nullable(),
+    methods: z.record(z.string(), z.int()).openapi({ description: 'Tokens that each method saved.' }),
+    lost_cache_tokens: z.int().openapi({
+      description: 'Tokens that the provider might have read from its cache and did not.',
+    }),
+    removed: z
+      .array(z.object({ id: z.string(), removed: z.int(), of: z.int(), unit: z.string(), tokens: z.int() }))
+      .openapi({ description: 'What was cut, block by block; the notice in the text holds the id.' }),
+    note: z.string().optional(),
+  })
+  .openapi('Compression');
+
 /** What comes with an answer of a model; spec/compute.md defines it. */
 export const completionSchema = z
-  .looseObject({ svc: z.looseObject({ receipt: z.looseObject({}), billing: z.looseObject({}) }) })
+  .looseObject({
+    svc: z.looseObject({
+      receipt: z.looseObject({}),
+      billing: z.looseObject({}),
+      compression: compressionSchema.nullable(),
+    }),
+  })
   .openapi('ChatCompletion', {
     description: 'As OpenAI answers, with the member `svc`: receipt, routing, compression, billing.',
   });

@@ -68,3 +68,28 @@ describe('GET /verify', () => {
     expect(html.match(/<script/g)).toHaveLength(4);
   });
 });
+
+describe('GET /benchmark', () => {
+  it('is a page that may ask this service, and nobody else', async () => {
+    const { status, headers, text } = await service.get('/benchmark');
+    expect(status).toBe(200);
+    const policy = headers.get('content-security-policy');
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'sha256-[\w+/]{43}='; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'$/,
+    );
+    expect(text).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+  });
+
+  it('holds the newest trust bundle as data, and answers 304 to its own tag', async () => {
+    const { text, headers } = await service.get('/benchmark');
+    const embedded = parseJson(utf8(blockOf(text) ?? '')) as JsonObject;
+    expect(embedded.bundle).toEqual((await service.get('/.well-known/trust.json')).json);
+    const again = await service.get('/benchmark', { 'if-none-match': headers.get('etag') ?? '' });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
+  it.each(['/verify', '/docs', '/docs/errors'])('is linked from %s', async (path) => {
+    expect((await service.get(path)).text).toContain('<a href="/benchmark">Benchmark</a>');
+  });
+});

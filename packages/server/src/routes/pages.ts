@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { z } from '@hono/zod-openapi';
 import type { Answer } from '../http/answer.ts';
+import { matches } from '../http/conditional.ts';
 import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
+import { COMPUTE } from './compute-shapes.ts';
 
 type PageServices = {
   readonly config: Pick<Services['config'], 'siteUrl'>;
@@ -14,15 +15,41 @@ type PageServices = {
 
 /** Pages for people (specification 1.8). */
 export function pageRoutes(services: PageServices): Endpoint[] {
-  return [verifier(services)];
+  return [
+    page(services, {
+      path: '/verify',
+      file: 'verify.html',
+      group: 'Verify',
+      summary: 'The verifier page',
+      description:
+        'Checks receipts in the browser and sends nothing: its content security policy forbids it. One file that also works saved to disk. The newest trust bundle is in it as data.',
+    }),
+    page(services, {
+      path: '/benchmark',
+      file: 'benchmark.html',
+      group: COMPUTE,
+      summary: 'The benchmark page',
+      description:
+        'Draws what `/v1/compute/benchmark` and its nodes say, after checking their signatures in the browser. It asks this service and nobody else. The newest trust bundle is in it as data.',
+    }),
+  ];
 }
 
-/** The one place in the page that is filled when it is served. It is data: the script's hash doesn't cover it. */
+interface PageDefinition {
+  readonly path: string;
+  /** In the web package. */
+  readonly file: string;
+  readonly group: string;
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** The one place in a page that is filled when it is served. It is data: the script's hash doesn't cover it. */
 const SITE_TRUST = '<script type="application/json" id="site-trust">null</script>';
 
-function verifier({ config, trust }: PageServices): Endpoint {
-  const page = readFileSync(fileURLToPath(import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
-  const policy = policyOf(page);
+function page({ config, trust }: PageServices, { file, ...definition }: PageDefinition): Endpoint {
+  const built = readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
+  const policy = policyOf(built);
   let served: { readonly bundle: string | null; readonly html: string; readonly etag: string } | undefined;
 
   /** The page with the newest bundle in it, made once for each bundle. */
@@ -30,19 +57,15 @@ function verifier({ config, trust }: PageServices): Endpoint {
     const bundle = trust.bundle()?.text ?? null;
     if (served?.bundle !== bundle) served = undefined;
     if (served === undefined) {
-      const html = withTrust(page, config.siteUrl, bundle);
+      const html = withTrust(built, config.siteUrl, bundle);
       served = { bundle, html, etag: `"${createHash('sha256').update(html).digest('base64url')}"` };
     }
     return served;
   };
 
   return endpoint({
+    ...definition,
     method: 'get',
-    path: '/verify',
-    group: 'Verify',
-    summary: 'The verifier page',
-    description:
-      'Checks receipts in the browser and sends nothing: its content security policy forbids it. One file that also works saved to disk. The newest trust bundle is in it as data.',
     availability: 'live',
     headers: { 'If-None-Match': 'An `ETag` had before: 304 when the page is still the same.' },
     answers: {
@@ -73,19 +96,13 @@ function verifier({ config, trust }: PageServices): Endpoint {
 /** The policy that the page states of itself, so that a saved copy has the same one. */
 function policyOf(page: string): string {
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(page)?.[1];
-  if (policy === undefined) throw new Error('The verifier page states no content security policy.');
+  if (policy === undefined) throw new Error('The page states no content security policy.');
   return policy;
 }
 
 function withTrust(page: string, site: string, bundle: string | null): string {
-  if (!page.includes(SITE_TRUST)) throw new Error('The verifier page has no place for a trust bundle.');
+  if (!page.includes(SITE_TRUST)) throw new Error('The page has no place for a trust bundle.');
   if (bundle === null) return page;
   const data = `{"site":${JSON.stringify(site)},"bundle":${bundle}}`.replaceAll('<', '\\u003c');
   return page.replace(SITE_TRUST, () => SITE_TRUST.replace('null', () => data));
-}
-
-/** Whether an `If-None-Match` covers the tag (RFC 9110, section 13.1.2). */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  return tags.includes(etag) || tags.includes('*');
 }

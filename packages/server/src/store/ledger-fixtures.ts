@@ -33,6 +33,8 @@ export function settlement(
     completionTokens: 5,
     cachedTokens: 2,
     charged: charge,
+    savedTokens: 0,
+    saving: 0n,
     share: 0n,
   };
   return {

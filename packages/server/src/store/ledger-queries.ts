@@ -9,7 +9,7 @@ export function asText(column: string) {
 
 /** The ledger's statements that all dialects share. */
 export function ledgerQueries(db: Kysely<Schema>) {
-  return { ...bookQueries(db), ...memberQueries(db) };
+  return { ...bookQueries(db), ...compressionTotals(db), ...memberQueries(db) };
 }
 
 function bookQueries(db: Kysely<Schema>) {
@@ -59,6 +59,8 @@ function bookQueries(db: Kysely<Schema>) {
           'completion_tokens as completionTokens',
           'cached_tokens as cachedTokens',
           asText('charged').as('charged'),
+          'saved_tokens as savedTokens',
+          asText('saving').as('saving'),
           asText('share').as('share'),
         ])
         .where('subject', '=', v.subject)
@@ -67,6 +69,32 @@ function bookQueries(db: Kysely<Schema>) {
         .orderBy('day')
         .orderBy('model'),
     ),
+  };
+}
+
+/** Sums are text in one dialect and numbers in the other unless they are cast. */
+function compressionTotals(db: Kysely<Schema>) {
+  const sumOf = (column: string) => sql<string>`cast(coalesce(sum(${sql.ref(column)}), 0) as text)`;
+  const days = db
+    .selectFrom('compression_days')
+    .select([
+      sumOf('calls').as('calls'),
+      sumOf('tokens_before').as('tokensBefore'),
+      sumOf('tokens_after').as('tokensAfter'),
+      sumOf('lost_cache_tokens').as('lostCacheTokens'),
+      sumOf('saving').as('saving'),
+      sumOf('share').as('share'),
+    ]);
+  const methods = db
+    .selectFrom('compression_method_days')
+    .select(['method', sumOf('calls').as('calls'), sumOf('tokens').as('tokens')])
+    .groupBy('method')
+    .orderBy('method');
+  return {
+    compressionOfAll: statement(() => days),
+    compressionOf: statement((v: { subject: string }) => days.where('subject', '=', v.subject)),
+    methodsOfAll: statement(() => methods),
+    methodsOf: statement((v: { subject: string }) => methods.where('subject', '=', v.subject)),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { UsageRow } from './ledger-store.ts';
+import type { CompressionTotals, UsageRow } from './ledger-store.ts';
 import type { Account, Reservation } from './ledger-tables.ts';
 
 /** A row whose amounts are still text. */
@@ -13,5 +13,27 @@ export function reservationFrom({ id, account, amount, dust, expiresAt }: Raw<Re
 }
 
 export function usageFrom(row: Raw<UsageRow>): UsageRow {
-  return { ...row, charged: BigInt(row.charged), share: BigInt(row.share) };
+  return { ...row, charged: BigInt(row.charged), saving: BigInt(row.saving), share: BigInt(row.share) };
+}
+
+type Sums = Record<keyof Omit<CompressionTotals, 'methods'>, string>;
+
+/** From sums, which are text. */
+export function compressionFrom(
+  sums: Sums | undefined,
+  methods: readonly { method: string; calls: string; tokens: string }[],
+): CompressionTotals {
+  return {
+    calls: Number(sums?.calls ?? 0),
+    tokensBefore: Number(sums?.tokensBefore ?? 0),
+    tokensAfter: Number(sums?.tokensAfter ?? 0),
+    lostCacheTokens: Number(sums?.lostCacheTokens ?? 0),
+    saving: BigInt(sums?.saving ?? 0),
+    share: BigInt(sums?.share ?? 0),
+    methods: methods.map(({ method, calls, tokens }) => ({
+      method,
+      calls: Number(calls),
+      tokens: Number(tokens),
+    })),
+  };
 }

@@ -1,5 +1,5 @@
 import { isCallerAccount, type Settlement, type SettleOutcome } from './ledger-store.ts';
-import type { Reservation, UsageOf } from './ledger-tables.ts';
+import type { CompressionOf, MethodOf, Reservation, UsageOf } from './ledger-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { PutOutcome } from './store.ts';
 import { all, type Work } from './work.ts';
@@ -35,6 +35,8 @@ export function* settleAll(
   const settled = covered.filter((_, index) => stored[index]?.kind === 'stored');
   yield* tables.insertPostings(settled.map(({ id, at, usage }) => ({ id, at, memo: usage.model })));
   yield* tables.addUsage(usageOf(settled));
+  yield* tables.addCompression(compressionOf(settled));
+  yield* tables.addMethods(methodsOf(settled));
   yield* tables.addJobs(jobsOf(settled));
 
   const outcomes = new Map(covered.map(({ id }, index) => [id, stored[index]]));
@@ -73,8 +75,48 @@ function added(row: UsageOf, more: Settlement['usage']): UsageOf {
     completionTokens: row.completionTokens + more.completionTokens,
     cachedTokens: row.cachedTokens + more.cachedTokens,
     charged: row.charged + more.charged,
+    savedTokens: row.savedTokens + more.savedTokens,
+    saving: row.saving + more.saving,
     share: row.share + more.share,
   };
+}
+
+function compressionOf(settled: readonly Settlement[]): CompressionOf[] {
+  const rows = new Map<string, CompressionOf>();
+  for (const { at, usage, compression } of settled) {
+    if (compression === undefined || compression === null) continue;
+    const { subject, saving, share } = usage;
+    const day = dateOf(Math.floor(at / DAY_SECONDS));
+    const key = JSON.stringify([subject, day]);
+    const before = rows.get(key);
+    const { tokensBefore, tokensAfter, lostCacheTokens } = compression;
+    rows.set(key, {
+      subject,
+      day,
+      calls: (before?.calls ?? 0) + 1,
+      tokensBefore: (before?.tokensBefore ?? 0) + tokensBefore,
+      tokensAfter: (before?.tokensAfter ?? 0) + tokensAfter,
+      lostCacheTokens: (before?.lostCacheTokens ?? 0) + lostCacheTokens,
+      saving: (before?.saving ?? 0n) + saving,
+      share: (before?.share ?? 0n) + share,
+    });
+  }
+  return [...rows.values()];
+}
+
+function methodsOf(settled: readonly Settlement[]): MethodOf[] {
+  const rows = new Map<string, MethodOf>();
+  for (const { at, usage, compression } of settled) {
+    const { subject } = usage;
+    const day = dateOf(Math.floor(at / DAY_SECONDS));
+    for (const [method, tokens] of Object.entries(compression?.methods ?? {})) {
+      const key = JSON.stringify([subject, day, method]);
+      const before = rows.get(key);
+      const calls = (before?.calls ?? 0) + 1;
+      rows.set(key, { subject, day, method, calls, tokens: (before?.tokens ?? 0) + tokens });
+    }
+  }
+  return [...rows.values()];
 }
 
 /** The date of a day since the epoch, `2026-03-01`. */

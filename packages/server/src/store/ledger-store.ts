@@ -46,8 +46,37 @@ interface UsageIncrement {
   /** Among the prompt tokens. */
   readonly cachedTokens: number;
   readonly charged: NanoUsdc;
-  /** The caller's share of what compression saved. */
+  /** Input tokens that compression took out, which are not among the prompt tokens. */
+  readonly savedTokens: number;
+  /** What compression saved, net of what it lost of the provider's cache. */
+  readonly saving: NanoUsdc;
+  /** The caller's share of that, as a credit or a discount. */
   readonly share: NanoUsdc;
+}
+
+/** What compression did for a call that it changed. */
+export interface CompressionIncrement {
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Tokens that the provider might have read from its cache and did not. */
+  readonly lostCacheTokens: number;
+  /** Tokens that each method saved. */
+  readonly methods: Readonly<Record<string, number>>;
+}
+
+/** Of calls whose prompts compression changed. */
+export interface CompressionTotals extends Omit<CompressionIncrement, 'methods'> {
+  readonly calls: number;
+  readonly saving: NanoUsdc;
+  readonly share: NanoUsdc;
+  readonly methods: readonly MethodTotal[];
+}
+
+export interface MethodTotal {
+  readonly method: string;
+  readonly calls: number;
+  /** That it saved. */
+  readonly tokens: number;
 }
 
 /** The end of a call. */
@@ -63,6 +92,8 @@ export interface Settlement {
   /** What the reservation's account carries on: instead of the dust that the reservation came with. */
   readonly dust: Dust;
   readonly usage: UsageIncrement;
+  /** Null where compression changed nothing. */
+  readonly compression?: CompressionIncrement | null;
   /** The member whose job this was, if it is one. Null where the call is none, as one that is not paid. */
   readonly jobOf: string | null;
   readonly receipt: ReceiptRow;
@@ -179,6 +210,8 @@ export interface LedgerStore {
   ): Promise<StatementLine[]>;
   /** By day, then by model; both ends are days (`2026-03-01`) and belong to the span. */
   usage(subject: string, span?: { readonly from?: string; readonly to?: string }): Promise<UsageRow[]>;
+  /** What compression did since the beginning: for one subject, or for all (null). */
+  compression(subject: string | null): Promise<CompressionTotals>;
   /** Gives back what has expired at `now` (unix seconds), some at a time; answers how many. */
   expireReservations(now: number): Promise<number>;
   /** Recomputes every sum, on one snapshot of the books. */

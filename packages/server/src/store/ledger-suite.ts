@@ -159,6 +159,8 @@ export function ledgerSuite(name: string, createDatabase: CreateDatabase): void 
             completionTokens: 5,
             cachedTokens: 2,
             charged: 50n,
+            savedTokens: 0,
+            saving: 0n,
             share: 0n,
           },
         ]);

@@ -1,4 +1,12 @@
-import type { AccountBalance, Dust, Entry, NanoUsdc, UsageRow } from './ledger-store.ts';
+import type {
+  AccountBalance,
+  CompressionTotals,
+  Dust,
+  Entry,
+  MethodTotal,
+  NanoUsdc,
+  UsageRow,
+} from './ledger-store.ts';
 import type { Work } from './work.ts';
 
 export interface Account extends AccountBalance {
@@ -29,6 +37,17 @@ export interface UsageOf extends UsageRow {
   readonly subject: string;
 }
 
+/** What compression did for a subject on a day. */
+export interface CompressionOf extends Omit<CompressionTotals, 'methods'> {
+  readonly subject: string;
+  readonly day: string;
+}
+
+export interface MethodOf extends MethodTotal {
+  readonly subject: string;
+  readonly day: string;
+}
+
 /**
  * The ledger's writes of many rows, which each database does in its own way. All run inside a transaction.
  *
@@ -51,6 +70,10 @@ export interface LedgerTables {
   insertEntries(entries: readonly EntryRow[]): Work<void>;
   /** Adds to what is there. Each key comes once. */
   addUsage(usage: readonly UsageOf[]): Work<void>;
+  /** As `addUsage`. */
+  addCompression(rows: readonly CompressionOf[]): Work<void>;
+  /** As `addUsage`. */
+  addMethods(rows: readonly MethodOf[]): Work<void>;
   /** Counts for those that are members. */
   addJobs(jobs: ReadonlyMap<string, number>): Work<void>;
 }

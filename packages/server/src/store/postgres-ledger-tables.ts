@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { accountFrom, reservationFrom } from './ledger-rows.ts';
-import type { LedgerTables } from './ledger-tables.ts';
+import type { CompressionOf, LedgerTables, MethodOf } from './ledger-tables.ts';
 import type { Schema } from './schema.ts';
 import { raw, statement } from './statement.ts';
 import { all, run, type Work } from './work.ts';
@@ -41,6 +41,12 @@ export function postgresLedgerTables(db: Kysely<Schema>): LedgerTables {
     },
     *addUsage(usage) {
       if (usage.length > 0) yield* run(queries.addUsage, columns(usage));
+    },
+    *addCompression(rows) {
+      if (rows.length > 0) yield* run(queries.addCompression, columns(rows));
+    },
+    *addMethods(rows) {
+      if (rows.length > 0) yield* run(queries.addMethods, columns(rows));
     },
     *addJobs(jobs): Work<void> {
       if (jobs.size === 0) return;
@@ -179,6 +185,8 @@ type Usage = Columns<{
   completionTokens: number;
   cachedTokens: number;
   charged: bigint;
+  savedTokens: number;
+  saving: bigint;
   share: bigint;
 }>;
 
@@ -189,12 +197,13 @@ function countStatements(db: Kysely<Schema>) {
         db,
         sql`
           insert into usage_days as u (subject, day, model, calls, prompt_tokens, completion_tokens,
-            cached_tokens, charged, share)
+            cached_tokens, charged, saved_tokens, saving, share)
           select * from unnest(
             ${v.subject}::text[], ${v.day}::text[], ${v.model}::text[], ${v.calls}::bigint[],
             ${v.promptTokens}::bigint[], ${v.completionTokens}::bigint[], ${v.cachedTokens}::bigint[],
-            ${v.charged}::bigint[], ${v.share}::bigint[]
-          ) as r (subject, day, model, calls, prompt_tokens, completion_tokens, cached_tokens, charged, share)
+            ${v.charged}::bigint[], ${v.savedTokens}::bigint[], ${v.saving}::bigint[], ${v.share}::bigint[]
+          ) as r (subject, day, model, calls, prompt_tokens, completion_tokens, cached_tokens, charged,
+            saved_tokens, saving, share)
           order by r.subject collate "C", r.day collate "C", r.model collate "C"
           on conflict (subject, day, model) do update set
             calls = u.calls + excluded.calls,
@@ -202,7 +211,43 @@ function countStatements(db: Kysely<Schema>) {
             completion_tokens = u.completion_tokens + excluded.completion_tokens,
             cached_tokens = u.cached_tokens + excluded.cached_tokens,
             charged = u.charged + excluded.charged,
+            saved_tokens = u.saved_tokens + excluded.saved_tokens,
+            saving = u.saving + excluded.saving,
             share = u.share + excluded.share`,
+      ),
+    ),
+    addCompression: statement((v: Columns<CompressionOf>) =>
+      raw(
+        db,
+        sql`
+          insert into compression_days as d (subject, day, calls, tokens_before, tokens_after,
+            lost_cache_tokens, saving, share)
+          select * from unnest(
+            ${v.subject}::text[], ${v.day}::text[], ${v.calls}::bigint[], ${v.tokensBefore}::bigint[],
+            ${v.tokensAfter}::bigint[], ${v.lostCacheTokens}::bigint[], ${v.saving}::bigint[], ${v.share}::bigint[]
+          ) as r (subject, day, calls, tokens_before, tokens_after, lost_cache_tokens, saving, share)
+          order by r.subject collate "C", r.day collate "C"
+          on conflict (subject, day) do update set
+            calls = d.calls + excluded.calls,
+            tokens_before = d.tokens_before + excluded.tokens_before,
+            tokens_after = d.tokens_after + excluded.tokens_after,
+            lost_cache_tokens = d.lost_cache_tokens + excluded.lost_cache_tokens,
+            saving = d.saving + excluded.saving,
+            share = d.share + excluded.share`,
+      ),
+    ),
+    addMethods: statement((v: Columns<MethodOf>) =>
+      raw(
+        db,
+        sql`
+          insert into compression_method_days as d (subject, day, method, calls, tokens)
+          select * from unnest(
+            ${v.subject}::text[], ${v.day}::text[], ${v.method}::text[], ${v.calls}::bigint[], ${v.tokens}::bigint[]
+          ) as r (subject, day, method, calls, tokens)
+          order by r.subject collate "C", r.day collate "C", r.method collate "C"
+          on conflict (subject, day, method) do update set
+            calls = d.calls + excluded.calls,
+            tokens = d.tokens + excluded.tokens`,
       ),
     ),
     lockMembers: statement((v: { dids: readonly string[] }) =>

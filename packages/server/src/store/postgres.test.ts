@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../test/postgres.ts';
 import { apiKeySuite } from './api-key-suite.ts';
+import { compressionSuite } from './compression-suite.ts';
 import { credit, NOW } from './ledger-fixtures.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
@@ -116,7 +117,15 @@ async function createDatabase(): Promise<TestDatabase> {
   return { open: () => openPostgresStore(url), execute: (sql) => execute(url, sql) };
 }
 
-for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite, ledgerSuite]) {
+for (const suite of [
+  storeSuite,
+  logLeavesSuite,
+  logTreeSuite,
+  logPostingsSuite,
+  apiKeySuite,
+  ledgerSuite,
+  compressionSuite,
+]) {
   suite('PostgreSQL', createDatabase);
 }
 

@@ -5,6 +5,7 @@ import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
 import { apiKeyQueries } from './sql-api-key-store.ts';
+import { compressionQueries } from './sql-compression-store.ts';
 import { statement } from './statement.ts';
 
 type Compiler = Kysely<Schema>;
@@ -24,6 +25,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...logQueries(db, dialect),
     ...apiKeyQueries(db),
     ...ledgerQueries(db),
+    ...compressionQueries(db, dialect.skipLocked),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };

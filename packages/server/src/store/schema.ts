@@ -107,8 +107,30 @@ export interface Schema {
     completion_tokens: number;
     cached_tokens: number;
     charged: bigint;
+    /** Sent neither to a provider nor counted among the prompt tokens. */
+    saved_tokens: number;
+    saving: bigint;
     share: bigint;
   };
+  compression_notes: {
+    account: string;
+    conversation: string;
+    key: string;
+    value: string;
+    expires_at: number;
+  };
+  /** The calls whose prompts were compressed. */
+  compression_days: {
+    subject: string;
+    day: string;
+    calls: number;
+    tokens_before: number;
+    tokens_after: number;
+    lost_cache_tokens: number;
+    saving: bigint;
+    share: bigint;
+  };
+  compression_method_days: { subject: string; day: string; method: string; calls: number; tokens: number };
   members: { did: string; handle: string | null; registered_at: number; jobs: number };
   schema_migrations: { version: number; name: string; applied_at: number };
 }

@@ -2,10 +2,11 @@ import { GroupCommit } from './group-commit.ts';
 import { assertBalanced } from './ledger-books.ts';
 import { checkBalanced } from './ledger-check.ts';
 import { commitLedger, type LedgerOutcome, type LedgerWrite } from './ledger-commit.ts';
-import { accountFrom, usageFrom } from './ledger-rows.ts';
+import { accountFrom, compressionFrom, usageFrom } from './ledger-rows.ts';
 import type {
   AccountBalance,
   BalanceCheck,
+  CompressionTotals,
   LedgerStore,
   Member,
   NanoUsdc,
@@ -89,6 +90,19 @@ export class SqlLedgerStore implements LedgerStore {
     { from = FIRST_DAY, to = LAST_DAY }: { readonly from?: string; readonly to?: string } = {},
   ): Promise<UsageRow[]> {
     return (await this.#database.read(all(this.#queries.usageOf, { subject, from, to }))).map(usageFrom);
+  }
+
+  async compression(subject: string | null): Promise<CompressionTotals> {
+    const { compressionOf, compressionOfAll, methodsOf, methodsOfAll } = this.#queries;
+    const [[days], methods] = await Promise.all(
+      subject === null
+        ? [this.#database.read(all(compressionOfAll, {})), this.#database.read(all(methodsOfAll, {}))]
+        : [
+            this.#database.read(all(compressionOf, { subject })),
+            this.#database.read(all(methodsOf, { subject })),
+          ],
+    );
+    return compressionFrom(days, methods);
   }
 
   expireReservations(now: number): Promise<number> {

@@ -1,8 +1,10 @@
 import type { ApiKeyStore } from './api-key-store.ts';
+import type { CompressionStore } from './compression-store.ts';
 import { GroupCommit } from './group-commit.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
 import { SqlApiKeyStore } from './sql-api-key-store.ts';
+import { SqlCompressionStore } from './sql-compression-store.ts';
 import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
@@ -31,6 +33,7 @@ export class SqlStore implements Store {
   readonly log: SqlLogStore;
   readonly apiKeys: ApiKeyStore;
   readonly ledger: SqlLedgerStore;
+  readonly compression: CompressionStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -41,6 +44,7 @@ export class SqlStore implements Store {
     this.log = new SqlLogStore(database);
     this.apiKeys = new SqlApiKeyStore(database);
     this.ledger = new SqlLedgerStore(database);
+    this.compression = new SqlCompressionStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),

@@ -1,7 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import { asText, ledgerQueries } from './ledger-queries.ts';
 import { accountFrom, reservationFrom } from './ledger-rows.ts';
-import type { Account, EntryRow, LedgerTables, PostingRow, Reservation, UsageOf } from './ledger-tables.ts';
+import type {
+  Account,
+  CompressionOf,
+  EntryRow,
+  LedgerTables,
+  MethodOf,
+  PostingRow,
+  Reservation,
+  UsageOf,
+} from './ledger-tables.ts';
 import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';
 import { all, run } from './work.ts';
@@ -55,6 +64,12 @@ export function sqliteLedgerTables(db: Kysely<Schema>): LedgerTables {
     },
     *addUsage(usage) {
       for (const one of usage) yield* run(queries.addUsage, one);
+    },
+    *addCompression(rows) {
+      for (const one of rows) yield* run(queries.addCompression, one);
+    },
+    *addMethods(rows) {
+      for (const one of rows) yield* run(queries.addMethod, one);
     },
     *addJobs(jobs) {
       for (const [did, count] of jobs) yield* run(queries.addJobs, { did, count });
@@ -133,6 +148,8 @@ function countQueries(db: Kysely<Schema>) {
           completion_tokens: v.completionTokens,
           cached_tokens: v.cachedTokens,
           charged: v.charged,
+          saved_tokens: v.savedTokens,
+          saving: v.saving,
           share: v.share,
         })
         .onConflict((conflict) =>
@@ -142,7 +159,44 @@ function countQueries(db: Kysely<Schema>) {
             completion_tokens: sql`completion_tokens + excluded.completion_tokens`,
             cached_tokens: sql`cached_tokens + excluded.cached_tokens`,
             charged: sql`charged + excluded.charged`,
+            saved_tokens: sql`saved_tokens + excluded.saved_tokens`,
+            saving: sql`saving + excluded.saving`,
             share: sql`share + excluded.share`,
+          }),
+        ),
+    ),
+    addCompression: statement((v: CompressionOf) =>
+      db
+        .insertInto('compression_days')
+        .values({
+          subject: v.subject,
+          day: v.day,
+          calls: v.calls,
+          tokens_before: v.tokensBefore,
+          tokens_after: v.tokensAfter,
+          lost_cache_tokens: v.lostCacheTokens,
+          saving: v.saving,
+          share: v.share,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['subject', 'day']).doUpdateSet({
+            calls: sql`calls + excluded.calls`,
+            tokens_before: sql`tokens_before + excluded.tokens_before`,
+            tokens_after: sql`tokens_after + excluded.tokens_after`,
+            lost_cache_tokens: sql`lost_cache_tokens + excluded.lost_cache_tokens`,
+            saving: sql`saving + excluded.saving`,
+            share: sql`share + excluded.share`,
+          }),
+        ),
+    ),
+    addMethod: statement((v: MethodOf) =>
+      db
+        .insertInto('compression_method_days')
+        .values({ subject: v.subject, day: v.day, method: v.method, calls: v.calls, tokens: v.tokens })
+        .onConflict((conflict) =>
+          conflict.columns(['subject', 'day', 'method']).doUpdateSet({
+            calls: sql`calls + excluded.calls`,
+            tokens: sql`tokens + excluded.tokens`,
           }),
         ),
     ),

@@ -6,6 +6,7 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { apiKeySuite } from './api-key-suite.ts';
+import { compressionSuite } from './compression-suite.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { allLeaves } from './log-fixtures.ts';
@@ -43,7 +44,15 @@ async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-for (const suite of [storeSuite, logLeavesSuite, logTreeSuite, logPostingsSuite, apiKeySuite, ledgerSuite]) {
+for (const suite of [
+  storeSuite,
+  logLeavesSuite,
+  logTreeSuite,
+  logPostingsSuite,
+  apiKeySuite,
+  ledgerSuite,
+  compressionSuite,
+]) {
   suite('SQLite', createDatabase);
 }
 

@@ -19,6 +19,9 @@ const LATER_TABLES = [
   'ledger_entries',
   'usage_days',
   'members',
+  'compression_notes',
+  'compression_days',
+  'compression_method_days',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {

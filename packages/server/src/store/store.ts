@@ -1,4 +1,5 @@
 import type { ApiKeyStore } from './api-key-store.ts';
+import type { CompressionStore } from './compression-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LogStore } from './log-store.ts';
 
@@ -71,6 +72,7 @@ export interface Store {
   readonly log: LogStore;
   readonly apiKeys: ApiKeyStore;
   readonly ledger: LedgerStore;
+  readonly compression: CompressionStore;
 
   /**
    * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers

@@ -7,12 +7,13 @@ from ..errors import TallyError
 from ..json_types import JsonObject, JsonValue
 from ..metering.family import METERING
 from ..shape import is_object
+from .benchmark import BENCHMARK
 from .envelope import ENVELOPE
 from .family import Family
 from .issue import ISSUE
 from .profiles import FULL, LEGACY, NANO
 
-_FAMILIES = (ENVELOPE, NANO, FULL, METERING, ISSUE, LEGACY)
+_FAMILIES = (ENVELOPE, NANO, FULL, METERING, ISSUE, LEGACY, BENCHMARK)
 
 
 def family_of(document: JsonObject) -> Family | None:

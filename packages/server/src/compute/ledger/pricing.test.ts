@@ -13,8 +13,8 @@ const usage = { promptTokens: 1_000, completionTokens: 100, cachedTokens: 400, e
 const plain: PricedCall = {
   price,
   usage,
-  savedTokens: 0,
-  lostCache: 0n,
+  gross: 0n,
+  lost: 0n,
   sharePercent: 25,
   member: null,
   dust: 0n,
@@ -36,8 +36,8 @@ const calls = fc.record({
       completionTokens,
       estimated: false,
     })),
-  savedTokens: fc.nat(100_000),
-  lostCache: fc.bigInt(0n, 10n ** 12n),
+  gross: fc.bigInt(0n, 10n ** 16n),
+  lost: fc.bigInt(0n, 10n ** 16n),
   sharePercent: fc.constantFrom(25, 35, 40, 50),
   member: fc.constantFrom(null, 'did:web:a.example'),
   dust: fc.bigInt(0n, 999_999n),
@@ -68,24 +68,26 @@ describe('the bill of a call', () => {
     expect(priceCall(absurd).cost).toBe(2_437_500n);
   });
 
-  it('charges for tokens before compression, and gives the share back: as a discount, or to the member', () => {
-    const saved = { ...plain, savedTokens: 200, lostCache: 100_000n * 1_000_000n };
+  it('charges what was saved net of what was lost, and gives the share back: as a discount, or to the member', () => {
+    const saved = { ...plain, gross: 200n * price.inputPerMTok, lost: 100_000n * 1_000_000n };
     expect(priceCall(saved)).toMatchObject({
-      charge: 3_400_000n,
+      charge: 3_300_000n,
       cost: 3_000_000n,
       saving: 400_000n,
       discount: 100_000n,
       share: 0n,
     });
     expect(priceCall({ ...saved, member: 'did:web:a.example', sharePercent: 40 })).toMatchObject({
-      charge: 3_500_000n,
+      charge: 3_400_000n,
       discount: 0n,
       share: 160_000n,
     });
   });
 
-  it('saves nothing where more cache was lost than tokens', () => {
-    expect(priceCall({ ...plain, savedTokens: 1, lostCache: 10n ** 12n })).toMatchObject({
+  it('saves nothing, and charges no more than the cost, where more was lost than saved', () => {
+    expect(priceCall({ ...plain, gross: 1n, lost: 10n ** 12n })).toMatchObject({
+      charge: 3_000_000n,
+      cost: 3_000_000n,
       saving: 0n,
       discount: 0n,
     });
@@ -98,7 +100,7 @@ describe('the bill of a call', () => {
         let charged = 0n;
         let exact = 0n;
         for (const call of many) {
-          const alone = { ...call, savedTokens: 0, dust };
+          const alone = { ...call, gross: 0n, dust };
           const { inputPerMTok, outputPerMTok, cacheReadPerMTok, cacheWritePerMTok } = call.price;
           const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = call.usage;
           exact +=
@@ -137,16 +139,18 @@ describe('the bill of a call', () => {
 
   it('is within its ceiling, whatever dust is carried', () => {
     fc.assert(
-      fc.property(calls, (call) => {
+      fc.property(calls, fc.nat(100_000), (call, saved) => {
         const { promptTokens, completionTokens } = call.usage;
-        const most = ceiling(call.price, promptTokens + call.savedTokens, completionTokens);
-        expect(priceCall(call).charge).toBeLessThanOrEqual(most);
+        const most = ceiling(call.price, promptTokens + saved, completionTokens);
+        const gross = BigInt(saved) * call.price.inputPerMTok;
+        expect(priceCall({ ...call, gross }).charge).toBeLessThanOrEqual(most);
       }),
     );
   });
 
   it('names who gets what', () => {
-    const bill = priceCall({ ...plain, savedTokens: 200, member: 'did:web:a.example', sharePercent: 50 });
+    const gross = 200n * price.inputPerMTok;
+    const bill = priceCall({ ...plain, gross, member: 'did:web:a.example', sharePercent: 50 });
     expect(
       billEntries(bill, { payer: 'caller:key_a', provider: 'openai', member: 'did:web:a.example' }),
     ).toEqual([

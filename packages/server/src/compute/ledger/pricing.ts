@@ -16,10 +16,10 @@ export interface PricedCall {
   readonly price: TokenPrices;
   /** What the provider counted, after compression. */
   readonly usage: Usage;
-  /** Input tokens that compression took out: charged, not paid to the provider. */
-  readonly savedTokens: number;
-  /** What compression cost of the provider's cache, in input tokens' worth of dust. */
-  readonly lostCache: Dust;
+  /** What the tokens that compression took out would have cost: charged, not paid to the provider. */
+  readonly gross: Dust;
+  /** What compression may have cost elsewhere: of the provider's cache, and by further calls that it led to. */
+  readonly lost: Dust;
   /** The caller's share of the saving, in percent (specification 2.11). */
   readonly sharePercent: number;
   /** A member gets its share credited; anyone else, as a discount on the same bill. */
@@ -37,7 +37,7 @@ export interface Bill {
   readonly share: NanoUsdc;
   /** What the discount took off the charge, rounded down; it is not charged. */
   readonly discount: NanoUsdc;
-  /** What compression saved the provider's bill, rounded down. */
+  /** What the caller would have paid more without compression, rounded down; of this the share is part. */
   readonly saving: NanoUsdc;
   /** What rounding the charge left over, for the payer's next bill: less than a nano-USDC. */
   readonly dust: Dust;
@@ -51,17 +51,17 @@ export function ceiling(price: TokenPrices, promptTokens: number, maxOutputToken
 }
 
 /**
- * The bill of a call, exact but for one rounding of each amount. As savings never lower the cost, a longer prompt
- * never pays: charge - share >= cost.
+ * The bill of a call, exact but for one rounding of each amount. It is what the call would have cost uncompressed,
+ * less the share: never more than that where compression saved anything, and no mark-up on the cost where it did not.
+ * As savings never lower the cost, a longer prompt never pays: charge - share >= cost.
  */
 export function priceCall(call: PricedCall): Bill {
-  const { price, usage, savedTokens, lostCache, sharePercent, member } = call;
+  const { price, usage, gross, lost, sharePercent, member } = call;
   const cost = costOf(price, usage);
-  const gross = BigInt(savedTokens) * price.inputPerMTok;
-  const saving = gross > lostCache ? gross - lostCache : 0n;
+  const saving = gross > lost ? gross - lost : 0n;
   const share = (saving * BigInt(sharePercent)) / 100n;
   const discount = member === null ? share : 0n;
-  const total = cost + gross - discount + call.dust;
+  const total = cost + saving - discount + call.dust;
   return {
     charge: total / DUST_PER_NANO,
     cost: cost / DUST_PER_NANO,
@@ -96,8 +96,8 @@ export function billEntries(
   return entries.filter(({ amount }) => amount !== 0n);
 }
 
-/** In dust. */
-function costOf(price: TokenPrices, usage: Usage): Dust {
+/** What a provider charges. */
+export function costOf(price: TokenPrices, usage: Usage): Dust {
   const { promptTokens, cachedTokens, cacheWriteTokens = 0, completionTokens } = usage;
   const read = Math.min(cachedTokens, promptTokens);
   const written = Math.min(cacheWriteTokens, promptTokens - read);

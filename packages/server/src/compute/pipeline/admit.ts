@@ -11,6 +11,7 @@ import { hashText, newCallId } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
 import { type Candidate, type Reservation, reserve } from './reserve.ts';
+import { MAX_RESULT_TOKENS, maxRounds } from './retrieval.ts';
 import { type Route, routeChat } from './route.ts';
 import type { Prompt } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
@@ -62,11 +63,15 @@ export async function admitChat(
   const { did } = payer.agent;
   const member = did === null ? null : context.ledger.member(did);
   const route = await routeChat(context, request, payer.account);
+  const { compression } = route;
+  const saved = compression === null ? 0 : compression.tokensBefore - compression.tokensAfter;
+  const rounds = request.compression.retrieve ? 1 + maxRounds(compression?.removed ?? []) : 1;
   const candidatesFor = (promptTokens: number): Candidate[] =>
-    [route.decision.model, ...route.decision.fallbacks].map((model) => ({
-      model,
-      ceiling: ceilingOf(model, promptTokens, maxOutputOf(context, request, model) * request.choices),
-    }));
+    [route.decision.model, ...route.decision.fallbacks].map((model) => {
+      const output = maxOutputOf(context, request, model) * request.choices;
+      const prompts = promptTokens * rounds + (MAX_RESULT_TOKENS + output) * ((rounds * (rounds - 1)) / 2);
+      return { model, ceiling: ceilingOf(model, prompts + saved, output * rounds) };
+    });
   const { reservation, id, models } = await reserveCall(context, payer, {
     candidates: candidatesFor(route.bound),
     exactly: async () => candidatesFor(await nearly(route.prompt, route.decision.model)),

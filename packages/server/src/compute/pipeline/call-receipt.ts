@@ -24,6 +24,10 @@ export interface CallFacts {
   readonly bill: Bill;
   /** What kind of account pays. */
   readonly account: string;
+  /** Of a prompt that was compressed. */
+  readonly compression:
+    | { readonly tokens_before: number; readonly tokens_after: number; readonly saving: string }
+    | undefined;
 }
 
 export interface CallReceipt {
@@ -77,6 +81,7 @@ function envelopeFacts(service: string, facts: CallFacts, region: string | null)
       requested_model: facts.requestedModel,
       stream: facts.stream,
       usage_estimated: usage.estimated,
+      ...facts.compression,
     },
     hardware: { attestation: null, class: model.hardware },
     // Providers have no DID that they publish for their calls, and none is invented for them.

@@ -1,6 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { type JsonObject, TallyError } from '@tallystick/core';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { type CompressionOptions, compressionMembers, readCompression } from '../compression/options.ts';
+import { addRetrieveTool } from '../compression/retrieve-tool.ts';
 import { parseUsdc } from '../ledger/money.ts';
 import { AUTO } from '../router/decide.ts';
 import type { ProviderPreferences } from '../router/router.ts';
@@ -84,10 +87,15 @@ export const chatRequestSchema = z
       .optional()
       .openapi({ description: '0 for the cheapest answer, 10 for the best. Not sent on.' }),
     svc: z
-      .strictObject({ session: z.string().min(1).max(128).optional(), anchor: anchorMember })
+      .strictObject({
+        session: z.string().min(1).max(128).optional(),
+        anchor: anchorMember,
+        ...compressionMembers,
+      })
       .optional()
       .openapi({
-        description: 'Calls of one `session` stay with one model; `anchor` anchors the receipt. Not sent on.',
+        description:
+          'Calls of one `session` stay with one model; `anchor` anchors the receipt; `compression`, `budget` and `retrieve` say what may be done to the prompt. Not sent on.',
       }),
   })
   .openapi('ChatRequest');
@@ -112,16 +120,18 @@ export interface ChatRequest {
   readonly costQuality: number | null;
   readonly session: string | null;
   readonly anchor: boolean;
+  readonly compression: CompressionOptions;
 }
 
-/** @throws invalid_field for a price that is none */
-export function readChatRequest(parsed: Parsed): ChatRequest {
+/** @throws invalid_field for a price that is none; invalid_request for what `svc.retrieve` can't go with */
+export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatRequest {
   const raw = parsed as unknown as JsonObject;
   const { svc: _svc, provider: _provider, cost_quality: _quality, ...body } = raw;
   const { provider, model = AUTO } = parsed;
+  const compression = readCompression(parsed.svc, takesTools(catalogue, model));
   return {
     raw,
-    body: { ...body, model },
+    body: compression.retrieve ? addRetrieveTool({ ...body, model }) : { ...body, model },
     model,
     stream: parsed.stream ?? false,
     includeUsage: parsed.stream_options?.include_usage ?? false,
@@ -131,7 +141,14 @@ export function readChatRequest(parsed: Parsed): ChatRequest {
     costQuality: parsed.cost_quality ?? null,
     session: parsed.svc?.session ?? null,
     anchor: parsed.svc?.anchor ?? false,
+    compression,
   };
+}
+
+/** Whether a model that may be meant takes tools. */
+function takesTools(catalogue: Catalogue, name: string): boolean {
+  const named = name === AUTO ? null : catalogue.find(name);
+  return (named === null ? catalogue.models : [named]).some(({ abilities }) => abilities.has('tools'));
 }
 
 function readPreferences(provider: Parsed['provider']): ProviderPreferences {

@@ -2,15 +2,20 @@ import { canonicalize, type JsonObject } from '@tallystick/core';
 import type { IdempotencyRecord } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
+import { formatUsage } from '../providers/usage.ts';
 import type { Usage } from '../types.ts';
 import { type Admitted, admitChat, bodyFor } from './admit.ts';
 import { tryEach } from './attempt.ts';
 import { hashText } from './call-receipt.ts';
 import type { CallSignal } from './call-signal.ts';
 import type { ChatRequest } from './chat-request.ts';
+import type { CompressionSummary } from './compression-summary.ts';
 import type { PipelineContext } from './context.ts';
 import { DeliveredText } from './delivered.ts';
 import { publicFailure } from './provider-failure.ts';
+import { type Asked, Retrieval, retrieveAll } from './retrieval.ts';
+import { type Rounds, totalOf } from './rounds.ts';
+import type { Route } from './route.ts';
 import { type BilledCall, settleCall } from './settle.ts';
 import { type Served, svcText, withSvc } from './svc.ts';
 import { usageOf } from './usage-of.ts';
@@ -38,49 +43,73 @@ export interface Completed {
 export async function completeChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Completed> {
   const { request, caller, signal } = call;
   const admitted = await admitChat(context, request, caller);
-  const { model, answer, failed } = await orRelease(context, admitted, call, () =>
-    tryEach({ ...context, signal: signal.signal }, admitted.models, async (provider: Provider, model) => {
-      const body = bodyFor(context, request, admitted.route.body, model);
-      const answer = await provider.chat({ model: model.upstreamModel, body, signal: signal.signal });
-      if (answer.kind === 'stream') throw new ProviderError('bad_answer', `${provider.name} streams unasked`);
-      return answer;
-    }),
-  );
+  const { route, payer } = admitted;
+  const { model, answer, retrieval, failed } = await orRelease(context, admitted, call, async () => {
+    const tried = await tryEach(
+      { ...context, signal: signal.signal },
+      admitted.models,
+      async (provider: Provider, model) => {
+        const asked = {
+          provider,
+          model,
+          body: bodyFor(context, request, route.body, model),
+          signal: signal.signal,
+        };
+        const answer = await provider.chat({ ...asked, model: model.upstreamModel });
+        if (answer.kind === 'stream')
+          throw new ProviderError('bad_answer', `${provider.name} streams unasked`);
+        return { answer, asked };
+      },
+    );
+    const retrieval = retrievalOf(context, request, payer.account, route, tried.answer.asked);
+    const { answer } = tried.answer;
+    return {
+      ...tried,
+      retrieval,
+      answer: retrieval === null ? answer : await retrieveAll(retrieval, answer, textOf),
+    };
+  });
   context.health.success(model);
-  const { svc: _svc, ...body } = answer.body;
-  const text = canonicalize(body);
-  const { prompt } = admitted.route;
-  const usage = await usageOf(answer.usage, { model, prompt, delivered: () => textOf(body) });
-  const routing = admitted.route.decision.explanation;
-  return settleAnswer(context, call, { admitted, served: { model, failed }, usage, text, routing });
+  const { svc: _svc, ...said } = answer.body;
+  const prompt = retrieval?.prompt ?? route.prompt;
+  const usage = await usageOf(answer.usage, { model, prompt, delivered: () => textOf(said) });
+  const rounds = roundsOf(retrieval?.spent ?? [], usage);
+  const body = rounds.length === 1 ? said : { ...said, usage: formatUsage(totalOf(rounds)) };
+  return settleAnswer(context, call, {
+    admitted,
+    served: { model, failed },
+    rounds,
+    text: canonicalize(body),
+    routing: route.decision.explanation,
+    compression: summaryOf(request, route),
+  });
 }
 
 interface Answered {
-  readonly admitted: Omit<Admitted, 'route'> & { readonly route: { readonly savedTokens: number } };
+  readonly admitted: Omit<Admitted, 'route'>;
   readonly served: Served;
-  readonly usage: Usage;
+  readonly rounds: Rounds;
   /** JCS of the answer without `svc`. */
   readonly text: string;
   readonly routing: JsonObject | null;
+  readonly compression: CompressionSummary | null;
 }
 
 /** Bills an answer in one piece, and adds `svc` to it. */
 export async function settleAnswer(
   context: PipelineContext,
   { request, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
-  { admitted, served, usage, text, routing }: Answered,
+  { admitted, served, rounds, text, routing, compression }: Answered,
 ): Promise<Completed> {
   const { id, payer, reservation, requestHash, tier } = admitted;
-  const { savedTokens } = admitted.route;
-  const finish = ({ receipt, billing }: BilledCall): string =>
-    withSvc(text, svcText({ receipt, routing, served, savedTokens, billing }));
+  const finish = (billed: BilledCall): string => withSvc(text, svcText({ ...billed, routing, served }));
   const ended = {
     id,
     reservation,
     model: served.model,
     requestedModel: request.model,
-    usage,
-    savedTokens,
+    rounds,
+    compression,
     requestHash,
     responseHash: hashText(text),
     stream: false,
@@ -125,6 +154,30 @@ export async function orRelease<T>(
     if (reservation.id !== null) await ledger.release(reservation.id);
     throw error instanceof ProviderError ? publicFailure(signal.reason(error), headers) : error;
   }
+}
+
+export function summaryOf(
+  { compression: { tier } }: ChatRequest,
+  { compression, note }: Pick<Route, 'compression' | 'note'>,
+): CompressionSummary {
+  return { tier, compression, note };
+}
+
+/** Null where the caller has not allowed the tool. */
+export function retrievalOf(
+  { compressor, retryPolicy }: PipelineContext,
+  { compression: { retrieve } }: ChatRequest,
+  account: string,
+  { compression }: Pick<Route, 'compression'>,
+  asked: Asked,
+): Retrieval | null {
+  const removed = compression?.removed ?? [];
+  return retrieve ? new Retrieval({ compressor, retryPolicy, account, removed }, asked) : null;
+}
+
+export function roundsOf(spent: readonly Usage[], last: Usage): Rounds {
+  const [first, ...more] = spent;
+  return first === undefined ? [last] : [first, ...more, last];
 }
 
 function textOf(body: JsonObject): string {

@@ -99,13 +99,13 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
       ...admitted,
       payer,
       requestHash: hashText(canonicalize(request.raw)),
-      route: { savedTokens: 0 },
       tier: tierOf(await member),
     },
     served: { model, failed },
-    usage,
+    rounds: [usage],
     text: canonicalize(body),
     routing: null,
+    compression: null,
   });
 }
 

@@ -14,7 +14,11 @@ const WORDS = 'one word after the other, '.repeat(1_700);
 async function decided(request: object) {
   const checked = chatRequestSchema.parse({ messages: [{ role: 'user', content: WORDS }], ...request });
   const context = { compressor: passthrough, router, catalogue } as Parameters<typeof routeChat>[0];
-  const { decision, bound, prompt } = await routeChat(context, readChatRequest(checked), 'caller:a');
+  const { decision, bound, prompt } = await routeChat(
+    context,
+    readChatRequest(checked, catalogue),
+    'caller:a',
+  );
   const { prompt_tokens: tokens } = decision.explanation['inputs'] as { prompt_tokens: number };
   return { tokens, bound, counted: await countPrompt(prompt, 'o200k'), model: decision.model };
 }

@@ -3,7 +3,9 @@ import type { Model } from '../catalogue/catalogue.ts';
 import type { RouteDecision } from '../router/router.ts';
 import type { ChatBody } from '../types.ts';
 import type { ChatRequest } from './chat-request.ts';
+import type { Compressed, Compression } from './compressor.ts';
 import type { PipelineContext } from './context.ts';
+import { fitToContext } from './fit.ts';
 import { type Prompt, promptOf, tokenBound, tokenEstimate } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
 
@@ -12,25 +14,73 @@ export interface Route {
   readonly decision: RouteDecision;
   /** After compression. */
   readonly body: ChatBody;
-  readonly savedTokens: number;
+  /** Null where there was nothing to compress. */
+  readonly compression: Compression | null;
+  readonly note: string | null;
   readonly prompt: Prompt;
   /** No fewer than its tokens. */
   readonly bound: number;
 }
 
 /**
- * Compresses a request, then chooses the models that may serve it. Decides on an estimate of the prompt's tokens where
- * all that are chosen take it however it is counted, else on their number. A session's model must not hang on an
- * estimate that is taken back, so there the tokens are counted unless all models take the prompt.
+ * Compresses a request, then chooses the models that may serve it. Where none reads that much, and the caller allows
+ * cutting, more is cut until one does.
  * @param account whose session it is
+ * @param dry whether the prompt is not sent
  * @throws model_not_found, context_too_long, no_model_available
  */
 export async function routeChat(
-  { compressor, router, catalogue }: PipelineContext,
+  context: PipelineContext,
   request: ChatRequest,
   account: string,
+  dry = false,
 ): Promise<Route> {
-  const { body, savedTokens } = await compressor.compress(request.body);
+  const { options, session, body } = {
+    options: request.compression,
+    session: request.session,
+    body: request.body,
+  };
+  const wanted = { body, options, session, account, dry };
+  const compressed = await context.compressor.compress(wanted);
+  try {
+    return await routeBody(context, request, account, compressed);
+  } catch (error) {
+    if (!(error instanceof TallyError && error.code === 'context_too_long')) throw error;
+    const fitting = await fitToContext(context, request, wanted, (smaller) =>
+      routeBody(context, request, account, smaller),
+    );
+    if (fitting !== null) return fitting;
+    throw tooLong(error, options.tier, compressed);
+  }
+}
+
+/** What can be done about it, behind what the router says. */
+function tooLong(error: TallyError, tier: string, { compression }: Compressed): TallyError {
+  const hint =
+    tier === 'off'
+      ? 'svc.compression is off: without it what is least needed would be cut.'
+      : 'With svc.retrieve more may be cut, which the model can ask for.';
+  const sizes =
+    compression === null
+      ? ''
+      : ` Compression left ${compression.tokensAfter} of ${compression.tokensBefore} tokens of text.`;
+  return new TallyError('context_too_long', `${error.message}${sizes} ${hint}`, {
+    field: error.field,
+    cause: error,
+  });
+}
+
+/**
+ * Chooses the models that may serve a request as it is sent. Decides on an estimate of the prompt's tokens where
+ * all that are chosen take it however it is counted, else on their number. A session's model must not hang on an
+ * estimate that is taken back, so there the tokens are counted unless all models take the prompt.
+ */
+async function routeBody(
+  { router, catalogue }: PipelineContext,
+  request: ChatRequest,
+  account: string,
+  { body, compression, note }: Compressed,
+): Promise<Route> {
   const prompt = promptOf(body);
   const bound = tokenBound(prompt);
   const maxOutputTokens = request.maxOutput ?? 0;
@@ -50,7 +100,7 @@ export async function routeChat(
   const estimated = fitsAll ? roughly() : session === null ? surely(roughly, fits) : null;
   // Counting takes a millisecond for each 10 kB or so.
   const decision = estimated ?? decide(await countPrompt(prompt, 'o200k'));
-  return { decision, body, savedTokens, prompt, bound };
+  return { decision, body, compression, note, prompt, bound };
 }
 
 /** A decision whose models can all take the prompt for certain, else null. */

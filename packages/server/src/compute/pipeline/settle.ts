@@ -11,8 +11,17 @@ import { type MemberTier, SPREAD_PERCENT } from '../members/tiers.ts';
 import type { ComputeMetrics } from '../metrics.ts';
 import type { Usage } from '../types.ts';
 import { mintCallReceipt } from './call-receipt.ts';
+import {
+  type CompressionSummary,
+  compressionDocument,
+  compressionFacts,
+  NOTHING_SAVED,
+  savedBy,
+  savingIn,
+} from './compression-summary.ts';
 import { type KeyedCall, type KeyedReceipt, keyedReceipt } from './keyed-receipt.ts';
 import type { Reservation } from './reserve.ts';
+import { costOfMore, type Rounds, totalOf } from './rounds.ts';
 
 export interface SettleContext {
   readonly ledger: LedgerStore;
@@ -30,8 +39,9 @@ export interface Ended {
   readonly reservation: Reservation;
   readonly model: Model;
   readonly requestedModel: string;
-  readonly usage: Usage;
-  readonly savedTokens: number;
+  /** Of the provider's calls that the answer took. */
+  readonly rounds: Rounds;
+  readonly compression: CompressionSummary | null;
   readonly requestHash: string;
   readonly responseHash: string;
   readonly stream: boolean;
@@ -49,6 +59,8 @@ export interface Ended {
 export interface BilledCall {
   readonly receipt: KeyedReceipt;
   readonly billing: JsonObject;
+  /** What `svc.compression` says; null for what has no prompt to compress. */
+  readonly compression: JsonObject | null;
 }
 
 export interface Settled extends BilledCall {
@@ -58,6 +70,8 @@ export interface Settled extends BilledCall {
 
 interface Signed extends BilledCall {
   readonly bill: Bill;
+  readonly usage: Usage;
+  readonly lostCacheTokens: number;
   readonly row: ReceiptRow;
 }
 
@@ -74,17 +88,18 @@ export async function settleCall(
 ): Promise<Settled> {
   const attempt = async (reservation: Reservation): Promise<Settled | 'unreserved'> => {
     const signed = await signBill(context, { ...ended, reservation });
-    const { receipt, billing } = signed;
-    const record = idempotency({ receipt, billing });
+    const { receipt, billing, compression } = signed;
+    const record = idempotency({ receipt, billing, compression });
     const outcome = await context.ledger.settle(settlementOf(ended, reservation, signed, record));
     if (outcome === 'settled' || outcome === 'settled_before') {
-      context.metrics.billed(ended.model, ended.usage, ended.complete);
-      return { receipt, billing, replayed: null };
+      context.metrics.billed(ended.model, signed.usage, ended.complete);
+      if (ended.compression !== null) context.metrics.saved(ended.compression, signed.lostCacheTokens);
+      return { receipt, billing, compression, replayed: null };
     }
     if (outcome === 'unreserved') return 'unreserved';
     if (outcome === 'id_taken') throw new TallyError('unavailable', 'The receipt could not be given its id.');
     if (outcome.kind === 'reused') throw reused();
-    return { receipt, billing, replayed: outcome.response };
+    return { receipt, billing, compression, replayed: outcome.response };
   };
 
   let outcome = await attempt(ended.reservation);
@@ -105,15 +120,18 @@ async function again({ ledger, clock }: SettleContext, ended: Ended): Promise<Re
 }
 
 async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
-  const { reservation, usage, model, savedTokens, agent, tier } = ended;
+  const { reservation, rounds, model, compression, agent, tier } = ended;
   const { payer, amount, dust } = reservation;
+  const usage = totalOf(rounds);
+  const { price } = model;
+  const saved = compression === null ? NOTHING_SAVED : savingIn(compression, price, rounds[0]);
   const sharePercent = SPREAD_PERCENT[tier];
   const bill = capBill(
     priceCall({
-      price: model.price,
+      price,
       usage,
-      savedTokens,
-      lostCache: 0n,
+      gross: saved.gross,
+      lost: saved.lostCache + costOfMore(price, rounds),
       sharePercent,
       member: memberOf(ended),
       dust,
@@ -136,13 +154,22 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
       usage,
       bill,
       account,
+      compression: compressionFacts(compression, bill),
     },
     { now, region: context.region },
   );
   const receipt = await keyedReceipt(context, ended.keyed, text);
-  const { price } = model;
   const billing = billingDocument({ bill, usage, price, account, reserved: amount, tier, sharePercent });
-  return { bill, receipt, billing, row: { ...row, body: receipt.text } };
+  const { lostCacheTokens } = saved;
+  return {
+    bill,
+    usage,
+    lostCacheTokens,
+    receipt,
+    billing,
+    compression: compression && compressionDocument(compression, usage, lostCacheTokens),
+    row: { ...row, body: receipt.text },
+  };
 }
 
 function memberOf({ tier, agent }: Ended): string | null {
@@ -152,10 +179,11 @@ function memberOf({ tier, agent }: Ended): string | null {
 function settlementOf(
   ended: Ended,
   { id: reservationId, payer }: Reservation,
-  { bill, row }: Signed,
+  { bill, usage, lostCacheTokens, row }: Signed,
   idempotency: IdempotencyRecord | undefined,
 ): Settlement {
-  const { id, model, usage, subject, complete } = ended;
+  const { id, model, compression, subject, complete } = ended;
+  const saved = compression === null ? null : savedBy(compression, lostCacheTokens);
   const member = memberOf(ended);
   return {
     id,
@@ -170,8 +198,11 @@ function settlementOf(
       completionTokens: usage.completionTokens,
       cachedTokens: usage.cachedTokens,
       charged: bill.charge,
-      share: bill.share,
+      savedTokens: saved === null ? 0 : saved.tokensBefore - saved.tokensAfter,
+      saving: bill.saving,
+      share: bill.share + bill.discount,
     },
+    compression: saved,
     // A job is a completed call that was paid.
     jobOf: complete && bill.charge > 0n ? member : null,
     receipt: row,

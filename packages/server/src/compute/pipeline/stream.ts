@@ -9,10 +9,12 @@ import { type Admitted, admitChat, bodyFor } from './admit.ts';
 import { alreadyAnswered } from './already-answered.ts';
 import { type Tried, tryEach } from './attempt.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { type Call, orRelease } from './complete.ts';
+import { type Call, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
 import type { PipelineContext } from './context.ts';
 import { DeliveredText } from './delivered.ts';
 import { publicFailure } from './provider-failure.ts';
+import type { Retrieval } from './retrieval.ts';
+import { retrieveStream } from './retrieval-stream.ts';
 import { type Settled, settleCall } from './settle.ts';
 import { svcText, withSvc } from './svc.ts';
 import { usageOf } from './usage-of.ts';
@@ -26,22 +28,35 @@ export interface Streaming {
   readonly billed: Promise<void>;
 }
 
-type Chunks = AsyncIterable<StreamChunk>;
+interface Begun {
+  readonly chunks: AsyncIterable<StreamChunk>;
+  readonly retrieval: Retrieval | null;
+}
 
 /** Answers a chat call in a stream. What fails before its first chunk rejects here, and nobody pays for it. */
 export async function streamChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Streaming> {
   const { request, caller, signal } = call;
   const admitted = await admitChat(context, request, caller);
   const tried = await orRelease(context, admitted, call, () =>
-    tryEach<Chunks>(
+    tryEach(
       { ...context, signal: signal.signal },
       admitted.models,
-      async (provider: Provider, model) => {
-        const body = bodyFor(context, request, admitted.route.body, model);
-        const answer = await provider.chat({ model: model.upstreamModel, body, signal: signal.signal });
+      async (provider: Provider, model): Promise<Begun> => {
+        const asked = {
+          provider,
+          model,
+          body: bodyFor(context, request, admitted.route.body, model),
+          signal: signal.signal,
+        };
+        const answer = await provider.chat({ ...asked, model: model.upstreamModel });
         if (answer.kind !== 'stream')
           throw new ProviderError('bad_answer', `${provider.name} does not stream`);
-        return answer.chunks;
+        const { payer, route } = admitted;
+        const retrieval = retrievalOf(context, request, payer.account, route, asked);
+        return {
+          retrieval,
+          chunks: retrieval === null ? answer.chunks : retrieveStream(retrieval, answer.chunks),
+        };
       },
     ),
   );
@@ -74,14 +89,14 @@ class Delivery {
   readonly #context: PipelineContext;
   readonly #call: Call<ChatRequest>;
   readonly #admitted: Admitted;
-  readonly #tried: Tried<Chunks>;
+  readonly #tried: Tried<Begun>;
   readonly #hash = createHash('sha256');
   readonly #said = new DeliveredText();
   readonly #billing = Promise.withResolvers<void>();
   #reported: Usage | null = null;
   #first: JsonObject = {};
 
-  constructor(context: PipelineContext, call: Call<ChatRequest>, admitted: Admitted, tried: Tried<Chunks>) {
+  constructor(context: PipelineContext, call: Call<ChatRequest>, admitted: Admitted, tried: Tried<Begun>) {
     this.#context = context;
     this.#call = call;
     this.#admitted = admitted;
@@ -126,7 +141,7 @@ class Delivery {
   async *#chunks(): AsyncGenerator<Uint8Array> {
     const { includeUsage } = this.#call.request;
     let begun = false;
-    for await (const { text, json } of this.#tried.answer) {
+    for await (const { text, json } of this.#tried.answer.chunks) {
       if (!begun) this.#first = json;
       begun = true;
       if (json['usage'] !== undefined && json['usage'] !== null) {
@@ -159,17 +174,18 @@ class Delivery {
   async #settle(complete: boolean): Promise<Settled> {
     const { id, payer, reservation, requestHash, tier, route } = this.#admitted;
     const { model } = this.#tried;
-    const { prompt, savedTokens } = route;
+    const { retrieval } = this.#tried.answer;
+    const prompt = retrieval?.prompt ?? route.prompt;
     // What a provider counted of an answer that was cut off is of another length than what was passed on.
-    const reported = complete ? this.#reported : null;
+    const reported = complete ? (retrieval?.usage ?? this.#reported) : null;
     const usage = await usageOf(reported, { model, prompt, delivered: () => this.#said.text() });
     const ended = {
       id,
       reservation,
       model,
       requestedModel: this.#call.request.model,
-      usage,
-      savedTokens,
+      rounds: roundsOf(retrieval?.spent ?? [], usage),
+      compression: summaryOf(this.#call.request, route),
       requestHash,
       responseHash: this.#hash.copy().digest('hex'),
       stream: true,
@@ -184,16 +200,12 @@ class Delivery {
   }
 
   /** Of the stream's own kind, without choices. */
-  #svcChunk({ receipt, billing }: Settled): string {
+  #svcChunk(settled: Settled): string {
     const { id = '', created = 0, model = '' } = this.#first;
     const { route } = this.#admitted;
     const routing = route.decision.explanation;
     const head = { id, object: 'chat.completion.chunk', created, model, choices: [] };
-    const { savedTokens } = route;
-    return withSvc(
-      JSON.stringify(head),
-      svcText({ receipt, routing, served: this.#tried, savedTokens, billing }),
-    );
+    return withSvc(JSON.stringify(head), svcText({ ...settled, routing, served: this.#tried }));
   }
 
   readonly #report = (error: unknown): void => {

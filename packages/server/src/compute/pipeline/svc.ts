@@ -15,19 +15,19 @@ export interface Svc {
   /** The router's explanation as it is, for it to be replayed; null where nothing was chosen. */
   readonly routing: JsonObject | null;
   readonly served: Served;
-  readonly savedTokens: number;
+  readonly compression: JsonObject | null;
   readonly billing: JsonObject;
 }
 
 /** The JSON text of `svc`, in which the receipt stands to the byte. */
-export function svcText({ receipt, routing, served, savedTokens, billing }: Svc): string {
+export function svcText({ receipt, routing, served, compression, billing }: Svc): string {
   const { model, failed } = served;
   const tries = failed.map((one) => ({ model: one.model, failed: one.kind, status: one.status }));
   const answered = { model: model.id, provider: model.provider, failed_tries: tries };
   const rest = {
     routing,
     served: answered,
-    compression: { applied: savedTokens > 0, saved_tokens: savedTokens },
+    compression,
     billing,
     ...(receipt.anchorFailed !== null && { anchor_failed: receipt.anchorFailed }),
   };

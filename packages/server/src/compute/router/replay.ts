@@ -54,8 +54,9 @@ export function explainRequest(
   env: Readonly<Record<string, string | undefined>>,
   operator: JsonValue,
 ): Replay {
-  const request = readChatRequest(validate(chatRequestSchema, json));
+  const body = validate(chatRequestSchema, json);
   const { catalogue } = openCatalogue(env, readOperatorFile(operator));
+  const request = readChatRequest(body, catalogue);
   const { explanation } = createRouter(catalogue, { available: () => true }).route({
     body: request.body,
     promptTokens: tokenEstimate(tokenBound(promptOf(request.body))),

@@ -6,6 +6,7 @@ import { all, run, type Work } from '../work.ts';
 import { initial } from './0001-initial.ts';
 import { anchorLog } from './0002-anchor-log.ts';
 import { ledger } from './0003-ledger.ts';
+import { compression } from './0004-compression.ts';
 
 /** Column types that dialects write differently. */
 export interface ColumnTypes {
@@ -25,7 +26,7 @@ export interface Migration {
 }
 
 /** In order: the first brings a database to version 1. Only ever append. */
-const migrations: readonly Migration[] = [initial, anchorLog, ledger];
+const migrations: readonly Migration[] = [initial, anchorLog, ledger, compression];
 
 /**
  * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.

@@ -1,0 +1,105 @@
+import type { ChatMessage } from '@tallystick/compress';
+import type { Wording } from './sources.ts';
+
+/** What the material of a document is. */
+export type Modality =
+  | 'dialogue'
+  | 'dialogue as JSON'
+  | 'prose'
+  | 'contracts'
+  | 'logs'
+  | 'JSON'
+  | 'nested JSON'
+  | 'tables'
+  | 'agent traces'
+  | 'code and diffs';
+
+/** What a question is after; the first four hang on time. */
+export type Kind =
+  | 'newest'
+  | 'older'
+  | 'when'
+  | 'order'
+  | 'fact'
+  | 'needle'
+  | 'multi-hop'
+  | 'incident'
+  | 'record';
+
+export const TEMPORAL: ReadonlySet<Kind> = new Set(['newest', 'older', 'when', 'order']);
+
+/** A fact that an answer needs. */
+export interface Gold {
+  /** Stands in the document exactly once. */
+  readonly text: string;
+  /** Stands with it, in the same row. */
+  readonly near?: readonly string[];
+  /** The heading that dates it. */
+  readonly heading?: string | undefined;
+}
+
+export interface Case {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly question: string;
+  readonly wording: Wording;
+  readonly gold: readonly Gold[];
+  /** The hand-written file that the question belongs to. */
+  readonly source: string;
+}
+
+/** What a model is given, without the question, and what it is asked. */
+export interface Document {
+  readonly id: string;
+  readonly modality: Modality;
+  readonly messages: readonly ChatMessage[];
+  readonly cases: readonly Case[];
+  /** Shares of its tokens at which it is cut. */
+  readonly budgets: readonly number[];
+  /** Every heading that dates what follows it. */
+  readonly headings: readonly string[];
+}
+
+export const BUDGETS = [0.5, 0.25, 0.1] as const;
+
+const SYSTEM: ChatMessage = { role: 'system', content: 'Answer the last question from the material.' };
+
+/** Material that a user pasted. */
+export function pasted(lead: string, text: string): ChatMessage[] {
+  return [SYSTEM, { role: 'user', content: `${lead}\n\n${text}` }];
+}
+
+/** Material that tools brought, one result for each text. */
+export function fetched(tool: string, texts: readonly string[]): ChatMessage[] {
+  const calls = texts.map((_, i) => ({
+    id: `call_${i + 1}`,
+    type: 'function',
+    function: { name: tool, arguments: JSON.stringify(texts.length > 1 ? { page: i + 1 } : {}) },
+  }));
+  return [
+    SYSTEM,
+    { role: 'user', content: `Please look it up with ${tool}.` },
+    { role: 'assistant', content: null, tool_calls: calls },
+    ...texts.map((content, i) => ({ role: 'tool', tool_call_id: `call_${i + 1}`, content })),
+    { role: 'assistant', content: 'I have the result.' },
+  ];
+}
+
+export function textOf(messages: readonly ChatMessage[]): string {
+  return messages.map(({ content }) => (typeof content === 'string' ? content : '')).join('\n');
+}
+
+/** @throws Error where a fact does not stand in the document exactly once */
+export function checked(document: Document): Document {
+  const whole = textOf(document.messages);
+  for (const { id, gold } of document.cases) {
+    for (const { text, near = [] } of gold) {
+      const first = whole.indexOf(text);
+      if (first < 0 || whole.includes(text, first + 1)) {
+        throw new Error(`${id}: “${text}” stands ${first < 0 ? 'nowhere' : 'twice'} in ${document.id}.`);
+      }
+      for (const other of near) if (!whole.includes(other)) throw new Error(`${id}: no “${other}”.`);
+    }
+  }
+  return document;
+}

@@ -1,0 +1,111 @@
+import { type ChatMessage, compress, type Tokenizer } from '@tallystick/compress';
+import { keptLines, type Material, materialOf } from './baselines.ts';
+import { type Case, type Document, type Gold, TEMPORAL, textOf } from './document.ts';
+
+/** Tiers of the package, and two ways to cut that anyone could write. */
+export const TIERS = ['extractive', 'bm25', 'tail', 'random'] as const;
+export type CutTier = (typeof TIERS)[number];
+
+/** What became of one question at one budget in one tier. */
+export interface Outcome {
+  readonly document: Document;
+  readonly question: Case;
+  readonly tier: CutTier;
+  readonly budget: number;
+  /** Shares, 0 or 1 but for tiers that draw: all facts there and within the budget; facts there. */
+  readonly kept: number;
+  readonly facts: number;
+  /** Of the facts that are there, those whose date is told too; null where none is asked. */
+  readonly dated: number | null;
+  readonly missing: readonly string[];
+  readonly before: number;
+  readonly after: number;
+  readonly over: boolean;
+}
+
+/** Runs every question of a document at each of its budgets in every tier. */
+export function grade(document: Document, tokenizer: Tokenizer): Outcome[] {
+  if (document.budgets.length === 0) return [];
+  const material = materialOf(document.messages, tokenizer);
+  const whole = compress(document.messages, { tokenizer }).account.tokens_before;
+  return document.cases.flatMap((question) => {
+    const messages = [...document.messages, { role: 'user', content: question.question }];
+    const before = whole + tokenizer.count(question.question);
+    return document.budgets.flatMap((budget) => {
+      const allowed = Math.floor(before * budget);
+      const run = { id: question.id, messages, material, budget, allowed, fixed: before - material.tokens };
+      const known = { document, question, budget, before };
+      return TIERS.map((tier) => judge({ ...known, tier }, allowed, resultsOf(tier, run, tokenizer)));
+    });
+  });
+}
+
+interface Result {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+interface Run {
+  readonly id: string;
+  readonly messages: readonly ChatMessage[];
+  readonly material: Material;
+  readonly budget: number;
+  readonly allowed: number;
+  /** Tokens that are never cut. */
+  readonly fixed: number;
+}
+
+/** What a model would get; several where a tier draws. */
+function resultsOf(tier: CutTier, run: Run, tokenizer: Tokenizer): Result[] {
+  const { id, messages, material, budget, allowed, fixed } = run;
+  if (tier === 'tail' || tier === 'random') {
+    const lines = keptLines(tier, material, allowed - fixed, `${id} ${budget}`);
+    return lines.map(({ text, tokens }) => ({ text, tokens: tokens + fixed }));
+  }
+  const { messages: out, account } = compress(messages, { tier, budget, tokenizer });
+  return [{ text: textOf(out), tokens: account.tokens_after }];
+}
+
+function judge(
+  known: Pick<Outcome, 'document' | 'question' | 'tier' | 'budget' | 'before'>,
+  allowed: number,
+  results: readonly Result[],
+): Outcome {
+  const { document, question } = known;
+  const { gold } = question;
+  const verdicts = results.map(({ text, tokens }) => {
+    const there = gold.filter((one) => isThere(one, text));
+    const dated = there.filter((one) => isDated(one, text, document.headings)).length;
+    return { there, dated, kept: there.length === gold.length && tokens <= allowed };
+  });
+  const mean = (of: (verdict: (typeof verdicts)[number]) => number): number =>
+    verdicts.reduce((sum, verdict) => sum + of(verdict), 0) / verdicts.length;
+  const facts = mean(({ there }) => there.length / gold.length);
+  const datable = TEMPORAL.has(question.kind) && facts > 0;
+  return {
+    ...known,
+    kept: mean(({ kept }) => Number(kept)),
+    facts,
+    dated: datable ? mean(({ there, dated }) => dated / Math.max(1, there.length)) : null,
+    missing: gold.filter((one) => !(verdicts[0]?.there.includes(one) ?? false)).map(({ text }) => text),
+    after: Math.max(...results.map(({ tokens }) => tokens)),
+    over: results.some(({ tokens }) => tokens > allowed),
+  };
+}
+
+/** How far from the first cell of its row the others may stand, in UTF-16 units. */
+const ROW = 700;
+
+function isThere({ text, near = [] }: Gold, whole: string): boolean {
+  const at = whole.indexOf(text);
+  if (at < 0) return false;
+  return near.every((other) => whole.slice(at, at + ROW).includes(other));
+}
+
+/** Whether the last heading before the fact is its own. */
+function isDated({ text, heading }: Gold, whole: string, headings: readonly string[]): boolean {
+  if (heading === undefined) return true;
+  const at = whole.indexOf(text);
+  const own = whole.lastIndexOf(heading, at);
+  return own >= 0 && headings.every((other) => other === heading || whole.lastIndexOf(other, at) < own);
+}

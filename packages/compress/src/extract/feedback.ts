@@ -1,0 +1,73 @@
+import { holders, type Index, idf } from './bm25.ts';
+import type { Scored } from './relevance.ts';
+import { isStopWord, termsOf } from './terms.ts';
+
+/** The best units whose words join the question, how many words, and what they weigh beside the question's own. */
+const UNITS = 4;
+const TERMS = 12;
+const WEIGHT = 0.12;
+
+/** Pseudo-relevance feedback: the terms that mark the best units. */
+export function feedbackTerms(
+  index: Index,
+  units: readonly Scored[],
+  scores: Float64Array,
+  asked: ReadonlyMap<string, number>,
+): Map<string, number> {
+  const best = topIndexes(scores, UNITS).filter((i) => (scores[i] ?? 0) > 0);
+  const weights = new Map<string, number>();
+  for (const i of best) {
+    for (const term of new Set(termsOf(units[i]?.text ?? ''))) {
+      if (term.length < 3 || asked.has(term) || isStopWord(term)) continue;
+      weights.set(term, (weights.get(term) ?? 0) + idf(index, term));
+    }
+  }
+  const chosen = [...weights]
+    .filter(([term]) => holders(index, term) > 1)
+    .sort(byWeight)
+    .slice(0, TERMS);
+  const most = chosen[0]?.[1] ?? 1;
+  return new Map(chosen.map(([term, weight]) => [term, (WEIGHT * weight) / most]));
+}
+
+/** Of how many best units the names are followed, and what such a name weighs beside the question's own words. */
+const HOP_UNITS = 3;
+const HOP_WEIGHT = 0.35;
+const name = /(?<=[\p{L}\p{N},;:"'“(] ?)\p{Lu}[\p{L}\p{N}'-]+/gu;
+
+/** Names in the best units that few others hold, and that were not asked for. */
+export function namedTerms(
+  index: Index,
+  units: readonly Scored[],
+  scores: Float64Array,
+  asked: ReadonlyMap<string, number>,
+): Map<string, number> {
+  const few = Math.max(6, index.size / 20);
+  const terms = new Map<string, number>();
+  for (const i of topIndexes(scores, HOP_UNITS)) {
+    for (const [found] of (units[i]?.text ?? '').matchAll(name)) {
+      for (const term of termsOf(found)) {
+        const holding = holders(index, term);
+        if (!asked.has(term) && !isStopWord(term) && holding > 1 && holding <= few)
+          terms.set(term, HOP_WEIGHT);
+      }
+    }
+  }
+  return terms;
+}
+
+function byWeight([termA, a]: readonly [string, number], [termB, b]: readonly [string, number]): number {
+  return b - a || (termA < termB ? -1 : 1);
+}
+
+function topIndexes(scores: Float64Array, count: number): number[] {
+  const top: number[] = [];
+  for (const [i, score] of scores.entries()) {
+    if (top.length === count && score <= (scores[top.at(-1) ?? 0] ?? 0)) continue;
+    let at = top.length;
+    while (at > 0 && (scores[top[at - 1] ?? 0] ?? 0) < score) at--;
+    top.splice(at, 0, i);
+    if (top.length > count) top.pop();
+  }
+  return top;
+}

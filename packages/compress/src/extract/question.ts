@@ -1,0 +1,97 @@
+import type { Index } from './bm25.ts';
+import { relatedTerms } from './lexicon.ts';
+import { subjectsOf, termsOf } from './terms.ts';
+
+/** Beside a word of the question itself: one spelled alike where that is missing, a related one, and a vague one. */
+const WEIGHT = { similar: 0.6, related: 0.33, vague: 0.3 };
+
+/** Words that say what is asked for rather than what it is about. */
+const vague = new Set(
+  termsOf(
+    'kind type sort name many much long often happen thing favourite favorite way place time year month day person people make take go give find use say tell',
+  ),
+);
+
+/** The question's terms by weight, with their kin. */
+export function questionTerms(index: Index, query: string): Map<string, number> {
+  const terms = new Map<string, number>();
+  const add = (term: string, weight: number): void => {
+    if (index.postings.has(term)) terms.set(term, Math.max(terms.get(term) ?? 0, weight));
+  };
+  const subjects = subjectsOf(query);
+  for (const term of subjects) {
+    add(term, vague.has(term) ? WEIGHT.vague : 1);
+    if (!vague.has(term))
+      for (const related of relatedTerms(term)) if (!subjects.includes(related)) add(related, WEIGHT.related);
+    if (!index.postings.has(term))
+      for (const similar of similarTerms(index, term)) add(similar, WEIGHT.similar);
+  }
+  return terms;
+}
+
+/** Terms that share a beginning of at least four characters and most of their length. */
+function similarTerms(index: Index, term: string): string[] {
+  if (term.length < 4) return [];
+  const found: string[] = [];
+  for (const candidate of index.postings.keys()) {
+    if (Math.abs(candidate.length - term.length) > 4 || !candidate.startsWith(term.slice(0, 4))) continue;
+    let shared = 4;
+    while (shared < term.length && term[shared] === candidate[shared]) shared++;
+    if (shared / Math.max(term.length, candidate.length) >= 0.66) found.push(candidate);
+  }
+  return found;
+}
+
+const timeWords =
+  /\b(?:\d{4}|\d{1,2}[:/.]\d{2}|\d{1,2}(?:st|nd|rd|th)|yesterday|today|tomorrow|tonight|ago|(?:last|next|this|past) (?:week|month|year|night|summer|winter|spring|fall|autumn|weekend)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b/i;
+const amountWords =
+  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|several|couple)\b|[$€£%]/i;
+const nameWords = /\s[A-Z][a-z]+/;
+
+const dated =
+  /\b(?:when|dates?|days?|weeks?|months?|years?|how long|since|until|ago|before|after|first|last|latest|recent(?:ly)?|earliest|earlier|later|times?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b/i;
+
+/** Whether the answer depends on when something was said, which headings tell. */
+export const isDated = (query: string): boolean => dated.test(query);
+
+/** What an answer to the question must hold. */
+export function cuesOf(query: string): RegExp[] {
+  const cues: RegExp[] = [];
+  if (
+    /\b(?:when|what (?:date|day|time|year|month)|how long|since|until|which (?:day|date|year|month))\b/i.test(
+      query,
+    )
+  )
+    cues.push(timeWords);
+  if (
+    /\b(?:how (?:many|much|long|old|often|far|big)|what (?:number|amount|price|cost|rate|percentage)|count|total|cost)\b/i.test(
+      query,
+    )
+  )
+    cues.push(amountWords);
+  if (/\b(?:who|whom|whose|where|which|name)\b/i.test(query)) cues.push(nameWords);
+  return cues;
+}
+
+/** The share of the cues that a text holds. */
+export function cueShare(cues: readonly RegExp[], text: string): number {
+  return cues.length === 0 ? 0 : cues.filter((cue) => cue.test(text)).length / cues.length;
+}
+
+/** Longer questions are material, of which the first and the last lines may ask. */
+const MAX_QUESTION = 1000;
+const MAX_ASKING = 400;
+const asks = /\?["”’')\]*]*$|^(?:question|query|task|q)\s*:/i;
+
+/** What a user's text asks: all of it, or of material its last line where that asks, else its beginning and its end. */
+export function askedIn(text: string): string {
+  const whole = text.trim();
+  if (whole.length <= MAX_QUESTION) return whole;
+  const last = whole.slice(whole.lastIndexOf('\n') + 1).trim();
+  if (last.length <= MAX_ASKING && asks.test(last)) return last;
+  const first = whole.slice(0, whole.indexOf('\n', 1)).trim();
+  if (first.length <= MAX_ASKING && asks.test(first)) return first;
+  const paragraphs = [whole.split(/\n\s*\n/, 1)[0] ?? '', whole.slice(whole.lastIndexOf('\n\n') + 1)];
+  const short = paragraphs.filter(({ length }) => length <= MAX_ASKING);
+  return short.length > 0 ? short.join('\n') : `${first.slice(0, MAX_ASKING)}\n${last.slice(-MAX_ASKING)}`;
+}

@@ -1,0 +1,159 @@
+import type { Removal } from '../blocks/blocks.ts';
+import type { Kind } from '../blocks/kind.ts';
+import type { Tokenizer } from '../tokens/tokenizer.ts';
+import { digestOf, gapOf } from './marks.ts';
+import { repeatMark, repeatsOf } from './repeats.ts';
+import { keptBy, type Selection, selectionOf } from './selection.ts';
+import type { CountedUnit, Form } from './units.ts';
+
+/** A block as it is cut. */
+export interface Piece {
+  readonly kind: Kind;
+  /** What `text` is written as. */
+  readonly form: Form;
+  /** Names the block as it came. */
+  readonly id: string;
+  /** The block in its lossless form, of which the units are. */
+  readonly text: string;
+  readonly units: readonly CountedUnit[];
+}
+
+/** What became of a block. */
+export interface Cut {
+  readonly text: string;
+  readonly amount: Amount;
+  readonly kept: readonly boolean[];
+  readonly recoverable: boolean;
+}
+
+/** The record of a cut. */
+export function removalOf({ id, form }: Piece, { text, amount, kept, recoverable }: Cut): Removal {
+  return { id, ...amount, selection: selectionOf(form, kept, recoverable, digestOf(text)) };
+}
+
+/** What units are called in a notice. */
+const unitNames: Readonly<Partial<Record<Kind, string>>> = {
+  dialogue: 'turns',
+  prose: 'passages',
+  log: 'lines',
+  search: 'hits',
+  table: 'rows',
+  json: 'rows',
+  jsonl: 'rows',
+};
+
+const nameOf = ({ kind }: Piece): string => unitNames[kind] ?? 'parts';
+
+/** A block without the units that are not kept, and a mark where they stood. Undefined where that gains nothing. */
+export function cutTo(piece: Piece, kept: readonly boolean[], tokenizer: Tokenizer): Cut | undefined {
+  const { id, text } = piece;
+  const gap = gapOf(id, text);
+  const amount = amountOf(piece, kept);
+  const { removed, of, unit } = amount;
+  const notice = `[cut ${id}: ${removed} of ${of} ${unit} left out, at each ${gap}]`;
+  return cutWith(piece, kept, tokenizer, { notice, amount, mark: () => gap, recoverable: false });
+}
+
+/** A block without the runs of units that stand in it before, a mark that says which in the place of each. */
+export function cutRepeats(piece: Piece, tokenizer: Tokenizer): Cut | undefined {
+  const { id, text, units } = piece;
+  const named = new Map<number, string>();
+  const kept = units.map(() => true);
+  for (const { at, first, length } of repeatsOf(text, units)) {
+    const unit = units[first];
+    if (unit === undefined) continue;
+    const mark = `[${id.slice(0, 3)}: ${repeatMark(text, unit, length, nameOf(piece))}]`;
+    const saved = units.slice(at, at + length).reduce((sum, { tokens }) => sum + tokens, 0);
+    if (tokenizer.count(mark) + 1 >= saved) continue;
+    named.set(at, mark);
+    kept.fill(false, at, at + length);
+  }
+  const amount = amountOf(piece, kept);
+  const { removed, of, unit } = amount;
+  const notice = `[cut ${id}: ${removed} of ${of} ${unit} left out, which stand in this text before; each place says which]`;
+  return cutWith(piece, kept, tokenizer, {
+    notice,
+    amount,
+    mark: (from) => named.get(from) ?? gapOf(id, text),
+    recoverable: true,
+  });
+}
+
+/** The same bytes as in the call that a selection comes from; `'whole'` where nothing was cut, undefined where it does not fit. */
+export function recut(piece: Piece, selection: Selection, tokenizer: Tokenizer): Cut | 'whole' | undefined {
+  const kept = keptBy(selection, piece.form, piece.units.length);
+  if (kept === undefined) return undefined;
+  if (kept.every(Boolean)) return selection.digest === digestOf(piece.text) ? 'whole' : undefined;
+  if (piece.units.some(({ fixed }, i) => fixed && kept[i] !== true)) return undefined;
+  const cut = selection.recoverable ? cutRepeats(piece, tokenizer) : cutTo(piece, kept, tokenizer);
+  return cut !== undefined && digestOf(cut.text) === selection.digest ? cut : undefined;
+}
+
+export function wholeSelection({ form, text, units }: Piece): Selection {
+  return selectionOf(
+    form,
+    units.map(() => true),
+    true,
+    digestOf(text),
+  );
+}
+
+type Amount = Omit<Removal, 'id' | 'selection'>;
+
+function amountOf(piece: Piece, kept: readonly boolean[]): Amount {
+  const lost = piece.units.filter((_, i) => kept[i] !== true);
+  return {
+    removed: lost.length,
+    of: piece.units.length,
+    unit: nameOf(piece),
+    tokens: lost.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+}
+
+interface Signs {
+  readonly notice: string;
+  readonly amount: Amount;
+  /** What stands in the place of the units that begin at an index. */
+  readonly mark: (from: number) => string;
+  readonly recoverable: boolean;
+}
+
+function cutWith(
+  piece: Piece,
+  kept: readonly boolean[],
+  tokenizer: Tokenizer,
+  signs: Signs,
+): Cut | undefined {
+  const { notice, amount, mark, recoverable } = signs;
+  const { text: whole, units } = piece;
+  if (amount.removed === 0) return undefined;
+  const lead = whole.startsWith('\n') ? '\n' : '';
+  const text = `${lead}${notice}\n${withMarks(whole, units, kept, mark)}`;
+  if (tokenizer.count(text) >= units.reduce((sum, { tokens }) => sum + tokens, 0)) return undefined;
+  return { text, kept, recoverable, amount };
+}
+
+/** The kept units as they were, and a mark in each gap: on its own line between lines, else within the line. */
+function withMarks(
+  text: string,
+  units: readonly CountedUnit[],
+  kept: readonly boolean[],
+  mark: (from: number) => string,
+): string {
+  let out = '';
+  for (let i = 0; i < units.length; ) {
+    const from = i;
+    while (i < units.length && kept[i] !== true) i++;
+    if (i > from) out += between(out, mark(from), text.charAt((units[i - 1]?.end ?? 0) - 1));
+    const start = units[i]?.start ?? text.length;
+    while (i < units.length && kept[i] === true) i++;
+    out += text.slice(start, units[i - 1]?.end ?? text.length);
+  }
+  return out;
+}
+
+/** `last` is the character that the gap ended with. */
+function between(before: string, mark: string, last: string): string {
+  const lead = before === '' || /\s/.test(before.slice(-1)) ? '' : ' ';
+  return `${lead}${mark}${last === '\n' ? '\n' : ' '}`;
+}

@@ -1,0 +1,88 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { anyDocument, json } from '../../test/documents.ts';
+import { minifyJson } from '../json/minify.ts';
+import { type Form, unitsOf } from './units.ts';
+
+const forms: Form[] = [
+  'prose',
+  'dialogue',
+  'log',
+  'search',
+  'table',
+  'json',
+  'jsonl',
+  'json-tsv',
+  'json-toon',
+  'code',
+];
+const texts = (form: Form, text: string, fixed = false): string[] =>
+  unitsOf(form, text)
+    .filter((unit) => unit.fixed === fixed)
+    .map(({ start, end }) => text.slice(start, end));
+
+test('the units of any text, taken for anything, are the whole text', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyDocument, json.map(minifyJson)), fc.constantFrom(...forms), (text, form) => {
+      const units = unitsOf(form, text);
+      expect(units.map(({ start, end }) => text.slice(start, end)).join('')).toBe(text);
+      expect(units.every(({ start, end }, i) => start === (units[i - 1]?.end ?? 0) && end >= start)).toBe(
+        true,
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+describe('JSON', () => {
+  test('the items of lists, and of long items those within', () => {
+    const long = 'x'.repeat(1500);
+    const text = JSON.stringify({
+      total: 2,
+      rows: [{ id: 1 }, { id: 2, of: ['ab', 'cd', long] }],
+      at: [1, 2, 3],
+    });
+    expect(texts('json', text)).toStrictEqual([
+      '{"id":1},',
+      '"ab",',
+      '"cd",',
+      ...texts('json', text).slice(3),
+    ]);
+    expect(texts('json', text, true)[0]).toBe('{"total":2,"rows":[');
+  });
+
+  test('the lines and sentences of a long string', () => {
+    const page = `First line.\n${'Some words here. '.repeat(30)}\nLast line.`;
+    const found = texts('json', JSON.stringify({ page }));
+    expect(found[0]).toBe('First line.\\n');
+    expect(found[1]).toBe('Some words here. ');
+    expect(found.at(-1)).toBe('Last line.');
+  });
+
+  test('a backslash before n is no line', () => {
+    const page = `${String.raw`C:\new `.repeat(80)}end`;
+    const found = texts('json', JSON.stringify({ page }));
+    expect(found.every((text) => !text.startsWith('ew'))).toBe(true);
+  });
+
+  test('in TOON, the items of lists and the rows of tables', () => {
+    const text =
+      'total: 3\nitems[2]:\n  - id: 1\n    tags[1]: a\n  - id: 2\nrows[2]{a,b}:\n  1,2\n  3,4\nend: 1';
+    expect(texts('json-toon', text)).toStrictEqual([
+      '  - id: 1\n    tags[1]: a\n',
+      '  - id: 2\n',
+      '  1,2\n',
+      '  3,4\n',
+    ]);
+  });
+});
+
+describe('prose', () => {
+  test('lines that each end a sentence are entries; wrapped lines are not', () => {
+    const sentence = 'The gate was closed at noon because the wind had risen to a storm';
+    const entries = Array.from({ length: 5 }, (_, i) => `${sentence} ${i}. It stayed so.`).join('\n');
+    expect(texts('prose', entries)).toHaveLength(5);
+    const wrapped = Array.from({ length: 5 }, () => sentence).join('\n');
+    expect(texts('prose', `${wrapped}.`)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,3 @@
+import { digests } from './fixed.ts';
+
+process.stdout.write(`${JSON.stringify(digests(), null, 2)}\n`);

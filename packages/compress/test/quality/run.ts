@@ -1,0 +1,42 @@
+/**
+ * How often what answers a question survives, on the development sets that the ranking was tuned with: by set and
+ * budget, each tier's percentage, and in brackets the first tier less the last with its interval at 95%.
+ * `node packages/compress/test/quality/run.ts [seed] [conversations] [sets] [tiers]`
+ */
+import { type Case, conversations, hopCases, logCases, needleCases, shapes } from './sets.ts';
+import { interval, type Outcome, outcomesOf, type Subject, shareKept, subjects } from './survival.ts';
+
+const BUDGETS = [0.5, 0.25, 0.1];
+
+const [seed = '1', count = '2', sets = 'lines', only = subjects.join()] = process.argv.slice(2);
+const chosen = sets.split(',');
+const tiers = subjects.filter((subject) => only.split(',').includes(subject));
+const size = Number(count);
+
+const cases: Case[] = [
+  ...conversations(
+    Number(seed),
+    size,
+    chosen.filter((shape) => shape in shapes),
+  ),
+  ...(chosen.includes('needles') ? needleCases(Number(seed), size * 10) : []),
+  ...(chosen.includes('hops') ? hopCases(Number(seed), size * 10) : []),
+  ...(chosen.includes('logs') ? logCases(Number(seed), size * 10) : []),
+];
+
+const percent = (value: number): string => (value * 100).toFixed(1);
+
+function cell(all: readonly Outcome[]): string {
+  const of = (subject: Subject | undefined): Outcome[] => all.filter((one) => one.subject === subject);
+  const rates = tiers.map((tier) => percent(shareKept(of(tier))).padStart(5));
+  const [difference, low, high] = interval(of(tiers[0]), of(tiers.at(-1)));
+  const used = of(tiers[0]).map(({ used }) => used);
+  return `${rates.join(' ')} (${percent(difference)} [${percent(low)}, ${percent(high)}]) used ${percent(Math.min(...used))} to ${percent(Math.max(...used))}`;
+}
+
+const outcomes = BUDGETS.map((budget) => outcomesOf(cases, tiers, budget));
+process.stdout.write(`${BUDGETS.join(' | ')}: ${tiers.join(', ')}\n`);
+for (const set of new Set(cases.map((one) => one.set))) {
+  const cells = outcomes.map((all) => cell(all.filter((one) => one.set === set)));
+  process.stdout.write(`${set.padEnd(22)} ${cells.join(' | ')}\n`);
+}

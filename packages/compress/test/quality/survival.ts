@@ -1,0 +1,58 @@
+import { compress, tokenizerFor } from '../../src/index.ts';
+import { outsideBm25 } from './outside.ts';
+import { generator } from './random.ts';
+import type { Case } from './sets.ts';
+
+/** What is measured: our tiers, and the baseline as others would write it. */
+export const subjects = ['extractive', 'bm25', 'outside'] as const;
+export type Subject = (typeof subjects)[number];
+
+export interface Outcome {
+  readonly set: string;
+  readonly fact: string;
+  readonly subject: Subject;
+  /** Whether all that answers the question is left, to the character. */
+  readonly kept: boolean;
+  /** The part of the budget that was used. */
+  readonly used: number;
+}
+
+const tokenizer = tokenizerFor();
+
+export function outcomesOf(cases: readonly Case[], of: readonly Subject[], budget: number): Outcome[] {
+  return cases.flatMap((one) => of.map((subject) => outcome(one, subject, budget)));
+}
+
+function outcome({ set, fact, messages, query, gold }: Case, subject: Subject, budget: number): Outcome {
+  const whole = messages.map(({ content }) => content as string);
+  const allowed = Math.floor(whole.reduce((sum, text) => sum + tokenizer.count(text), 0) * budget);
+  const left =
+    subject === 'outside'
+      ? [outsideBm25(whole[0] ?? '', query, allowed - tokenizer.count(query), tokenizer), query]
+      : compress(messages, { tier: subject, budget, query, tokenizer }).messages.map(
+          ({ content }) => content as string,
+        );
+  const used = left.reduce((sum, text) => sum + tokenizer.count(text), 0) / allowed;
+  return { set, fact, subject, kept: gold.every((text) => left.some((one) => one.includes(text))), used };
+}
+
+export function shareKept(outcomes: readonly Outcome[]): number {
+  return outcomes.filter(({ kept }) => kept).length / outcomes.length;
+}
+
+const DRAWS = 1000;
+
+/** How much more `a` keeps than `b`, and the interval of that at 95%: paired by fact, facts drawn again and again. */
+export function interval(a: readonly Outcome[], b: readonly Outcome[]): [number, number, number] {
+  const others = Map.groupBy(b, ({ fact }) => fact);
+  const differences = [...Map.groupBy(a, ({ fact }) => fact)].map(
+    ([fact, own]) => shareKept(own) - shareKept(others.get(fact) ?? []),
+  );
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const random = generator(7);
+  const draws = Array.from({ length: DRAWS }, () =>
+    mean(differences.map(() => differences[Math.floor(random() * differences.length)] ?? 0)),
+  ).sort((x, y) => x - y);
+  return [mean(differences), draws[DRAWS * 0.025] ?? 0, draws[DRAWS * 0.975] ?? 0];
+}

@@ -1,0 +1,88 @@
+import type { Signer } from '../ed25519/signer.ts';
+import { toBase64url } from '../encoding/base64url.ts';
+import { utf8 } from '../encoding/bytes.ts';
+import { canonicalize } from '../json/canonical.ts';
+import { copyJson } from '../json/copy.ts';
+import type { JsonObject } from '../json/types.ts';
+import { formatTimestamp, secondsOf } from '../time.ts';
+import { type Family, withoutUnsigned } from './family.ts';
+import { bytes32, constant, did, keyId, object, oneOf, signature, timestamp } from './shape.ts';
+
+const BENCHMARK_TYPE = 'svc-benchmark-v1';
+
+/** The documents of a benchmark: the summary, and what it sums up. */
+export const BENCHMARK_NODES = ['benchmark', 'semantic', 'temporal', 'modality'] as const;
+export type BenchmarkNode = (typeof BENCHMARK_NODES)[number];
+
+const benchmarkShape = object({
+  type: constant(BENCHMARK_TYPE),
+  node: oneOf(...BENCHMARK_NODES),
+  issued_at: timestamp,
+  issuer_did: did,
+  issuer_pubkey: bytes32,
+  key_id: keyId,
+  sig_b64u: signature,
+});
+
+interface BenchmarkDocument extends JsonObject {
+  node: BenchmarkNode;
+  issued_at: string;
+  issuer_did: string;
+  issuer_pubkey: string;
+  key_id: string;
+  sig_b64u: string;
+}
+
+/** What a service measured of itself, signed with a key that signs nothing else (spec/benchmark.md). */
+export const benchmark: Family = {
+  name: 'benchmark',
+  keyPurpose: 'benchmark',
+  recognises: (document) => document.type === BENCHMARK_TYPE,
+  shape: (document) => benchmarkShape(document, ''),
+  claims(document) {
+    const { node, key_id, issuer_pubkey, issuer_did, issued_at, sig_b64u } = document as BenchmarkDocument;
+    return {
+      receiptId: `benchmark/${node}`,
+      profile: node,
+      keyId: key_id,
+      issuerPublicKey: issuer_pubkey,
+      issuerDid: issuer_did,
+      issuerVerified: null,
+      issuedAt: secondsOf(issued_at),
+      signature: sig_b64u,
+    };
+  },
+  signed(document) {
+    const { sig_b64u: _signature, ...signed } = withoutUnsigned(document);
+    return signed;
+  },
+  signatureMembers: ({ sig_b64u }) => ({ sig_b64u: sig_b64u ?? null }),
+  anchored: withoutUnsigned,
+  counterSignatures: () => [],
+  rules: () => [],
+};
+
+/**
+ * Signs a node of a benchmark.
+ * @param content everything it says but `type`, `node` and who signed it when
+ * @param issuance whose key it is, and the time in Unix milliseconds
+ * @returns its JCS text
+ */
+export async function signBenchmark(
+  node: BenchmarkNode,
+  content: JsonObject,
+  issuance: { readonly did: string; readonly issuedAt: number },
+  signer: Signer,
+): Promise<string> {
+  const body = copyJson({
+    ...content,
+    type: BENCHMARK_TYPE,
+    node,
+    issued_at: formatTimestamp(issuance.issuedAt),
+    issuer_did: issuance.did,
+    issuer_pubkey: toBase64url(signer.publicKey),
+    key_id: signer.keyId,
+  }) as JsonObject;
+  const sig_b64u = toBase64url(await signer.sign(utf8(canonicalize(body))));
+  return canonicalize({ ...body, sig_b64u });
+}

@@ -1,0 +1,24 @@
+import type { BenchmarkNode, JsonObject } from '@tallystick/core';
+import file from './results.json' with { type: 'json' };
+
+/** One part of the benchmark, as `spec/benchmark.md` describes it. */
+interface NodeResults extends JsonObject {
+  readonly about: string;
+  readonly tiers: JsonObject[];
+  readonly paired: JsonObject[];
+}
+
+export type PartName = Exclude<BenchmarkNode, 'benchmark'>;
+
+/** What `npm run benchmark` wrote. */
+interface Results {
+  readonly version: number;
+  readonly corpus: JsonObject;
+  readonly command: string;
+  readonly generated_with: JsonObject;
+  readonly nodes: Readonly<Record<PartName, NodeResults>>;
+  readonly peers: JsonObject[];
+}
+
+// The script that writes the file is typed; JSON has no types of its own that would fit.
+export const results = file as unknown as Results;

@@ -1,0 +1,203 @@
+import type { Logger } from 'pino';
+import type { CompressionStore } from '../../store/compression-store.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { ComputeMetrics } from '../metrics.ts';
+import type { Compressed, Compressor } from '../pipeline/compressor.ts';
+import { asText, objectsOf } from '../providers/members.ts';
+import type { ChatBody } from '../types.ts';
+import { CACHE_MINIMUM } from './cache-minimum.ts';
+import { cacheWorth, modelsMeant } from './cache-worth.ts';
+import { ALL, Conversations, type Remembered, type Sent, sentNow } from './conversations.ts';
+import { lengthOf, materialOf, sentBefore } from './messages.ts';
+import type { CompressionOptions } from './options.ts';
+import { isWorthNoting, mayGain } from './screen.ts';
+import type { CompressionResult, CompressionTask } from './task.ts';
+import { CompressionThread } from './thread.ts';
+import { type Conversation, nameOf, UncutNotes } from './uncut-notes.ts';
+
+/** UTF-16 units from which on a prompt has a thread of its own kind, so that short ones don't wait behind it. */
+const LONG = 400_000;
+const SPARED = `The first ${CACHE_MINIMUM} tokens go out as they came: from there on the provider caches, which would save more.`;
+const RECOVERABLE =
+  'Without svc.retrieve only what the prompt repeats is cut, so more is left than the budget.';
+const TOOLLESS =
+  'No model that is meant takes tools, so svc_retrieve was not added: only what the prompt repeats is cut, and more is left than the budget.';
+/** As of `compress`. */
+const DEFAULT_SHARE = 0.5;
+const NOTHING_SENT: Sent = { plain: 0, whole: 0 };
+const FAILED = 'The prompt could not be compressed just now and went out as it came.';
+
+interface Means {
+  readonly store: CompressionStore;
+  readonly catalogue: Catalogue;
+  readonly metrics: Pick<ComputeMetrics, 'compressed'>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+export function createCompressor({ store, catalogue, metrics, clock, logger }: Means): Compressor {
+  const conversations = new Conversations(store, clock);
+  const done = (seconds: number): void => metrics.compressed(seconds);
+  const threads = { short: new CompressionThread(done), long: new CompressionThread(done) };
+  const run = (task: CompressionTask): Promise<CompressionResult> =>
+    (lengthOf(task.messages) > LONG ? threads.long : threads.short).run(task);
+  const uncut = new UncutNotes(conversations, logger);
+
+  const untouched = (body: ChatBody, note: string | null = null): Compressed => ({
+    body,
+    compression: null,
+    note,
+  });
+
+  const taskOf = (conversation: Conversation, remembered: Remembered, sent: Sent): CompressionTask => {
+    const { messages, options, fit, account, body } = conversation;
+    const extractive = options.tier === 'extractive' || fit !== undefined;
+    return {
+      messages,
+      tier: extractive ? 'extractive' : 'lossless',
+      budget: fit ?? options.budget,
+      retrieve: options.retrieve,
+      // The router counts so.
+      encoding: fit === undefined ? encodingOf(catalogue, body) : 'o200k_base',
+      cacheWorth: cacheWorth(modelsMeant(catalogue, body)),
+      account,
+      plain: sent.plain,
+      whole: extractive ? sent.whole : ALL,
+      sent: conversation.sent,
+      notes: remembered.blocks,
+      binding: false,
+      query: null,
+    };
+  };
+
+  /** Cuts, or leaves, each block as it went before; what is new is written down before it is sent. */
+  const cut = async (conversation: Conversation): Promise<Compressed> => {
+    const { account, dry = false, fit } = conversation;
+    const name = nameOf(conversation);
+    const remembered = await conversations.recall(account, name);
+    const { sent: before, blocks } = remembered;
+    // Where nothing else fits, also what went out whole may be cut.
+    const sent = fit === undefined ? sentNow('extractive', before, conversation.sent) : NOTHING_SENT;
+    const task = taskOf(conversation, remembered, sent);
+    uncut.forget(conversation);
+    let result = await run(task);
+    if (fit !== undefined && result.tokensAfter > fit) result = await cutAnew(task, fit, blocks);
+    if (dry) return compressedBy(conversation, result, false);
+    const standing = await conversations.remember(account, name, { now: sent, before }, result.notes);
+    if (result.notes.some(({ key, value }) => standing.get(key) !== value))
+      result = await run({ ...task, notes: standing, binding: true });
+    return compressedBy(conversation, result, false);
+  };
+
+  /** What went before is too long by now: its form can't be kept. Leaves room, so that the next call can keep this one. */
+  const cutAnew = async (
+    task: CompressionTask,
+    fit: number,
+    blocks: ReadonlyMap<string, string>,
+  ): Promise<CompressionResult> => {
+    const budget = Math.floor((fit * 3) / 4);
+    const result = await run({ ...task, budget, sent: 0, notes: new Map() });
+    const notes = result.notes.map((note) => ({ ...note, replaces: blocks.get(note.key) ?? null }));
+    return { ...result, notes };
+  };
+
+  const encode = async (conversation: Conversation): Promise<Compressed> => {
+    const { account } = conversation;
+    const nothing: Remembered = { sent: null, blocks: new Map() };
+    const remembered =
+      conversation.sent === 0 ? nothing : await conversations.recall(account, nameOf(conversation));
+    const sent = sentNow('lossless', remembered.sent, conversation.sent);
+    const result = await run(taskOf(conversation, remembered, sent));
+    const changed = (remembered.sent?.whole ?? ALL) < conversation.sent && remembered.blocks.size > 0;
+    return compressedBy(conversation, result, changed);
+  };
+
+  return {
+    async compress(request) {
+      const { body, options, fit } = request;
+      const messages = objectsOf(body['messages']);
+      const cuts = options.tier !== 'off' && (options.tier === 'extractive' || fit !== undefined);
+      const works = cuts
+        ? messages.some((message) => materialOf(message).length > 0)
+        : options.tier !== 'off' && mayGain(messages);
+      if (!works && !isWorthNoting(messages)) return untouched(body);
+      const conversation = { ...request, messages, sent: sentBefore(messages) };
+      if (!cuts && request.dry !== true) uncut.note(conversation);
+      if (!works) return untouched(body);
+      try {
+        return await (cuts ? cut(conversation) : encode(conversation));
+      } catch (error) {
+        logger.error({ err: error }, 'a prompt could not be compressed');
+        return untouched(body, FAILED);
+      }
+    },
+    async excerpt({ text, query, maxTokens, account }) {
+      // A token is a character at least, but for scripts that few vocabularies know.
+      if (text.length <= maxTokens) return text;
+      const messages = [{ role: 'tool', content: text }];
+      const nothing = { plain: 0, whole: 0, sent: 0, notes: new Map<string, string>(), binding: false };
+      const task: CompressionTask = {
+        messages,
+        tier: 'extractive',
+        budget: maxTokens,
+        retrieve: true,
+        encoding: 'o200k_base',
+        cacheWorth: 0,
+        account,
+        query,
+        ...nothing,
+      };
+      const { changed, removed } = await run(task);
+      const [[, cut] = []] = changed;
+      return removed.length === 0 ? text : (asText(cut?.['content']) ?? text);
+    },
+    async close() {
+      await uncut.close();
+      await Promise.all([threads.short.close(), threads.long.close()]);
+    },
+  };
+}
+
+function compressedBy(
+  { body, messages, sent, options, fit }: Conversation,
+  result: CompressionResult,
+  changed: boolean,
+): Compressed {
+  const { before, after, tokenizer, estimate, tokensBefore, tokensAfter, methods, removed, spared } = result;
+  const replaced = new Map(result.changed);
+  return {
+    body:
+      replaced.size === 0
+        ? body
+        : { ...body, messages: messages.map((message, index) => replaced.get(index) ?? message) },
+    compression: {
+      tokenizer,
+      estimate,
+      tokensBefore,
+      tokensAfter,
+      methods,
+      removed,
+      layout: { before, after, sent, changed },
+    },
+    note: spared ? SPARED : fit === undefined ? shortOf(options, result) : null,
+  };
+}
+
+/** Why more is left than the budget; null where it is not. */
+function shortOf(
+  { tier, budget, retrieve, toolless }: CompressionOptions,
+  { tokensBefore, tokensAfter }: CompressionResult,
+): string | null {
+  if (tier !== 'extractive' || retrieve) return null;
+  const share = budget ?? DEFAULT_SHARE;
+  if (tokensAfter <= (share < 1 ? tokensBefore * share : share)) return null;
+  return toolless ? TOOLLESS : RECOVERABLE;
+}
+
+/** The encoding of the model that is asked for; of several, or of one whose encoding is not public, o200k. */
+function encodingOf(catalogue: Catalogue, { model }: ChatBody): string {
+  const found = typeof model === 'string' ? catalogue.find(model) : null;
+  if (found === null) return 'o200k_base';
+  return found.tokenizer === 'estimate' ? found.id : `${found.tokenizer}_base`;
+}

@@ -1,0 +1,34 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import { objectsOf } from '../providers/members.ts';
+
+/** Users' texts are instructions until they are this long, in UTF-16 units: as `compress` has it. */
+const MIN_PASTE = 600;
+
+/** The texts of a message that compression may touch, were it not for cache breakpoints. */
+export function materialOf(message: JsonObject): string[] {
+  const { role } = message;
+  if (role !== 'tool' && role !== 'function' && role !== 'user') return [];
+  const texts = contentsOf(message['content']);
+  return role === 'user' ? texts.filter((text) => text.length >= MIN_PASTE) : texts;
+}
+
+export function contentsOf(content: JsonValue | undefined): string[] {
+  if (typeof content === 'string') return [content];
+  return objectsOf(content).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+}
+
+/** UTF-16 units of all that is said. */
+export function lengthOf(messages: readonly JsonObject[]): number {
+  return messages.reduce(
+    (sum, { content }) => contentsOf(content).reduce((own, text) => own + text.length, sum),
+    0,
+  );
+}
+
+/** How many messages of a conversation went out in calls before this one: those that came before an answer. */
+export function sentBefore(messages: readonly JsonObject[]): number {
+  return Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role === 'assistant'),
+  );
+}

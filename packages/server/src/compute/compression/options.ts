@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi';
+
+export const TIERS = ['off', 'lossless', 'extractive'] as const;
+export type RequestTier = (typeof TIERS)[number];
+
+/** How a caller wants its prompt compressed. */
+export interface CompressionOptions {
+  readonly tier: RequestTier;
+  /** Tokens, or a share below 1; null for half. */
+  readonly budget: number | null;
+  /** Whether the tool `svc_retrieve` is added. */
+  readonly retrieve: boolean;
+  /** Whether it was allowed, but no model that may be meant takes tools. */
+  readonly toolless: boolean;
+}
+
+/** Members of `svc`. */
+export const compressionMembers = {
+  compression: z.enum(TIERS).optional().openapi({
+    description:
+      'What may be done to the prompt: nothing; what can be undone, such as JSON without white space (the default); or cutting what the question needs least.',
+    default: 'lossless',
+  }),
+  budget: z
+    .number()
+    .positive()
+    .max(100_000_000)
+    .refine((budget) => budget < 1 || Number.isInteger(budget), 'Not a number of tokens, or a share below 1')
+    .optional()
+    .openapi({
+      description: 'For `extractive`: tokens that may be left of the messages, or below 1 the share of them.',
+      default: 0.5,
+    }),
+  retrieve: z.boolean().optional().openapi({
+    description:
+      'Whether the tool `svc_retrieve` is added, by which a model gets back what was cut. The service answers it. Without it only repetition is cut.',
+    default: false,
+  }),
+};
+
+export function readCompression(
+  svc: {
+    compression?: RequestTier | undefined;
+    budget?: number | undefined;
+    retrieve?: boolean | undefined;
+  } = {},
+  takesTools = true,
+): CompressionOptions {
+  const allowed = svc.retrieve ?? false;
+  return {
+    tier: svc.compression ?? 'lossless',
+    budget: svc.budget ?? null,
+    retrieve: allowed && takesTools,
+    toolless: allowed && !takesTools,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Compressed, Tokenizer } from '@tallystick/compress';
+import type { JsonObject } from '@tallystick/core';
+import { asObject, asText, objectsOf } from '../providers/members.ts';
+import { contentsOf } from './messages.ts';
+import type { CompressionResult, CompressionTask } from './task.ts';
+
+/** What is told of a conversation that was compressed, with what it changed and nothing else of it. */
+export function resultOf(
+  { messages, retrieve, plain }: CompressionTask,
+  { messages: out, account, blocks }: Compressed,
+  tokenizer: Tokenizer,
+  notes: CompressionResult['notes'],
+): CompressionResult {
+  const changed: [number, JsonObject][] = [];
+  const before: number[] = [];
+  const after: number[] = [];
+  for (const [index, message] of messages.entries()) {
+    const sent = out[index] as unknown as JsonObject;
+    const texts = tokensOf(message, tokenizer);
+    const touched = index >= plain && sent !== message;
+    if (touched) changed.push([index, sent]);
+    before.push(texts);
+    after.push(touched ? tokensOf(sent, tokenizer) : texts);
+  }
+  return {
+    changed,
+    tokenizer: account.tokenizer,
+    estimate: account.estimate,
+    tokensBefore: account.tokens_before,
+    tokensAfter: account.tokens_after,
+    methods: account.methods,
+    removed: blocks.flatMap(({ removed, original }) =>
+      removed === null
+        ? []
+        : [
+            {
+              id: removed.id,
+              removed: removed.removed,
+              of: removed.of,
+              unit: removed.unit,
+              tokens: removed.tokens,
+              original: retrieve ? original : null,
+            },
+          ],
+    ),
+    spared: false,
+    before,
+    after,
+    notes,
+  };
+}
+
+function tokensOf(message: JsonObject, tokenizer: Tokenizer): number {
+  return textsOf(message).reduce((sum, text) => sum + tokenizer.count(text), 0);
+}
+
+function textsOf({ content, tool_calls: calls }: JsonObject): string[] {
+  const called = objectsOf(calls).flatMap((call) => {
+    const { name, arguments: given } = asObject(call['function']) ?? {};
+    return [asText(name) ?? '', asText(given) ?? ''];
+  });
+  return [...contentsOf(content), ...called];
+}

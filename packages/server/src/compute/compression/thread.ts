@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import type { CompressionResult, CompressionTask } from './task.ts';
+import type { Failure, Job, Outcome } from './worker.ts';
+
+/** Calls that wait beyond these are turned away. */
+const MAX_WAITING = 256;
+const IDLE_MS = 600_000;
+
+/**
+ * Compression in a thread of its own: reading the vocabulary takes most of a second and a million tokens take another,
+ * in which nothing else would be answered. It starts with the first task, and ends when none has come for a while.
+ */
+export class CompressionThread {
+  readonly #idleMs: number;
+  readonly #onDone: (seconds: number) => void;
+  readonly #waiting = new Map<number, (result: CompressionResult | Failure) => void>();
+  #worker: Worker | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #jobs = 0;
+
+  /** @param onDone told how long a task took */
+  constructor(onDone: (seconds: number) => void, idleMs = IDLE_MS) {
+    this.#onDone = onDone;
+    this.#idleMs = idleMs;
+  }
+
+  /** @throws Error where it could not be done */
+  async run(task: CompressionTask): Promise<CompressionResult> {
+    if (this.#waiting.size >= MAX_WAITING) throw new Error('compression: too many prompts wait');
+    const worker = this.#open();
+    clearTimeout(this.#idle);
+    worker.ref();
+    const id = this.#jobs++;
+    const result = await new Promise<CompressionResult | Failure>((resolve) => {
+      this.#waiting.set(id, resolve);
+      worker.postMessage({ id, task } satisfies Job, []);
+    });
+    if ('failure' in result) throw new Error(`compression: ${result.failure}`);
+    return result;
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === null) return;
+    this.#lost(worker);
+    await worker.terminate();
+  }
+
+  #open(): Worker {
+    if (this.#worker !== null) return this.#worker;
+    // From source the file is TypeScript, built it is JavaScript.
+    const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
+    const worker = new Worker(new URL(file, import.meta.url));
+    worker.on('message', (outcome: Outcome) => this.#settle(outcome));
+    const lost = (): void => this.#lost(worker);
+    worker.on('error', lost);
+    worker.on('exit', lost);
+    this.#worker = worker;
+    return worker;
+  }
+
+  #settle({ id, result, seconds }: Outcome): void {
+    this.#onDone(seconds);
+    this.#waiting.get(id)?.(result);
+    this.#waiting.delete(id);
+    if (this.#waiting.size > 0) return;
+    this.#worker?.unref();
+    this.#idle = setTimeout(() => void this.close(), this.#idleMs).unref();
+  }
+
+  /** What waited for it fails; the next task starts another. */
+  #lost(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    clearTimeout(this.#idle);
+    for (const settle of this.#waiting.values()) settle({ failure: 'the thread ended' });
+    this.#waiting.clear();
+  }
+}

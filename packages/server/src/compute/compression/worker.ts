@@ -1,0 +1,37 @@
+import { parentPort } from 'node:worker_threads';
+import type { CompressionResult, CompressionTask } from './task.ts';
+import { work } from './work.ts';
+
+export interface Job {
+  readonly id: number;
+  readonly task: CompressionTask;
+}
+
+/** Why a task failed, for the log. */
+export interface Failure {
+  readonly failure: string;
+}
+
+export interface Outcome {
+  readonly id: number;
+  readonly result: CompressionResult | Failure;
+  /** That it took. */
+  readonly seconds: number;
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  port.on('message', ({ id, task }: Job) => {
+    const from = performance.now();
+    const result = attempt(task);
+    port.postMessage({ id, result, seconds: (performance.now() - from) / 1000 } satisfies Outcome);
+  });
+}
+
+function attempt(task: CompressionTask): CompressionResult | Failure {
+  try {
+    return work(task);
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : 'unknown' };
+  }
+}

@@ -1,0 +1,108 @@
+import type { Dust } from '../../store/ledger-store.ts';
+import { CACHE_MINIMUM, CACHE_STEP } from '../compression/cache-minimum.ts';
+import type { Layout } from '../pipeline/compressor.ts';
+import type { Usage } from '../types.ts';
+import type { TokenPrices } from './pricing.ts';
+
+/** What compression spared a caller, at the prices that its tokens would have had. */
+export interface Saving {
+  readonly gross: Dust;
+  /** What it may have cost of the provider's cache. */
+  readonly lostCache: Dust;
+  readonly lostCacheTokens: number;
+}
+
+/**
+ * The worth of what was taken out. A token that would have been read from the provider's cache is worth the price of
+ * that and no more, one that would have been written to it the price of writing. Where in the prompt the provider's
+ * counts lie is known to a message: one that may lie on either side has the lesser price, in the payer's favour.
+ *
+ * Since the bytes before the newest messages are those of the calls before, a cache that holds them is hit as it would
+ * have been. Not so where it begins at a size that only the longer prompt has, or is read in steps, or where the
+ * caller took a tier back: what that may have cost is `lostCache`.
+ */
+export function savingOf(price: TokenPrices, usage: Usage, layout: Layout): Saving {
+  const at = positionsOf(usage, layout);
+  const zones = zonesOf(price, usage);
+  const worth = worthOf(usage, layout);
+  const unread = usage.cacheWriteTokens === undefined ? price.inputPerMTok : price.cacheWritePerMTok;
+  let gross = 0n;
+  for (const [index, before] of layout.before.entries()) {
+    const after = layout.after[index] ?? before;
+    if (after >= before) continue;
+    const { start, end } = at[index] ?? { start: 0, end: 0 };
+    gross += BigInt(Math.floor((before - after) * worth)) * cheapest(zones, start, end);
+  }
+  const dearer = unread - price.cacheReadPerMTok;
+  const lostCacheTokens = gross > 0n && dearer > 0n ? lostTokens(usage, layout) : 0;
+  return { gross, lostCache: BigInt(lostCacheTokens) * dearer, lostCacheTokens };
+}
+
+/** Below this share of what is counted here a provider's count says nothing of how it counts. */
+const LEAST_PLAUSIBLE = 0.5;
+
+/** What a token as counted here is in the provider's: it is billed by those. */
+function worthOf({ promptTokens }: Usage, { after }: Layout): number {
+  const { scale } = fitTo(promptTokens, after);
+  return scale < LEAST_PLAUSIBLE ? 1 : scale;
+}
+
+interface Span {
+  /** In tokens of the provider; no greater, and no less, than where the message is. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where each message is: what the provider counts beside the texts, such as tools, may stand before or between. */
+function positionsOf({ promptTokens }: Usage, { after, sent }: Layout): Span[] {
+  const { scale, beside } = fitTo(promptTokens, after);
+  let passed = 0;
+  return after.map((tokens, index) => {
+    const start = passed * scale;
+    passed += tokens;
+    const end = passed * scale + beside;
+    // What is new stands behind all that went before, and behind the tools. What went before may stand in a step of
+    // the cache that the longer prompt fills and this one does not.
+    const early = Math.max(0, start - CACHE_STEP);
+    return { start: index < sent ? early : Math.floor(start + beside), end: Math.ceil(end) };
+  });
+}
+
+function fitTo(promptTokens: number, after: readonly number[]): { scale: number; beside: number } {
+  const counted = sum(after);
+  if (counted === 0) return { scale: 1, beside: promptTokens };
+  return { scale: Math.min(1, promptTokens / counted), beside: Math.max(0, promptTokens - counted) };
+}
+
+interface Zone extends Span {
+  readonly price: bigint;
+}
+
+/** What is read from the cache comes first, then what is written to it. */
+function zonesOf(price: TokenPrices, { cachedTokens: read, cacheWriteTokens = 0 }: Usage): Zone[] {
+  const written = read + cacheWriteTokens;
+  return [
+    { start: 0, end: read, price: price.cacheReadPerMTok },
+    { start: read, end: written, price: price.cacheWritePerMTok },
+    { start: written, end: Number.POSITIVE_INFINITY, price: price.inputPerMTok },
+  ].filter(({ start, end }) => end > start);
+}
+
+function cheapest(zones: readonly Zone[], start: number, end: number): bigint {
+  const touched = zones.filter((zone) => zone.start < Math.max(end, start + 1) && zone.end > start);
+  return touched.reduce((least, { price }) => (price < least ? price : least), touched[0]?.price ?? 0n);
+}
+
+function lostTokens({ promptTokens, cachedTokens }: Usage, { before, after, sent, changed }: Layout): number {
+  const { scale, beside } = fitTo(promptTokens, after);
+  const held = Math.floor(sum(after.slice(0, sent)) * scale);
+  const uncompressed = Math.ceil(sum(before.slice(0, sent)) * scale + beside);
+  if (sum(before.slice(0, sent)) === sum(after.slice(0, sent)) && !changed) return 0;
+  if (changed) return Math.max(0, uncompressed - cachedTokens);
+  if (cachedTokens === 0) return held < CACHE_MINIMUM && uncompressed >= CACHE_MINIMUM ? uncompressed : 0;
+  return Math.min(CACHE_STEP - 1, Math.max(0, held - cachedTokens));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,56 @@
+import { TallyError } from '@tallystick/core';
+import type { Model } from '../catalogue/catalogue.ts';
+import { AUTO } from '../router/decide.ts';
+import type { ChatRequest } from './chat-request.ts';
+import type { Compressed, ToCompress } from './compressor.ts';
+import type { PipelineContext } from './context.ts';
+import { promptOf } from './token-bound.ts';
+import { countPrompt } from './token-count.ts';
+
+/** Contexts that are tried, the largest first: models differ in more than that. */
+const MAX_TRIES = 3;
+/** What tokenizers may differ by, in percent. */
+const MARGIN_PERCENT = 2;
+
+/**
+ * Cuts a prompt that no model reads until one does: what the question needs least where the model can ask for it, else
+ * only what is repeated. Null where that is not enough, or where the caller allows neither.
+ * @param route throws context_too_long where no model reads what is left
+ */
+export async function fitToContext<T>(
+  { catalogue, compressor }: Pick<PipelineContext, 'catalogue' | 'compressor'>,
+  request: ChatRequest,
+  wanted: ToCompress,
+  route: (compressed: Compressed) => Promise<T>,
+): Promise<T | null> {
+  const { tier, retrieve } = request.compression;
+  if (tier === 'off' || (tier === 'lossless' && !retrieve)) return null;
+  const { texts, extraTokens } = promptOf({ ...request.body, messages: [] });
+  const messages = request.raw['messages'];
+  const beside = promptOf({ messages: messages ?? [] }).extraTokens;
+  const fixed = beside + (await countPrompt({ texts, extraTokens }, 'o200k'));
+  for (const room of roomsOf(catalogue.models, request).slice(0, MAX_TRIES)) {
+    const fit = Math.floor((room * (100 - MARGIN_PERCENT)) / 100) - fixed;
+    if (fit <= 0) return null;
+    const compressed = await compressor.compress({ ...wanted, fit });
+    if ((compressed.compression?.tokensAfter ?? Number.POSITIVE_INFINITY) > fit) return null;
+    try {
+      return await route({ ...compressed, note: NOTE });
+    } catch (error) {
+      if (!(error instanceof TallyError && error.code === 'context_too_long')) throw error;
+    }
+  }
+  return null;
+}
+
+const NOTE = 'No model here reads that much, so more was cut than asked for.';
+
+/** Tokens that prompts may have, of the models that may be meant, the most first. */
+function roomsOf(models: readonly Model[], { model: asked, maxOutput }: ChatRequest): number[] {
+  const meant = models.filter(
+    ({ id, upstreamModel, kind }) =>
+      kind === 'chat' && (asked === AUTO || asked === id || asked === upstreamModel),
+  );
+  const rooms = meant.map((model) => model.context - Math.min(model.maxOutput, maxOutput ?? 0));
+  return [...new Set(rooms)].sort((a, b) => b - a);
+}

@@ -1,0 +1,170 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import { RETRIEVE } from '../compression/retrieve-tool.ts';
+import { asObject, asText, objectsOf } from '../providers/members.ts';
+import { ProviderError, type StreamChunk } from '../providers/provider.ts';
+import { formatUsage, isUsageChunk, readUsage } from '../providers/usage.ts';
+import type { Usage } from '../types.ts';
+import type { Retrieval } from './retrieval.ts';
+import { totalOf } from './rounds.ts';
+
+type Chunks = AsyncIterable<StreamChunk>;
+
+/** A tool call as its pieces make it up. */
+interface Gathered {
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+  /** Its index among the caller's own; null for `svc_retrieve`. */
+  readonly shown: number | null;
+}
+
+/**
+ * The stream that the caller is given: without the calls of `svc_retrieve`, which are answered, and with what the model
+ * says then. Everything else passes at once, to the byte while nothing was withheld. Ends with one chunk of the usage
+ * of all rounds.
+ */
+export async function* retrieveStream(retrieval: Retrieval, first: Chunks): AsyncGenerator<StreamChunk> {
+  let head: JsonObject | null = null;
+  let answer = first;
+  for (;;) {
+    const round = new Round(head);
+    for await (const chunk of answer) yield* round.pass(chunk);
+    head ??= round.head;
+    const goesOn = round.isHidden && retrieval.mayGoOn;
+    if (!goesOn) {
+      retrieval.usage = round.usage;
+      if (round.isHidden) yield round.end();
+      if (round.usageChunk !== null) yield withTotal(round.usageChunk, retrieval, head);
+      return;
+    }
+    const next = await retrieval.goOn(round.turn(), round.usage, () => round.said);
+    if (next.kind === 'complete') throw new ProviderError('bad_answer', 'no stream');
+    answer = next.chunks;
+  }
+}
+
+/** One stream of a provider. */
+class Round {
+  /** Of the first round, whose name the later ones go by; null in the first itself. */
+  readonly #before: JsonObject | null;
+  readonly #calls = new Map<number, Gathered>();
+  #head: JsonObject = {};
+  #text = '';
+  usage: Usage | null = null;
+  usageChunk: StreamChunk | null = null;
+
+  constructor(before: JsonObject | null) {
+    this.#before = before;
+  }
+
+  get head(): JsonObject {
+    return this.#before ?? this.#head;
+  }
+
+  /** Whether the model asked for nothing but what was cut. */
+  get isHidden(): boolean {
+    const calls = [...this.#calls.values()];
+    return calls.length > 0 && calls.every(({ shown }) => shown === null);
+  }
+
+  get said(): string {
+    return [this.#text, ...[...this.#calls.values()].flatMap((call) => [call.name, call.arguments])].join('');
+  }
+
+  /** What the caller gets of a chunk. */
+  *pass(chunk: StreamChunk): Generator<StreamChunk> {
+    const { json } = chunk;
+    if (Object.keys(this.#head).length === 0) this.#head = json;
+    if (asObject(json['usage']) !== null) this.usage = readUsage(json['usage']);
+    if (isUsageChunk(json)) {
+      this.usageChunk = chunk;
+      return;
+    }
+    const [choice] = objectsOf(json['choices']);
+    const delta = asObject(choice?.['delta']);
+    if (choice === undefined || delta === null) {
+      yield chunk;
+      return;
+    }
+    this.#text += asText(delta['content']) ?? '';
+    const shown = this.#shownOf(delta, choice['finish_reason'] ?? null);
+    if (shown === null) return;
+    if (shown === 'whole' && this.#before === null) yield chunk;
+    else yield this.#rewritten(json, choice, shown === 'whole' ? delta : shown);
+  }
+
+  /** The end of an answer that may ask no more. */
+  end(): StreamChunk {
+    return this.#rewritten(this.#head, { index: 0, finish_reason: 'stop' }, {});
+  }
+
+  /** What the model said, as a message. */
+  turn(): JsonObject {
+    return {
+      role: 'assistant',
+      content: this.#text === '' ? null : this.#text,
+      tool_calls: [...this.#calls.values()].map(({ id, name, arguments: given }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: given },
+      })),
+    };
+  }
+
+  /** The delta that is passed on: all of it, some, or null for none. */
+  #shownOf(delta: JsonObject, finish: JsonValue): JsonObject | 'whole' | null {
+    const pieces = objectsOf(delta['tool_calls']);
+    const shown = pieces.flatMap((piece) => this.#gather(piece));
+    const isWhole = shown.every((piece, index) => piece === pieces[index]) && shown.length === pieces.length;
+    const { tool_calls: _calls, role, ...rest } = delta;
+    const isEmpty = Object.values(rest).every((value) => value === null || value === '');
+    // A later round begins as an answer of its own does, which the caller has had.
+    const isBeginning = this.#before !== null && role !== undefined && finish === null;
+    if (isEmpty && shown.length === 0 && (pieces.length > 0 || isBeginning)) return null;
+    if (finish !== null && this.isHidden) return isEmpty ? null : rest;
+    if (isWhole && !isBeginning) return 'whole';
+    return { ...rest, ...(shown.length > 0 && { tool_calls: shown }) };
+  }
+
+  /** Takes in a piece of a tool call; gives it back where the caller is to see it. */
+  #gather(piece: JsonObject): JsonObject[] {
+    const index = typeof piece['index'] === 'number' ? piece['index'] : 0;
+    const called = asObject(piece['function']);
+    const given = asText(called?.['arguments']) ?? '';
+    const known = this.#calls.get(index);
+    if (known !== undefined) known.arguments += given;
+    const call = known ?? this.#begin(index, piece, given);
+    if (call.shown === null) return [];
+    return [call.shown === index ? piece : { ...piece, index: call.shown }];
+  }
+
+  #begin(index: number, piece: JsonObject, given: string): Gathered {
+    const name = asText(asObject(piece['function'])?.['name']) ?? '';
+    const own = [...this.#calls.values()].filter(({ shown }) => shown !== null).length;
+    const shown = name === RETRIEVE ? null : own;
+    const call = { id: asText(piece['id']) ?? '', name, arguments: given, shown };
+    this.#calls.set(index, call);
+    return call;
+  }
+
+  #rewritten(json: JsonObject, choice: JsonObject, delta: JsonObject): StreamChunk {
+    const finish = this.isHidden && choice['finish_reason'] === 'tool_calls' ? null : choice['finish_reason'];
+    const choices = [{ ...choice, delta, finish_reason: finish ?? null }];
+    return chunkOf({ ...json, ...named(this.head), choices });
+  }
+}
+
+function withTotal(chunk: StreamChunk, { spent }: Retrieval, head: JsonObject): StreamChunk {
+  const last = readUsage(chunk.json['usage']);
+  const [first, ...more] = spent;
+  if (first === undefined || last === null) return chunk;
+  return chunkOf({ ...chunk.json, ...named(head), usage: formatUsage(totalOf([first, ...more, last])) });
+}
+
+function named({ id = '', created = 0 }: JsonObject): JsonObject {
+  return { id, created };
+}
+
+function chunkOf(json: JsonObject): StreamChunk {
+  return { text: JSON.stringify(json), json };
+}

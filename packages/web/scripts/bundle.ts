@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { minify } from 'terser';
+
+/** The language that pages may use. */
+export const TARGET = 'es2022';
+
+/** One script with all that the entry imports, and the licences of what it took in. */
+export async function bundleScript(entry: URL): Promise<{ script: string; licenses: string }> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(entry)],
+    outdir: 'out',
+    bundle: true,
+    minifySyntax: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    target: TARGET,
+    charset: 'utf8',
+    legalComments: 'external',
+    logLevel: 'silent',
+    plugins: [verifyingOnly],
+  });
+  const [script, licenses] = ['.js', '.LEGAL.txt'].map((end) =>
+    outputFiles.find(({ path }) => path.endsWith(end)),
+  );
+  if (script === undefined || licenses === undefined)
+    throw new Error('The bundle has not the parts expected.');
+  // Terser's names and inlining compress better than esbuild's: 1.7 kB of the 40 that the verifier's may take.
+  const { code = '' } = await minify(script.text, {
+    ecma: 2020,
+    compress: { passes: 2 },
+    format: { comments: false },
+  });
+  return { script: inert(code.trim(), '</script', '<!--'), licenses: licenses.text.trim() };
+}
+
+/** Of the Ed25519 library, core's engine uses the points alone; the rest of this object signs and makes keys. */
+const SIGNING = 'export const ed25519 = /* @__PURE__ */ ed({});';
+
+/**
+ * Leaves out what verifying never calls: signing, and AES in JavaScript. Only the sample of a sealed document
+ * needs AES, which browsers have wherever a page is from disk, over HTTPS or from this machine; elsewhere the page says
+ * that it did not try. All the rest of core is taken as it is.
+ */
+const verifyingOnly: Plugin = {
+  name: 'verifying-only',
+  setup(build) {
+    build.onLoad({ filter: /[\\/](?:gcm-short-nonce\.ts|ciphers[\\/]aes\.js)$/ }, () => ({
+      contents:
+        'const absent = () => { throw new Error("This page has no AES of its own."); }; export { absent as gcm, absent as gcmShortNonce };',
+    }));
+    build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => {
+      const contents = await readFile(path, 'utf8');
+      if (!contents.includes(SIGNING)) throw new Error(`${path} has another form than expected.`);
+      return { contents: contents.replace(SIGNING, 'export const ed25519 = { Point: ed25519_Point };') };
+    });
+  },
+};
+
+/** The text, which must hold nothing that would end the element or comment around it. */
+export function inert(text: string, ...enders: readonly string[]): string {
+  const found = enders.find((ender) => text.toLowerCase().includes(ender));
+  if (found !== undefined) throw new Error(`The page can't hold ${found} there.`);
+  return text;
+}

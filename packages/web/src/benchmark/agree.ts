@@ -1,0 +1,23 @@
+import { canonicalize, type JsonObject, type JsonValue } from '@tallystick/core';
+import type { NodeName } from './documents.ts';
+import { prose } from './prose.ts';
+import type { Reading } from './read.ts';
+
+/** What says how a document was made. */
+const ORIGIN = ['version', 'corpus', 'command', 'generated_with'];
+/** What the summary repeats of a node. */
+const SUMMED = ['about', 'tiers', 'paired', 'lossless'];
+
+/** The reading of a node, failed where the summary says something else of it. Each may be signed, of another day. */
+export function agreeing({ document: summary }: Reading, reading: Reading, name: NodeName): Reading {
+  const node = reading.document;
+  if (summary === null || node === null) return reading;
+  const summed = (summary.nodes as JsonObject)[name] as JsonObject;
+  const same =
+    ORIGIN.every((member) => equal(summary[member], node[member])) &&
+    SUMMED.every((member) => equal(summed[member], node[member]));
+  return same ? reading : { ...reading, state: 'fail', detail: prose.text.disagrees, document: null };
+}
+
+const equal = (one: JsonValue | undefined, other: JsonValue | undefined): boolean =>
+  canonicalize(one ?? null) === canonicalize(other ?? null);

@@ -1,0 +1,95 @@
+/** What the service says of its compression: see spec/benchmark.md. Shares are between 0 and 1. */
+
+export const NODES = ['semantic', 'temporal', 'modality'] as const;
+export type NodeName = (typeof NODES)[number];
+
+type Interval = readonly [low: number, high: number];
+
+/** How one tier did at one budget. */
+export interface TierResult {
+  readonly tier: string;
+  /** The share of the tokens that it was allowed. */
+  readonly budget: number;
+  readonly cases: number;
+  /** The share of the cases of which every fact survived within the budget. */
+  readonly kept: number;
+  readonly kept_ci95: Interval;
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  /** Cases for which more was left than allowed; they count as lost. */
+  readonly over_budget: number;
+}
+
+/** Two tiers on the same cases. */
+export interface Paired {
+  readonly a: string;
+  readonly b: string;
+  readonly budget: number;
+  readonly cases: number;
+  readonly difference: number;
+  readonly ci95: Interval;
+  readonly a_only: number;
+  readonly b_only: number;
+}
+
+/** What the lossless tier saved on one kind of text. */
+export interface Lossless {
+  readonly kind: string;
+  readonly documents: number;
+  readonly decoded_equal: number;
+  readonly saved_median: number;
+  readonly saved_worst: number;
+  readonly saved_best: number;
+}
+
+export interface NodeSummary {
+  readonly about: string;
+  readonly tiers: readonly TierResult[];
+  readonly paired: readonly Paired[];
+  readonly lossless?: readonly Lossless[];
+}
+
+interface WorstCase {
+  readonly id: string;
+  readonly document: string;
+  readonly kind: string;
+  readonly budget: number;
+  readonly question: string;
+  readonly missing: readonly string[];
+  readonly bm25_kept: boolean;
+}
+
+interface Peer {
+  readonly name: string;
+  readonly source: string;
+  readonly note: string;
+  readonly says: readonly string[];
+}
+
+/** What all of the documents say of how they were made. */
+export interface Origin {
+  readonly corpus: {
+    readonly sha256: string;
+    readonly documents: number;
+    readonly cases: number;
+    readonly tokens: number;
+  };
+  readonly command: string;
+  readonly generated_with: { readonly package: string; readonly version: string; readonly tokenizer: string };
+}
+
+export interface Summary extends Origin {
+  readonly nodes: Readonly<Record<NodeName, NodeSummary>>;
+  readonly peers: readonly Peer[];
+}
+
+export interface KindResult extends TierResult {
+  readonly kind: string;
+}
+
+export interface NodeDocument extends Origin, NodeSummary {
+  readonly by: readonly KindResult[];
+  /** The same by how the questions are worded. */
+  readonly by_wording: readonly KindResult[];
+  readonly worst_cases: readonly WorstCase[];
+}

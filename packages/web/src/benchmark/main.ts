@@ -1,0 +1,84 @@
+import { announce, byId, element, fromTemplate, put } from '../dom.ts';
+import { trustAt } from '../trust.ts';
+import { agreeing } from './agree.ts';
+import { worstCases } from './cases.ts';
+import { NODES, type NodeDocument, type NodeName, type Summary } from './documents.ts';
+import { glanceOf } from './glance.ts';
+import { keptFigure } from './kept.ts';
+import { kindsFigure } from './kinds.ts';
+import { losslessFigure } from './lossless.ts';
+import { originOf } from './origin.ts';
+import { pairedFigure } from './paired.ts';
+import { peersOf } from './peers.ts';
+import { prose } from './prose.ts';
+import { type Reading, readNode } from './read.ts';
+import { showSignatures } from './signature.ts';
+
+const main = byId('main');
+
+/** Reads the documents, verifies them, and draws those whose signatures hold. */
+async function show(): Promise<void> {
+  main.setAttribute('aria-busy', 'true');
+  try {
+    const now = Date.now();
+    const trust = await trustAt(now);
+    const asked = NODES.map(async (name) => ({ name, reading: await readNode(name, trust, now) }));
+    const summary = await readNode('benchmark', trust, now);
+    const nodes = (await Promise.all(asked)).map(({ name, reading }) => ({
+      name,
+      reading: agreeing(summary, reading, name),
+    }));
+    const readings = [summary, ...nodes.map(({ reading }) => reading)];
+    reveal('[data-needs-any]', readings.some(isRead));
+    reveal('[data-needs-summary]', isRead(summary));
+    drawSummary(summary);
+    for (const { name, reading } of nodes) drawNode(name, reading);
+    showSignatures(readings, trust, show);
+  } catch (error) {
+    // Nothing half drawn may be left standing as if it were verified.
+    for (const part of main.querySelectorAll('[data-part]')) put(part);
+    reveal('[data-needs-any], [data-needs-summary]', false);
+    put(byId('signature'), element('p', 'refusal', prose.text.broken));
+    announce(prose.text.broken);
+    throw error;
+  } finally {
+    main.setAttribute('aria-busy', 'false');
+  }
+}
+
+const isRead = ({ document }: Reading): boolean => document !== null;
+
+function reveal(selector: string, shown: boolean): void {
+  for (const part of main.querySelectorAll<HTMLElement>(selector)) part.hidden = !shown;
+}
+
+function drawSummary({ document }: Reading): void {
+  if (document === null) return;
+  const summary = document as unknown as Summary;
+  put(byId('origin'), originOf(summary));
+  put(byId('glance'), glanceOf(summary));
+  put(byId('paired'), pairedFigure(summary));
+  put(byId('lossless'), losslessFigure(summary.nodes.modality.lossless ?? []));
+  put(byId('peers'), peersOf(summary));
+  for (const name of NODES) {
+    const node = summary.nodes[name];
+    put(byId(`${name}-about`), node.about);
+    put(byId(`${name}-kept`), keptFigure(prose.nodes[name].title, node));
+  }
+}
+
+function drawNode(name: NodeName, { document, detail }: Reading): void {
+  const kinds = byId(`${name}-kinds`);
+  const cases = byId(`${name}-cases`);
+  if (document === null) {
+    put(kinds, fromTemplate('t-absent', { detail }));
+    put(cases, fromTemplate('t-absent', { detail }));
+    return;
+  }
+  const node = document as unknown as NodeDocument;
+  put(byId(`${name}-about`), node.about);
+  put(kinds, kindsFigure(name, node));
+  put(cases, worstCases(node));
+}
+
+void show();

@@ -1,0 +1,80 @@
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  TallyError,
+  type Verification,
+  verifyParsed,
+} from '@tallystick/core';
+import { ask, type Refusal } from '../ask.ts';
+import { attempt } from '../attempt.ts';
+import type { State } from '../dom.ts';
+import type { TrustInUse } from '../trust.ts';
+import { say } from '../words.ts';
+import { prose } from './prose.ts';
+
+/** One document of the service, and what is to be thought of it. */
+export interface Reading {
+  readonly path: string;
+  /** `pass`: signed by who is trusted; `unsure`: signed; `fail`: not what was signed; `unknown`: not read. */
+  readonly state: State;
+  readonly detail: string;
+  /** Null unless its signature holds. */
+  readonly document: JsonObject | null;
+  /** Whose key signed it, as far as is known. */
+  readonly signer: string | null;
+}
+
+/** Of the documents that this page can draw. */
+const VERSION = 1;
+
+/** Asks the service that served this page for one node's document, and verifies it. Never throws. */
+export async function readNode(node: string, trust: TrustInUse, now: number): Promise<Reading> {
+  const path = node === 'benchmark' ? '/v1/compute/benchmark' : (`/v1/compute/benchmark/${node}` as const);
+  const answer = await ask(path);
+  if (answer instanceof Uint8Array) return { path, ...(await judge(node, answer, trust, now)) };
+  return { path, ...refused('unknown', wordsOf(answer)) };
+}
+
+type Judgement = Omit<Reading, 'path'>;
+
+const refused = (state: State, detail: string): Judgement => ({
+  state,
+  detail,
+  document: null,
+  signer: null,
+});
+
+async function judge(node: string, bytes: Uint8Array, trust: TrustInUse, now: number): Promise<Judgement> {
+  const document = attempt(() => parseJson(bytes));
+  if (document instanceof TallyError) return refused('fail', document.message);
+  const verdict = await verifyParsed(document, { now, trust: trust.issuers });
+  if (!isObject(document) || verdict.family !== 'benchmark' || !verdict.valid) {
+    return refused('fail', faultOf(verdict));
+  }
+  const { text } = prose;
+  if (verdict.profile !== node) return refused('fail', say(text.otherNode, verdict.profile));
+  if (document.version !== VERSION) return refused('unknown', say(text.otherVersion, document.version));
+  const { trusted, did: signer } = verdict.issuer;
+  const detail = say(trusted ? text.signedBy : text.signedByUnknown, dayOf(document.issued_at), signer);
+  return { state: trusted ? 'pass' : 'unsure', detail, document, signer };
+}
+
+/** `2026-11-21` of a time in UTC. */
+const dayOf = (time: JsonValue | undefined): string => (typeof time === 'string' ? time.slice(0, 10) : '');
+
+/** What is wrong with the document, by the first check that failed. */
+function faultOf({ family, checks }: Verification): string {
+  if (family !== 'benchmark') return prose.text.noBenchmark;
+  return checks.find(({ ok }) => ok === false)?.detail ?? '';
+}
+
+/** Why the service gave no document: in its own words where it says why. */
+function wordsOf({ status, detail, retryAfter }: Refusal): string {
+  const { text } = prose;
+  if (status === null) return text.unreachable;
+  if (status === 404) return text.notFound;
+  const later = retryAfter === null ? null : say(text.later, retryAfter);
+  return [say(text.answered, status), detail, later].filter((part) => part !== null).join(' ');
+}

@@ -1,0 +1,11 @@
+/** The heights moved as little as keeps them `gap` apart and above `floor`; the order stays. */
+export function apart(heights: readonly number[], gap: number, floor: number): number[] {
+  const order = heights.map((_, index) => index).sort((a, b) => (heights[a] ?? 0) - (heights[b] ?? 0));
+  const moved = [...heights];
+  let lowest = floor + gap;
+  for (const index of order.toReversed()) {
+    moved[index] = Math.min(moved[index] ?? 0, lowest - gap);
+    lowest = moved[index] ?? 0;
+  }
+  return moved;
+}

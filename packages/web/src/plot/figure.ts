@@ -1,0 +1,73 @@
+import { element } from '../dom.ts';
+import { point } from './marks.ts';
+import { svg } from './svg.ts';
+
+/** The quantity of a plot by name, in the order in which colours and shapes are given. */
+export interface Series {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface FigureParts {
+  /** A whole sentence or a heading; the plot's accessible name. */
+  readonly title: string;
+  /** What one must know to read it. */
+  readonly note: string;
+  readonly series: readonly Series[];
+  /** A plot of a width in pixels. */
+  readonly draw: (width: number) => SVGElement;
+  /** The same numbers for who can't see the plot, or wants them exactly. */
+  readonly table: Node;
+}
+
+/**
+ * A plot with its numbers beside it. It is drawn anew whenever its place changes its width, so that its text always
+ * has the size of the page's.
+ */
+export function figureOf({ title, note, series, draw, table }: FigureParts): HTMLElement {
+  const canvas = element('div', 'canvas');
+  const caption = element('figcaption', '', element('strong', '', title), element('span', 'help', note));
+  const plot = element('div', 'plot', legendOf(series), canvas);
+  const figure = element('figure', 'figure', caption, plot, table);
+  let drawn = 0;
+  new ResizeObserver(([entry]) => {
+    const width = Math.floor(entry?.contentRect.width ?? 0);
+    if (width === drawn || width === 0) return;
+    drawn = width;
+    const image = draw(width);
+    image.setAttribute('role', 'img');
+    image.setAttribute('aria-label', title);
+    canvas.replaceChildren(image);
+  }).observe(canvas);
+  return figure;
+}
+
+/** The plot's root: one unit is one pixel. */
+export function canvasOf(width: number, height: number, ...contents: readonly Node[]): SVGElement {
+  return svg('svg', { class: 'drawing', viewBox: `0 0 ${width} ${height}`, width, height }, ...contents);
+}
+
+/** Which mark is what; nothing where there is nothing to tell apart. */
+function legendOf(series: readonly Series[]): Node {
+  const items = series.map(({ name }, index) => {
+    const swatch = svg(
+      'svg',
+      {
+        class: `swatch ${seriesClass(index)}`,
+        viewBox: '-14 -7 28 14',
+        width: 28,
+        height: 14,
+        'aria-hidden': 'true',
+      },
+      svg('line', { class: 'line', x1: -14, x2: 14, y1: 0, y2: 0 }),
+      point({ x: 0, y: 0 }, index),
+    );
+    return element('li', '', swatch, name);
+  });
+  return items.length < 2 ? new Text() : element('ul', 'legend', ...items);
+}
+
+/** Colour and dashes of a series. */
+export function seriesClass(index: number): string {
+  return `series s${index % 4}`;
+}
