@@ -71,6 +71,9 @@ export const errorTable = {
   api_key_revoked: { status: 401, title: 'The API key was revoked' },
   partner_only: { status: 403, title: 'The pilot is for partners' },
   quota_exceeded: { status: 429, title: 'The quota of the API key is used up' },
+  // Tenants
+  tenant_not_found: { status: 404, title: 'There is no such tenant' },
+  range_invalid: { status: 416, title: 'The range is past the end' },
   // The anchor log
   anchor_unavailable: { status: 503, title: 'The anchor log takes no hashes just now' },
   anchor_not_found: { status: 404, title: 'There is no such anchor' },

@@ -28,6 +28,7 @@ import { issueReceipt } from './receipts/issue.ts';
 import { fullReceipt, legacyReceipt, nanoReceipt } from './receipts/profile-family.ts';
 import { isObject } from './receipts/shape.ts';
 import { utf8Length } from './receipts/size.ts';
+import { status } from './receipts/status.ts';
 import { formatTimestamp } from './time.ts';
 import { type Trust, trustOf } from './trust/issuer.ts';
 import { judgeIssuer } from './trust/judge.ts';
@@ -74,6 +75,7 @@ const families: readonly Family[] = [
   issueReceipt,
   legacyReceipt,
   benchmark,
+  status,
 ];
 
 /** The family that a document says it belongs to, or null. */

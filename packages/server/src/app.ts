@@ -17,6 +17,8 @@ import { pageRoutes } from './routes/pages.ts';
 import { prospectorRoutes } from './routes/prospector.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import { rosettaRoutes } from './routes/rosetta.ts';
+import { statusRoutes } from './routes/status.ts';
+import { tenantRoutes } from './routes/tenants.ts';
 import { verifyRoutes } from './routes/verify.ts';
 import type { Services } from './services.ts';
 
@@ -36,6 +38,7 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
   });
   const endpoints = [
     ...receiptRoutes(services),
+    ...tenantRoutes(services),
     ...meteringRoutes(services),
     ...verifyRoutes(services),
     ...anchorRoutes(services),
@@ -55,7 +58,9 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
     ...endpoints,
     ...mcpRoutes(services, { api, endpoints, extend: extendMcp }),
     ...pageRoutes(services),
+    ...statusRoutes(services),
     ...metaRoutes({ api, metrics, measure: services.measure, ready: services.ready }),
   );
+  services.status.serveThrough((request) => api.app.fetch(request, { probe: true }));
   return api.app;
 }

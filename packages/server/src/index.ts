@@ -40,3 +40,10 @@ export type { Report as Readiness } from './prospector/report.ts';
 export type { Normalized } from './rosetta/answer.ts';
 export { openStore, readPassphrase } from './services.ts';
 export type { StatementLine } from './store/ledger-store.ts';
+export {
+  createTenant,
+  createTenantKey,
+  listTenants,
+  revokeTenant,
+  type TenantListing,
+} from './tenants/manage.ts';

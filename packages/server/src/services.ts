@@ -23,7 +23,10 @@ import { openAnchorLog } from './log/open-log.ts';
 import { repeat } from './log/repeat.ts';
 import { createLogger, createMetrics, type Metrics } from './observability.ts';
 import { purgeExpired } from './receipts/retention.ts';
+import { createStatus, type StatusService } from './status/status.ts';
 import type { Store } from './store/store.ts';
+import { sweepRooms } from './tenants/sweep.ts';
+import { createTenants, type Tenants } from './tenants/tenants.ts';
 
 /** Everything that routes work with, wired by the configuration. `clock` gives Unix milliseconds. */
 export interface Services {
@@ -37,6 +40,7 @@ export interface Services {
   readonly registry: Registry;
   readonly clients: Clients;
   readonly apiKeys: ApiKeys;
+  readonly tenants: Tenants;
   readonly agents: Agents;
   readonly callers: Callers;
   readonly freeReads: FreeReads;
@@ -46,6 +50,7 @@ export interface Services {
   readonly logKey: Uint8Array;
   /** Where roots are posted; null where they are not. */
   readonly chain: Chain | null;
+  readonly status: StatusService;
   /** Idempotent requests that may not run beside themselves, by their scope. */
   readonly turns: Turns;
   /** Brings the metrics up to date that are looked at now and then. */
@@ -139,6 +144,7 @@ async function openAll(
       PURGE_MS,
       careful('deleting what has expired', async () => {
         await purgeExpired(store, clock());
+        await sweepRooms({ store, issuer, clock }, clock());
         await refreshTrust(store, issuer.keyring, clock());
       }),
     ),
@@ -158,6 +164,19 @@ async function openAll(
 
   const compute = openCompute({ config, store, issuer, log, registry: metrics.registry, clock, logger });
   closing.push(() => compute.close());
+  const { catalogue, health } = compute.pipeline;
+  const status = createStatus({
+    store,
+    issuer,
+    log,
+    service: config.receiptsUrl,
+    period: config.log.periodSeconds,
+    posts: chain !== null,
+    modelAvailable: () => catalogue.models.some((model) => model.kind === 'chat' && health.available(model)),
+    clock,
+    logger,
+  });
+  closing.push(() => status.close());
   const registry = createRegistry(store, issuer, clock);
   const clients = createClients(config.trustedProxies);
   const apiKeys = createApiKeys(store, issuer);
@@ -175,6 +194,7 @@ async function openAll(
     registry,
     clients,
     apiKeys,
+    tenants: createTenants(store, apiKeys),
     agents,
     callers: createCallers({ agents, apiKeys }, development),
     freeReads: createFreeReads(
@@ -185,6 +205,7 @@ async function openAll(
     log,
     logKey: logSigner.publicKey,
     chain,
+    status,
     turns: createTurns(),
     measure: careful('measuring', async () => {
       await compute.measure();

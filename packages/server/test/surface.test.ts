@@ -2,10 +2,12 @@ import { errorTable, type JsonObject, keysOfDidDocument } from '@tallystick/core
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, startTestService, type TestService } from './service.ts';
+import { newTenant, type TestTenant } from './tenant.ts';
 
 /** What this release answers. A route that is added is added here. */
 const ROUTES = [
   'DELETE /mcp',
+  'GET /',
   'GET /.well-known/did.json',
   'GET /.well-known/issuers/{file}',
   'GET /.well-known/trust.json',
@@ -13,12 +15,20 @@ const ROUTES = [
   'GET /checkpoint',
   'GET /docs',
   'GET /docs/errors',
+  'GET /evidence',
   'GET /healthz',
+  'GET /leaderboard',
+  'GET /log',
   'GET /metrics',
   'GET /openapi.json',
   'GET /pricing',
   'GET /readyz',
+  'GET /receipts',
+  'GET /status',
+  'GET /tenants/{id}/evidence',
+  'GET /tenants/{id}/evidence/exports',
   'GET /tile/{path}',
+  'GET /usage',
   'GET /v1/anchor/by-hash/{hash}',
   'GET /v1/anchor/{anchor_ref}',
   'GET /v1/compute',
@@ -33,10 +43,12 @@ const ROUTES = [
   'GET /v1/compute/models/{id}',
   'GET /v1/compute/usage/{did}',
   'GET /v1/log',
+  'GET /v1/log/postings',
   'GET /v1/receipt/{id}',
   'GET /v1/rosetta/crosswalk',
   'GET /verify',
   'POST /mcp',
+  'POST /tenants/{id}/receipts',
   'POST /v1/anchor',
   'POST /v1/anchor/batch',
   'POST /v1/compute/chat/completions',
@@ -81,11 +93,13 @@ const NOBODY = 'http://127.0.0.1:1';
 let service: TestService;
 let key: { authorization: string };
 let partner: { authorization: string };
+let tenant: TestTenant;
 let paths: Record<string, Record<string, Operation>>;
 beforeAll(async () => {
   service = await startTestService();
   key = await apiKey(service, 'scale');
   partner = await apiKey(service, 'partner');
+  tenant = await newTenant(service);
   paths = (await service.get('/openapi.json')).json.paths as unknown as typeof paths;
 });
 afterAll(() => service.close());
@@ -181,8 +195,9 @@ describe('/openapi.json', () => {
       const body = operation.requestBody as { content: Record<string, { example?: JsonObject }> } | undefined;
       const example = body?.content['application/json']?.example;
       if (example === undefined || path.endsWith('/verify')) continue;
-      const headers = operation['x-availability'] === 'pilot' ? partner : key;
-      expect((await service.post(path, example, headers)).status, route).toBe(200);
+      const plain = operation['x-availability'] === 'pilot' ? partner : key;
+      const headers = path.startsWith('/tenants/') ? tenant.headers : plain;
+      expect((await service.post(path.replace('{id}', tenant.id), example, headers)).status, route).toBe(200);
     }
   });
 });

@@ -26,7 +26,7 @@ export async function create(options: { grant: Grant; label?: string; json?: boo
 }
 
 /** The secret that keys are hashed with; one is added to a keyring of before there were API keys. */
-async function apiKeySecret(config: Config): Promise<Uint8Array> {
+export async function apiKeySecret(config: Config): Promise<Uint8Array> {
   const { path } = config.keyring;
   const { keyring, passphrase } = await openKeyring(path, config);
   if (keyring.apiKeySecret !== null) return keyring.apiKeySecret;

@@ -4,8 +4,8 @@ import { createHmac, createSecretKey, randomInt } from 'node:crypto';
 export const TIERS = ['pro', 'scale', 'enterprise'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** What a key opens that anchors nothing: the pilots. */
-const SCOPES = ['partner'] as const;
+/** What a key without a tier opens: the pilots, or the room of one tenant. */
+const SCOPES = ['partner', 'tenant'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** What a key is for. A key has a tier or a scope, never both. */
@@ -17,8 +17,9 @@ const PREFIX = {
   scale: 'k_scale_',
   enterprise: 'k_ent_',
   partner: 'k_par_',
+  tenant: 'k_ten_',
 } as const satisfies Record<Grant, string>;
-const API_KEY = /^k_(?:pro|scale|ent|par)_[0-9A-Za-z]{32}$/;
+const API_KEY = /^k_(?:pro|scale|ent|par|ten)_[0-9A-Za-z]{32}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE36 = BASE62.slice(0, 10) + BASE62.slice(36);
 
@@ -31,9 +32,19 @@ export function isTier(grant: Grant): grant is Tier {
   return TIERS.some((tier) => tier === grant);
 }
 
+/** A fresh id of a tenant: `t_` and 16 random base36 characters, 82 bits. */
+export function newTenantId(): string {
+  return `t_${randomText(BASE36, 16)}`;
+}
+
 /** A fresh public name of a key: `key_` and 16 random base36 characters. */
 export function newApiKeyId(): string {
   return `key_${randomText(BASE36, 16)}`;
+}
+
+/** Whether the text has the form of a key's public name. */
+export function isApiKeyId(text: string): boolean {
+  return /^key_[0-9a-z]{16}$/.test(text);
 }
 
 /** Whether the text has the form of a key. */
@@ -44,6 +55,11 @@ export function isApiKey(text: string): boolean {
 /** Whether the text begins like a key of this service, so that it was meant as one. */
 export function looksLikeApiKey(text: string): boolean {
   return Object.values(PREFIX).some((prefix) => text.startsWith(prefix));
+}
+
+/** Whether the text begins like a tenant's key. */
+export function looksLikeTenantKey(text: string): boolean {
+  return text.startsWith(PREFIX.tenant);
 }
 
 /**

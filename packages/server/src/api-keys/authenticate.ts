@@ -3,7 +3,16 @@ import { header } from '../http/context.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
 import type { Store } from '../store/store.ts';
-import { apiKeyHasher, GRANTS, type Grant, isApiKey, isTier, looksLikeApiKey, type Tier } from './api-key.ts';
+import {
+  apiKeyHasher,
+  GRANTS,
+  type Grant,
+  isApiKey,
+  isTier,
+  looksLikeApiKey,
+  looksLikeTenantKey,
+  type Tier,
+} from './api-key.ts';
 
 /** A key of a tier that is known and not revoked. */
 export interface ApiKey {
@@ -37,7 +46,17 @@ export interface ApiKeys {
    * @throws api_key_missing, api_key_invalid, api_key_revoked; partner_only for a key of a tier; with `WWW-Authenticate`
    */
   requirePartner(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<PartnerKey>;
+  /**
+   * The tenant's key of `Authorization: Bearer`, or null where it carries none or something else.
+   * @throws api_key_invalid, api_key_revoked, with `WWW-Authenticate`
+   */
+  findTenant(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<TenantKey | null>;
+  /** As `findTenant`. @throws api_key_missing too; api_key_invalid for a key of a tier or a partner's */
+  requireTenant(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<TenantKey>;
 }
+
+/** What a tenant's key shares with all others. */
+type TenantKey = Pick<ApiKey, 'id'>;
 
 /** The codes that `ApiKeys.require` throws, for the endpoints that use it. */
 export const API_KEY_ERRORS = ['api_key_missing', 'api_key_invalid', 'api_key_revoked'] as const;
@@ -63,7 +82,7 @@ export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIss
     if (!isApiKey(text)) {
       throw refusal(
         'api_key_invalid',
-        'An API key is k_pro_, k_scale_, k_ent_ or k_par_ and 32 letters and digits; the one that was sent is not.',
+        'An API key is k_pro_, k_scale_, k_ent_, k_par_ or k_ten_ and 32 letters and digits; the one that was sent is not.',
       );
     }
     const hashed = hash(text);
@@ -83,8 +102,16 @@ export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIss
     exchange.headers['www-authenticate'] = 'Bearer error="invalid_token"';
     throw new TallyError(
       'api_key_invalid',
-      `The API key ${id} is a partner’s: it opens the pilots, and has no tier to anchor or to pay by.`,
+      grant === 'partner'
+        ? `The API key ${id} is a partner’s: it opens the pilots, and has no tier to anchor or to pay by.`
+        : `The API key ${id} is a tenant’s: it opens /tenants/{id}/ alone, and has no tier to anchor or to pay by.`,
     );
+  };
+  const findTenant: ApiKeys['findTenant'] = async (exchange) => {
+    const text = bearerOf(header(exchange.c, 'authorization'));
+    if (text === null || !looksLikeTenantKey(text)) return null;
+    const { id } = await lookUp(text, exchange);
+    return { id };
   };
   const find: ApiKeys['find'] = async (exchange) => {
     const text = bearerOf(header(exchange.c, 'authorization'));
@@ -92,6 +119,17 @@ export function createApiKeys(store: Pick<Store, 'apiKeys'>, issuer: Pick<OwnIss
   };
   return {
     find,
+    findTenant,
+    async requireTenant(exchange) {
+      const key = await findTenant(exchange);
+      if (key !== null) return key;
+      if (bearerOf(header(exchange.c, 'authorization')) === null) throw missingTenantKey(exchange);
+      exchange.headers['www-authenticate'] = 'Bearer error="invalid_token"';
+      throw new TallyError(
+        'api_key_invalid',
+        'This needs the API key of a tenant, k_ten_…: the one sent is none.',
+      );
+    },
     async findAny(exchange, { ignoreStrangers }) {
       const { c } = exchange;
       const given = [bearerOf(header(c, 'authorization')), header(c, 'x-api-key') ?? null];
@@ -146,6 +184,14 @@ function missingPartnerKey({ headers }: Pick<Exchange, 'headers'>): TallyError {
   return new TallyError(
     'api_key_missing',
     'This pilot needs a partner’s API key: send it as Authorization: Bearer k_par_….',
+  );
+}
+
+function missingTenantKey({ headers }: Pick<Exchange, 'headers'>): TallyError {
+  headers['www-authenticate'] = 'Bearer';
+  return new TallyError(
+    'api_key_missing',
+    'This needs the API key of a tenant: send it as Authorization: Bearer k_ten_….',
   );
 }
 

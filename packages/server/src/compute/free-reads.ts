@@ -2,11 +2,12 @@ import { TallyError } from '@tallystick/core';
 import type { Agent, Agents, SignedExchange } from '../agents/agents.ts';
 import type { ApiKey, ApiKeys } from '../api-keys/authenticate.ts';
 import type { Clients } from '../http/client.ts';
+import { isProbe } from '../http/context.ts';
 import { showRateLimit } from '../http/rate-limit.ts';
 import type { Store } from '../store/store.ts';
 
 /** Who reads. */
-interface Reader extends Agent {
+export interface Reader extends Agent {
   readonly key: ApiKey | null;
 }
 
@@ -73,7 +74,7 @@ export function createFreeReads(means: Means, { perDay, development }: Limit): F
     async admit(call) {
       const key = await apiKeys.findAny(call, { ignoreStrangers: development });
       const agent = await agents.agentOf(call);
-      if (key === null && perDay > 0) await count(call, agent);
+      if (key === null && perDay > 0 && !isProbe(call.c)) await count(call, agent);
       return { ...agent, key };
     },
   };

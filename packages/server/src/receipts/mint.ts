@@ -29,6 +29,10 @@ export interface Keeping {
   readonly idempotency?: IdempotencyRecord | undefined;
   /** From the signed JCS text to the text that is stored; what it throws, the mint throws. */
   readonly finish?: ((signed: string) => Promise<string>) | undefined;
+  /** The tenant whose key reads it; nobody's when absent. */
+  readonly tenant?: string | undefined;
+  /** Signs and asks for the store, but stores nothing: how the service tries whether it could mint. */
+  readonly rehearsal?: boolean | undefined;
 }
 
 export interface FreeMint {
@@ -69,7 +73,7 @@ const DAY = 86_400;
 export async function issueDurably(
   { store, issuer, clock }: ReceiptContext,
   kind: keyof typeof PROFILE_OF,
-  { idempotency, finish }: Keeping,
+  { idempotency, finish, tenant, rehearsal = false }: Keeping,
   sign: (issuance: Issuance) => Promise<string>,
 ): Promise<Minted> {
   const now = clock();
@@ -77,11 +81,15 @@ export async function issueDurably(
   const profile = PROFILE_OF[kind];
   const id = receiptId(kind, seconds, random48());
   const signed = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
+  if (rehearsal) {
+    await store.ping();
+    return { receipt: signed, replayed: false };
+  }
   const body = finish === undefined ? signed : await finish(signed);
   const row: ReceiptRow = {
     id,
     profile,
-    tenant: null,
+    tenant: tenant ?? null,
     body,
     issuedAt: seconds,
     expiresAt: expiryOf(profile, seconds),

@@ -1,9 +1,10 @@
 import { type ErrorCode, type JsonValue, SCHEMA_VERSION } from '@tallystick/core';
 import { API_KEY_ERRORS, type ApiKey, missingKey } from '../api-keys/authenticate.ts';
 import { type Answer, text } from '../http/answer.ts';
+import { isProbe } from '../http/context.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type IdempotentRequest, idempotencyClaim, replayOf } from '../http/idempotency.ts';
-import { keyedMint } from '../receipts/keyed.ts';
+import { keyedMint, tenantMint } from '../receipts/keyed.ts';
 import type { Keeping, Minted } from '../receipts/mint.ts';
 import type { Services } from '../services.ts';
 import type { ReceiptRow } from '../store/store.ts';
@@ -38,6 +39,8 @@ interface MintRequest {
   readonly claim: Pick<IdempotentRequest, 'route' | 'profile'> & { readonly body: JsonValue };
   readonly profile: ReceiptRow['profile'];
   readonly key: ApiKey | null;
+  /** The tenant of the caller's key, which then has no tier: its receipts are all anchored, and its own. */
+  readonly tenant?: string | null;
   readonly anchor: boolean;
   readonly mint: (keeping: Keeping) => Promise<Minted>;
 }
@@ -49,20 +52,28 @@ interface MintRequest {
 export async function mintOnce(
   services: Services,
   exchange: Exchange,
-  { claim: claimed, profile, key, anchor, mint }: MintRequest,
+  { claim: claimed, profile, key, tenant = null, anchor, mint }: MintRequest,
 ): Promise<Answer> {
   const { store, clock, clients, turns } = services;
-  if (anchor && key === null) throw missingKey(exchange, 'anchor');
+  if (anchor && key === null && tenant === null) throw missingKey(exchange, 'anchor');
   const claim = idempotencyClaim(exchange.c, {
     ...claimed,
-    caller: clients.scope(exchange.c),
+    caller: tenant ?? clients.scope(exchange.c),
     now: clock(),
   });
-  const keyed = key === null ? null : keyedMint(services, exchange, { key, profile, anchor });
+  const keyed =
+    tenant !== null
+      ? tenantMint(services, profile)
+      : key && keyedMint(services, exchange, { key, profile, anchor });
   const once = async (): Promise<Minted> => {
     const earlier = await replayOf(store, claim, clock());
     if (earlier !== null) return { receipt: earlier.response, replayed: true };
-    return mint({ idempotency: claim, finish: keyed?.finish });
+    return mint({
+      idempotency: claim,
+      finish: keyed?.finish,
+      rehearsal: isProbe(exchange.c),
+      tenant: tenant ?? undefined,
+    });
   };
   const minted = claim === undefined || keyed === null ? await once() : await turns(claim.scope, once);
   return mintedAnswer(minted, profile, (await keyed?.reference(minted)) ?? null);

@@ -6,6 +6,7 @@ import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
 import { apiKeyQueries } from './sql-api-key-store.ts';
 import { compressionQueries } from './sql-compression-store.ts';
+import { tenantQueries } from './sql-tenant-store.ts';
 import { statement } from './statement.ts';
 
 type Compiler = Kysely<Schema>;
@@ -26,6 +27,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...apiKeyQueries(db),
     ...ledgerQueries(db),
     ...compressionQueries(db, dialect.skipLocked),
+    ...tenantQueries(db, dialect.forUpdate),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };
@@ -80,7 +82,7 @@ function purgeQueries(db: Compiler, skipLocked: RawBuilder<unknown>) {
     purgeReceipts: statement((v: Values) =>
       db
         .updateTable('receipts')
-        .set({ body: sql`null`, tenant: sql`null` })
+        .set({ body: sql`null` })
         .where('id', 'in', (query) =>
           query
             .selectFrom('receipts')
@@ -162,6 +164,9 @@ function documentQueries(db: Compiler) {
     ),
     insertDocument: statement((v: Schema['documents']) =>
       db.insertInto('documents').values({ name: v.name, version: v.version, body: v.body }),
+    ),
+    deleteOlderDocuments: statement((v: { name: string; version: number }) =>
+      db.deleteFrom('documents').where('name', '=', v.name).where('version', '<', v.version),
     ),
   };
 }

@@ -8,6 +8,7 @@ import { SqlCompressionStore } from './sql-compression-store.ts';
 import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
+import { SqlTenantStore } from './sql-tenant-store.ts';
 import type {
   ConsumeOutcome,
   GetOutcome,
@@ -18,7 +19,8 @@ import type {
   Repeated,
   Store,
 } from './store.ts';
-import { type IdempotentResponse, purge, putDocument, putIssuer } from './transactions.ts';
+import type { TenantStore } from './tenant-store.ts';
+import { type IdempotentResponse, purge, putDocument, putIssuer, replaceDocument } from './transactions.ts';
 import { all, type Work } from './work.ts';
 
 const MAX_BATCH = 512;
@@ -34,6 +36,7 @@ export class SqlStore implements Store {
   readonly apiKeys: ApiKeyStore;
   readonly ledger: SqlLedgerStore;
   readonly compression: CompressionStore;
+  readonly tenants: TenantStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -45,6 +48,7 @@ export class SqlStore implements Store {
     this.apiKeys = new SqlApiKeyStore(database);
     this.ledger = new SqlLedgerStore(database);
     this.compression = new SqlCompressionStore(database);
+    this.tenants = new SqlTenantStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),
@@ -65,7 +69,8 @@ export class SqlStore implements Store {
   async getReceipt(id: string): Promise<GetOutcome> {
     const [row] = await this.#database.read(all(this.#queries.getReceipt, { id }));
     if (row === undefined) return { kind: 'unknown' };
-    return row.body === null ? { kind: 'purged' } : { kind: 'found', body: row.body, tenant: row.tenant };
+    const { body, tenant } = row;
+    return body === null ? { kind: 'purged', tenant } : { kind: 'found', body, tenant };
   }
 
   async findIdempotent(scope: string, requestHash: string, now: number): Promise<Repeated | null> {
@@ -106,6 +111,10 @@ export class SqlStore implements Store {
 
   putDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
     return this.#database.transaction(putDocument(this.#database, { name, version, body }));
+  }
+
+  replaceDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
+    return this.#database.transaction(replaceDocument(this.#database, { name, version, body }));
   }
 
   async ping(): Promise<void> {

@@ -2,6 +2,7 @@ import type { ApiKeyStore } from './api-key-store.ts';
 import type { CompressionStore } from './compression-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LogStore } from './log-store.ts';
+import type { TenantStore } from './tenant-store.ts';
 
 /** One receipt as it is kept. Times are unix seconds. */
 export interface ReceiptRow {
@@ -41,7 +42,7 @@ export interface ConsumeOutcome {
 
 export type GetOutcome =
   | { kind: 'found'; body: string; tenant: string | null }
-  | { kind: 'purged' }
+  | { kind: 'purged'; tenant: string | null }
   | { kind: 'unknown' };
 
 export interface IssuerRow {
@@ -73,6 +74,7 @@ export interface Store {
   readonly apiKeys: ApiKeyStore;
   readonly ledger: LedgerStore;
   readonly compression: CompressionStore;
+  readonly tenants: TenantStore;
 
   /**
    * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers
@@ -88,8 +90,8 @@ export interface Store {
 
   /**
    * Deletes what has expired at `now` (unix seconds), at most `limit` rows of each kind; call again until
-   * all counts are below `limit`. A receipt loses its body and tenant and leaves its id, so that it reads
-   * as `purged`. Safe to run in several processes at once.
+   * all counts are below `limit`. A receipt loses its body and leaves its id and tenant, so that it reads
+   * as `purged` to whom it was readable. Safe to run in several processes at once.
    */
   purge(now: number, limit?: number): Promise<{ receipts: number; idempotency: number; counters: number }>;
 
@@ -124,6 +126,9 @@ export interface Store {
 
   /** Adds a version, which must be greater than every stored one of that name; older ones are kept. */
   putDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'>;
+
+  /** As `putDocument`, but deletes the older versions: for a document that is only of use while it is new. */
+  replaceDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'>;
 
   /** One cheap round trip; rejects when the database does not answer. */
   ping(): Promise<void>;

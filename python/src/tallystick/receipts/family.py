@@ -20,7 +20,9 @@ MAX_BYTES = {"nano": 600, "standard": 3072}
 CLOCK_SKEW = 300
 """How far one clock may run ahead of another, in seconds."""
 
-FamilyName: TypeAlias = Literal["envelope", "profile", "metering", "issue", "legacy", "benchmark"]
+FamilyName: TypeAlias = Literal[
+    "envelope", "profile", "metering", "issue", "legacy", "benchmark", "status"
+]
 Role: TypeAlias = Literal["requester", "operator"]
 Evidence: TypeAlias = Iterable[JsonValue]
 
@@ -87,7 +89,7 @@ class Family:
     counter_signatures: Callable[[JsonObject], Sequence[CounterSignature]] = no_counter_signatures
     rules: Callable[[JsonObject, Evidence | None], Iterable[Check]] = no_rules
     """The family's own rules, each by name."""
-    key_purpose: Literal["receipt", "benchmark"] = "receipt"
+    key_purpose: Literal["receipt", "benchmark", "status"] = "receipt"
     """What the issuer's key must be for."""
 
 

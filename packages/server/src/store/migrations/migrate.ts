@@ -7,6 +7,7 @@ import { initial } from './0001-initial.ts';
 import { anchorLog } from './0002-anchor-log.ts';
 import { ledger } from './0003-ledger.ts';
 import { compression } from './0004-compression.ts';
+import { tenants } from './0006-tenants.ts';
 
 /** Column types that dialects write differently. */
 export interface ColumnTypes {
@@ -26,7 +27,7 @@ export interface Migration {
 }
 
 /** In order: the first brings a database to version 1. Only ever append. */
-const migrations: readonly Migration[] = [initial, anchorLog, ledger, compression];
+const migrations: readonly Migration[] = [initial, anchorLog, ledger, compression, tenants];
 
 /**
  * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.
