@@ -54,6 +54,7 @@ RECEIPT_FILES = [
     "pq.json",
     "raw.json",
     "standard.json",
+    "status.json",
 ]
 OTHER_FILES = [
     "anchor-refs.json",

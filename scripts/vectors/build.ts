@@ -21,6 +21,7 @@ import { pqCases } from './pq.ts';
 import { rawCases } from './raw.ts';
 import { standardCases } from './standard.ts';
 import { statementCases } from './statements.ts';
+import { statusCases } from './status.ts';
 import { stores } from './stores.ts';
 import { tlogProofCases } from './tlog-proofs.ts';
 import { trustCases } from './trust.ts';
@@ -51,6 +52,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'raw.json': await rawCases(),
     'standard.json': await standardCases(),
     'statements.json': await statementCases(),
+    'status.json': await statusCases(),
     'tlog-proofs.json': await tlogProofCases(),
     'trust.json': await trustCases(),
   };

@@ -19,6 +19,7 @@ export const keyNames = [
   'agent',
   'stranger',
   'benchmark',
+  'status',
 ] as const;
 export type KeyName = (typeof keyNames)[number];
 

@@ -38,6 +38,7 @@ const service: IssuerRecord = {
     key('named', { key_id: NAMED_KEY_ID }),
     key('log', { purpose: 'log' }),
     key('benchmark', { purpose: 'benchmark' }),
+    key('status', { purpose: 'status' }),
   ],
 };
 

@@ -21,6 +21,14 @@ export function requireKey(apiKey: string | undefined): string {
   );
 }
 
+/** @throws UsageError where there is no key */
+export function requirePartnerKey(apiKey: string | undefined): void {
+  if (isGiven(apiKey)) return;
+  throw new UsageError(
+    'This pilot needs a partner’s API key: set TALLY_API_KEY. The operator of the service makes one with: tally apikey create --scope partner',
+  );
+}
+
 const isGiven = (apiKey: string | undefined): apiKey is string => apiKey !== undefined && apiKey !== '';
 
 /** The key is a secret, so that no message repeats it. */

@@ -1,6 +1,7 @@
 import {
   canonicalBytes,
   isObject,
+  type JsonObject,
   type JsonValue,
   sha256Hex,
   utf8,
@@ -44,6 +45,14 @@ export async function callCheck({
   return expected.length === 0 ? null : (receipt) => compare(receipt, expected);
 }
 
+/** Whether a receipt is of another request (JCS bytes) or another answer than these. */
+export function contradicts(
+  receipt: JsonObject,
+  { request, answer }: { readonly request: Uint8Array; readonly answer: JsonObject },
+): boolean {
+  return hashIn(receipt['request']) !== hashOf(request) || hashIn(receipt['response']) !== answerHash(answer);
+}
+
 function compare(receipt: JsonValue, expected: readonly Expected[]): Check {
   const wrong = expected.filter(({ member, hash }) => !isObject(receipt) || hashIn(receipt[member]) !== hash);
   const names = (list: readonly Expected[]): string => list.map(({ member }) => member).join(' and ');
@@ -66,7 +75,10 @@ function responseHash(bytes: Uint8Array, name: string): string {
   if (payloads !== null) return hashOf(utf8(coveredOf(payloads, name)));
   const body = parseNamed(bytes, name);
   if (!isObject(body)) return hashOf(canonicalBytes(body));
-  const { svc: _svc, ...answer } = body;
+  return answerHash(body);
+}
+
+function answerHash({ svc: _svc, ...answer }: JsonObject): string {
   return hashOf(canonicalBytes(answer));
 }
 

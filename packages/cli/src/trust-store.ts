@@ -29,10 +29,13 @@ export interface Refused {
   readonly reason: string;
 }
 
-function folder(): string {
+/** Where `tally` keeps what it has seen of services. */
+export function homeFolder(): string {
   const home = process.env.TALLY_HOME ?? '';
-  return join(home === '' ? join(homedir(), '.config', 'tallystick') : home, 'trust');
+  return home === '' ? join(homedir(), '.config', 'tallystick') : home;
 }
+
+const folder = (): string => join(homeFolder(), 'trust');
 
 /** Where the bundle of a service is kept: a file of its own for each URL. */
 export function trustFile(url: string): string {

@@ -177,6 +177,8 @@ describe('help', () => {
       'trust show',
       'trust forget',
     );
+    commands.push('apikey create', 'rosetta', 'rosetta normalize');
+    commands.push('prospector', 'prospector qualify');
     commands.push('trust draft', 'trust sign', 'trust publish', 'trust approve');
     const reference = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
     await Promise.all(

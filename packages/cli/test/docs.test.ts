@@ -15,7 +15,7 @@ function examplesOf(page: string) {
   );
 }
 
-describe.each(['cli.md', 'metering.md'])('docs/%s', (page) => {
+describe.each(['cli.md', 'metering.md', 'rosetta.md', 'tenants.md'])('docs/%s', (page) => {
   const { at, home, remove } = workspace();
   const examples = examplesOf(page);
   let service: Service;
@@ -29,7 +29,7 @@ describe.each(['cli.md', 'metering.md'])('docs/%s', (page) => {
   });
 
   test('has examples', () => {
-    expect(examples.length).toBeGreaterThan(6);
+    expect(examples.length).toBeGreaterThan(1);
   });
 
   // In order: later examples use what earlier ones wrote.

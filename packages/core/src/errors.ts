@@ -71,7 +71,11 @@ export const errorTable = {
   api_key_revoked: { status: 401, title: 'The API key was revoked' },
   api_key_expired: { status: 401, title: 'The time that the API key was paid for is over' },
   order_not_found: { status: 404, title: 'There is no such order' },
+  partner_only: { status: 403, title: 'The pilot is for partners' },
   quota_exceeded: { status: 429, title: 'The quota of the API key is used up' },
+  // Tenants
+  tenant_not_found: { status: 404, title: 'There is no such tenant' },
+  range_invalid: { status: 416, title: 'The range is past the end' },
   // The anchor log
   anchor_unavailable: { status: 503, title: 'The anchor log takes no hashes just now' },
   anchor_not_found: { status: 404, title: 'There is no such anchor' },
@@ -116,6 +120,8 @@ export const errorTable = {
   payment_owed: { status: 402, title: 'An earlier call is not paid for' },
   // Members
   handle_taken: { status: 409, title: 'Another member has the handle' },
+  // Policies across jurisdictions
+  unknown_jurisdiction: { status: 400, title: 'The crosswalk has no such jurisdiction' },
   // Trust bundles
   trust_invalid: { status: 422, title: 'The trust bundle is malformed' },
   trust_signature_invalid: { status: 422, title: 'The trust bundle is not signed by its root' },

@@ -20,6 +20,22 @@ export { concatBytes, equalBytes, utf8 } from './encoding/bytes.ts';
 export { fromHex, toHex } from './encoding/hex.ts';
 export { fromMultibase, toMultibase } from './encoding/multibase.ts';
 export { type ErrorCode, errorTable, TallyError } from './errors.ts';
+export { crc32 } from './evidence/crc32.ts';
+export {
+  type EvidenceFile,
+  type EvidenceManifest,
+  type EvidencePlace,
+  type ManifestFacts,
+  type PurgeFacts,
+  type PurgeRecord,
+  signManifest,
+  signPurge,
+} from './evidence/document.ts';
+export { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './evidence/fault.ts';
+export { EVIDENCE_PATHS, meteringDigest, partPaths } from './evidence/parts.ts';
+export { type BundleOptions, type BundleVerdict, verifyBundle } from './evidence/verify-bundle.ts';
+export { layoutZip, localHeader, type ZipLayout, type ZipPlace } from './evidence/zip-layout.ts';
+export { type ByteSource } from './evidence/zip-reader.ts';
 export { hkdfSha256, hmacSha256, type Sha256, sha256, sha256Hex } from './hash.ts';
 export { contentDigest, matchesContentDigest } from './http-signatures/content-digest.ts';
 export {
@@ -130,6 +146,16 @@ export {
 } from './receipts/profiles.ts';
 export type { NamedSettlement, SettlementTransaction } from './receipts/settlement.ts';
 export { isObject } from './receipts/shape.ts';
+export { type StatusDocument, type StatusIssuance, signStatus, statusDigest } from './receipts/status.ts';
+export { followStatus, type SeenStatus, type StatusStanding } from './receipts/status-chain.ts';
+export {
+  readStatus,
+  STATUS_STATES,
+  type StatusEndpoint,
+  type StatusLog,
+  type StatusReport,
+  type StatusState,
+} from './receipts/status-report.ts';
 export { openSeal, type SealedDocument, type SealReference, seal, sealReference } from './seal.ts';
 export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';
 export {

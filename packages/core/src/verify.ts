@@ -29,6 +29,7 @@ import { fullReceipt, legacyReceipt, nanoReceipt } from './receipts/profile-fami
 import { checkSettlement, type NamedSettlement, type SettlementTransaction } from './receipts/settlement.ts';
 import { isObject } from './receipts/shape.ts';
 import { utf8Length } from './receipts/size.ts';
+import { status } from './receipts/status.ts';
 import { formatTimestamp } from './time.ts';
 import { type Trust, trustOf } from './trust/issuer.ts';
 import { judgeIssuer } from './trust/judge.ts';
@@ -77,6 +78,7 @@ const families: readonly Family[] = [
   issueReceipt,
   legacyReceipt,
   benchmark,
+  status,
 ];
 
 /** The family that a document says it belongs to, or null. */

@@ -32,6 +32,7 @@ export const receiptFiles = [
   'pq.json',
   'raw.json',
   'standard.json',
+  'status.json',
 ];
 
 const folder = new URL('../../../spec/vectors/', import.meta.url);

@@ -197,7 +197,17 @@ function schema(name: string): ValidateFunction {
   return validate as ValidateFunction;
 }
 
-const allFamilies = ['envelope', 'nano', 'standard', 'pq', 'metering', 'issue', 'legacy', 'benchmark'];
+const allFamilies = [
+  'envelope',
+  'nano',
+  'standard',
+  'pq',
+  'metering',
+  'issue',
+  'legacy',
+  'benchmark',
+  'status',
+];
 
 /** The schemas that a document may be held to: that of its family, or all where it has none. */
 function schemasFor(document: JsonValue, family: string | null): string[] {

@@ -19,7 +19,11 @@ import { meteringRoutes } from './routes/metering.ts';
 import { pageRoutes } from './routes/pages.ts';
 import { paidRoutes } from './routes/paid.ts';
 import { payableRoutes } from './routes/payable.ts';
+import { prospectorRoutes } from './routes/prospector.ts';
 import { receiptRoutes } from './routes/receipts.ts';
+import { rosettaRoutes } from './routes/rosetta.ts';
+import { statusRoutes } from './routes/status.ts';
+import { tenantRoutes } from './routes/tenants.ts';
 import { verifyRoutes } from './routes/verify.ts';
 import type { Services } from './services.ts';
 
@@ -39,6 +43,7 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
   });
   const endpoints = [
     ...receiptRoutes(services),
+    ...tenantRoutes(services),
     ...meteringRoutes(services),
     ...verifyRoutes(services),
     ...anchorRoutes(services),
@@ -54,13 +59,17 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
     ...compressionRoutes(services),
     ...benchmarkRoutes(services),
     ...memberRoutes(services),
+    ...rosettaRoutes(services),
+    ...prospectorRoutes(services),
   ];
   api.add(
     ...endpoints,
     ...mcpRoutes(services, { api, endpoints, extend: extendMcp }),
     ...payableRoutes(services.payments, { endpoints, urlOf: urlsOf(config) }),
     ...pageRoutes(services),
+    ...statusRoutes(services),
     ...metaRoutes({ api, metrics, measure: services.measure, ready: services.ready }),
   );
+  services.status.serveThrough((request) => api.app.fetch(request, { probe: true }));
   return api.app;
 }

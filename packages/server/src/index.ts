@@ -1,4 +1,4 @@
-export { TIERS, type Tier } from './api-keys/api-key.ts';
+export { type Grant, type Scope, TIERS, type Tier } from './api-keys/api-key.ts';
 export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './api-keys/manage.ts';
 export type { ChainReader } from './chain/chain.ts';
 export { openChainReader, rawDecoder } from './chain/lazy.ts';
@@ -43,6 +43,15 @@ export { openDesk } from './payments/desk.ts';
 export { readContact } from './payments/keys/contact.ts';
 export { openSealedKey } from './payments/keys/sealed-key.ts';
 export { declinePayout } from './payments/payouts/request.ts';
+export type { Report as Readiness } from './prospector/report.ts';
+export type { Normalized } from './rosetta/answer.ts';
 export { openStore, readPassphrase } from './services.ts';
 export type { StatementLine } from './store/ledger-store.ts';
 export type { OrderRow, PayoutRow } from './store/treasury-store.ts';
+export {
+  createTenant,
+  createTenantKey,
+  listTenants,
+  revokeTenant,
+  type TenantListing,
+} from './tenants/manage.ts';

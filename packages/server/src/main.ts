@@ -21,7 +21,9 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       at = withAddress(config, address);
       const services = await openServices(at);
       notice = banner(services);
-      return { fetch: createApp(services).fetch, close: services.close };
+      const { fetch } = createApp(services);
+      services.status.start();
+      return { fetch, close: services.close };
     },
   });
   process.stdout.write(`${notice}\ntallystick is ready on ${localOrigin(at.host, at.port)}\n`);

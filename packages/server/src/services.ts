@@ -28,7 +28,10 @@ import type { TreasuryService } from './payments/treasury/open.ts';
 import type { Payments } from './payments/x402/payments.ts';
 import { pricesValidFrom } from './receipts/price-ladder.ts';
 import { purgeExpired } from './receipts/retention.ts';
+import { createStatus, type StatusService } from './status/status.ts';
 import type { Store } from './store/store.ts';
+import { sweepRooms } from './tenants/sweep.ts';
+import { createTenants, type Tenants } from './tenants/tenants.ts';
 
 /** Everything that routes work with, wired by the configuration. `clock` gives Unix milliseconds. */
 export interface Services {
@@ -42,6 +45,7 @@ export interface Services {
   readonly registry: Registry;
   readonly clients: Clients;
   readonly apiKeys: ApiKeys;
+  readonly tenants: Tenants;
   readonly agents: Agents;
   readonly callers: Callers;
   readonly freeReads: FreeReads;
@@ -61,6 +65,7 @@ export interface Services {
   readonly treasury: TreasuryService | null;
   /** Since when the prices are what they are, in unix seconds. */
   readonly pricesValidFrom: number;
+  readonly status: StatusService;
   /** Idempotent requests that may not run beside themselves, by their scope. */
   readonly turns: Turns;
   /** Brings the metrics up to date that are looked at now and then. */
@@ -159,6 +164,7 @@ async function openAll(
       PURGE_MS,
       careful('deleting what has expired', async () => {
         await purgeExpired(store, clock());
+        await sweepRooms({ store, issuer, clock }, clock());
         await refreshTrust(store, issuer.keyring, clock());
       }),
     ),
@@ -178,6 +184,19 @@ async function openAll(
 
   const compute = openCompute({ config, store, issuer, log, registry: metrics.registry, clock, logger });
   closing.push(() => compute.close());
+  const { catalogue, health } = compute.pipeline;
+  const status = createStatus({
+    store,
+    issuer,
+    log,
+    service: config.receiptsUrl,
+    period: config.log.periodSeconds,
+    posts: chain !== null,
+    modelAvailable: () => catalogue.models.some((model) => model.kind === 'chat' && health.available(model)),
+    clock,
+    logger,
+  });
+  closing.push(() => status.close());
   const registry = createRegistry(store, issuer, clock);
   const payments = await openX402({ config, money, store, issuer, clock, logger });
   if (payments !== null) {
@@ -227,6 +246,7 @@ async function openAll(
     registry,
     clients,
     apiKeys,
+    tenants: createTenants(store, apiKeys),
     agents,
     callers: createCallers({ agents, apiKeys }, { development, payments: payments !== null }),
     freeReads: createFreeReads(
@@ -242,6 +262,7 @@ async function openAll(
     keySales: createKeySales({ store, issuer, prices: config.sales.prices, clock }),
     treasury,
     pricesValidFrom: await pricesValidFrom(store, { config, money, now: clock() }),
+    status,
     turns: createTurns(),
     measure: careful('measuring', async () => {
       await compute.measure();

@@ -137,6 +137,25 @@ describe.each(DATABASES)('from a hash to its anchor, on %s and a real chain', (d
     expect(bundle.chain?.address.toLowerCase()).toBe(transaction.from);
   });
 
+  it('the posting is listed with its root and where the chain has it', async () => {
+    const { tx_hash, block_height, merkle_root, tree_size } = anchored.json as unknown as AnchoredResult;
+    const { json } = await service.get('/v1/log/postings?limit=1');
+    const block = (await anvil.rpc('eth_getBlockByNumber', `0x${block_height.toString(16)}`, false)) as {
+      timestamp: string;
+    };
+    const { scheduled_at, ...posting } = (json.postings as Record<string, unknown>[])[0] ?? {};
+    expect(posting).toEqual({
+      sequence: 1,
+      tree_size,
+      merkle_root,
+      state: 'finalized',
+      tx_hash,
+      block_height,
+      block_time: new Date(Number(block.timestamp) * 1000).toISOString().replace('.000Z', 'Z'),
+    });
+    expect(Date.parse(String(scheduled_at)) % (PERIOD * 1000)).toBe(0);
+  });
+
   it('a receipt is read with its anchor, which the service takes for final and a stranger checks offline', async () => {
     const read = await readReceipt(pending.standard);
     const { anchor, anchor_ref, ...rest } = read.json as JsonObject & { anchor: JsonObject };

@@ -21,6 +21,7 @@ const FULL_EMIT = {
 let service: TestService;
 let good: Record<string, JsonObject>;
 let key: { authorization: string };
+let partner: { authorization: string };
 beforeAll(async () => {
   service = await startTestService();
   const receipt = async (path: string, body: unknown) => (await service.post(path, body)).json;
@@ -40,9 +41,18 @@ beforeAll(async () => {
     },
     '/v1/issuers': statement as unknown as JsonObject,
     '/v1/anchor': { canonical_sha256: HASH },
+    '/v1/rosetta/normalize': {
+      jurisdiction: 'eu',
+      policy: [
+        { concept: 'retention', days: 400, period_disclosed: true },
+        { concept: 'purpose', basis: 'consent' },
+      ],
+      targets: ['in', 'us-ca'],
+    },
     '/v1/anchor/batch': { canonical_sha256: [HASH, HASH.replace('n', 'm')] },
   };
   key = await apiKey(service, 'enterprise');
+  partner = await apiKey(service, 'partner');
 });
 afterAll(() => service.close());
 
@@ -125,6 +135,7 @@ describe('whatever is sent, the answer is a verdict, a receipt or a known refusa
     '/v1/issuers',
     '/v1/anchor',
     '/v1/anchor/batch',
+    '/v1/rosetta/normalize',
   ])('POST %s', async (path) => {
     const body = good[path] as JsonObject;
     const arbitrary = fc.oneof(
@@ -135,7 +146,11 @@ describe('whatever is sent, the answer is a verdict, a receipt or a known refusa
     );
     await fc.assert(
       fc.asyncProperty(arbitrary, async (sent) => {
-        const { status, json, text } = await service.post(path, sent, key);
+        const { status, json, text } = await service.post(
+          path,
+          sent,
+          path.includes('rosetta') ? partner : key,
+        );
         if (status === 200 || status === 201) return;
         expect(status, text).toBeLessThan(500);
         expect(errorTable, text).toHaveProperty(json.code as string);

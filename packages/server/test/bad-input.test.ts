@@ -17,7 +17,15 @@ const ROUTES = [
   ['/v1/issuers', {}],
   ['/v1/anchor', { canonical_sha256: '' }],
   ['/v1/anchor/batch', { canonical_sha256: [] }],
+  ['/v1/rosetta/normalize', { jurisdiction: '', policy: [], targets: [] }],
+  ['/v1/prospector/qualify', { origin: 'https://example.com' }],
 ] as const satisfies readonly (readonly [string, JsonObject])[];
+
+const CROWDED = Object.fromEntries([
+  ['concept', 'retention'],
+  ...Array.from({ length: 32 }, (_, i) => [`t${i}`, i]),
+]);
+const POLICY = { jurisdiction: 'eu', policy: [{ concept: 'retention' }], targets: ['uk'] };
 
 const NOT_I_JSON: [name: string, body: string | Uint8Array, code: ErrorCode, field?: string][] = [
   ['an empty body', '', 'json_empty'],
@@ -122,6 +130,14 @@ describe('fields', () => {
     ['/v1/rubric/select', { amount: '1e3' }, 'invalid_field', 'amount'],
     ['/v1/rubric/select', { amount: -1 }, 'invalid_field', 'amount'],
     ['/v1/rubric/select', { counterparty: { regulatd: true } }, 'unknown_field', 'counterparty.regulatd'],
+    ['/v1/rosetta/normalize', {}, 'missing_field', 'jurisdiction'],
+    ['/v1/rosetta/normalize', { ...POLICY, policy: [] }, 'invalid_field', 'policy'],
+    ['/v1/rosetta/normalize', { ...POLICY, targets: [] }, 'invalid_field', 'targets'],
+    ['/v1/rosetta/normalize', { ...POLICY, policy: [{}] }, 'missing_field', 'policy[0].concept'],
+    ['/v1/rosetta/normalize', { ...POLICY, policy: ['x'] }, 'invalid_field', 'policy[0]'],
+    ['/v1/rosetta/normalize', { ...POLICY, policy: [CROWDED] }, 'invalid_field', 'policy[0]'],
+    ['/v1/rosetta/normalize', { ...POLICY, to: ['uk'] }, 'unknown_field', 'to'],
+    ['/v1/rosetta/normalize', POLICY, 'api_key_missing', undefined],
     ['/v1/issuers', {}, 'missing_field', 'statement'],
     ['/v1/issuers', { statement: { type: 'x' } }, 'invalid_field', 'statement.type'],
   ] as const)('%s refuses %j: %s', async (path, body, code, field) => {

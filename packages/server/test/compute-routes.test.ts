@@ -288,4 +288,23 @@ describe('in production', () => {
     );
     expect(reply.json).toMatchObject({ code: 'signature_invalid', status: 401 });
   });
+
+  it('an API key reads its own usage by its id, and nobody else does, in development neither', async () => {
+    const key = await apiKey(routed.service, 'pro');
+    const { caller } = (await routed.service.get('/v1/compute/compression/stats', key)).json;
+    const { subject } = caller as { subject: string };
+    expect(subject).toMatch(/^key_/);
+    await routed.chat({}, key);
+    const path = `/v1/compute/usage/${subject}`;
+    const other = await apiKey(routed.service, 'pro');
+    const strangers = [{}, other, { 'x-agent-did': DID }];
+    for (const app of [inProduction(), routed.service.app]) {
+      const read = async (headers: Record<string, string>) => toReply(await app.request(path, { headers }));
+      const own = await read(key);
+      expect(own.json).toMatchObject({ did: subject, total: { calls: 1, prompt_tokens: 12 } });
+      for (const headers of strangers) {
+        expect((await read(headers)).json).toMatchObject({ code: 'signature_invalid', status: 401 });
+      }
+    }
+  });
 });

@@ -28,6 +28,14 @@ const checkpointOf = (size: number) =>
   });
 
 describe('the log over HTTP', () => {
+  it('has no postings without a chain, and refuses a limit that is none', async () => {
+    const { status, json, headers } = await service.get('/v1/log/postings');
+    expect([status, json, headers.get('cache-control')]).toEqual([200, { postings: [] }, 'no-store']);
+    for (const limit of ['0', '101', 'x']) {
+      expect((await service.get(`/v1/log/postings?limit=${limit}`)).status).toBe(422);
+    }
+  });
+
   it('is there before its first hash', async () => {
     expect((await service.get('/v1/log')).json).toMatchObject({
       origin: 'log.example/a',

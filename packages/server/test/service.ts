@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { errorTable, type JsonObject } from '@tallystick/core';
 import { Client } from 'pg';
 import { afterAll, expect } from 'vitest';
-import type { Tier } from '../src/api-keys/api-key.ts';
+import type { Grant } from '../src/api-keys/api-key.ts';
 import { createApiKey } from '../src/api-keys/manage.ts';
 import { createApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
@@ -168,7 +168,7 @@ export async function toReply(response: Response): Promise<Reply> {
 }
 
 /** A fresh API key of the service, as the header that carries it. */
-export async function apiKey(service: TestService, tier: Tier): Promise<{ authorization: string }> {
+export async function apiKey(service: TestService, tier: Grant): Promise<{ authorization: string }> {
   const { store, issuer } = service.services;
   const { apiKeySecret } = withApiKeySecret(issuer.keyring);
   const { key } = await createApiKey(store, apiKeySecret, { tier, label: null, now: service.clock() });

@@ -2,10 +2,12 @@ import { errorTable, type JsonObject, keysOfDidDocument } from '@tallystick/core
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, startTestService, type TestService } from './service.ts';
+import { newTenant, type TestTenant } from './tenant.ts';
 
 /** What this release answers. A route that is added is added here. */
 const ROUTES = [
   'DELETE /mcp',
+  'GET /',
   'GET /.well-known/did.json',
   'GET /.well-known/issuers/{file}',
   'GET /.well-known/trust.json',
@@ -14,12 +16,20 @@ const ROUTES = [
   'GET /checkpoint',
   'GET /docs',
   'GET /docs/errors',
+  'GET /evidence',
   'GET /healthz',
+  'GET /leaderboard',
+  'GET /log',
   'GET /metrics',
   'GET /openapi.json',
   'GET /pricing',
   'GET /readyz',
+  'GET /receipts',
+  'GET /status',
+  'GET /tenants/{id}/evidence',
+  'GET /tenants/{id}/evidence/exports',
   'GET /tile/{path}',
+  'GET /usage',
   'GET /v1/anchor/by-hash/{hash}',
   'GET /v1/anchor/keys/orders/{order_id}',
   'GET /v1/anchor/{anchor_ref}',
@@ -38,9 +48,12 @@ const ROUTES = [
   'GET /v1/compute/models/{id}',
   'GET /v1/compute/usage/{did}',
   'GET /v1/log',
+  'GET /v1/log/postings',
   'GET /v1/receipt/{id}',
+  'GET /v1/rosetta/crosswalk',
   'GET /verify',
   'POST /mcp',
+  'POST /tenants/{id}/receipts',
   'POST /v1/anchor',
   'POST /v1/anchor/batch',
   'POST /v1/anchor/keys',
@@ -53,15 +66,18 @@ const ROUTES = [
   'POST /v1/compute/estimate',
   'POST /v1/compute/member/register',
   'POST /v1/issuers',
+  'POST /v1/prospector/qualify',
   'POST /v1/receipt/emit',
   'POST /v1/receipt/free',
   'POST /v1/receipt/metering',
   'POST /v1/receipt/verify',
   'POST /v1/receipts/verify',
+  'POST /v1/rosetta/normalize',
   'POST /v1/rubric/select',
 ];
 
 interface Operation {
+  readonly 'x-availability': string;
   readonly summary: string;
   readonly responses: Record<string, { content?: Record<string, { schema: JsonObject }> }>;
   readonly parameters?: { name: string; in: string }[];
@@ -73,12 +89,30 @@ const TAKES_MONEY = /^\/v1\/(?:anchor\/keys|balance)/;
 
 const HASH = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
 
+/** Has each outcome, and something unknown. */
+const NORMALIZE = {
+  jurisdiction: 'eu',
+  policy: [
+    { concept: 'retention', days: 400, color: 'red' },
+    { concept: 'purpose', basis: 'contract' },
+    { concept: 'children', consent_age: 13 },
+  ],
+  targets: ['eu', 'us', 'in', 'us-ca'],
+};
+
+/** Where nothing listens. */
+const NOBODY = 'http://127.0.0.1:1';
+
 let service: TestService;
 let key: { authorization: string };
+let partner: { authorization: string };
+let tenant: TestTenant;
 let paths: Record<string, Record<string, Operation>>;
 beforeAll(async () => {
   service = await startTestService();
   key = await apiKey(service, 'scale');
+  partner = await apiKey(service, 'partner');
+  tenant = await newTenant(service);
   paths = (await service.get('/openapi.json')).json.paths as unknown as typeof paths;
 });
 afterAll(() => service.close());
@@ -155,6 +189,9 @@ describe('/openapi.json', () => {
       ['Issuer', (await service.get('/.well-known/issuers/did:svc:local.json')).json],
       ['PendingAnchor', (await service.post('/v1/anchor', { canonical_sha256: HASH }, key)).json],
       ['LogStatus', (await service.get('/v1/log')).json],
+      ['Readiness', (await service.post('/v1/prospector/qualify', { origin: NOBODY }, partner)).json],
+      ['RosettaAnswer', (await service.post('/v1/rosetta/normalize', NORMALIZE, partner)).json],
+      ['RosettaCrosswalk', (await service.get('/v1/rosetta/crosswalk')).json],
       ['TrustBundle', (await service.get('/.well-known/trust.json')).json],
       ['Benchmark', (await service.get('/v1/compute/benchmark')).json],
       ['BenchmarkNode', (await service.get('/v1/compute/benchmark/modality')).json],
@@ -171,7 +208,9 @@ describe('/openapi.json', () => {
       const body = operation.requestBody as { content: Record<string, { example?: JsonObject }> } | undefined;
       const example = body?.content['application/json']?.example;
       if (example === undefined || path.endsWith('/verify') || TAKES_MONEY.test(path)) continue;
-      expect((await service.post(path, example, key)).status, route).toBe(200);
+      const plain = operation['x-availability'] === 'pilot' ? partner : key;
+      const headers = path.startsWith('/tenants/') ? tenant.headers : plain;
+      expect((await service.post(path.replace('{id}', tenant.id), example, headers)).status, route).toBe(200);
     }
   });
 });

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { buildPage, builtPage, pageNames } from './page.ts';
+import { buildPage, builtPage, builtPart, pageNames, sharedParts } from './page.ts';
 
-/** Writes built/*.html anew (`npm run build:web`). */
+/** Writes built/ anew (`npm run build:web`). */
+for (const [name, build] of Object.entries(sharedParts)) await writeFile(builtPart(name), await build());
 for (const name of pageNames) {
   const { html, script } = await buildPage(name);
   await writeFile(builtPage(name), html);

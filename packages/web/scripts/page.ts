@@ -12,9 +12,10 @@ interface PageDefinition {
   /** One sentence for search engines; it stands in an attribute. */
   readonly description: string;
   readonly path: string;
-  /** What stands between the header and the scripts. */
-  readonly content: string;
-  readonly words: string;
+  /** What stands between the header and the scripts: these files one after the other. */
+  readonly content: readonly string[];
+  /** Its prose: the members of all of these files together. */
+  readonly words: readonly string[];
   readonly entry: string;
   /** Of `src/styles/`; later ones win. */
   readonly styles: readonly string[];
@@ -29,10 +30,10 @@ const PAGES = {
     title: 'Verify a receipt',
     description: 'Checks a signed receipt in your own browser. Nothing is sent.',
     path: '/verify',
-    content: 'verify.html',
-    words: 'words.json',
+    content: ['verify.html', 'verdict.html'],
+    words: ['words.json'],
     entry: 'main.ts',
-    styles: ['base', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'media'],
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'media'],
     connect: "'none'",
     data: async () => ({ samples: await makeSamples() }),
   },
@@ -41,10 +42,82 @@ const PAGES = {
     description:
       'What is left of the facts when prompts are cut: measured, signed, and made again by one command.',
     path: '/benchmark',
-    content: 'benchmark/page.html',
-    words: 'benchmark/words.json',
+    content: ['benchmark/page.html'],
+    words: ['benchmark/words.json'],
     entry: 'benchmark/main.ts',
-    styles: ['base', 'controls', 'parts', 'verdict', 'plot', 'benchmark'],
+    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'plot', 'benchmark'],
+    connect: "'self'",
+  },
+  evidence: {
+    title: 'Verify an evidence bundle',
+    description: 'Checks a bundle of receipts, file by file, in your own browser. Nothing is sent.',
+    path: '/evidence',
+    content: ['evidence/page.html'],
+    words: ['evidence/words.json'],
+    entry: 'evidence/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'media', 'evidence'],
+    connect: "'none'",
+  },
+  landing: {
+    title: 'Receipts that anyone can check',
+    description:
+      'Signed receipts for AI calls and machine work, anchored in a public log: mint one and verify it here.',
+    path: '/',
+    content: ['landing/page.html'],
+    words: ['landing/words.json'],
+    entry: 'landing/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'landing'],
+    connect: "'self'",
+  },
+  receipts: {
+    title: 'Receipts',
+    description: 'Looks a receipt up by its id, verifies it here, and shows where it is anchored.',
+    path: '/receipts',
+    content: ['receipts/page.html', 'verdict.html'],
+    words: ['words.json', 'receipts/words.json'],
+    entry: 'receipts/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'media', 'console'],
+    connect: "'self'",
+  },
+  log: {
+    title: 'The anchor log',
+    description: 'How far the anchor log has come, its newest checkpoint, and what went to the chain.',
+    path: '/log',
+    content: ['log/page.html'],
+    words: ['log/words.json'],
+    entry: 'log/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'console'],
+    connect: "'self'",
+  },
+  usage: {
+    title: 'Usage',
+    description: 'What a DID or an API key used, what compression saved it, and where its calls went.',
+    path: '/usage',
+    content: ['usage/page.html'],
+    words: ['usage/words.json'],
+    entry: 'usage/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'plot', 'console'],
+    connect: "'self'",
+  },
+  leaderboard: {
+    title: 'Leaderboard',
+    description: 'The members with most completed calls, their tiers, and what they get back.',
+    path: '/leaderboard',
+    content: ['leaderboard/page.html'],
+    words: ['leaderboard/words.json'],
+    entry: 'leaderboard/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'plot', 'console'],
+    connect: "'self'",
+  },
+  status: {
+    title: 'Status',
+    description:
+      'How the endpoints of this service are: asked each minute, signed, and checked in this page.',
+    path: '/status',
+    content: ['status/page.html'],
+    words: ['status/words.json'],
+    entry: 'status/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'console', 'status'],
     connect: "'self'",
   },
 } as const satisfies Record<string, PageDefinition>;
@@ -67,9 +140,12 @@ export async function buildPage(name: PageName): Promise<{ html: string; script:
     csp: policyOf(page, script, style),
     style,
     licenses: inert(licenses, '-->'),
-    pages: links(page.path),
-    content: (await read(page.content)).trimEnd(),
-    words: json(JSON.parse(await read(page.words))),
+    icon: await buildIcon(),
+    header: headerFor(await buildHeader(), page.path),
+    content: (await Promise.all(page.content.map(read))).join('\n').trimEnd(),
+    words: json(
+      Object.assign({}, ...(await Promise.all(page.words.map(read))).map((text) => JSON.parse(text))),
+    ),
     data: dataBlocks((await page.data?.()) ?? {}),
     script,
   };
@@ -94,19 +170,38 @@ function policyOf({ connect }: PageDefinition, script: string, style: string): s
   ].join('; ');
 }
 
-/** The header's links; the order is the one in which a newcomer needs them. */
+/** The pages in the order in which a newcomer needs them. The brand leads to `/`. */
 const LINKS = [
   ['/verify', 'Verify'],
+  ['/receipts', 'Receipts'],
+  ['/evidence', 'Evidence'],
+  ['/log', 'Log'],
+  ['/usage', 'Usage'],
+  ['/leaderboard', 'Leaderboard'],
   ['/benchmark', 'Benchmark'],
+  ['/status', 'Status'],
   ['/docs', 'Reference'],
 ] as const;
 
-function links(current: string): string {
-  return LINKS.map(([path, text]) => {
-    const mark = path === current ? ' aria-current="page"' : '';
-    return `<a href="${path}"${mark}>${text}</a>`;
-  }).join('');
+/** What every page has: committed too, for the server, whose reference has the same. */
+export const sharedParts = {
+  'icon.html': () => buildIcon(),
+  'header.html': () => buildHeader(),
+  'header.css': () => minifyStyle(['header']),
+} as const satisfies Record<string, () => Promise<string>>;
+
+export const builtPart = (name: string): URL => new URL(`../built/${name}`, import.meta.url);
+
+const buildIcon = async (): Promise<string> => (await read('icon.html')).trimEnd();
+
+/** The header, with no page marked as the present one. */
+async function buildHeader(): Promise<string> {
+  const links = LINKS.map(([path, text]) => `<a href="${path}">${text}</a>`).join('');
+  return (await read('header.html')).trimEnd().replace('{{pages}}', () => links);
 }
+
+const headerFor = (header: string, path: string): string =>
+  header.replace(`<a href="${path}"`, `<a href="${path}" aria-current="page"`);
 
 async function minifyStyle(names: readonly string[]): Promise<string> {
   const sheets = await Promise.all(names.map((name) => read(`styles/${name}.css`)));

@@ -1,5 +1,6 @@
-import { isObject, parseJson, TallyError } from '@tallystick/core';
+import { isObject, type JsonValue, parseJson, TallyError } from '@tallystick/core';
 import { attempt } from './attempt.ts';
+import { say } from './words.ts';
 
 const PATIENCE_MS = 20_000;
 
@@ -13,18 +14,43 @@ export interface Refusal {
   readonly retryAfter: string | null;
 }
 
+const NO_ANSWER: Refusal = { status: null, detail: null, retryAfter: null };
+
 /** The bytes of an answer of the service that served this page. Never throws. */
-export async function ask(path: `/${string}`): Promise<Uint8Array | Refusal> {
+export async function ask(path: `/${string}`, request: RequestInit = {}): Promise<Uint8Array | Refusal> {
   try {
     // oxlint-disable-next-line no-restricted-globals -- The page's own policy is the guard: connect-src 'self'.
-    const response = await fetch(path, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(path, { ...request, signal: AbortSignal.timeout(PATIENCE_MS) });
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (response.ok) return bytes;
     const { status, headers } = response;
     return { status, detail: detailOf(bytes), retryAfter: headers.get('retry-after') };
   } catch {
-    return { status: null, detail: null, retryAfter: null };
+    return NO_ANSWER;
   }
+}
+
+/** As `ask`, of an answer that is JSON. */
+export async function askJson(path: `/${string}`, request?: RequestInit): Promise<JsonValue | Refusal> {
+  const answer = await ask(path, request);
+  if (!(answer instanceof Uint8Array)) return answer;
+  const document = attempt(() => parseJson(answer));
+  return document instanceof TallyError ? NO_ANSWER : document;
+}
+
+export function isRefusal(answer: unknown): answer is Refusal {
+  return typeof answer === 'object' && answer !== null && 'retryAfter' in answer;
+}
+
+/** Why there is no answer: in the service’s own words where it says why. */
+export function reasonOf(
+  { status, detail, retryAfter }: Refusal,
+  words: { readonly unreachable: string; readonly answered: string; readonly later: string },
+): string {
+  if (status === null) return words.unreachable;
+  const later = retryAfter === null ? null : say(words.later, retryAfter);
+  const said = [detail ?? say(words.answered, status), later];
+  return said.filter((part) => part !== null).join(' ');
 }
 
 function detailOf(bytes: Uint8Array): string | null {

@@ -2,21 +2,26 @@ import { element } from './dom.ts';
 
 type Cell = string | Node;
 
-/** A table whose first cell of each row names it; it scrolls by itself where it is too wide, also by keyboard. */
+/**
+ * A table whose first cell of each row names it; it scrolls by itself where it is too wide, also by keyboard.
+ * @param words the columns, from 0, that hold words and not numbers
+ */
 export function tableOf(
   caption: string,
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
+  words: readonly number[] = [],
 ): HTMLElement {
-  const head = columns.map((text) => {
-    const cell = element('th', '', text);
+  const className = (column: number): string => (words.includes(column) ? 'words' : '');
+  const head = columns.map((text, column) => {
+    const cell = element('th', className(column), text);
     cell.setAttribute('scope', 'col');
     return cell;
   });
   const body = rows.map(([name = '', ...cells]) => {
     const first = element('th', '', name);
     first.setAttribute('scope', 'row');
-    return element('tr', '', first, ...cells.map((cell) => element('td', '', cell)));
+    return element('tr', '', first, ...cells.map((cell, at) => element('td', className(at + 1), cell)));
   });
   const table = element(
     'table',

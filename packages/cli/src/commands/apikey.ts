@@ -1,31 +1,33 @@
-import type { Tier } from '@tallystick/server';
+import type { Grant, Scope, Tier } from '@tallystick/server';
 import { type Command, Option } from 'commander';
 import { urlOption } from '../client.ts';
 import { UsageError } from '../output.ts';
 
 /** The server's module is loaded only when it is needed. */
 const TIERS = ['pro', 'scale', 'enterprise'] as const satisfies readonly Tier[];
+const SCOPES = ['partner'] as const satisfies readonly Scope[];
 const MAX_LABEL = 200;
 
-/** `tally apikey`: who may anchor at the service on this machine. */
+/** `tally apikey`: who may anchor, and who may use the pilots, at the service on this machine. */
 export function apiKeyCommands(program: Command): void {
   const keys = program
     .command('apikey')
     .summary('the service’s API keys')
     .description(
-      'API keys, by which clients anchor. Works on the data of the service on this machine, also while it runs: a key counts from the next request on, and a revoked one no more.',
+      'API keys, by which clients anchor, and partners use the pilots. Works on the data of the service on this machine, also while it runs: a key counts from the next request on, and a revoked one no more.',
     );
 
   keys
     .command('create')
     .summary('make a key')
     .description('Makes a key and prints it, this once: only its hash is kept.')
-    .addOption(new Option('--tier <tier>', 'what it may').choices([...TIERS]).makeOptionMandatory())
+    .addOption(new Option('--tier <tier>', 'what it may anchor').choices([...TIERS]))
+    .addOption(new Option('--scope <scope>', 'what else than to anchor it is for').choices([...SCOPES]))
     .option('--label <text>', 'what to remember of it', label)
     .option('--json', 'as JSON')
     .addHelpText('after', CREATE_HELP)
-    .action(async (options: { tier: Tier; label?: string; json?: boolean }) =>
-      (await import('../service/api-keys.ts')).create(options),
+    .action(async ({ tier, scope, ...options }: CreateOptions) =>
+      (await import('../service/api-keys.ts')).create({ ...options, grant: grantOf(tier, scope) }),
     );
 
   keys
@@ -79,8 +81,26 @@ Tiers:
   scale       no limit; every receipt is anchored
   enterprise  no limit; every receipt is anchored
 
-Example:
-  $ tally apikey create --tier pro --label "acme, invoice 117" > acme.key`;
+Scopes:
+  partner     opens the pilots (rosetta); anchors nothing, pays for nothing
+
+Examples:
+  $ tally apikey create --tier pro --label "acme, invoice 117" > acme.key
+  $ tally apikey create --scope partner --label "acme, pilot" > partner.key`;
+
+interface CreateOptions {
+  readonly tier?: Tier;
+  readonly scope?: Scope;
+  readonly label?: string;
+  readonly json?: boolean;
+}
+
+/** A key has a tier or a scope, never both. */
+function grantOf(tier: Tier | undefined, scope: Scope | undefined): Grant {
+  const grant = tier ?? scope;
+  if (grant !== undefined && (tier === undefined || scope === undefined)) return grant;
+  throw new UsageError('Give the key either a --tier (pro, scale, enterprise) or a --scope (partner).');
+}
 
 function label(text: string): string {
   if (text !== '' && text.length <= MAX_LABEL) return text;

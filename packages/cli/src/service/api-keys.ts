@@ -2,9 +2,9 @@ import {
   type ApiKeyListing,
   type Config,
   createApiKey,
+  type Grant,
   listApiKeys,
   revokeApiKey,
-  type Tier,
   withApiKeySecret,
   writeKeyring,
 } from '@tallystick/server';
@@ -13,8 +13,8 @@ import { printable } from '../printable.ts';
 import { openKeyring, requireDatabase, serviceConfig, withStore } from './files.ts';
 
 /** Makes a key and shows it, this once. */
-export async function create(options: { tier: Tier; label?: string; json?: boolean }): Promise<void> {
-  const { tier, label = null, json } = options;
+export async function create(options: { grant: Grant; label?: string; json?: boolean }): Promise<void> {
+  const { grant: tier, label = null, json } = options;
   const config = serviceConfig();
   const secret = await apiKeySecret(config);
   const { id, key } = await withStore(config, (store) =>
@@ -22,11 +22,11 @@ export async function create(options: { tier: Tier; label?: string; json?: boole
   );
   if (json) printJson({ key, id, tier, label });
   else print(key);
-  remark(`${id}, tier ${tier}. The key is shown this once: only its hash is kept.`);
+  remark(`${id}, ${tier}. The key is shown this once: only its hash is kept.`);
 }
 
 /** The secret that keys are hashed with; one is added to a keyring of before there were API keys. */
-async function apiKeySecret(config: Config): Promise<Uint8Array> {
+export async function apiKeySecret(config: Config): Promise<Uint8Array> {
   const { path } = config.keyring;
   const { keyring, passphrase } = await openKeyring(path, config);
   if (keyring.apiKeySecret !== null) return keyring.apiKeySecret;

@@ -15,7 +15,7 @@ export const RETENTION_DAYS = { nano: 30, standard: 365, pq: 2557, metering: 255
 /** How far one clock may run ahead of another, in seconds. */
 export const CLOCK_SKEW = 300;
 
-export type FamilyName = 'envelope' | 'profile' | 'metering' | 'issue' | 'legacy' | 'benchmark';
+export type FamilyName = 'envelope' | 'profile' | 'metering' | 'issue' | 'legacy' | 'benchmark' | 'status';
 
 /** What a receipt says of itself, read from a document whose shape holds. */
 export interface Claims {

@@ -4,17 +4,37 @@ import { createHmac, createSecretKey, randomInt } from 'node:crypto';
 export const TIERS = ['pro', 'scale', 'enterprise'] as const;
 export type Tier = (typeof TIERS)[number];
 
-const PREFIX = { pro: 'k_pro_', scale: 'k_scale_', enterprise: 'k_ent_' } as const satisfies Record<
-  Tier,
-  string
->;
-const API_KEY = /^k_(?:pro|scale|ent)_[0-9A-Za-z]{32}$/;
+/** What a key without a tier opens: the pilots, or the room of one tenant. */
+const SCOPES = ['partner', 'tenant'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What a key is for. A key has a tier or a scope, never both. */
+export type Grant = Tier | Scope;
+export const GRANTS: readonly Grant[] = [...TIERS, ...SCOPES];
+
+const PREFIX = {
+  pro: 'k_pro_',
+  scale: 'k_scale_',
+  enterprise: 'k_ent_',
+  partner: 'k_par_',
+  tenant: 'k_ten_',
+} as const satisfies Record<Grant, string>;
+const API_KEY = /^k_(?:pro|scale|ent|par|ten)_[0-9A-Za-z]{32}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE36 = BASE62.slice(0, 10) + BASE62.slice(36);
 
-/** A fresh key: the tier's prefix and 32 random base62 characters, 190 bits. */
-export function newApiKey(tier: Tier): string {
-  return PREFIX[tier] + randomText(BASE62, 32);
+/** A fresh key: the prefix of its tier or scope and 32 random base62 characters, 190 bits. */
+export function newApiKey(grant: Grant): string {
+  return PREFIX[grant] + randomText(BASE62, 32);
+}
+
+export function isTier(grant: Grant): grant is Tier {
+  return TIERS.some((tier) => tier === grant);
+}
+
+/** A fresh id of a tenant: `t_` and 16 random base36 characters, 82 bits. */
+export function newTenantId(): string {
+  return `t_${randomText(BASE36, 16)}`;
 }
 
 /** A key of a tier whose characters follow from bytes; `bytesOf` gives more of them at each count, from 0. */
@@ -33,6 +53,11 @@ export function newApiKeyId(): string {
   return `key_${randomText(BASE36, 16)}`;
 }
 
+/** Whether the text has the form of a key's public name. */
+export function isApiKeyId(text: string): boolean {
+  return /^key_[0-9a-z]{16}$/.test(text);
+}
+
 /** Whether the text has the form of a key. */
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text);
@@ -41,6 +66,11 @@ export function isApiKey(text: string): boolean {
 /** Whether the text begins like a key of this service, so that it was meant as one. */
 export function looksLikeApiKey(text: string): boolean {
   return Object.values(PREFIX).some((prefix) => text.startsWith(prefix));
+}
+
+/** Whether the text begins like a tenant's key. */
+export function looksLikeTenantKey(text: string): boolean {
+  return text.startsWith(PREFIX.tenant);
 }
 
 /**

@@ -1,13 +1,14 @@
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import type { ApiKeyRow } from '../store/api-key-store.ts';
 import type { Store } from '../store/store.ts';
-import { apiKeyHasher, newApiKey, newApiKeyId, type Tier } from './api-key.ts';
+import { apiKeyHasher, type Grant, newApiKey, newApiKeyId } from './api-key.ts';
 
 type Keys = Pick<Store, 'apiKeys'>;
 
 /** A key as an operator sees it: never the key itself. */
 export interface ApiKeyListing {
   readonly id: string;
+  /** A tier, or the scope of a key that has none: `partner`. */
   readonly tier: string;
   readonly label: string | null;
   readonly created_at: string;
@@ -24,7 +25,7 @@ export interface ApiKeyListing {
 export async function createApiKey(
   { apiKeys }: Keys,
   secret: Uint8Array,
-  { tier, label, now }: { readonly tier: Tier; readonly label: string | null; readonly now: number },
+  { tier, label, now }: { readonly tier: Grant; readonly label: string | null; readonly now: number },
 ): Promise<{ id: string; key: string }> {
   const id = newApiKeyId();
   const key = newApiKey(tier);

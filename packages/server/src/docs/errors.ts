@@ -19,6 +19,7 @@ const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>>
   410: ['Gone', 'It was here and its time is over.'],
   413: ['Too large', 'Send less at once.'],
   415: ['Wrong media type', 'Send application/json without a Content-Encoding.'],
+  416: ['Past the end', 'Ask for bytes that are there: Content-Range says how many there are.'],
   422: ['Not acceptable', 'The JSON is sound and its content is not. The member field names the culprit.'],
   429: ['Too many', 'Wait for the seconds in Retry-After.'],
   499: ['Nobody there', 'Nothing: it is in the service’s own log only.'],
@@ -35,7 +36,7 @@ export function errorsPage(): string {
     title: 'Tallystick errors',
     description: 'Every error code of the service, and what to do about it.',
     current: '/docs/errors',
-    nav: html`<details><summary>Statuses</summary><ul class="contents">${groups.map(
+    nav: html`<details><summary>Statuses</summary><ul class="contents"><li><a href="/docs">Reference</a></li>${groups.map(
       ([status]) => html`<li><a href="#status-${status}">${status} ${ADVICE[status]?.[0]}</a></li>`,
     )}</ul></details>`,
     main: html`<h1>Errors</h1><p class="lede">Every error is a problem document (RFC 9457). Its <code>code</code> is one of these and keeps its meaning; <code>detail</code> says what is wrong in the case at hand and may change its words.</p>${groups.map(([status, codes]) => statusGroup(status, codes))}`,

@@ -24,6 +24,8 @@ type Groups = readonly (readonly [string, readonly Operation[]])[];
 function contents(groups: Groups, documents: readonly (readonly [string, Schema])[]): Html {
   return html`<details><summary>Contents</summary><ul class="contents">
 <li><a href="#basics">Basics</a></li>
+<li><a href="/docs/errors">Errors</a></li>
+<li><a href="/openapi.json">OpenAPI document</a></li>
 ${groups.map(
   ([name, operations]) =>
     html`<li><a href="#${slug(name)}">${name}</a><ul>${operations.map(

@@ -36,15 +36,6 @@ p code, li code, td code, .note code { background: var(--wash); padding: .1em .3
 .skip { position: absolute; left: 1rem; top: -4rem; background: var(--raised); padding: .5rem 1rem; z-index: 3; }
 .skip:focus { top: .5rem; }
 
-.top { position: sticky; top: 0; z-index: 2; display: flex; align-items: center; justify-content: space-between; gap: 1rem;
-  height: var(--top); padding: 0 clamp(1rem, 3vw, 2rem); background: var(--paper); border-bottom: 1px solid var(--line); }
-.brand { display: inline-flex; align-items: center; gap: .6rem; color: var(--ink); font-weight: 680; letter-spacing: -.015em; text-decoration: none; }
-.brand svg { color: var(--accent); }
-.pages { display: flex; gap: clamp(.9rem, 3vw, 1.75rem); font-size: .92rem; min-width: 0; overflow-x: auto; scrollbar-width: none; }
-.pages a { color: var(--soft); text-decoration: none; padding: .35rem 0; }
-.pages a:focus-visible { outline-offset: -2px; }
-.pages a:hover { color: var(--ink); }
-.pages a[aria-current] { color: var(--ink); box-shadow: inset 0 -2px var(--accent); }
 
 .frame { display: grid; grid-template-columns: minmax(0, 1fr); max-width: 90rem; margin: 0 auto; }
 .side { padding: 1rem clamp(1rem, 3vw, 2rem) 0; font-size: .9rem; }
@@ -108,7 +99,6 @@ main { padding: 1.5rem clamp(1rem, 3vw, 2rem) 5rem; min-width: 0; }
 dl { margin: 1rem 0 0; }
 
 @media (max-width: 35rem) {
-  .brand span { position: absolute; clip-path: inset(50%); }
   .fields th[scope=row], .fields td, .fields th { display: block; width: auto; }
   .fields td { border-top: 0; padding-top: 0; }
   .fields tr:last-child > * { border-bottom: 0; }
@@ -128,5 +118,5 @@ dl { margin: 1rem 0 0; }
   .entry { grid-template-columns: minmax(0, 1fr) minmax(0, 25rem); }
   .aside { position: sticky; top: calc(var(--top) + 1.5rem); align-self: start; padding-top: .2rem; }
 }
-@media print { .top, .side, .skip { display: none; } .frame { display: block; } }
+@media print { .side, .skip { display: none; } .frame { display: block; } }
 `;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../observability.ts';
 import { isFault, problemAnswer, toProblem } from '../problem.ts';
 import type { Answer } from './answer.ts';
-import { type AppContext, header } from './context.ts';
+import { type AppContext, header, isProbe } from './context.ts';
 import { corsHeaders } from './cors.ts';
 import { openAiError } from './openai-error.ts';
 
@@ -50,19 +50,23 @@ export function exchangeHandler(
       answer = refuse(frame, place, exchange, thrown);
     }
     const milliseconds = performance.now() - started;
-    frame.metrics.observe(place, answer.status, milliseconds / 1_000);
-    frame.logger.info(
-      {
-        requestId: exchange.requestId,
-        method: place.method,
-        route: place.route,
-        status: answer.status,
-        milliseconds,
-      },
-      'request',
-    );
+    report(frame, place, exchange, { status: answer.status, milliseconds });
     return toResponse(answer, exchange);
   };
+}
+
+/** Counts and logs an answer. What the service asks itself is no traffic: it is in neither. */
+function report(
+  { metrics, logger }: Frame,
+  place: Place,
+  { c, requestId }: Exchange,
+  { status, milliseconds }: { readonly status: number; readonly milliseconds: number },
+): void {
+  const { method, route } = place;
+  const line = { requestId, method, route, status, milliseconds };
+  if (isProbe(c)) return logger.debug(line, 'probe');
+  metrics.observe(place, status, milliseconds / 1_000);
+  logger.info(line, 'request');
 }
 
 function refuse(frame: Frame, place: Place, exchange: Exchange, thrown: unknown): Answer {

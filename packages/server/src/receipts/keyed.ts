@@ -49,8 +49,7 @@ export function keyedMint(
     async finish(signed) {
       if (anchors) placed = await place(signed);
       else await countReceipt(context, key, exchange);
-      const bare = profile === 'nano' || profile === 'metering';
-      return bare
+      return isBare(profile)
         ? signed
         : withMembers(signed, { tier: key.tier, ...(placed === null ? {} : { anchor_ref: placed }) });
     },
@@ -60,6 +59,28 @@ export function keyedMint(
       return (await anchorOf(context.log, receipt))?.anchor_ref ?? place(receipt);
     },
   };
+}
+
+/** What a tenant's key does for the receipt that is minted under it: it is anchored, and counts nowhere. */
+export function tenantMint({ log }: Pick<Context, 'log'>, profile: ReceiptRow['profile']): Keyed {
+  const place = async (receipt: string): Promise<string> => {
+    const outcome = await log.accept([hashOf(receipt)], null);
+    const [result] = outcome.kind === 'accepted' ? outcome.results : [];
+    if (result === undefined) throw new Error('The log gave no result for a hash.');
+    return result.anchor_ref;
+  };
+  return {
+    async finish(signed) {
+      const placed = await place(signed);
+      return isBare(profile) ? signed : withMembers(signed, { anchor_ref: placed });
+    },
+    reference: async ({ receipt }) => (await anchorOf(log, receipt))?.anchor_ref ?? place(receipt),
+  };
+}
+
+/** Whether receipts of the profile carry none of the unsigned members. */
+function isBare(profile: ReceiptRow['profile']): boolean {
+  return profile === 'nano' || profile === 'metering';
 }
 
 /** Whether a receipt is anchored: of Pro where the caller asks for it, of the other tiers always (specification 2.10). */

@@ -45,36 +45,42 @@ export async function mintBill(
   { store, issuer, clock }: ReceiptContext,
   bill: JsonObject,
   evidence: EvidenceSummary,
-  { idempotency, finish }: Keeping,
+  { idempotency, finish, tenant }: Keeping,
 ): Promise<Minted> {
   const now = clock();
   const body = await mintMetering(bill, evidence, { now }, issuer.signer('receipt'));
   const { receipt_id: id } = identity(body);
-  const earlier = await sameBill(store, id, body);
+  const kept = { id, body, tenant: tenant ?? null };
+  const earlier = await sameBill(store, kept);
   if (earlier !== null) return earlier;
   const issuedAt = Math.floor(now / 1000);
   const row: ReceiptRow = {
     id,
     profile: 'metering',
-    tenant: null,
+    tenant: kept.tenant,
     body: finish === undefined ? body : await finish(body),
     issuedAt,
     expiresAt: expiryOf('metering', issuedAt),
   };
-  const stored = (await storeReceipt(store, row, idempotency)) ?? (await sameBill(store, id, body));
+  const stored = (await storeReceipt(store, row, idempotency)) ?? (await sameBill(store, kept));
   if (stored !== null) return stored;
   throw new TallyError('unavailable', 'The receipt could not be given its id. Send the bill again.');
 }
 
 /** The receipt that is under the id, if any: it must be of the same signed body, but its key may be another. */
-async function sameBill(store: Store, id: string, body: string): Promise<Minted | null> {
+async function sameBill(
+  store: Store,
+  { id, body, tenant }: Pick<ReceiptRow, 'id' | 'body' | 'tenant'>,
+): Promise<Minted | null> {
   const earlier = await store.getReceipt(id);
   if (earlier.kind === 'unknown') return null;
-  if (earlier.kind === 'purged') {
+  if (earlier.kind === 'purged' && earlier.tenant === tenant) {
     throw new TallyError('receipt_purged', 'This bill had a receipt, which was deleted after its retention.');
   }
   const same =
-    earlier.tenant === null && identity(earlier.body).payload_sha256 === identity(body).payload_sha256;
+    earlier.kind === 'found' &&
+    earlier.tenant === tenant &&
+    identity(earlier.body).payload_sha256 === identity(body).payload_sha256;
   if (same) return { receipt: earlier.body, replayed: true };
   throw new TallyError(
     'unavailable',

@@ -31,6 +31,10 @@ export interface Keeping {
   readonly finish?: ((signed: string) => Promise<string>) | undefined;
   /** Takes the place of `Store.putReceipt`, where more is stored with it. */
   readonly put?: Store['putReceipt'] | undefined;
+  /** The tenant whose key reads it; nobody's when absent. */
+  readonly tenant?: string | undefined;
+  /** Signs and asks for the store, but stores nothing: how the service tries whether it could mint. */
+  readonly rehearsal?: boolean | undefined;
 }
 
 export interface FreeMint {
@@ -71,7 +75,7 @@ const DAY = 86_400;
 export async function issueDurably(
   { store, issuer, clock }: ReceiptContext,
   kind: keyof typeof PROFILE_OF,
-  { idempotency, finish, put }: Keeping,
+  { idempotency, finish, put, tenant, rehearsal = false }: Keeping,
   sign: (issuance: Issuance) => Promise<string>,
 ): Promise<Minted> {
   const now = clock();
@@ -79,11 +83,15 @@ export async function issueDurably(
   const profile = PROFILE_OF[kind];
   const id = receiptId(kind, seconds, random48());
   const signed = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
+  if (rehearsal) {
+    await store.ping();
+    return { receipt: signed, replayed: false };
+  }
   const body = finish === undefined ? signed : await finish(signed);
   const row: ReceiptRow = {
     id,
     profile,
-    tenant: null,
+    tenant: tenant ?? null,
     body,
     issuedAt: seconds,
     expiresAt: expiryOf(profile, seconds),

@@ -3,7 +3,9 @@ import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
 import { leaderboard, registerMember, verifyMember } from '../compute/members/members.ts';
 import { SPREAD_PERCENT } from '../compute/members/tiers.ts';
 import { json } from '../http/answer.ts';
+import { isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { consumeDaily } from '../http/rate-limit.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
 import { did } from './shapes.ts';
@@ -28,13 +30,15 @@ const memberSchema = z
   })
   .openapi('Member');
 
-function register({ store, clock }: Services): Endpoint {
+function register({ config, store, clients, clock }: Services): Endpoint {
+  const quota = { name: 'member-register', limit: config.freeMintPerDay, store };
   return endpoint({
     method: 'post',
     path: '/v1/compute/member/register',
     group: COMPUTE,
     summary: 'Register a DID',
-    description: 'Free and without proof. Repeating it changes nothing.',
+    description:
+      'Free and without proof. Repeating it changes nothing. An address has as many a day as free mints.',
     availability: 'live',
     body: z.strictObject({
       did,
@@ -45,8 +49,10 @@ function register({ store, clock }: Services): Endpoint {
     }),
     example: { did: 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp', handle: 'quipu' },
     answers: { 200: { description: 'The member', schema: memberSchema } },
-    errors: ['invalid_did', 'handle_taken'],
-    async handle({ body }) {
+    errors: ['invalid_did', 'handle_taken', 'rate_limited'],
+    async handle(call) {
+      const { c, body } = call;
+      if (!isProbe(c)) await consumeDaily(quota, clients.group(c), call, clock());
       return json(await registerMember(store, { did: body.did, handle: body.handle ?? null, now: clock() }));
     },
   });

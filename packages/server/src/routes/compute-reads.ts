@@ -1,14 +1,16 @@
 import { z } from '@hono/zod-openapi';
 import { type JsonObject, TallyError } from '@tallystick/core';
+import { isApiKeyId } from '../api-keys/api-key.ts';
 import { money, priceDocument } from '../compute/billing.ts';
 import { CALLER_ERRORS } from '../compute/caller.ts';
 import type { Model } from '../compute/catalogue/catalogue.ts';
-import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
+import { FREE_READ_ERRORS, READ_PRICE, type Reader } from '../compute/free-reads.ts';
 import { callerAccount, DEVELOPMENT } from '../compute/ledger/accounts.ts';
 import { localCards } from '../compute/local/cards.ts';
 import { tierOf } from '../compute/members/tiers.ts';
 import { chatRequestSchema, readChatRequest } from '../compute/pipeline/chat-request.ts';
 import { estimateChat } from '../compute/pipeline/estimate.ts';
+import type { Config } from '../config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
@@ -163,6 +165,7 @@ function estimate({ compute, freeReads, config, store }: Services): Endpoint {
   });
 }
 
+const apiKeyId = z.string().refine(isApiKeyId, 'Not a DID, and not the id of an API key');
 const day = z.iso.date().optional().openapi({ example: '2026-03-01' });
 
 function usage({ store, freeReads, config }: Services): Endpoint {
@@ -170,13 +173,13 @@ function usage({ store, freeReads, config }: Services): Endpoint {
     method: 'get',
     path: '/v1/compute/usage/{did}',
     group: COMPUTE,
-    summary: 'Usage of a DID',
+    summary: 'Usage of a DID or an API key',
     description:
-      'By UTC day and model. In production the DID must be proved by an HTTP message signature (RFC 9421).',
+      'By UTC day and model. In production the DID must be proved by an HTTP message signature (RFC 9421). The id of an API key (`key_…`) stands for the calls that it paid for without a DID, and is answered to that key alone.',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
-    params: z.object({ did }),
+    params: z.object({ did: z.union([did, apiKeyId]) }),
     query: z.strictObject({ from: day, to: day }),
     answers: {
       200: {
@@ -188,7 +191,7 @@ function usage({ store, freeReads, config }: Services): Endpoint {
     async handle(call) {
       const { did: whose } = call.params;
       const reader = await freeReads.admit(call);
-      if (config.mode === 'production' && !(reader.proved && reader.did === whose)) throw unproved(whose);
+      if (!mayRead(reader, whose, config)) throw unproved(whose);
       const { from, to } = call.query;
       const span = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
       const [rows, account] = await Promise.all([
@@ -204,6 +207,12 @@ function usage({ store, freeReads, config }: Services): Endpoint {
       });
     },
   });
+}
+
+/** A DID by its proof, in development without one; a key by itself, always. */
+function mayRead({ key, did, proved }: Reader, whose: string, { mode }: Pick<Config, 'mode'>): boolean {
+  if (isApiKeyId(whose)) return key?.id === whose;
+  return mode === 'development' || (proved && did === whose);
 }
 
 function usageDocument(row: UsageRow): JsonObject {
@@ -256,6 +265,8 @@ function totalOf(rows: readonly UsageRow[]): JsonObject {
 function unproved(whose: string): TallyError {
   return new TallyError(
     'signature_invalid',
-    `Usage is private: sign the request as ${whose} (RFC 9421; see spec/identity.md).`,
+    isApiKeyId(whose)
+      ? `Usage is private: send the API key that ${whose} is the id of.`
+      : `Usage is private: sign the request as ${whose} (RFC 9421; see spec/identity.md).`,
   );
 }

@@ -1,14 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { formatTimestamp, parseTilePath, TallyError, verifierKey } from '@tallystick/core';
+import { formatTimestamp, parseTilePath, TallyError, toHex, verifierKey } from '@tallystick/core';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
+import type { Posting } from '../store/log-store.ts';
 
 const GROUP = 'Log';
 
 /** The anchor log for its monitors (C2SP tlog-tiles) and for people. */
 export function logRoutes(services: Services): Endpoint[] {
-  return [status(services), checkpoint(services), tile(services)];
+  return [status(services), postings(services), checkpoint(services), tile(services)];
 }
 
 function status({ log, logKey, chain, config }: Services): Endpoint {
@@ -70,6 +71,62 @@ function status({ log, logKey, chain, config }: Services): Endpoint {
       );
     },
   });
+}
+
+const postingSchema = z
+  .object({
+    sequence: z.int().describe('From 1, one for each posting.'),
+    tree_size: z.int().describe('How many leaves the root is over.'),
+    merkle_root: z.string().describe('`sha256:` and hex.'),
+    state: z
+      .enum(['queued', 'broadcast', 'confirmed', 'finalized'])
+      .describe('What is under it is anchored once this is `finalized`.'),
+    scheduled_at: z.string(),
+    tx_hash: z.string().nullable(),
+    block_height: z.int().nullable(),
+    block_time: z.string().nullable().describe('The block’s own time.'),
+  })
+  .openapi('Posting');
+
+const DEFAULT_POSTINGS = 20;
+
+function postings({ store }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/log/postings',
+    group: GROUP,
+    summary: 'Roots that went to the chain',
+    description:
+      'For people and dashboards: nothing of it is signed. The transaction is on the chain, whose word counts.',
+    availability: 'live',
+    query: z.strictObject({
+      limit: z
+        .string()
+        .regex(/^(?:[1-9]\d?|100)$/, 'Not 1 to 100')
+        .optional()
+        .openapi({ description: `${DEFAULT_POSTINGS} when absent.` }),
+    }),
+    answers: {
+      200: { description: 'The newest first', schema: z.object({ postings: z.array(postingSchema) }) },
+    },
+    async handle({ query }) {
+      const recent = await store.log.recentPostings(Number(query.limit ?? DEFAULT_POSTINGS));
+      return json({ postings: recent.map(postingDocument) }, { headers: { 'cache-control': 'no-store' } });
+    },
+  });
+}
+
+function postingDocument({ sequence, size, root, state, batchAt, place }: Posting) {
+  return {
+    sequence,
+    tree_size: size,
+    merkle_root: `sha256:${toHex(root)}`,
+    state,
+    scheduled_at: formatTimestamp(batchAt * 1000),
+    tx_hash: place?.txHash ?? null,
+    block_height: place?.blockHeight ?? null,
+    block_time: place === null ? null : formatTimestamp(place.blockTime * 1000),
+  };
 }
 
 function checkpoint({ log }: Services): Endpoint {

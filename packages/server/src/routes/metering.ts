@@ -134,19 +134,19 @@ export function meteringRoutes(services: Services): Endpoint[] {
           'The first line is the bill without `evidence` (at most 64 KiB), each further line one leaf in order (at most 512 bytes), up to 10,000,000. Errors name the line.',
         example: [EXAMPLE, ...EXAMPLE_LEAVES].map((line) => `${JSON.stringify(line)}\n`).join(''),
         async handle(call) {
-          const key = await services.apiKeys.find(call);
+          const payer = await payerOf(services, call);
           let anchor = false;
           const lines = await readMeteredLines(call.chunks, {
             readBill: (value) => {
               const { anchor: wanted, ...said } = validate(bill, value);
               anchor = wanted ?? false;
-              if (anchor && key === null) throw missingKey(call, 'anchor');
+              if (anchor && payer.key === null && payer.tenant === null) throw missingKey(call, 'anchor');
               return said as JsonObject;
             },
             openTally: (said) => openTally(services, said),
             budget,
           });
-          return mint(services, call, { key, anchor, said: lines.bill, evidence: lines.evidence });
+          return mint(services, call, { ...payer, anchor, said: lines.bill, evidence: lines.evidence });
         },
       },
       answers: {
@@ -165,18 +165,28 @@ export function meteringRoutes(services: Services): Endpoint[] {
         ...MINT_ERRORS,
       ],
       async handle(call) {
-        const key = await services.apiKeys.find(call);
+        const payer = await payerOf(services, call);
         const { evidence: leaves, anchor = false, ...rest } = call.body;
         const said = rest as JsonObject;
         const evidence = tallyAll(openTally(services, said), leaves as JsonValue[]);
-        return mint(services, call, { key, anchor, said, evidence });
+        return mint(services, call, { ...payer, anchor, said, evidence });
       },
     }),
   ];
 }
 
-interface Metered {
+/** Whose key a bill comes under: at most one of the two. */
+interface Payer {
   readonly key: ApiKey | null;
+  readonly tenant: string | null;
+}
+
+async function payerOf({ tenants, apiKeys }: Services, exchange: Exchange): Promise<Payer> {
+  const tenant = await tenants.of(exchange);
+  return { tenant, key: tenant === null ? await apiKeys.find(exchange) : null };
+}
+
+interface Metered extends Payer {
   readonly anchor: boolean;
   readonly said: JsonObject;
   readonly evidence: EvidenceSummary;
@@ -186,13 +196,14 @@ interface Metered {
 function mint(
   services: Services,
   exchange: Exchange,
-  { key, anchor, said, evidence }: Metered,
+  { key, tenant, anchor, said, evidence }: Metered,
 ): Promise<Answer> {
   const asked = anchor ? { anchor } : {};
   return mintOnce(services, exchange, {
     claim: { route: ROUTE, body: { bill: said, evidence: evidence.digest, ...asked } },
     profile: 'metering',
     key,
+    tenant,
     anchor,
     mint: (keeping) => mintBill(services, said, evidence, keeping),
   });

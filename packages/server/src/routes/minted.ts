@@ -2,9 +2,10 @@ import { type ErrorCode, type JsonValue, type Profile, SCHEMA_VERSION } from '@t
 import type { Agent } from '../agents/agents.ts';
 import { API_KEY_ERRORS, type ApiKey, missingKey } from '../api-keys/authenticate.ts';
 import { type Answer, text } from '../http/answer.ts';
+import { isProbe } from '../http/context.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type IdempotentRequest, idempotencyClaim, replayOf, requestHash } from '../http/idempotency.ts';
-import { keyedMint } from '../receipts/keyed.ts';
+import { keyedMint, tenantMint } from '../receipts/keyed.ts';
 import type { Keeping, Minted } from '../receipts/mint.ts';
 import { payForReceipt, type ReceiptPayment } from '../receipts/paying.ts';
 import type { Services } from '../services.ts';
@@ -40,6 +41,8 @@ interface MintRequest {
   readonly claim: Pick<IdempotentRequest, 'route' | 'profile'> & { readonly body: JsonValue };
   readonly profile: ReceiptRow['profile'];
   readonly key: ApiKey | null;
+  /** The tenant of the caller's key, which then has no tier: its receipts are all anchored, and its own. */
+  readonly tenant?: string | null;
   readonly anchor: boolean;
   /** What has a price where payments are on and no key pays, and the agent whose balance may. */
   readonly priced?: { readonly profile: Profile; readonly agent: Agent };
@@ -56,17 +59,29 @@ export async function mintOnce(
   request: MintRequest,
 ): Promise<Answer> {
   const { store, clock, clients, turns } = services;
-  const { claim: claimed, profile, key, anchor, mint } = request;
-  if (anchor && key === null) throw missingKey(exchange, 'anchor');
-  const payment = await paymentOf(services, exchange, request);
-  const claim =
-    payment?.paid?.claim ??
-    idempotencyClaim(exchange.c, { ...claimed, caller: clients.scope(exchange.c), now: clock() });
-  const keyed = key === null ? null : keyedMint(services, exchange, { key, profile, anchor });
+  const { claim: claimed, profile, key, tenant = null, anchor, mint } = request;
+  if (anchor && key === null && tenant === null) throw missingKey(exchange, 'anchor');
+  const free = tenant !== null || isProbe(exchange.c);
+  const payment = free ? null : await paymentOf(services, exchange, request);
+  const caller = tenant ?? clients.scope(exchange.c);
+  const claim = payment?.paid?.claim ?? idempotencyClaim(exchange.c, { ...claimed, caller, now: clock() });
+  const keyed =
+    tenant !== null
+      ? tenantMint(services, profile)
+      : key && keyedMint(services, exchange, { key, profile, anchor });
   const once = async (): Promise<Minted> => {
     const earlier = (await replayOf(store, claim, clock())) ?? (await delivered(services, payment));
     if (earlier !== null) return { receipt: earlier.response, replayed: true };
-    return mint({ idempotency: claim, finish: keyed?.finish, put: payment?.put }, payment);
+    return mint(
+      {
+        idempotency: claim,
+        finish: keyed?.finish,
+        put: payment?.put,
+        rehearsal: isProbe(exchange.c),
+        tenant: tenant ?? undefined,
+      },
+      payment,
+    );
   };
   const minted = claim === undefined || keyed === null ? await once() : await turns(claim.scope, once);
   await payment?.paid?.delivered(idOf(minted.receipt));

@@ -56,7 +56,7 @@ describe('GET /verify', () => {
     let text: string | null = null;
     const trust = { bundle: () => (text === null ? null : ({ text } as never)) };
     const api = createApi(testFrame());
-    api.add(...pageRoutes({ config: { siteUrl: 'https://site.test' }, trust }));
+    api.add(...pageRoutes({ config: { siteUrl: 'https://site.test', receiptsUrl: '', apiUrl: '' }, trust }));
     const page = async () => (await api.app.request('/verify')).text();
     expect(blockOf(await page())).toBe('null');
     text = '{"note":"</script><script>alert(1)</script> $& $1"}';
@@ -66,6 +66,48 @@ describe('GET /verify', () => {
       bundle: JSON.parse(text),
     });
     expect(html.match(/<script/g)).toHaveLength(4);
+  });
+});
+
+const PAGES = ['/', '/verify', '/receipts', '/evidence', '/log', '/usage', '/leaderboard', '/benchmark'];
+
+describe.each(PAGES)('the page at %s', (path) => {
+  it('states of itself the policy of its header, and is not framed', async () => {
+    const { status, headers, text } = await service.get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'");
+    expect(text).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    const again = await service.get(path, { 'if-none-match': headers.get('etag') ?? '' });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('GET /', () => {
+  const typeAt = async (accept: string): Promise<string | null> =>
+    (await service.get('/', { accept })).headers.get('content-type');
+
+  it.each([
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
+    ['*/*', 'text/html; charset=utf-8'],
+    ['application/json, text/html', 'text/html; charset=utf-8'],
+    ['application/json', 'application/json'],
+    ['Application/JSON;q=0.9, text/plain', 'application/json'],
+  ])('answers to Accept: %s with %s', async (accept, type) => {
+    expect(await typeAt(accept)).toBe(type);
+  });
+
+  it('tells caches what it goes by, and programs where everything is', async () => {
+    const { json, headers } = await service.get('/', { accept: 'application/json' });
+    expect(headers.get('vary')).toContain('Accept');
+    expect((await service.get('/')).headers.get('vary')).toContain('Accept');
+    const { receiptsUrl } = service.config;
+    const { openapi, trust, log } = json.endpoints as Record<string, string>;
+    for (const url of [openapi, trust, log]) {
+      expect(url?.startsWith(receiptsUrl), url).toBe(true);
+      expect((await service.get(url?.slice(receiptsUrl.length) ?? '')).status, url).toBe(200);
+    }
   });
 });
 

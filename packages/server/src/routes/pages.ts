@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from '@hono/zod-openapi';
-import type { Answer } from '../http/answer.ts';
+import { type Answer, json } from '../http/answer.ts';
 import { matches } from '../http/conditional.ts';
-import { header } from '../http/context.ts';
+import { type AppContext, header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE } from './compute-shapes.ts';
 
 type PageServices = {
-  readonly config: Pick<Services['config'], 'siteUrl'>;
+  readonly config: Pick<Services['config'], 'siteUrl' | 'receiptsUrl' | 'apiUrl'>;
   readonly trust: Pick<Services['trust'], 'bundle'>;
 };
 
 /** Pages for people (specification 1.8). */
 export function pageRoutes(services: PageServices): Endpoint[] {
   return [
+    landing(services),
     page(services, {
       path: '/verify',
       file: 'verify.html',
@@ -32,6 +33,45 @@ export function pageRoutes(services: PageServices): Endpoint[] {
       description:
         'Draws what `/v1/compute/benchmark` and its nodes say, after checking their signatures in the browser. It asks this service and nobody else. The newest trust bundle is in it as data.',
     }),
+    page(services, {
+      path: '/receipts',
+      file: 'receipts.html',
+      group: 'Receipts',
+      summary: 'The receipts page',
+      description:
+        'Looks a receipt up by the id that follows the `#` of its address, verifies it in the browser, and shows where it is anchored.',
+    }),
+    page(services, {
+      path: '/evidence',
+      file: 'evidence.html',
+      group: 'Verify',
+      summary: 'The page that checks an evidence bundle',
+      description:
+        'Checks a bundle of receipts, file by file, in the browser, and sends nothing: its content security policy forbids it. Each bundle encloses it.',
+    }),
+    page(services, {
+      path: '/log',
+      file: 'log.html',
+      group: 'Log',
+      summary: 'The log page',
+      description:
+        'Draws what `/v1/log`, `/checkpoint` and `/v1/log/postings` say, and checks signature and inclusion in the browser.',
+    }),
+    page(services, {
+      path: '/usage',
+      file: 'usage.html',
+      group: COMPUTE,
+      summary: 'The usage page',
+      description:
+        'Draws the usage of a DID or an API key. The key is kept in the page’s memory and goes nowhere but into the header `Authorization`.',
+    }),
+    page(services, {
+      path: '/leaderboard',
+      file: 'leaderboard.html',
+      group: COMPUTE,
+      summary: 'The leaderboard page',
+      description: 'Draws what `/v1/compute/member/leaderboard` says.',
+    }),
   ];
 }
 
@@ -47,50 +87,107 @@ interface PageDefinition {
 /** The one place in a page that is filled when it is served. It is data: the script's hash doesn't cover it. */
 const SITE_TRUST = '<script type="application/json" id="site-trust">null</script>';
 
-function page({ config, trust }: PageServices, { file, ...definition }: PageDefinition): Endpoint {
-  const built = readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
-  const policy = policyOf(built);
-  let served: { readonly bundle: string | null; readonly html: string; readonly etag: string } | undefined;
+interface Served {
+  readonly bundle: string | null;
+  readonly html: string;
+  readonly etag: string;
+  readonly policy: string;
+}
 
-  /** The page with the newest bundle in it, made once for each bundle. */
-  const current = () => {
-    const bundle = trust.bundle()?.text ?? null;
-    if (served?.bundle !== bundle) served = undefined;
-    if (served === undefined) {
-      const html = withTrust(built, config.siteUrl, bundle);
-      served = { bundle, html, etag: `"${createHash('sha256').update(html).digest('base64url')}"` };
-    }
-    return served;
-  };
+const PAGE_ANSWERS = {
+  200: {
+    description: 'The page',
+    schema: z.string(),
+    contentType: 'text/html',
+    headers: { ETag: 'Changes with the page and with the trust bundle.' },
+  },
+  304: { description: 'Not changed' },
+};
+const PAGE_HEADERS = { 'If-None-Match': 'An `ETag` had before: 304 when the page is still the same.' };
 
+function page(services: PageServices, { file, ...definition }: PageDefinition): Endpoint {
+  const answer = pageAnswer(services, file);
   return endpoint({
     ...definition,
     method: 'get',
     availability: 'live',
-    headers: { 'If-None-Match': 'An `ETag` had before: 304 when the page is still the same.' },
-    answers: {
-      200: {
-        description: 'The page',
-        schema: z.string(),
-        contentType: 'text/html',
-        headers: { ETag: 'Changes with the page and with the trust bundle.' },
-      },
-      304: { description: 'Not changed' },
-    },
-    handle({ c }): Answer {
-      const { html, etag } = current();
-      const headers = {
-        etag,
-        'cache-control': 'no-cache',
-        'content-security-policy': policy,
-        'referrer-policy': 'no-referrer',
-        'x-frame-options': 'DENY',
-      };
-      if (matches(header(c, 'if-none-match'), etag))
-        return { status: 304, body: null, contentType: null, headers };
-      return { status: 200, body: html, contentType: 'text/html; charset=utf-8', headers };
+    headers: PAGE_HEADERS,
+    answers: PAGE_ANSWERS,
+    handle: ({ c }) => answer(c),
+  });
+}
+
+/** The landing page for people, and what the service is for programs. */
+function landing(services: PageServices): Endpoint {
+  const answer = pageAnswer(services, 'landing.html');
+  const descriptor = describeService(services.config);
+  return endpoint({
+    method: 'get',
+    path: '/',
+    group: 'Operations',
+    summary: 'The landing page, or where everything is',
+    description:
+      'To a client whose `Accept` names `application/json` and not `text/html`: a JSON object of the service’s addresses. To everybody else: the page, on which one mints and verifies a receipt.',
+    availability: 'live',
+    headers: { ...PAGE_HEADERS, Accept: '`application/json` for the addresses.' },
+    answers: PAGE_ANSWERS,
+    handle({ c, headers }) {
+      headers['vary'] = 'Accept';
+      return wantsJson(header(c, 'accept')) ? json(descriptor) : answer(c);
     },
   });
+}
+
+function describeService({ siteUrl, receiptsUrl, apiUrl }: PageServices['config']) {
+  return {
+    service: 'tallystick',
+    version: '1.0.0',
+    description: 'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
+    endpoints: {
+      openapi: `${receiptsUrl}/openapi.json`,
+      docs: `${receiptsUrl}/docs`,
+      trust: `${receiptsUrl}/.well-known/trust.json`,
+      mint: `${receiptsUrl}/v1/receipt/free`,
+      verify: `${receiptsUrl}/v1/receipts/verify`,
+      verifier_page: `${siteUrl}/verify`,
+      pricing: `${receiptsUrl}/pricing`,
+      log: `${apiUrl}/v1/log`,
+      compute: `${apiUrl}/v1/compute`,
+      mcp: `${apiUrl}/mcp`,
+    },
+  };
+}
+
+function wantsJson(accept = ''): boolean {
+  const types = new Set(accept.split(',').map((range) => range.split(';')[0]?.trim().toLowerCase()));
+  return types.has('application/json') && !types.has('text/html');
+}
+
+/** Answers with a built page. It is read at the first request, and again with each new bundle. */
+export function pageAnswer({ config, trust }: PageServices, file: string): (c: AppContext) => Answer {
+  let served: Served | undefined;
+  const current = (): Served => {
+    const bundle = trust.bundle()?.text ?? null;
+    if (served?.bundle === bundle) return served;
+    const built = readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
+    const html = withTrust(built, config.siteUrl, bundle);
+    const etag = `"${createHash('sha256').update(html).digest('base64url')}"`;
+    served = { bundle, html, etag, policy: policyOf(built) };
+    return served;
+  };
+  return (c) => {
+    const { html, etag, policy } = current();
+    const headers = {
+      etag,
+      'cache-control': 'no-cache',
+      'content-security-policy': policy,
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    };
+    if (matches(header(c, 'if-none-match'), etag))
+      return { status: 304, body: null, contentType: null, headers };
+    return { status: 200, body: html, contentType: 'text/html; charset=utf-8', headers };
+  };
 }
 
 /** The policy that the page states of itself, so that a saved copy has the same one. */

@@ -3,6 +3,7 @@ import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } 
 import { agentHeader } from '../agents/agent-header.ts';
 import { AGENT_ERRORS, AGENT_HEADERS } from '../agents/agents.ts';
 import { text } from '../http/answer.ts';
+import { isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import { emit } from '../receipts/emit.ts';
@@ -56,7 +57,7 @@ function free(services: Services): Endpoint {
         key,
         anchor: body.anchor ?? false,
         async mint(keeping) {
-          if (key === null) await consumeDaily(quota, clients.group(c), call, clock());
+          if (key === null && !isProbe(c)) await consumeDaily(quota, clients.group(c), call, clock());
           return mintFree(services, { input, purpose, origin, region: config.region }, keeping);
         },
       });
@@ -68,7 +69,8 @@ const sealReference = z
   .strictObject({ seal_id: z.string().min(1), ciphertext_sha256: hex64, key_commitment: hex64 })
   .openapi({ description: 'What spec/sealing.md says a receipt carries of a sealed document.' });
 
-const emitBody = z.strictObject({
+/** What is to be receipted, for every route that emits. */
+export const emitBody = z.strictObject({
   agent_did: did
     .optional()
     .openapi({ description: 'The agent; X-Agent-DID when absent, else did:svc:anonymous.' }),
@@ -115,6 +117,22 @@ const emitBody = z.strictObject({
   anchor: anchorWanted,
 });
 
+export const profileQuery = z.strictObject({
+  profile: z
+    .string()
+    .optional()
+    .openapi({ enum: [...PROFILES], default: 'standard' }),
+});
+
+/** What emitting refuses beside what minting does. */
+export const EMIT_ERRORS = [
+  'unknown_profile',
+  'empty_input',
+  'conflicting_fields',
+  'receipt_too_large',
+  ...AGENT_ERRORS,
+] as const;
+
 function emission(services: Services): Endpoint {
   const { config, apiKeys, agents } = services;
   return endpoint({
@@ -127,29 +145,11 @@ function emission(services: Services): Endpoint {
     availability: 'live',
     headers: { ...MINT_HEADERS, ...AGENT_HEADERS },
     price: RECEIPT_PRICE,
-    query: z.strictObject({
-      profile: z
-        .string()
-        .optional()
-        .openapi({ enum: [...PROFILES], default: 'standard' }),
-    }),
+    query: profileQuery,
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
-    answers: {
-      200: {
-        description: 'The receipt',
-        schema: receiptSchema,
-        headers: RECEIPT_HEADERS,
-      },
-    },
-    errors: [
-      'unknown_profile',
-      'empty_input',
-      'conflicting_fields',
-      'receipt_too_large',
-      ...AGENT_ERRORS,
-      ...MINT_ERRORS,
-    ],
+    answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    errors: [...EMIT_ERRORS, ...MINT_ERRORS],
     async handle(call) {
       const { body, query } = call;
       const profile = profileOf(query.profile);
@@ -174,7 +174,8 @@ function emission(services: Services): Endpoint {
   });
 }
 
-function profileOf(text: string | undefined): Profile {
+/** The profile of a query. @throws unknown_profile */
+export function profileOf(text: string | undefined): Profile {
   if (text === undefined) return 'standard';
   const profile = PROFILES.find((known) => known === text);
   if (profile !== undefined) return profile;
@@ -187,15 +188,16 @@ function profileOf(text: string | undefined): Profile {
   );
 }
 
-function read({ store, log }: Services): Endpoint {
+function read({ store, log, tenants }: Services): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/receipt/{id}',
     group: GROUP,
     summary: 'Read a receipt',
     description:
-      'The receipt to the byte as it was answered, for as long as its profile is kept. Once it is anchored, one that carries `anchor_ref` carries the anchored reference in its place, and the anchored result as `anchor`: no signature covers either.',
+      'The receipt to the byte as it was answered, for as long as its profile is kept. Once it is anchored, one that carries `anchor_ref` carries the anchored reference in its place, and the anchored result as `anchor`: no signature covers either. A tenant’s receipts are readable with its key alone.',
     availability: 'live',
+    headers: { Authorization: 'Optional: `Bearer` and an API key of a tenant, for a receipt of its own.' },
     params: z.object({ id: z.string() }),
     answers: {
       200: {
@@ -204,17 +206,19 @@ function read({ store, log }: Services): Endpoint {
         headers: { 'X-Anchor-Ref': RECEIPT_HEADERS['X-Anchor-Ref'] },
       },
     },
-    errors: ['receipt_not_found', 'receipt_purged'],
-    async handle({ params: { id } }) {
+    errors: ['receipt_not_found', 'receipt_purged', 'api_key_invalid', 'api_key_revoked'],
+    async handle(call) {
+      const { id } = call.params;
+      const reader = await tenants.of(call);
       const found = receiptIdPattern.test(id) ? await store.getReceipt(id) : ({ kind: 'unknown' } as const);
+      if (found.kind === 'unknown' || (found.tenant !== null && found.tenant !== reader)) {
+        throw new TallyError('receipt_not_found', 'This service has no receipt of that id.');
+      }
       if (found.kind === 'purged') {
         throw new TallyError(
           'receipt_purged',
           'The receipt’s retention is over and it was deleted. Your copy still verifies.',
         );
-      }
-      if (found.kind === 'unknown' || found.tenant !== null) {
-        throw new TallyError('receipt_not_found', 'This service has no receipt of that id.');
       }
       const anchor = await anchorOf(log, found.body);
       if (anchor === null) return text(found.body, 'application/json');

@@ -30,7 +30,7 @@ export const verificationSchema = z
       status: z.enum(['verified', 'registered', 'unknown', 'contradicted']),
       key_state: z.enum(['pending', 'active', 'retired', 'revoked', 'compromised', 'unknown']),
     }),
-    family: z.enum(['envelope', 'profile', 'metering', 'issue', 'legacy', 'benchmark']).nullable(),
+    family: z.enum(['envelope', 'profile', 'metering', 'issue', 'legacy', 'benchmark', 'status']).nullable(),
     profile: z.string().nullable(),
     receipt_id: z.string().nullable(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean().nullable(), detail: z.string() })),

@@ -4,7 +4,7 @@ export interface ApiKeyRow {
   readonly id: string;
   /** Hex HMAC-SHA256 of the key. Unique. */
   readonly hash: string;
-  /** `pro`, `scale`, `enterprise` */
+  /** `pro`, `scale`, `enterprise`; `partner` for a key that opens the pilots and has no tier. */
   readonly tier: string;
   /** What the operator wrote down about it. */
   readonly label: string | null;

@@ -39,6 +39,7 @@ export function logPostingsSuite(name: string, createDatabase: CreateDatabase): 
     it('are none at first', async () => {
       expect(await log.newestPosting()).toBeNull();
       expect(await log.postingOf(0)).toBeNull();
+      expect(await log.recentPostings(5)).toEqual([]);
       expect(await log.listAttempts(1)).toEqual([]);
     });
 
@@ -57,6 +58,8 @@ export function logPostingsSuite(name: string, createDatabase: CreateDatabase): 
       const again = (await open()).log;
       expect(await again.newestPosting()).toEqual(posting(2));
       expect(await collect(again.listPostings())).toEqual([posting(1), posting(2)]);
+      expect(await again.recentPostings(1)).toEqual([posting(2)]);
+      expect(await again.recentPostings(5)).toEqual([posting(2), posting(1)]);
     });
 
     it('are found by a leaf: the first whose tree holds it', async () => {

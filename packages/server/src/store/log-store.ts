@@ -182,6 +182,8 @@ export interface LogStore {
     to: Pick<Posting, 'state' | 'place' | 'finalizedAt'>,
   ): Promise<'moved' | Fenced>;
   newestPosting(): Promise<Posting | null>;
+  /** The newest first, at most so many. */
+  recentPostings(count: number): Promise<Posting[]>;
   /** The first posting whose tree holds the leaf, or null. */
   postingOf(leafIndex: number): Promise<Posting | null>;
   /** In the order of their sequences, a page at a time. */

@@ -7,6 +7,7 @@ import type { Schema } from './schema.ts';
 import { apiKeyQueries } from './sql-api-key-store.ts';
 import { compressionQueries } from './sql-compression-store.ts';
 import { paymentQueries } from './sql-payment-store.ts';
+import { tenantQueries } from './sql-tenant-store.ts';
 import { statement } from './statement.ts';
 import { treasuryQueries } from './treasury-queries.ts';
 
@@ -30,6 +31,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...compressionQueries(db, dialect.skipLocked),
     ...paymentQueries(db),
     ...treasuryQueries(db),
+    ...tenantQueries(db, dialect.forUpdate),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };
@@ -84,7 +86,7 @@ function purgeQueries(db: Compiler, skipLocked: RawBuilder<unknown>) {
     purgeReceipts: statement((v: Values) =>
       db
         .updateTable('receipts')
-        .set({ body: sql`null`, tenant: sql`null` })
+        .set({ body: sql`null` })
         .where('id', 'in', (query) =>
           query
             .selectFrom('receipts')
@@ -166,6 +168,9 @@ function documentQueries(db: Compiler) {
     ),
     insertDocument: statement((v: Schema['documents']) =>
       db.insertInto('documents').values({ name: v.name, version: v.version, body: v.body }),
+    ),
+    deleteOlderDocuments: statement((v: { name: string; version: number }) =>
+      db.deleteFrom('documents').where('name', '=', v.name).where('version', '<', v.version),
     ),
   };
 }

@@ -237,5 +237,30 @@ export interface Schema {
     created_at: number;
   };
   x402_channels: { id: string; version: number; claimable: bigint; document: string };
+  tenants: {
+    id: string;
+    label: string | null;
+    created_at: number;
+    revoked_at: number | null;
+    /** What left the room until then is recorded. */
+    swept_to: number;
+  };
+  /** Which tenant a key of `api_keys` opens. */
+  tenant_keys: { key_id: string; tenant: string };
+  /** Signed records of what left the room of a tenant. */
+  room_purges: { tenant: string; sequence: number; body: string };
+  room_exports: {
+    tenant: string;
+    created_at: number;
+    receipt_id: string;
+    manifest_sha256: string;
+    period_from: number;
+    period_to: number;
+    receipts: number;
+    bytes: number;
+    resumable_until: number;
+    /** What is needed to write the same bytes again; null once that is over. */
+    contents: string | null;
+  };
   schema_migrations: { version: number; name: string; applied_at: number };
 }

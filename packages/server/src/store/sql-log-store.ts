@@ -156,6 +156,12 @@ export class SqlLogStore implements LogStore {
     return row && toPosting(row);
   }
 
+  async recentPostings(count: number): Promise<Posting[]> {
+    const newest = await this.#first(this.#queries.newestPosting, {});
+    const page = { after: (newest?.sequence ?? 0) - count, limit: count };
+    return (await this.#all(this.#queries.pageOfPostings, page)).map(toPosting).toReversed();
+  }
+
   async postingOf(leafIndex: number): Promise<Posting | null> {
     const row = await this.#first(this.#queries.postingOf, { leafIndex });
     return row && toPosting(row);

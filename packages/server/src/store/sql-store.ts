@@ -9,6 +9,7 @@ import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql
 import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
 import { SqlPaymentStore } from './sql-payment-store.ts';
+import { SqlTenantStore } from './sql-tenant-store.ts';
 import { SqlTreasuryStore } from './sql-treasury-store.ts';
 import type {
   ConsumeOutcome,
@@ -20,7 +21,8 @@ import type {
   Repeated,
   Store,
 } from './store.ts';
-import { type IdempotentResponse, purge, putDocument, putIssuer } from './transactions.ts';
+import type { TenantStore } from './tenant-store.ts';
+import { type IdempotentResponse, purge, putDocument, putIssuer, replaceDocument } from './transactions.ts';
 import { all, type Work } from './work.ts';
 
 const MAX_BATCH = 512;
@@ -38,6 +40,7 @@ export class SqlStore implements Store {
   readonly compression: CompressionStore;
   readonly treasury: SqlTreasuryStore;
   readonly payments: SqlPaymentStore;
+  readonly tenants: TenantStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -51,6 +54,7 @@ export class SqlStore implements Store {
     this.compression = new SqlCompressionStore(database);
     this.treasury = new SqlTreasuryStore(database);
     this.payments = new SqlPaymentStore(database);
+    this.tenants = new SqlTenantStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),
@@ -71,7 +75,8 @@ export class SqlStore implements Store {
   async getReceipt(id: string): Promise<GetOutcome> {
     const [row] = await this.#database.read(all(this.#queries.getReceipt, { id }));
     if (row === undefined) return { kind: 'unknown' };
-    return row.body === null ? { kind: 'purged' } : { kind: 'found', body: row.body, tenant: row.tenant };
+    const { body, tenant } = row;
+    return body === null ? { kind: 'purged', tenant } : { kind: 'found', body, tenant };
   }
 
   async findIdempotent(scope: string, requestHash: string, now: number): Promise<Repeated | null> {
@@ -112,6 +117,10 @@ export class SqlStore implements Store {
 
   putDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
     return this.#database.transaction(putDocument(this.#database, { name, version, body }));
+  }
+
+  replaceDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
+    return this.#database.transaction(replaceDocument(this.#database, { name, version, body }));
   }
 
   async ping(): Promise<void> {

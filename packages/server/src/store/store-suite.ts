@@ -29,6 +29,10 @@ const LATER_TABLES = [
   'payout_attempts',
   'x402_payments',
   'x402_channels',
+  'tenants',
+  'tenant_keys',
+  'room_purges',
+  'room_exports',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {
@@ -185,7 +189,7 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
         expect(await store.purge(NOW + 9)).toEqual({ receipts: 0, idempotency: 0, counters: 0 });
         expect(await store.getReceipt('short')).toMatchObject({ kind: 'found' });
         expect(await store.purge(NOW + 10)).toEqual({ receipts: 1, idempotency: 1, counters: 1 });
-        expect(await store.getReceipt('short')).toEqual({ kind: 'purged' });
+        expect(await store.getReceipt('short')).toEqual({ kind: 'purged', tenant: 'acme' });
         expect(await store.getReceipt('long')).toMatchObject({ kind: 'found' });
         expect(await store.putReceipt(receipt('short'))).toEqual({ kind: 'id_taken' });
         expect(await store.putReceipt(receipt('next'), key('s', 'other'))).toEqual({ kind: 'stored' });
@@ -311,6 +315,19 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
         expect(await store.getDocument('trust')).toEqual({ version: 10, body: 'ten' });
       });
 
+      it('leave no older version where they are replaced, and touch no other name', async () => {
+        await store.putDocument('trust', 7, 'trust');
+        for (const version of [1, 2, 5]) {
+          expect(await store.replaceDocument('status', version, `v${version}`)).toBe('stored');
+        }
+        expect(await store.replaceDocument('status', 5, 'again')).toBe('stale');
+        expect(await store.replaceDocument('status', 4, 'older')).toBe('stale');
+        expect(await store.getDocument('status')).toEqual({ version: 5, body: 'v5' });
+        await execute("delete from documents where name = 'status' and version = 5");
+        expect(await store.getDocument('status')).toBeNull();
+        expect(await store.getDocument('trust')).toEqual({ version: 7, body: 'trust' });
+      });
+
       it('store no older version after a newer one when writers race', async () => {
         const other = await open();
         const versions = times(30, (i) => ((i * 7) % 30) + 1);
@@ -354,6 +371,7 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
         await store.putReceipt(receipt('r1'));
         await close(store);
         for (const table of LATER_TABLES) await execute(`drop table ${table}`);
+        await execute('drop index receipts_room');
         await execute('delete from schema_migrations where version > 1');
         const again = await open();
         expect(await again.getReceipt('r1')).toMatchObject({ kind: 'found' });

@@ -3,6 +3,7 @@ import type { CompressionStore } from './compression-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LogStore } from './log-store.ts';
 import type { PaymentStore } from './payment-store.ts';
+import type { TenantStore } from './tenant-store.ts';
 import type { TreasuryStore } from './treasury-store.ts';
 
 /** One receipt as it is kept. Times are unix seconds. */
@@ -43,7 +44,7 @@ export interface ConsumeOutcome {
 
 export type GetOutcome =
   | { kind: 'found'; body: string; tenant: string | null }
-  | { kind: 'purged' }
+  | { kind: 'purged'; tenant: string | null }
   | { kind: 'unknown' };
 
 export interface IssuerRow {
@@ -77,6 +78,7 @@ export interface Store {
   readonly compression: CompressionStore;
   readonly treasury: TreasuryStore;
   readonly payments: PaymentStore;
+  readonly tenants: TenantStore;
 
   /**
    * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers
@@ -92,8 +94,8 @@ export interface Store {
 
   /**
    * Deletes what has expired at `now` (unix seconds), at most `limit` rows of each kind; call again until
-   * all counts are below `limit`. A receipt loses its body and tenant and leaves its id, so that it reads
-   * as `purged`. Safe to run in several processes at once.
+   * all counts are below `limit`. A receipt loses its body and leaves its id and tenant, so that it reads
+   * as `purged` to whom it was readable. Safe to run in several processes at once.
    */
   purge(now: number, limit?: number): Promise<{ receipts: number; idempotency: number; counters: number }>;
 
@@ -128,6 +130,9 @@ export interface Store {
 
   /** Adds a version, which must be greater than every stored one of that name; older ones are kept. */
   putDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'>;
+
+  /** As `putDocument`, but deletes the older versions: for a document that is only of use while it is new. */
+  replaceDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'>;
 
   /** One cheap round trip; rejects when the database does not answer. */
   ping(): Promise<void>;

@@ -55,3 +55,13 @@ export function* putDocument(
   yield* run(queries.insertDocument, row);
   return 'stored';
 }
+
+/** See {@link Store.replaceDocument}. */
+export function* replaceDocument(
+  database: SqlDatabase,
+  row: { name: string; version: number; body: string },
+): Work<'stored' | 'stale'> {
+  const outcome = yield* putDocument(database, row);
+  if (outcome === 'stored') yield* run(database.queries.deleteOlderDocuments, row);
+  return outcome;
+}

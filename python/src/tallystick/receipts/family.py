@@ -23,7 +23,9 @@ _EVM_HASH = re.compile("0x[0-9a-fA-F]{64}")
 CLOCK_SKEW = 300
 """How far one clock may run ahead of another, in seconds."""
 
-FamilyName: TypeAlias = Literal["envelope", "profile", "metering", "issue", "legacy", "benchmark"]
+FamilyName: TypeAlias = Literal[
+    "envelope", "profile", "metering", "issue", "legacy", "benchmark", "status"
+]
 Role: TypeAlias = Literal["requester", "operator"]
 Evidence: TypeAlias = Iterable[JsonValue]
 
@@ -96,7 +98,7 @@ class Family:
     """The EVM transaction that the receipt says has paid for it."""
     rules: Callable[[JsonObject, Evidence | None], Iterable[Check]] = no_rules
     """The family's own rules, each by name."""
-    key_purpose: Literal["receipt", "benchmark"] = "receipt"
+    key_purpose: Literal["receipt", "benchmark", "status"] = "receipt"
     """What the issuer's key must be for."""
 
 

@@ -12,8 +12,9 @@ from .envelope import ENVELOPE
 from .family import Family
 from .issue import ISSUE
 from .profiles import FULL, LEGACY, NANO
+from .status import STATUS
 
-_FAMILIES = (ENVELOPE, NANO, FULL, METERING, ISSUE, LEGACY, BENCHMARK)
+_FAMILIES = (ENVELOPE, NANO, FULL, METERING, ISSUE, LEGACY, BENCHMARK, STATUS)
 
 
 def family_of(document: JsonObject) -> Family | None:

@@ -8,6 +8,7 @@ import { anchorLog } from './0002-anchor-log.ts';
 import { ledger } from './0003-ledger.ts';
 import { compression } from './0004-compression.ts';
 import { payments } from './0005-payments.ts';
+import { tenants } from './0006-tenants.ts';
 
 /** Column types that dialects write differently. */
 export interface ColumnTypes {
@@ -27,7 +28,7 @@ export interface Migration {
 }
 
 /** In order: the first brings a database to version 1. Only ever append. */
-const migrations: readonly Migration[] = [initial, anchorLog, ledger, compression, payments];
+const migrations: readonly Migration[] = [initial, anchorLog, ledger, compression, payments, tenants];
 
 /**
  * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.

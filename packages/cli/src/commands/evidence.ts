@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { Exit } from '../output.ts';
+import { trustOptions } from '../verifying.ts';
+
+/** `tally evidence`: bundles out of evidence rooms, without a network. */
+export function evidenceCommands(program: Command, finish: (exit: Exit) => void): void {
+  const evidence = program
+    .command('evidence')
+    .summary('evidence bundles')
+    .description('Bundles that a service gives of a tenant’s receipts (GET /tenants/{id}/evidence).');
+
+  trustOptions(
+    evidence
+      .command('verify')
+      .summary('verify a bundle, offline')
+      .description(
+        'Verifies an evidence bundle as it came, not unpacked: the archive, the signed manifest, every file, every receipt and its anchor. Holds one file of it in memory at a time.',
+      )
+      .argument('<file>', 'bundle.zip'),
+  )
+    .option('--json', 'the verdict as JSON')
+    .addHelpText('after', HELP)
+    .action(async (file: string, options: { trust?: string; root?: string; json?: boolean }) =>
+      finish(await (await import('../evidence/verify.ts')).verifyEvidence(file, options)),
+    );
+}
+
+const HELP = `
+A bundle can't vouch for itself: the root's fingerprint has to come from elsewhere, by --root, or from trust that
+was saved before (tally trust fetch).
+
+Exit status:
+  0  intact, and by a root that is known
+  1  refused; the reason is one of spec/evidence.md
+  2  wrong usage, or a file that can't be read
+  3  intact, but by no root that is known
+
+Examples:
+  $ curl -fH "Authorization: Bearer $KEY" -o bundle.zip "$TALLY_URL/tenants/$TENANT/evidence?from=2027-01-01"
+  $ tally evidence verify bundle.zip --root sha256:…
+  $ tally evidence verify bundle.zip --json | jq .receipts`;

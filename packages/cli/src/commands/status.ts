@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { urlOption } from '../client.ts';
+import { type Exit, UsageError } from '../output.ts';
+import type { StatusOptions } from '../status/run.ts';
+import { trustOptions } from '../verifying.ts';
+
+/** `tally status`: how a service says that it is, and whether to believe it. */
+export function statusCommand(program: Command, finish: (exit: Exit) => void): void {
+  const command = program
+    .command('status')
+    .summary('how a service is, signed')
+    .description(
+      'Shows how the endpoints of a service are, and its log. With --verify, the signature is checked against saved trust, and the document is held against the newest one seen before: an old, an older, or another one is noticed.',
+    )
+    .addOption(urlOption())
+    .option('--verify', 'check it, and remember the newest one seen')
+    .option('--state <file>', 'where that is remembered (default: a file of its own for each service)');
+  trustOptions(command)
+    .option('--watch', 'look again and again, until the service contradicts itself')
+    .option('--every <seconds>', 'between two looks', seconds, 60)
+    .option('--json', 'as JSON: one object, or with --watch one on each line')
+    .addHelpText('after', HELP)
+    .action(async (options: StatusOptions) =>
+      finish(await (await import('../status/run.ts')).runStatus(options)),
+    );
+}
+
+function seconds(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new UsageError(`“${text}” is not a number of seconds from 1 to 99999.`);
+}
+
+const HELP = `
+Exit status:
+  0  nothing is down; with --verify also: valid, trusted and new
+  1  an endpoint is down; with --verify also: not valid, stale, rolled back or forked
+  2  wrong usage
+  3  with --verify: intact, but the issuer is not trusted
+
+Examples:
+  $ tally trust fetch              once
+  $ tally status --verify
+  $ tally status --verify --watch --json`;

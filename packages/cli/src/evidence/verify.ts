@@ -1,0 +1,114 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { type BundleVerdict, type ByteSource, EvidenceFault, verifyBundle } from '@tallystick/core';
+import { unreadable } from '../files.ts';
+import { nodeSha256 } from '../meter/sha256.ts';
+import { EXIT, type Exit, paint, print, printJson, remark } from '../output.ts';
+import { printable } from '../printable.ts';
+import { bar, ProgressLine } from '../progress-line.ts';
+import { trustSources } from '../trust-sources.ts';
+
+interface BundleFlags {
+  readonly trust?: string;
+  readonly root?: string;
+  readonly json?: boolean;
+}
+
+const WIDTH = 24;
+
+/** Verifies an evidence bundle offline and says what is in it, or why it is refused. */
+export async function verifyEvidence(file: string, options: BundleFlags): Promise<Exit> {
+  const now = Date.now();
+  const { sources, refused } = await trustSources(options.trust, { now, root: options.root });
+  for (const { from, reason } of refused) remark(`The saved bundle of ${from} was not used. ${reason}`);
+  const roots = [...(options.root === undefined ? [] : [options.root]), ...sources.map(({ root }) => root)];
+  const progress = new ProgressLine(process.stderr);
+  try {
+    const verdict = await withFile(file, (source) =>
+      verifyBundle(source, {
+        now,
+        roots,
+        bundles: sources.map(({ bundle }) => bundle),
+        sha256: nodeSha256,
+        progress: (bytes, of) => progress.draw(() => `${bar(bytes / of, WIDTH)} ${share(bytes, of)}`),
+      }),
+    );
+    progress.end();
+    return say(verdict, { known: roots.length > 0, json: options.json === true });
+  } catch (error) {
+    progress.end();
+    if (!(error instanceof EvidenceFault)) throw error;
+    return sayRefused(error, options.json === true);
+  }
+}
+
+const share = (bytes: number, of: number): string => `${Math.floor((100 * bytes) / of)} %`;
+
+/** A file of any size, read where it is asked for. @throws UsageError when it can't be read */
+async function withFile<T>(path: string, work: (source: ByteSource) => Promise<T>): Promise<T> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  try {
+    const { size } = await handle.stat().catch((error: unknown) => {
+      throw unreadable(path, error);
+    });
+    return await work({ size, read: (from, to) => readRange(handle, from, to) });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readRange(handle: FileHandle, from: number, to: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(to - from);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await handle.read(bytes, at, bytes.length - at, from + at);
+    if (bytesRead === 0) throw new EvidenceFault('zip_end', 'The file became shorter while it was read.');
+    at += bytesRead;
+  }
+  return bytes;
+}
+
+function say(verdict: BundleVerdict, { known, json }: { known: boolean; json: boolean }): Exit {
+  const { manifest, root, trusted, receipts, anchored, metering, untrusted, purged, files } = verdict;
+  const { tenant, period, issued_at, issuer_did } = manifest;
+  if (json) {
+    const counts = { receipts, anchored, metering, untrusted, purged, files };
+    const said = { intact: true, trusted, root, ...counts, manifest_sha256: verdict.manifestSha256 };
+    printJson({ ...said, tenant, period, issued_at, issuer_did });
+  } else {
+    const [mark, headline] = trusted
+      ? [paint('green', '✓'), 'Intact, and by a root that you know']
+      : [paint('yellow', '?'), known ? 'Intact, but by another root' : 'Intact; compare the root'];
+    print(`${mark} ${paint('bold', headline)}`);
+    const rows: readonly (readonly [string, string])[] = [
+      ['root', root],
+      ['issuer', issuer_did],
+      ['tenant', tenant],
+      ['period', `${period.from} up to ${period.to}, exported ${issued_at}`],
+      ['receipts', `${receipts}: ${anchored} anchored, ${metering} for metering`],
+      ['purged', `${purged}, in ${manifest.purged.length} signed records`],
+      ['files', String(files)],
+      ['manifest', `sha256:${verdict.manifestSha256}`],
+    ];
+    for (const [name, text] of rows) print(`  ${name.padEnd(8)}  ${printable(text)}`);
+  }
+  if (untrusted > 0) remark(`The keys of ${untrusted} receipts are not vouched for any more.`);
+  if (!trusted) {
+    remark(
+      'A bundle can’t vouch for itself: compare the root with the one that its service gives elsewhere (--root).',
+    );
+  }
+  return trusted ? EXIT.ok : EXIT.untrusted;
+}
+
+function sayRefused({ reason, message, path }: EvidenceFault, json: boolean): Exit {
+  if (json) printJson({ intact: false, reason, message, path });
+  else
+    print(
+      `${paint('red', '✗')} ${paint('bold', 'Refused')}  ${printable(message)} ${paint('dim', `(${reason})`)}`,
+    );
+  return EXIT.failed;
+}

@@ -1,0 +1,39 @@
+import { canonicalize, isObject, type JsonObject, TallyError } from '@tallystick/core';
+import type { Readiness } from '@tallystick/server';
+import { authorization, requirePartnerKey } from '../api-key.ts';
+import { call } from '../client.ts';
+import { nameOf, readJson } from '../input.ts';
+import { EXIT, type Exit, print, printJson, UsageError } from '../output.ts';
+import { table } from './table.ts';
+
+export interface QualifyOptions {
+  readonly descriptor?: string;
+  readonly url: string;
+  readonly apiKey?: string;
+  readonly json?: boolean;
+}
+
+/** Has a surface checked and shows the report. */
+export async function runQualify(origin: string | undefined, options: QualifyOptions): Promise<Exit> {
+  const { url, apiKey, descriptor, json } = options;
+  requirePartnerKey(apiKey);
+  const request = await readRequest(origin, descriptor);
+  const body = canonicalize(request);
+  const reply = await call(url, '/v1/prospector/qualify', { body, headers: authorization(apiKey) });
+  if (!isObject(reply.body) || reply.body['type'] !== 'svc-readiness-v1')
+    throw new TallyError('unavailable', `${url} answered with something that is no readiness report.`);
+  const report = reply.body as unknown as Readiness;
+  if (json === true) printJson(report);
+  else print(table(report));
+  return report.verdict === 'ready' ? EXIT.ok : EXIT.failed;
+}
+
+async function readRequest(origin: string | undefined, file: string | undefined): Promise<JsonObject> {
+  if ((origin === undefined) === (file === undefined))
+    throw new UsageError('Give either an origin, such as https://example.com, or --descriptor <file>.');
+  if (file === undefined) return { origin: origin ?? '' };
+  const descriptor = await readJson(file);
+  if (!isObject(descriptor))
+    throw new UsageError(`${nameOf(file)} is not a descriptor, which is a JSON object.`);
+  return { descriptor };
+}

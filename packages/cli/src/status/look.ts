@@ -1,0 +1,72 @@
+import {
+  followStatus,
+  isObject,
+  type JsonObject,
+  readStatus,
+  type StatusReport,
+  type StatusStanding,
+  TallyError,
+  type Verification,
+} from '@tallystick/core';
+import { call } from '../client.ts';
+import { judge } from '../judge.ts';
+import { type TrustSources, trustSources } from '../trust-sources.ts';
+import { savedTrust } from '../trust-store.ts';
+import { recall, remember, statusFile } from './seen.ts';
+
+export interface LookOptions {
+  readonly url: string;
+  readonly verify?: boolean;
+  readonly state?: string;
+  readonly trust?: string;
+  readonly root?: string;
+}
+
+/** What to think of a document: as core has it, or `invalid`, or of another issuer than before. */
+export type Standing = StatusStanding | 'invalid' | 'other_issuer';
+
+export interface Verified {
+  readonly verdict: Verification;
+  readonly standing: Standing;
+  readonly refused: TrustSources['refused'];
+}
+
+/** One look at a service's status. */
+export interface Look {
+  readonly report: StatusReport;
+  /** Null where it was not asked for. */
+  readonly verified: Verified | null;
+}
+
+/**
+ * Asks a service for its status. With `verify` it is judged, and remembered where it is valid, trusted, and carries on
+ * from what was seen: nobody without a trusted key can spoil what is remembered.
+ * @throws unavailable where something else answers; UsageError
+ */
+export async function look(options: LookOptions): Promise<Look> {
+  const { url, verify } = options;
+  const { body } = await call(url, '/status', { headers: { accept: 'application/json' } });
+  if (!isObject(body) || body.type !== 'svc-status-v1')
+    throw new TallyError('unavailable', `${url} answered with something that is no status document.`);
+  if (verify !== true) return { report: readStatus(body), verified: null };
+  const verified = await verifyStatus(body, options);
+  return { report: readStatus(body), verified };
+}
+
+async function verifyStatus(document: JsonObject, options: LookOptions): Promise<Verified> {
+  const { url, root } = options;
+  const now = Date.now();
+  const state = options.state ?? statusFile(url);
+  const before = recall(state, url);
+  const chosen = options.trust ?? (savedTrust(url) === null ? undefined : url);
+  const { sources, refused } = await trustSources(chosen, { now, root });
+  const { verdict } = await judge(document, sources, { now });
+  const report = verdict.valid ? readStatus(document) : null;
+  if (report === null) return { verdict, refused, standing: 'invalid' };
+  const issuerDid = report.issuer_did;
+  if (before !== null && before.issuerDid !== issuerDid)
+    return { verdict, refused, standing: 'other_issuer' };
+  const { standing, seen } = followStatus(report, before, now);
+  if (verdict.issuer.trusted) remember(state, { ...seen, url, issuerDid });
+  return { verdict, refused, standing };
+}

@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { canonicalize, isObject, type SeenStatus, sha256Hex, utf8 } from '@tallystick/core';
+import { unreadable, unwritable, writeAtomically } from '../files.ts';
+import { parseNamed } from '../input.ts';
+import { UsageError } from '../output.ts';
+import { homeFolder } from '../trust-store.ts';
+
+/** The newest status that was seen of a service, and whose it was. */
+export interface RememberedStatus extends SeenStatus {
+  readonly url: string;
+  readonly issuerDid: string;
+}
+
+/** A file of its own for each URL, beside the saved trust. */
+export function statusFile(url: string): string {
+  return join(homeFolder(), 'status', `${sha256Hex(utf8(url)).slice(0, 16)}.json`);
+}
+
+/** What is remembered in a file of the service at a URL; null where there is no file. @throws UsageError where it is damaged */
+export function recall(path: string, url: string): RememberedStatus | null {
+  if (!existsSync(path)) return null;
+  const found = read(path);
+  if (
+    isObject(found) &&
+    found.url === url &&
+    typeof found.issuer_did === 'string' &&
+    Number.isSafeInteger(found.sequence) &&
+    typeof found.sha256 === 'string'
+  ) {
+    return { url, issuerDid: found.issuer_did, sequence: Number(found.sequence), sha256: found.sha256 };
+  }
+  throw new UsageError(
+    `${path} does not hold what was seen of ${url}. Remove it, or choose another with --state.`,
+  );
+}
+
+function read(path: string) {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  return parseNamed(bytes, path);
+}
+
+export function remember(path: string, { url, issuerDid, sequence, sha256 }: RememberedStatus): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+  writeAtomically(path, `${canonicalize({ url, issuer_did: issuerDid, sequence, sha256 })}\n`, 0o600);
+}

@@ -1,0 +1,94 @@
+import { type StatusReport, secondsOf } from '@tallystick/core';
+import { paint } from '../output.ts';
+import { printable } from '../printable.ts';
+import type { Look, Standing, Verified } from './look.ts';
+
+type Colour = 'green' | 'yellow' | 'red';
+
+const COLOURS = { up: 'green', degraded: 'yellow', down: 'red' } as const;
+const MARKS = { up: '✓', degraded: '○', down: '✗' } as const;
+
+/** A status in lines for a terminal. @param now Unix milliseconds */
+export function statusLines(url: string, { report, verified }: Look, now: number): string[] {
+  return [
+    headline(url, report),
+    `  ${belief(report, verified, now)}`,
+    '',
+    ...report.endpoints.map(endpointLine),
+    '',
+    ...logLines(report),
+  ];
+}
+
+function headline(url: string, { endpoints }: StatusReport): string {
+  const count = (state: string) => endpoints.filter((one) => one.state === state).length;
+  const [down, degraded] = [count('down'), count('degraded')];
+  const worst = down > 0 ? 'down' : degraded > 0 ? 'degraded' : 'up';
+  const parts = [`${count('up')} of ${endpoints.length} endpoints are up`];
+  if (degraded > 0) parts.push(`${degraded} degraded`);
+  if (down > 0) parts.push(`${down} down`);
+  return paint('bold', paint(COLOURS[worst], `${MARKS[worst]} ${printable(url)}: ${parts.join(', ')}`));
+}
+
+/** One line: how far what is said can be relied on. */
+function belief(report: StatusReport, verified: Verified | null, now: number): string {
+  const { sequence, issuer_did, issued_at } = report;
+  const age = Math.max(0, Math.round(now / 1000 - secondsOf(issued_at)));
+  const which = printable(`status ${sequence} of ${issuer_did}, ${age} s old`);
+  if (verified === null) return paint('dim', `${which}. Not verified: add --verify.`);
+  const [colour, text] = verdictOn(verified);
+  return `${paint(colour, text)} ${paint('dim', `${which}.`)}`;
+}
+
+const STANDINGS: Readonly<Record<Exclude<Standing, 'current' | 'invalid'>, string>> = {
+  stale: 'Stale: signed, but its time is over. How the service is now is not known.',
+  rolled_back: 'Rolled back: an older status than one that was seen before.',
+  forked: 'Forked: the service signed two statuses that contradict each other.',
+  other_issuer: 'Another issuer signed this than the ones before.',
+};
+
+function verdictOn({ verdict, standing }: Verified): readonly [Colour, string] {
+  if (standing === 'invalid') {
+    const fault = verdict.checks.find(({ ok }) => ok === false);
+    return ['red', printable(`Not valid: ${fault?.detail ?? 'not checked.'}`)];
+  }
+  if (standing !== 'current') return ['red', STANDINGS[standing]];
+  return verdict.issuer.trusted
+    ? ['green', 'Signed by an issuer that you trust, and new.']
+    : ['yellow', 'Signed and new, but nothing that you trust says whose key it is.'];
+}
+
+function endpointLine({
+  name,
+  method,
+  path,
+  availability,
+  probe,
+  state,
+  code,
+  latency_ms,
+  since,
+}: StatusReport['endpoints'][number]): string {
+  const took = latency_ms === null ? '–' : `${latency_ms.toFixed(1)} ms`;
+  const notes = [
+    state === 'up' ? null : code,
+    availability === 'pilot' ? 'pilot' : null,
+    probe === 'refusal' ? 'gate' : null,
+  ].filter((note) => note !== null);
+  const place = printable(`${method.padEnd(4)} ${path}`).padEnd(36);
+  return `${paint(COLOURS[state], `${MARKS[state]} ${state.padEnd(8)}`)} ${printable(name).padEnd(16)} ${place} ${took.padStart(9)}  ${paint('dim', `since ${since}  ${notes.join(', ')}`.trimEnd())}`;
+}
+
+function logLines({ log }: StatusReport): string[] {
+  const { checkpoint, accepted, anchored, oldest_unanchored_seconds: oldest } = log;
+  const head =
+    checkpoint === null
+      ? 'log: no checkpoint yet'
+      : printable(`log ${checkpoint.origin}: ${checkpoint.size} leaves, root ${checkpoint.root}`);
+  const waiting = accepted - anchored;
+  const wait =
+    oldest === null
+      ? 'nothing waits for its anchor'
+      : `${waiting} of ${accepted} wait for their anchor, the oldest for at most ${oldest} s`;
+  return [head, `  ${wait}`];
+}

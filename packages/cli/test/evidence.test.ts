@@ -1,0 +1,115 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ran, type Service, serve, until, workspace } from './tally.ts';
+
+const { at, tally, remove } = workspace();
+let service: Service;
+let tenant: string;
+let key: string;
+
+const here = (...args: readonly string[]): Promise<Ran> => tally(args, { env: service.env });
+const bearer = () => ({ authorization: `Bearer ${key}` });
+
+beforeAll(async () => {
+  // A chain and short postings, so that the bundle has anchors.
+  service = await serve(at('data'), { env: { TALLY_DEVNET: 'on', TALLY_ANCHOR_PERIOD_SECONDS: '1' } });
+  tenant = (await here('tenant', 'create', '--label', 'acme')).stdout.trim();
+  key = (await here('tenant', 'key', tenant)).stdout.trim();
+});
+afterAll(async () => {
+  await service.stop();
+  remove();
+});
+
+async function emit(input: string): Promise<void> {
+  const { status } = await fetch(`${service.url}/tenants/${tenant}/receipts`, {
+    method: 'POST',
+    headers: { ...bearer(), 'content-type': 'application/json' },
+    body: JSON.stringify({ input }),
+  });
+  expect(status).toBe(200);
+}
+
+/** Downloads the room into a file. */
+async function download(name: string): Promise<string> {
+  const answer = await fetch(`${service.url}/tenants/${tenant}/evidence`, { headers: bearer() });
+  writeFileSync(at(name), new Uint8Array(await answer.arrayBuffer()));
+  return at(name);
+}
+
+const verify = async (file: string, ...more: string[]) => {
+  const { code, stdout } = await tally(['evidence', 'verify', file, '--json', ...more]);
+  return { code, said: JSON.parse(stdout) };
+};
+
+describe('tally tenant', () => {
+  test('makes ids and keys that nobody guesses, lists the ids alone, and revokes at once', async () => {
+    expect(tenant).toMatch(/^t_[0-9a-z]{16}$/);
+    expect(key).toMatch(/^k_ten_[0-9A-Za-z]{32}$/);
+    const made = JSON.parse((await here('tenant', 'key', tenant, '--json')).stdout);
+    const listed = await here('tenant', 'list', '--json');
+    const [row] = JSON.parse(listed.stdout);
+    expect(row).toMatchObject({ id: tenant, label: 'acme', revoked_at: null });
+    expect(row.keys).toHaveLength(2);
+    expect((await here('tenant', 'list')).stdout).toContain(made.id);
+    expect(listed.stdout).not.toContain(key);
+    const ask = async (): Promise<number> =>
+      (
+        await fetch(`${service.url}/tenants/${tenant}/evidence/exports`, {
+          headers: { authorization: `Bearer ${made.key}` },
+        })
+      ).status;
+    expect(await ask()).toBe(200);
+    expect((await here('tenant', 'revoke', made.id)).code).toBe(0);
+    expect(await ask()).toBe(401);
+    const other = (await here('tenant', 'create')).stdout.trim();
+    expect((await here('tenant', 'revoke', other)).stdout).toBe(`${other} is revoked.\n`);
+    const refused = await here('tenant', 'key', other, '--json');
+    expect([refused.code, JSON.parse(refused.stdout).error.code]).toEqual([1, 'tenant_not_found']);
+    const mistaken = await here('tenant', 'revoke', key);
+    expect([mistaken.code, mistaken.stderr.includes(key)]).toEqual([2, false]);
+  });
+});
+
+describe('tally evidence verify', () => {
+  test('takes a bundle with its anchors by a root that is known, and says so where none is', async () => {
+    await emit('a first');
+    await emit('a second');
+    const file = await until(
+      async () => download('bundle.zip'),
+      (path) => /"anchored":[1-9]/.test(readFileSync(path, 'latin1')),
+    );
+    const stranger = await verify(file);
+    expect([stranger.code, stranger.said.intact, stranger.said.trusted]).toEqual([3, true, false]);
+    expect(stranger.said.anchored).toBeGreaterThan(0);
+    const { root } = stranger.said;
+    expect(await verify(file, '--root', root)).toMatchObject({
+      code: 0,
+      said: { trusted: true, root, tenant },
+    });
+    expect((await verify(file, '--root', `sha256:${'0'.repeat(64)}`)).code).toBe(3);
+    await here('trust', 'fetch', service.url);
+    expect((await verify(file)).code).toBe(0);
+    const shown = await tally(['evidence', 'verify', file]);
+    expect([shown.code, shown.stdout.includes(root)]).toEqual([0, true]);
+    await here('trust', 'forget', service.url);
+  });
+
+  test('refuses what was changed, with the reason', async () => {
+    const bytes = readFileSync(await download('good.zip'));
+    const changed = Buffer.from(bytes);
+    const at1 = changed.indexOf('"purpose":"evidence export"');
+    changed[at1 + 12] = 0x45;
+    writeFileSync(at('changed.zip'), changed);
+    expect(await verify(at('changed.zip'))).toMatchObject({
+      code: 1,
+      said: { intact: false, reason: 'file_crc' },
+    });
+    writeFileSync(at('short.zip'), bytes.subarray(0, bytes.length - 10));
+    expect(await verify(at('short.zip'))).toMatchObject({ code: 1, said: { reason: 'zip_end' } });
+    const { code, stdout } = await tally(['evidence', 'verify', at('short.zip')]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('(zip_end)')]);
+    expect((await tally(['evidence', 'verify', at('nowhere.zip')])).code).toBe(2);
+    expect((await tally(['evidence', 'verify', at('.')])).code).toBe(2);
+  });
+});

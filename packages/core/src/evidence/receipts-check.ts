@@ -1,0 +1,174 @@
+import type { Ed25519Engine } from '../ed25519/profile.ts';
+import { sha256Hex } from '../hash.ts';
+import { canonicalBytes } from '../json/canonical.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
+import { secondsOf } from '../time.ts';
+import type { Trust } from '../trust/issuer.ts';
+import { familyOf, verifyParsed } from '../verify.ts';
+import type { EvidenceFile, EvidenceManifest } from './document.ts';
+import { EvidenceFault, type EvidenceReason } from './fault.ts';
+import { linesOf, readObject } from './lines.ts';
+import { meteringDigest, partPaths } from './parts.ts';
+
+/** What the receipts of a bundle amount to. */
+export interface PartCounts {
+  readonly receipts: number;
+  readonly anchored: number;
+  readonly metering: number;
+  /** Receipts that are intact, but whose issuer or key the trust bundle does not vouch for. */
+  readonly untrusted: number;
+}
+
+interface Judging {
+  readonly trust: Trust;
+  readonly now: number;
+  readonly engine: Ed25519Engine | undefined;
+}
+
+/** A receipt whose anchor is still to be read. */
+interface Read {
+  readonly id: string;
+  readonly document: JsonObject;
+}
+
+/** Checks the receipts of a bundle part by part: a part's receipts, then its anchors, then its metering digests. */
+export class ReceiptsCheck {
+  readonly #manifest: EvidenceManifest;
+  readonly #judging: Judging;
+  #part = 0;
+  #read: readonly Read[] = [];
+  #digests: readonly string[] = [];
+  /** The place of the last receipt that has its second in it: those that follow come after it, none twice. */
+  #last = { at: -1, id: '' };
+  /** A bill is dated by when it was compiled, which may be long before its receipt was kept. */
+  readonly #bills = new Set<string>();
+  #receipts = 0;
+  #anchored = 0;
+  #metering = 0;
+  #untrusted = 0;
+
+  constructor(manifest: EvidenceManifest, judging: Judging) {
+    this.#manifest = manifest;
+    this.#judging = judging;
+  }
+
+  /** Takes the next file of the bundle; one that is of no part is passed over. @throws EvidenceFault */
+  async take(file: EvidenceFile, bytes: Uint8Array): Promise<void> {
+    const { path } = file;
+    if (path.startsWith('receipts/')) this.#readReceipts(file, bytes);
+    else if (path.startsWith('anchors/')) await this.#readAnchors(path, bytes);
+    else if (path.startsWith('metering/')) this.#readDigests(path, bytes);
+  }
+
+  /** @throws EvidenceFault */
+  finish(): PartCounts {
+    this.#requireWhole();
+    const counts = { receipts: this.#receipts, anchored: this.#anchored, metering: this.#metering };
+    for (const [name, found] of Object.entries(counts)) {
+      const said = this.#manifest[name as keyof typeof counts];
+      if (found === said) continue;
+      throw new EvidenceFault('receipt_count', `The manifest says ${said} ${name}; the files hold ${found}.`);
+    }
+    return { ...counts, untrusted: this.#untrusted };
+  }
+
+  /** Of the part before, everything came. */
+  #requireWhole(): void {
+    const { anchors, metering } = partPaths(this.#part);
+    if (this.#read.length > 0)
+      throw new EvidenceFault('anchor_unmatched', `${anchors} is not there.`, anchors);
+    if (this.#digests.length > 0) {
+      throw new EvidenceFault('metering_mismatch', `${metering} is not there.`, metering);
+    }
+  }
+
+  #readReceipts({ path, receipts }: EvidenceFile, bytes: Uint8Array): void {
+    this.#requireWhole();
+    this.#part += 1;
+    if (path !== partPaths(this.#part).receipts) {
+      throw new EvidenceFault('file_order', `${path} is no part that follows.`, path);
+    }
+    const read: Read[] = [];
+    for (const line of linesOf(bytes)) {
+      const document = readObject(line, path, 'receipt_invalid');
+      read.push({ id: this.#placed(document, path), document });
+    }
+    if (read.length !== receipts) {
+      throw new EvidenceFault('receipt_count', `${path} has ${read.length} receipts, not ${receipts}.`, path);
+    }
+    this.#read = read;
+    this.#digests = read.map(({ document }) => meteringDigest(document)).filter((line) => line !== null);
+    this.#receipts += read.length;
+    this.#metering += this.#digests.length;
+  }
+
+  /** The receipt's id, its place in the bundle checked. */
+  #placed(document: JsonObject, path: string): string {
+    const family = familyOf(document);
+    if (family === null || family.shape(document) !== null) {
+      throw new EvidenceFault('receipt_invalid', `${path} holds something that is no receipt.`, path);
+    }
+    const { receiptId: id, issuedAt } = family.claims(document);
+    const refuse = (reason: EvidenceReason, what: string): EvidenceFault =>
+      new EvidenceFault(reason, `${id} in ${path} ${what}.`, path);
+    if (family.name === 'metering') {
+      if (this.#bills.has(id)) throw refuse('receipt_twice', 'is there twice');
+      this.#bills.add(id);
+      return id;
+    }
+    const { from, to } = this.#manifest.period;
+    if (issuedAt < secondsOf(from) || issuedAt >= secondsOf(to)) {
+      throw refuse('receipt_period', 'was issued outside the period');
+    }
+    const { at, id: before } = this.#last;
+    if (issuedAt < at || (issuedAt === at && id <= before)) {
+      throw refuse('receipt_twice', 'is there twice, or out of order');
+    }
+    this.#last = { at: issuedAt, id };
+    return id;
+  }
+
+  /** One line for each receipt of the part, in its order. */
+  async #readAnchors(path: string, bytes: Uint8Array): Promise<void> {
+    const refuse = (what: string): EvidenceFault =>
+      new EvidenceFault('anchor_unmatched', `${path}: ${what}.`, path);
+    if (path !== partPaths(this.#part).anchors) throw refuse('it belongs to no part');
+    let index = 0;
+    for (const line of linesOf(bytes)) {
+      const { receipt_id, receipt_sha256, anchor = null } = readObject(line, path, 'anchor_unmatched');
+      const read = this.#read[index];
+      index += 1;
+      if (read === undefined || read.id !== receipt_id) throw refuse(`line ${index} is of another receipt`);
+      if (receipt_sha256 !== hashOf(read.document)) throw refuse(`line ${index} has another hash`);
+      await this.#judge(read, anchor, path);
+    }
+    if (index !== this.#read.length) throw refuse(`it has ${index} lines, not ${this.#read.length}`);
+    this.#read = [];
+  }
+
+  async #judge({ id, document }: Read, anchor: JsonValue, path: string): Promise<void> {
+    const { valid, issuer, checks } = await verifyParsed(document, { ...this.#judging, anchor });
+    if (!valid) {
+      const { name, detail } = checks.find(({ ok }) => ok === false) ?? { name: '', detail: '' };
+      throw new EvidenceFault('receipt_invalid', `${id}: ${name}: ${detail}`, path);
+    }
+    if (!issuer.trusted) this.#untrusted += 1;
+    if (anchor !== null) this.#anchored += 1;
+  }
+
+  #readDigests(path: string, bytes: Uint8Array): void {
+    const expected = this.#digests.map((line) => `${line}\n`).join('');
+    if (path !== partPaths(this.#part).metering || new TextDecoder().decode(bytes) !== expected) {
+      const message = `${path} does not say what the metering receipts of its part say.`;
+      throw new EvidenceFault('metering_mismatch', message, path);
+    }
+    this.#digests = [];
+  }
+}
+
+/** The anchored hash of a receipt whose form was checked. */
+function hashOf(document: JsonObject): string {
+  const family = familyOf(document);
+  if (family === null) throw new RangeError('The receipt was checked to be of a family.');
+  return sha256Hex(canonicalBytes(family.anchored(document)));
+}

@@ -1,0 +1,258 @@
+import type { Ed25519Engine } from '../ed25519/profile.ts';
+import { equalBytes } from '../encoding/bytes.ts';
+import { toHex } from '../encoding/hex.ts';
+import { TallyError } from '../errors.ts';
+import { type Sha256, sha256 } from '../hash.ts';
+import { canonicalBytes } from '../json/canonical.ts';
+import { parseJson } from '../json/parse.ts';
+import type { JsonValue } from '../json/types.ts';
+import { secondsOf } from '../time.ts';
+import { checkTrustBundle, type TrustBundle } from '../trust/bundle.ts';
+import { type Trust, trustOf } from '../trust/issuer.ts';
+import { crc32 } from './crc32.ts';
+import {
+  type DocumentJudge,
+  type EvidenceFile,
+  type EvidenceManifest,
+  readManifest,
+  readPurge,
+} from './document.ts';
+import { EvidenceFault } from './fault.ts';
+import { linesOf, readObject } from './lines.ts';
+import { EVIDENCE_PATHS } from './parts.ts';
+import { type PartCounts, ReceiptsCheck } from './receipts-check.ts';
+import type { ZipPlace } from './zip-layout.ts';
+import { type ByteSource, readZip } from './zip-reader.ts';
+
+export interface BundleOptions {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Roots that the verifier knows from elsewhere: `sha256:<hex>`. Without one, nothing is trusted. */
+  readonly roots?: readonly string[] | undefined;
+  /** Trust bundles from elsewhere: one of the same root that is newer than the enclosed one is judged by. */
+  readonly bundles?: readonly TrustBundle[] | undefined;
+  readonly sha256?: Sha256 | undefined;
+  readonly engine?: Ed25519Engine | undefined;
+  /** Is told how many of the bundle's bytes were looked at. */
+  readonly progress?: ((bytes: number, of: number) => unknown) | undefined;
+}
+
+/** What a bundle turned out to hold. A bundle that is refused throws instead. */
+export interface BundleVerdict extends PartCounts {
+  readonly manifest: EvidenceManifest;
+  /** Hex SHA-256 of the manifest's bytes: what the receipt of the export is for. */
+  readonly manifestSha256: string;
+  /** The fingerprint to compare: a bundle can't vouch for itself. */
+  readonly root: string;
+  /** The root is one that the verifier knows from elsewhere. */
+  readonly trusted: boolean;
+  readonly files: number;
+  /** Receipts that left the room, over all records. */
+  readonly purged: number;
+}
+
+/** No file of a bundle is larger, so that one fits in memory. */
+const MAX_FILE = 64 * 1_048_576;
+
+/**
+ * Verifies an evidence bundle: its archive, the manifest's signature, each file against it, and each receipt with its
+ * anchor. Holds one file at a time.
+ * @throws EvidenceFault with the first reason to refuse it
+ */
+export async function verifyBundle(source: ByteSource, options: BundleOptions): Promise<BundleVerdict> {
+  const places = await readZip(source);
+  const files = new FileReader(source, options);
+  const manifestBytes = await files.read(places[0], EVIDENCE_PATHS.manifest);
+  const unread = readObject(manifestBytes, EVIDENCE_PATHS.manifest, 'manifest_malformed');
+  if (!equalBytes(manifestBytes, canonicalBytes(unread))) {
+    throw new EvidenceFault(
+      'manifest_malformed',
+      'The manifest is not in its canonical form.',
+      EVIDENCE_PATHS.manifest,
+    );
+  }
+  const enclosed = await files.read(
+    places.find(({ path }) => path === EVIDENCE_PATHS.trust),
+    EVIDENCE_PATHS.trust,
+  );
+  const { bundle, root } = await readTrust(enclosed, unread);
+  const judgedBy = newerOf(bundle, options.bundles ?? []);
+  const trust = trustOf(judgedBy.issuers, [judgedBy]);
+  const judge: DocumentJudge = { trust, engine: options.engine };
+  const manifest = await readManifest(unread, judge);
+  if (manifest.trust.root !== root || manifest.trust.version !== bundle.version) {
+    throw new EvidenceFault(
+      'trust_refused',
+      'The manifest names another trust bundle than the enclosed one.',
+    );
+  }
+  await checkFiles(files, places.slice(1), manifest.files);
+  const counts = await checkContents(files, places, { manifest, trust, judge, options });
+  return {
+    ...counts,
+    manifest,
+    manifestSha256: files.digest(manifestBytes),
+    root,
+    trusted: options.roots?.includes(root) ?? false,
+    files: places.length,
+    purged: manifest.purged.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+/** Reads whole files of a bundle and compares them with what is declared. */
+class FileReader {
+  readonly #source: ByteSource;
+  readonly #options: BundleOptions;
+  readonly digest: (bytes: Uint8Array) => string;
+
+  constructor(source: ByteSource, options: BundleOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.digest = (bytes) => toHex((options.sha256 ?? sha256)(bytes));
+  }
+
+  /** @throws EvidenceFault manifest_missing, file_missing, file_size, file_crc */
+  async read(place: ZipPlace | undefined, path: string): Promise<Uint8Array> {
+    const isManifest = path === EVIDENCE_PATHS.manifest;
+    if (place?.path !== path) {
+      const where = isManifest ? 'does not begin with' : 'lacks';
+      throw new EvidenceFault(
+        isManifest ? 'manifest_missing' : 'file_missing',
+        `The bundle ${where} ${path}.`,
+        path,
+      );
+    }
+    if (place.size > MAX_FILE) {
+      const message = `${path} is larger than any file of a bundle.`;
+      throw new EvidenceFault(isManifest ? 'manifest_size' : 'file_size', message, path);
+    }
+    const end = place.start + place.size;
+    const bytes = await this.#source.read(place.start, end);
+    this.#options.progress?.(end, this.#source.size);
+    if (crc32(bytes) === place.crc32) return bytes;
+    throw new EvidenceFault('file_crc', `${path} is not what its checksum in the archive says.`, path);
+  }
+}
+
+async function readTrust(
+  bytes: Uint8Array,
+  manifest: JsonValue,
+): Promise<{ bundle: TrustBundle; root: string }> {
+  const issuedAt = (manifest as { issued_at?: unknown } | null)?.issued_at;
+  try {
+    // The bundle of the time: whether it has expired since is no fault of what was signed then.
+    const now = typeof issuedAt === 'string' ? secondsOf(issuedAt) * 1000 : 0;
+    const { bundle, pin } = await checkTrustBundle(parseJson(bytes), { now });
+    return { bundle, root: pin.root };
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new EvidenceFault(
+        'manifest_malformed',
+        'issued_at must be a UTC timestamp.',
+        EVIDENCE_PATHS.manifest,
+      );
+    }
+    if (!(error instanceof TallyError)) throw error;
+    throw new EvidenceFault('trust_refused', error.message, EVIDENCE_PATHS.trust);
+  }
+}
+
+/** The newest of the same root: it knows which keys were revoked since. */
+function newerOf(enclosed: TrustBundle, others: readonly TrustBundle[]): TrustBundle {
+  const same = others.filter(({ root }) => root.public_key === enclosed.root.public_key);
+  return same.reduce((newest, one) => (one.version > newest.version ? one : newest), enclosed);
+}
+
+/** Exactly the files of the manifest, in its order. @throws EvidenceFault file_… */
+async function checkFiles(
+  files: FileReader,
+  places: readonly ZipPlace[],
+  listed: readonly EvidenceFile[],
+): Promise<void> {
+  const present = new Map(places.map((place) => [place.path, place]));
+  const missing = listed.filter(({ path }) => !present.has(path));
+  const known = new Set(listed.map(({ path }) => path));
+  const added = places.filter(({ path }) => !known.has(path));
+  await refuseRenamed(files, missing, added);
+  for (const { path } of missing) throw new EvidenceFault('file_missing', `The bundle lacks ${path}.`, path);
+  for (const { path } of added) {
+    throw new EvidenceFault('file_added', `${path} is not in the manifest.`, path);
+  }
+  for (const [index, { path, size }] of listed.entries()) {
+    const place = places[index];
+    if (place?.path !== path) {
+      throw new EvidenceFault('file_order', `${path} is not where the manifest has it.`, path);
+    }
+    if (place.size !== size) {
+      const message = `${path} has ${place.size} bytes; the manifest says ${size}.`;
+      throw new EvidenceFault('file_size', message, path);
+    }
+  }
+}
+
+async function refuseRenamed(
+  files: FileReader,
+  missing: readonly EvidenceFile[],
+  added: readonly ZipPlace[],
+): Promise<void> {
+  for (const place of added) {
+    const likely = missing.filter(({ size }) => size === place.size);
+    if (likely.length === 0) continue;
+    const found = files.digest(await files.read(place, place.path));
+    const was = likely.find((file) => file.sha256 === found);
+    if (was === undefined) continue;
+    throw new EvidenceFault('file_renamed', `${was.path} was renamed to ${place.path}.`, place.path);
+  }
+}
+
+interface Contents {
+  readonly manifest: EvidenceManifest;
+  readonly trust: Trust;
+  readonly judge: DocumentJudge;
+  readonly options: BundleOptions;
+}
+
+/** Every file by its hash, and what is in it. */
+async function checkContents(
+  files: FileReader,
+  places: readonly ZipPlace[],
+  { manifest, trust, judge, options }: Contents,
+): Promise<PartCounts> {
+  const receipts = new ReceiptsCheck(manifest, { trust, now: options.now, engine: options.engine });
+  for (const [index, file] of manifest.files.entries()) {
+    const bytes = await files.read(places[index + 1], file.path);
+    if (files.digest(bytes) !== file.sha256) {
+      throw new EvidenceFault(
+        'file_changed',
+        `${file.path} was changed: its hash is not the manifest’s.`,
+        file.path,
+      );
+    }
+    if (file.path === EVIDENCE_PATHS.purges) await checkPurges(bytes, { files, manifest, judge });
+    else await receipts.take(file, bytes);
+  }
+  return receipts.finish();
+}
+
+async function checkPurges(
+  bytes: Uint8Array,
+  { files, manifest, judge }: { files: FileReader; manifest: EvidenceManifest; judge: DocumentJudge },
+): Promise<void> {
+  const refuse = (message: string): EvidenceFault =>
+    new EvidenceFault('purge_invalid', message, EVIDENCE_PATHS.purges);
+  let previous: string | null = null;
+  let count = 0;
+  for (const line of linesOf(bytes)) {
+    const document = readObject(line, EVIDENCE_PATHS.purges, 'purge_invalid');
+    const record = await readPurge(document, judge);
+    const listed = manifest.purged[count];
+    count += 1;
+    if (record.tenant !== manifest.tenant || record.sequence !== count || record.previous !== previous) {
+      throw refuse(`Record ${count} does not follow from the one before.`);
+    }
+    const same = listed?.ids_root === record.ids_root && listed.count === record.count;
+    if (!same) throw refuse(`The manifest says another thing of record ${count}.`);
+    previous = files.digest(canonicalBytes(document));
+  }
+  if (count !== manifest.purged.length) throw refuse('The manifest lists other records than there are.');
+}

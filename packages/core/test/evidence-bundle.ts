@@ -1,0 +1,240 @@
+import { crc32 } from '../src/evidence/crc32.ts';
+import { type ManifestFacts, signManifest, signPurge } from '../src/evidence/document.ts';
+import { EVIDENCE_PATHS, partPaths } from '../src/evidence/parts.ts';
+import { layoutZip, localHeader } from '../src/evidence/zip-layout.ts';
+import type { ByteSource } from '../src/evidence/zip-reader.ts';
+import {
+  anchoredHash,
+  canonicalize,
+  concatBytes,
+  createSigner,
+  emitReceipt,
+  type JsonObject,
+  meteringDigest,
+  mintMetering,
+  parseJson,
+  rootFingerprint,
+  type Signer,
+  sha256,
+  sha256Hex,
+  signTrustBundle,
+  toBase64url,
+  utf8,
+} from '../src/index.ts';
+
+export const AT = Date.UTC(2027, 2, 1);
+const SECONDS = AT / 1000;
+const ISSUER = 'did:svc:example';
+const TENANT = 't_0123456789abcdef';
+
+/** One file of a bundle in the making. */
+export interface Made {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly more?: JsonObject;
+}
+
+/** Keys of an issuer, and its signed trust bundle. */
+interface Issuer {
+  readonly root: Signer;
+  readonly receipt: Signer;
+  readonly bundle: Signer;
+  readonly trust: string;
+}
+
+const seeded = (name: string): Promise<Signer> => createSigner(sha256(utf8(`evidence test: ${name}`)));
+
+export async function makeIssuer(name = 'own'): Promise<Issuer> {
+  const [root, receipt, bundle] = await Promise.all(
+    ['root', 'receipt', 'bundle'].map((purpose) => seeded(`${name} ${purpose}`)),
+  );
+  if (root === undefined || receipt === undefined || bundle === undefined) throw new Error('No signer.');
+  const keyOf = (signer: Signer, purpose: 'receipt' | 'bundle') => ({
+    key_id: signer.keyId,
+    public_key: toBase64url(signer.publicKey),
+    purpose,
+    state: 'active' as const,
+    valid_from: '2027-01-01T00:00:00Z',
+    valid_until: null,
+    revoked: null,
+  });
+  const trust = await signTrustBundle(
+    {
+      version: 3,
+      issuedAt: AT,
+      expiresAt: AT + 86_400_000,
+      issuers: [
+        { did: ISSUER, status: 'verified', keys: [keyOf(receipt, 'receipt'), keyOf(bundle, 'bundle')] },
+      ],
+      log: null,
+      chain: null,
+    },
+    root,
+  );
+  return { root, receipt, bundle, trust };
+}
+
+export async function receiptAt(signer: Signer, second: number, suffix: string): Promise<string> {
+  return emitReceipt(
+    'standard',
+    {
+      agentDid: 'did:svc:anonymous',
+      agentProved: false,
+      subject: { sha256: sha256(utf8(suffix)), contentType: 'text/plain', ok: true },
+      verifyUri: 'https://example.com/verify',
+      purpose: null,
+      settlement: { rail: 'x402', chain_id: 1, asset: 'USDC', status: 'none', tx: null },
+      seal: null,
+      reputationTier: 'unregistered',
+      sealedEvidenceRef: null,
+      auditorVerifier: false,
+    },
+    {
+      receiptId: `r_standard_${second}_${suffix}`,
+      issuedAt: second * 1000,
+      issuerDid: ISSUER,
+      issuerVerified: true,
+    },
+    signer,
+  );
+}
+
+export async function billAt(signer: Signer, second: number): Promise<string> {
+  const hex = (digit: string): string => digit.repeat(64);
+  return mintMetering(
+    {
+      machine_commitment: hex('1'),
+      customer_commitment: hex('2'),
+      salt_commitment: hex('3'),
+      window_start: '2027-01-01T00:00:00Z',
+      window_end: '2027-02-01T00:00:00Z',
+      compiled_at: new Date(second * 1000).toISOString().replace('.000', ''),
+      service_unit: 'pallet_moved',
+      billed_unit_count: 2,
+      rate: { unit_rate_minor: 250, currency: 'EUR', rate_commitment: hex('4') },
+    },
+    [{ unit: 1, receipt_sha256: hex('a') }],
+    { now: second * 1000 },
+    signer,
+  );
+}
+
+const linesOf = (texts: readonly string[]): Uint8Array => utf8(texts.map((text) => `${text}\n`).join(''));
+
+/** The files of a part that holds these receipts. */
+export function partOf(number: number, receipts: readonly string[]): Made[] {
+  const paths = partPaths(number);
+  const documents = receipts.map((text) => parseJson(utf8(text)) as JsonObject);
+  const place = { receipt_id: 'x', at: '2027-03-01T00:00:00Z' };
+  const anchors = documents.map((document) =>
+    canonicalize({
+      receipt_id: (document.receipt_id ?? (document.receipt as JsonObject).id) as string,
+      receipt_sha256: anchoredHash(document),
+      anchor: null,
+    }),
+  );
+  const digests = documents.map(meteringDigest).filter((line) => line !== null);
+  return [
+    {
+      path: paths.receipts,
+      bytes: linesOf(receipts),
+      more: { receipts: receipts.length, first: place, last: place },
+    },
+    { path: paths.anchors, bytes: linesOf(anchors) },
+    ...(digests.length === 0 ? [] : [{ path: paths.metering, bytes: linesOf(digests) }]),
+  ];
+}
+
+export async function purgeRecord(
+  { bundle }: Issuer,
+  sequence: number,
+  previous: string | null,
+  tenant = TENANT,
+): Promise<string> {
+  const place = { receipt_id: 'r_nano_1', at: '2026-03-01T00:00:00Z' };
+  return signPurge(
+    {
+      tenant,
+      sequence,
+      purged_at: '2027-02-01T00:00:00Z',
+      count: 2,
+      profiles: { nano: 2 },
+      first: place,
+      last: place,
+      ids_root: 'ab'.repeat(32),
+      previous,
+    },
+    { did: ISSUER, issuedAt: AT },
+    bundle,
+  );
+}
+
+/** Everything of a good bundle but its manifest. */
+export async function goodFiles(issuer: Issuer): Promise<Made[]> {
+  const receipts = await Promise.all(
+    [1, 1, 2].map((offset, index) =>
+      receiptAt(issuer.receipt, SECONDS - 90_000 + offset, `00000000000${index}`),
+    ),
+  );
+  const bill = await billAt(issuer.receipt, SECONDS - 80_000);
+  const first = await purgeRecord(issuer, 1, null);
+  const purges = [first, await purgeRecord(issuer, 2, sha256Hex(utf8(first)))];
+  return [
+    { path: EVIDENCE_PATHS.readme, bytes: utf8('# Read me\n') },
+    { path: EVIDENCE_PATHS.trust, bytes: utf8(issuer.trust) },
+    { path: EVIDENCE_PATHS.purges, bytes: linesOf(purges) },
+    ...partOf(1, receipts.slice(0, 2)),
+    ...partOf(2, [...receipts.slice(2), bill]),
+  ];
+}
+
+/** The manifest of files, before `change`. */
+export async function manifestOf(
+  issuer: Issuer,
+  files: readonly Made[],
+  change: (facts: ManifestFacts) => ManifestFacts = (facts) => facts,
+): Promise<Made> {
+  const purges = new TextDecoder().decode(files.find(({ path }) => path === EVIDENCE_PATHS.purges)?.bytes);
+  const listed = purges
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const { sequence, purged_at, count, first, last, ids_root } = JSON.parse(line);
+      return { sequence, purged_at, count, first, last, ids_root };
+    });
+  const facts: ManifestFacts = {
+    tenant: TENANT,
+    period: { from: '2027-02-01T00:00:00Z', to: '2027-03-01T00:00:00Z' },
+    retention_days: 365,
+    receipts: 4,
+    anchored: 0,
+    metering: 1,
+    trust: { version: 3, root: rootFingerprint(issuer.root.publicKey) },
+    log: { origin: 'log.example', tree_size: 0, anchored_size: 0 },
+    purged: listed,
+    files: files.map(({ path, bytes, more = {} }) => ({
+      path,
+      size: bytes.length,
+      sha256: sha256Hex(bytes),
+      ...more,
+    })),
+  };
+  const text = await signManifest(change(facts), { did: ISSUER, issuedAt: AT }, issuer.bundle);
+  return { path: EVIDENCE_PATHS.manifest, bytes: utf8(text) };
+}
+
+/** The archive of files, as the service would write it. */
+export function zipOf(files: readonly Made[]): Uint8Array {
+  const layout = layoutZip(
+    files.map(({ path, bytes }) => ({ path, size: bytes.length, crc32: crc32(bytes) })),
+  );
+  const parts = layout.places.flatMap((place, index) => [
+    localHeader(place),
+    files[index]?.bytes ?? new Uint8Array(),
+  ]);
+  return concatBytes(...parts, layout.directory);
+}
+
+export function sourceOf(bytes: Uint8Array): ByteSource {
+  return { size: bytes.length, read: async (from, to) => bytes.subarray(from, to) };
+}

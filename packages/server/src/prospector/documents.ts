@@ -1,0 +1,61 @@
+import { isObject, type JsonValue } from '@tallystick/core';
+import { type Answer, type Inspection, isDocument } from './inspection.ts';
+import { type Place, type PlaceName, type Places, placesOf, type Target } from './surface.ts';
+
+/** What the origin says of itself. Null: no answer came, or there is no place to ask. */
+export interface Documents {
+  /** Null where the caller gave the descriptor. */
+  readonly descriptor: Answer | null;
+  readonly openapi: Answer | null;
+  readonly trust: Answer | null;
+  readonly did: Answer | null;
+  readonly jwks: Answer | null;
+  readonly pricing: Answer | null;
+  /** As the descriptor says, or the OpenAPI document, or the default. */
+  readonly places: Places;
+  /** Whether a descriptor was read, so that what it doesn't name is not offered by it. */
+  readonly described: boolean;
+  /** As `described`, of the OpenAPI document. */
+  readonly listed: boolean;
+}
+
+/** Places that count as offered where the OpenAPI document lists them. */
+const BY_OPENAPI = {
+  receipt_free: { method: 'POST', path: '/v1/receipt/free' },
+  receipt_verify: { method: 'POST', path: '/v1/receipt/verify' },
+} as const satisfies Partial<Record<PlaceName, Place>>;
+
+/** Reads the public documents, one after another. */
+export async function readDocuments(
+  inspection: Inspection,
+  { descriptor: given }: Target,
+): Promise<Documents> {
+  const read = async (place: Place | null): Promise<Answer | null> =>
+    place === null ? null : inspection.ask(place);
+  const descriptor = given === null ? await read(placesOf(null).descriptor) : null;
+  const said = given ?? descriptor?.json ?? null;
+  const named = placesOf(said);
+  const openapi = await read(named.openapi);
+  const paths =
+    openapi !== null && isDocument(openapi) && isObject(openapi.json) ? openapi.json['paths'] : null;
+  return {
+    descriptor,
+    openapi,
+    trust: await read(named.trust),
+    did: await read(named.did),
+    jwks: await read(named.jwks),
+    pricing: await read(named.pricing),
+    described: isObject(said) && isObject(said['endpoints']),
+    listed: isObject(paths),
+    places: {
+      ...named,
+      receipt_free: named.receipt_free ?? placeIn(paths, BY_OPENAPI.receipt_free),
+      receipt_verify: named.receipt_verify ?? placeIn(paths, BY_OPENAPI.receipt_verify),
+    },
+  };
+}
+
+function placeIn(paths: JsonValue | undefined, place: Place): Place | null {
+  const item = isObject(paths) ? paths[place.path] : undefined;
+  return isObject(item) && isObject(item[place.method.toLowerCase()]) ? place : null;
+}

@@ -1,0 +1,45 @@
+import { TallyError } from '@tallystick/core';
+import type { Exchange } from '../http/exchange.ts';
+
+const RETRY_SECONDS = 15;
+
+/** Lets so many checks run at once. It counts in this process. */
+export interface Gate {
+  /** @throws rate_limited, with `Retry-After` */
+  run<T>(partner: string, exchange: Pick<Exchange, 'headers'>, work: () => Promise<T>): Promise<T>;
+}
+
+export function createGate({
+  perPartner,
+  together,
+}: {
+  readonly perPartner: number;
+  readonly together: number;
+}): Gate {
+  const running = new Map<string, number>();
+  let all = 0;
+  return {
+    async run(partner, { headers }, work) {
+      const own = running.get(partner) ?? 0;
+      if (own >= perPartner || all >= together) {
+        headers['retry-after'] = String(RETRY_SECONDS);
+        throw new TallyError(
+          'rate_limited',
+          own >= perPartner
+            ? `${perPartner} checks of this key are running already. Try again when one is done.`
+            : 'As many checks are running as run at once. Try again shortly.',
+        );
+      }
+      running.set(partner, own + 1);
+      all += 1;
+      try {
+        return await work();
+      } finally {
+        all -= 1;
+        const left = (running.get(partner) ?? 1) - 1;
+        if (left === 0) running.delete(partner);
+        else running.set(partner, left);
+      }
+    },
+  };
+}

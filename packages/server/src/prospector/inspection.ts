@@ -1,0 +1,164 @@
+import { type JsonValue, parseJson } from '@tallystick/core';
+import type { GuardedResponse } from '../http/guarded/exchange.ts';
+import { type FetchFault, GuardedFetchError } from '../http/guarded/failure.ts';
+import type { GuardedFetch } from '../http/guarded/guarded-fetch.ts';
+import { type Evidence, excerptOf, shown } from './evidence.ts';
+import type { Area, FindingCode } from './findings.ts';
+import type { Place } from './surface.ts';
+
+/** What was answered, with the JSON in it. */
+export interface Answer extends GuardedResponse {
+  /** Undefined where the body is no I-JSON. */
+  readonly json: JsonValue | undefined;
+  readonly evidence: Evidence;
+}
+
+interface Finding {
+  readonly code: FindingCode;
+  /** What is wrong in the case at hand. */
+  readonly detail: string;
+  readonly evidence: readonly Evidence[];
+}
+
+/** What a request carries beside its place. */
+interface Asking {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A text as it is, anything else as JSON. */
+  readonly body?: JsonValue;
+}
+
+/** A place, or the end of a session there. */
+type Asked = Place | { readonly method: 'DELETE'; readonly path: string };
+
+/** One readiness check in the making: it asks, and writes down. */
+export interface Inspection {
+  readonly origin: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Everything that was answered so far. */
+  readonly answers: readonly Answer[];
+  readonly findings: readonly Finding[];
+  /** What was seen to be well, by area. */
+  readonly notes: readonly { readonly area: Area; readonly text: string }[];
+  /** Asks; what keeps an answer from coming becomes a finding of `transport`, and null is returned. */
+  readonly ask: (place: Asked, asking?: Asking) => Promise<Answer | null>;
+  /** As `ask`; what keeps an answer from coming is returned, and is for the caller to judge. */
+  readonly attempt: (place: Place, asking?: Asking) => Promise<Answer | GuardedFetchError | null>;
+  /** Writes a finding down, unless it has been already. */
+  readonly found: (code: FindingCode, detail: string, ...answers: readonly Answer[]) => void;
+  readonly well: (area: Area, text: string) => void;
+}
+
+/** What a server says may be part of a detail, and is as long as it likes. */
+const MAX_DETAIL_BYTES = 500;
+/** So many requests without an answer, and no more are sent. */
+const MAX_FAILURES = 3;
+
+const CODE_OF: Readonly<Record<Exclude<FetchFault, 'aborted'>, FindingCode>> = {
+  url: 'address_refused',
+  address: 'address_refused',
+  dns: 'unreachable',
+  connect: 'unreachable',
+  tls: 'unreachable',
+  cut: 'unreachable',
+  redirect: 'redirects_away',
+  headers_too_large: 'answer_too_large',
+  body_too_large: 'answer_too_large',
+  encoded: 'answer_encoded',
+  slow: 'answer_too_slow',
+  timeout: 'answer_too_slow',
+};
+
+export function beginInspection({
+  fetch,
+  signal,
+  origin,
+  now,
+}: {
+  readonly fetch: GuardedFetch;
+  /** Ends the asking: from then on nothing is answered. */
+  readonly signal: AbortSignal;
+  readonly origin: string;
+  readonly now: number;
+}): Inspection {
+  const answers: Answer[] = [];
+  const findings: Finding[] = [];
+  const notes: { area: Area; text: string }[] = [];
+  let failures = 0;
+
+  const write = ({ code, detail, evidence }: Finding): void => {
+    if (findings.some((other) => other.code === code)) return;
+    findings.push({ code, detail: shown(detail, MAX_DETAIL_BYTES), evidence });
+  };
+  const send = async (
+    { method, path }: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string },
+    { headers = {}, body }: Asking,
+  ): Promise<Answer> => {
+    const url = origin + path;
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const response = await fetch(url, {
+      method,
+      headers: { accept: 'application/json', 'user-agent': USER_AGENT, ...type, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal,
+      anyCertificate: true,
+    });
+    const { status } = response;
+    const evidence = {
+      method,
+      url: shown(response.url, MAX_DETAIL_BYTES),
+      status,
+      excerpt: excerptOf(response.body),
+    };
+    const answer = { ...response, json: jsonIn(response.body), evidence };
+    answers.push(answer);
+    return answer;
+  };
+
+  return {
+    origin,
+    now,
+    answers,
+    findings,
+    notes,
+    async ask(place, asking = {}) {
+      if (failures >= MAX_FAILURES) return null;
+      try {
+        return await send(place, asking);
+      } catch (error) {
+        if (!(error instanceof GuardedFetchError)) throw error;
+        failures += 1;
+        if (error.fault === 'aborted') return null;
+        const evidence = { method: place.method, url: error.url, status: null, excerpt: '' };
+        write({ code: CODE_OF[error.fault], detail: error.message, evidence: [evidence] });
+        return null;
+      }
+    },
+    async attempt(place, asking = {}) {
+      if (failures >= MAX_FAILURES) return null;
+      try {
+        return await send(place, asking);
+      } catch (error) {
+        if (error instanceof GuardedFetchError) return error;
+        throw error;
+      }
+    },
+    found: (code, detail, ...seen) => write({ code, detail, evidence: seen.map(({ evidence }) => evidence) }),
+    well: (area, text) => void notes.push({ area, text: shown(text, MAX_DETAIL_BYTES) }),
+  };
+}
+
+const USER_AGENT = 'tallystick-prospector/1';
+
+function jsonIn(body: Uint8Array): JsonValue | undefined {
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the answer is one that a document would have. */
+export function isDocument(answer: Answer): boolean {
+  return answer.status === 200 && typeof answer.json === 'object' && answer.json !== null;
+}

@@ -1,0 +1,74 @@
+import { TallyError } from '@tallystick/core';
+import type { GuardedFetch } from '../http/guarded/guarded-fetch.ts';
+import { checkErrors } from './checks/errors.ts';
+import { checkHeaders } from './checks/headers.ts';
+import { checkKeys } from './checks/keys.ts';
+import { checkLimits } from './checks/limits.ts';
+import { checkMcp } from './checks/mcp.ts';
+import { checkOpenApi } from './checks/openapi.ts';
+import { checkPayment } from './checks/payment.ts';
+import { checkReceipts } from './checks/receipts.ts';
+import { checkTransport } from './checks/transport.ts';
+import { checkWellKnown } from './checks/well-known.ts';
+import { readDocuments } from './documents.ts';
+import type { Area } from './findings.ts';
+import { beginInspection } from './inspection.ts';
+import { type Report, reportOf } from './report.ts';
+import type { Target } from './surface.ts';
+
+interface QualifyOptions {
+  readonly fetch: GuardedFetch;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Whoever asked; nothing more is sent once it aborts. */
+  readonly signal: AbortSignal;
+  /** For everything together; what is not reached by then is reported as not checked. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Says whether an AI transaction surface is ready, by some twenty requests that anyone could send: it reads documents,
+ * mints one receipt where that is offered free, and makes the usual mistakes. It pays nothing and shows no credential.
+ * @throws invalid_field for an origin that may not be called from here
+ */
+export async function qualify(
+  target: Target,
+  { fetch, now, signal, deadlineMs }: QualifyOptions,
+): Promise<Report> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), deadlineMs);
+  const ends = AbortSignal.any([signal, late.signal]);
+  const inspection = beginInspection({ fetch, signal: ends, origin: target.origin, now });
+  const checked = new Set<Area>();
+  const look = async (area: Area, check: () => Promise<boolean>): Promise<void> => {
+    if (!ends.aborted && (await check())) checked.add(area);
+  };
+  try {
+    const documents = await readDocuments(inspection, target);
+    refuseForbidden(inspection.findings, inspection.answers.length);
+    await look('transport', () => checkTransport(inspection));
+    await look('well_known', () => checkWellKnown(inspection, documents));
+    await look('openapi', () => checkOpenApi(inspection, documents));
+    const { checked: keysChecked, bundle } = await checkKeys(inspection, documents);
+    if (keysChecked) checked.add('keys');
+    await look('headers', () => checkHeaders(inspection, documents));
+    await look('receipts', () => checkReceipts(inspection, documents, bundle));
+    await look('mcp', () => checkMcp(inspection, documents));
+    await look('payment', () => checkPayment(inspection, documents));
+    await look('errors', () => checkErrors(inspection, documents));
+    await look('limits', () => checkLimits(inspection, documents));
+    return reportOf(inspection, { checked, complete: !ends.aborted });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Where the very first request was refused, the caller named something that it may not have called. */
+function refuseForbidden(findings: readonly { readonly code: string }[], answers: number): void {
+  if (answers > 0 || findings[0]?.code !== 'address_refused') return;
+  throw new TallyError(
+    'invalid_field',
+    'origin: it may not be called from here. It takes https on port 443 and public addresses only.',
+    { field: 'origin' },
+  );
+}

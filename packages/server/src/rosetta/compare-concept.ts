@@ -1,0 +1,201 @@
+import type { CitationLine, ConceptLine, Decision, TermLine } from './answer.ts';
+import { type Term, type TermValue, termsOf } from './concepts.ts';
+import type { Crosswalk } from './crosswalk.ts';
+import type { Citation, Entry, Rule } from './crosswalk-schema.ts';
+import type { Statement } from './read-policy.ts';
+import { meets, nearest, type Requirement } from './requirement.ts';
+
+export interface Compared {
+  readonly line: ConceptLine;
+  /** The statement as it would read in the target. */
+  readonly expressed: Statement;
+}
+
+/** A statement beside the entry of the target. `from` is the entry of the source; both are of the statement's concept. */
+export function compareConcept(
+  { instruments }: Pick<Crosswalk, 'instruments'>,
+  statement: Statement,
+  { from, to }: { readonly from: Entry; readonly to: Entry },
+): Compared {
+  const cite = (entry: Entry) => entry.citations.map((citation) => citationLine(instruments, citation));
+  const cited = cite(to);
+  const found = to.rules.map((rule) => judge(rule, statement, cited));
+  const lines = (kind: Judged['kind']) => found.filter((one) => one.kind === kind).map(({ line }) => line);
+  const moved = [...statement.terms].map(([name, value]) => move(found, name, value, statement));
+  const chosen = moved.filter((one) => one.to === null).map((one) => choice(one.name, found));
+  const silent = [...statement.terms.keys()].filter((name) => to.rules.every((rule) => rule.term !== name));
+  const ofTerms = [...found.flatMap(({ decision }) => decision ?? []), ...chosen];
+  const stricter = lines('stricter');
+  const line: ConceptLine = {
+    concept: statement.concept,
+    outcome: outcomeOf({ to, stricter, ofTerms, silent, statement }),
+    equivalent: to.equivalent,
+    summary: to.summary,
+    from: cite(from),
+    to: cited,
+    maps: lines('maps'),
+    stricter,
+    no_equivalent: silent,
+    decide: [...ofTerms, ...to.decide.map(question), ...unchecked(to)],
+    confidence: to.confidence,
+    note: to.note,
+    as_of: to.as_of,
+    checked: to.checked,
+  };
+  const terms = new Map(moved.flatMap(({ name, to }) => (to === null ? [] : [[name, to] as const])));
+  return { line, expressed: { concept: statement.concept, terms } };
+}
+
+/** A statement that is left as it is: the target is where it comes from. */
+export function sameConcept(
+  { instruments }: Pick<Crosswalk, 'instruments'>,
+  statement: Statement,
+  entry: Entry,
+): Compared {
+  const cited = entry.citations.map((citation) => citationLine(instruments, citation));
+  const { concept } = statement;
+  const { equivalent, summary, confidence, note, as_of, checked } = entry;
+  return {
+    expressed: statement,
+    line: {
+      concept,
+      outcome: 'same',
+      equivalent,
+      summary,
+      from: cited,
+      to: cited,
+      maps: [],
+      stricter: [],
+      no_equivalent: [],
+      decide: [],
+      confidence,
+      note,
+      as_of,
+      checked,
+    },
+  };
+}
+
+interface Judged {
+  readonly kind: 'maps' | 'stricter' | 'decide';
+  readonly rule: Rule;
+  readonly line: TermLine;
+  readonly decision: Decision | null;
+}
+
+function judge(rule: Rule, { concept, terms }: Statement, cited: readonly CitationLine[]): Judged {
+  const term = termsOf(concept).get(rule.term);
+  const citation = cited[rule.citation];
+  if (term === undefined || citation === undefined) throw new Error('The crosswalk was not checked.');
+  const value = terms.get(rule.term) ?? null;
+  const { says, when, applies_from } = rule;
+  const require: Requirement | null = rule.require;
+  const unit = term.kind === 'quantity' && require !== null ? term.unit : null;
+  const line: TermLine = { term: rule.term, value, require, unit, says, when, applies_from, citation };
+  const decide = (reason: Decision['reason'], question: string): Judged => ({
+    kind: 'decide',
+    rule,
+    line,
+    decision: { reason, term: rule.term, question, citation },
+  });
+  const asked = when === null ? says : `Where ${when}: ${says}`;
+  if (value === null) return decide('unstated', `The policy does not say it. ${asked}`);
+  if (require === null) return decide('standard', asked);
+  if (meets(term, require, value)) return { kind: 'maps', rule, line, decision: null };
+  if (citation.force === 'voluntary') return decide('voluntary', `Not binding, and not met. ${asked}`);
+  const condition =
+    when === null
+      ? null
+      : ({ reason: 'condition', term: rule.term, question: `Does this hold: ${when}?`, citation } as const);
+  return { kind: 'stricter', rule, line, decision: condition };
+}
+
+interface Moved {
+  readonly name: string;
+  readonly to: TermValue | null;
+}
+
+/** Where the stricter rules move a term; null where a person has to choose. */
+function move(
+  found: readonly Judged[],
+  name: string,
+  value: TermValue,
+  { concept }: Pick<Statement, 'concept'>,
+): Moved {
+  const term = termsOf(concept).get(name) as Term;
+  const binding = found.filter(
+    ({ rule, line }) => rule.term === name && rule.require !== null && line.citation.force === 'binding',
+  );
+  return {
+    name,
+    to: nearest(
+      term,
+      binding.flatMap(({ rule }) => rule.require ?? []),
+      value,
+    ),
+  };
+}
+
+function choice(name: string, found: readonly Judged[]): Decision {
+  const citation = found.find(({ kind, rule }) => kind === 'stricter' && rule.term === name)?.line.citation;
+  return {
+    reason: 'choice',
+    term: name,
+    question: 'No single value follows from the rules there: choose one that meets them all.',
+    citation: citation ?? null,
+  };
+}
+
+function question(text: string): Decision {
+  return { reason: 'question', term: null, question: text, citation: null };
+}
+
+function unchecked({ confidence, note }: Entry): Decision[] {
+  if (confidence !== 'needs_person' || note === null) return [];
+  return [{ reason: 'unchecked', term: null, question: note, citation: null }];
+}
+
+function outcomeOf({
+  to,
+  stricter,
+  ofTerms,
+  silent,
+  statement,
+}: {
+  readonly to: Entry;
+  readonly stricter: readonly TermLine[];
+  readonly ofTerms: readonly Decision[];
+  readonly silent: readonly string[];
+  readonly statement: Statement;
+}): ConceptLine['outcome'] {
+  if (stricter.length > 0) return 'stricter';
+  if (to.equivalent === 'none') return 'no_equivalent';
+  if (statement.terms.size > 0 && silent.length === statement.terms.size) return 'no_equivalent';
+  // What the policy leaves unsaid is listed, and says nothing of how the rest fares.
+  return ofTerms.some(({ reason }) => reason !== 'unstated') ? 'decide' : 'maps';
+}
+
+function citationLine(
+  instruments: Crosswalk['instruments'],
+  { instrument: id, article, section, year }: Citation,
+): CitationLine {
+  const instrument = instruments.get(id);
+  if (instrument === undefined) throw new Error('The crosswalk was not checked.');
+  const { short, title, force } = instrument;
+  return {
+    label: `${short} ${placeOf(article, section)}`,
+    instrument: id,
+    title,
+    article,
+    section,
+    year,
+    force,
+  };
+}
+
+/** `Art. 5(1)(e)`, but `GOVERN 1.7` and `Art. 6 I`. */
+function placeOf(article: string, section: string | null): string {
+  if (section === null) return article;
+  const joined = section.startsWith('(') && /\d[A-Z]?$/.test(article);
+  return joined ? article + section : `${article} ${section}`;
+}

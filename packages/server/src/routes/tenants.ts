@@ -1,0 +1,235 @@
+import { z } from '@hono/zod-openapi';
+import { type JsonValue, parseTimestamp, TallyError } from '@tallystick/core';
+import { AGENT_HEADERS } from '../agents/agents.ts';
+import { type Answer, json, text } from '../http/answer.ts';
+import { byteRange } from '../http/byte-range.ts';
+import { header } from '../http/context.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { consumeDaily } from '../http/rate-limit.ts';
+import { emit } from '../receipts/emit.ts';
+import type { Services } from '../services.ts';
+import type { RoomExport } from '../tenants/export.ts';
+import type { AskedPeriod } from '../tenants/room.ts';
+import { TENANT_ERRORS, TENANT_HEADERS } from '../tenants/tenants.ts';
+import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
+import { EMIT_ERRORS, emitBody, profileOf, profileQuery } from './receipts.ts';
+import { receiptSchema } from './shapes.ts';
+
+const GROUP = 'Tenants';
+/** New exports of one tenant in a UTC day: each reads the whole room. */
+const EXPORTS_A_DAY = 100;
+const LISTED = 1_000;
+
+const params = z.object({ id: z.string().openapi({ example: 't_0123456789abcdef' }) });
+
+/** A tenant's receipts and its evidence room (specification 4.1). The tenant is the one of the key. */
+export function tenantRoutes(services: Services): Endpoint[] {
+  return [emission(services), evidence(services), exports(services)];
+}
+
+function emission(services: Services): Endpoint {
+  const { config, agents, tenants } = services;
+  return endpoint({
+    method: 'post',
+    path: '/tenants/{id}/receipts',
+    group: GROUP,
+    summary: 'Emit a receipt for a tenant',
+    description:
+      'As `POST /v1/receipt/emit`, under the API key of a tenant: every receipt is anchored, readable with a key of this tenant alone, and in its evidence room.',
+    availability: 'live',
+    headers: {
+      'Idempotency-Key': MINT_HEADERS['Idempotency-Key'],
+      ...AGENT_HEADERS,
+      ...TENANT_HEADERS,
+    },
+    params,
+    query: profileQuery,
+    body: emitBody,
+    example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
+    answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    errors: [...EMIT_ERRORS, ...TENANT_ERRORS, ...MINT_ERRORS],
+    async handle(call) {
+      const { body, query } = call;
+      const tenant = await tenants.require(call, call.params.id);
+      const profile = profileOf(query.profile);
+      const agent = await agents.agentOf(call);
+      return mintOnce(services, call, {
+        claim: { route: '/tenants/{id}/receipts', profile, body: body as JsonValue },
+        profile,
+        key: null,
+        tenant,
+        anchor: true,
+        mint: (keeping) =>
+          emit(services, body as Parameters<typeof emit>[1], {
+            profile,
+            agent,
+            verifyUri: `${config.receiptsUrl}/verify`,
+            chainId: config.chain.id,
+            settlement: null,
+            keeping,
+          }),
+      });
+    },
+  });
+}
+
+const time = z
+  .string()
+  .optional()
+  .openapi({ description: 'UTC: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`.', example: '2027-01-01' });
+
+function evidence(services: Services): Endpoint {
+  const { store, clock, tenants, turns } = services;
+  const quota = { name: 'evidence-exports', limit: EXPORTS_A_DAY, store };
+  return endpoint({
+    method: 'get',
+    path: '/tenants/{id}/evidence',
+    group: GROUP,
+    summary: 'Export a tenant’s evidence room',
+    description:
+      'Streams `bundle.zip`: a signed manifest, the receipts of the period with their anchors, the keys and the trust bundle of the time, what has left the room, and the verifier (spec/evidence.md). With `Accept: application/json` the signed manifest alone. A receipt is in the room for 365 days, or as long as its profile is kept. An export that broke off goes on with `Range: bytes=<n>-` and `If-Range: <ETag>`, for a day. Each export is receipted; 100 may be begun in a UTC day.',
+    availability: 'live',
+    headers: {
+      ...TENANT_HEADERS,
+      Accept: '`application/json` for the signed manifest alone.',
+      Range: 'With If-Range: the rest of an export, `bytes=<n>-`.',
+      'If-Range': 'The `ETag` of the export that is to go on. Any other begins a new one.',
+    },
+    params,
+    query: z.strictObject({ from: time, to: time }),
+    answers: {
+      200: {
+        description: 'The bundle, or its manifest',
+        schema: z.string().openapi({ format: 'binary' }),
+        contentType: 'application/zip',
+        headers: {
+          ETag: 'The SHA-256 of the manifest.',
+          'X-Receipt-Id': 'The receipt of the export, of the manifest’s hash.',
+        },
+      },
+      206: {
+        description: 'The rest of the bundle',
+        schema: z.string().openapi({ format: 'binary' }),
+        contentType: 'application/zip',
+      },
+    },
+    errors: [
+      ...TENANT_ERRORS,
+      'trust_unavailable',
+      'anchor_unavailable',
+      'rate_limited',
+      'range_invalid',
+      'unavailable',
+    ],
+    async handle(call) {
+      const tenant = await tenants.require(call, call.params.id);
+      const asked = periodOf(call.query);
+      const { findExport, makeExport } = await import('../tenants/export.ts');
+      const earlier = earlierManifest(call);
+      const found = earlier === null ? null : await findExport(services, tenant, earlier);
+      const made =
+        found ??
+        (await turns(`evidence ${tenant}`, async () => {
+          await consumeDaily(quota, tenant, call, clock());
+          return makeExport(services, tenant, asked);
+        }));
+      const headers = {
+        'cache-control': 'private, no-store',
+        'x-receipt-id': made.row.receiptId,
+        vary: 'Accept, Authorization',
+      };
+      if (/\bapplication\/json\b/.test(header(call.c, 'accept') ?? '')) {
+        const etag = `"${made.row.manifestSha256}-json"`;
+        return text(made.contents.manifest, 'application/json', { headers: { ...headers, etag } });
+      }
+      return bundleAnswer(services, call, { made, isResumed: found !== null, headers });
+    },
+  });
+}
+
+/** The manifest's hash in an `If-Range` that comes with a `Range`; null where no export is to go on. */
+function earlierManifest({ c }: Pick<Exchange, 'c'>): string | null {
+  if (header(c, 'range') === undefined) return null;
+  return /^"([0-9a-f]{64})"$/.exec(header(c, 'if-range') ?? '')?.[1] ?? null;
+}
+
+async function bundleAnswer(
+  services: Services,
+  exchange: Exchange,
+  options: {
+    readonly made: RoomExport;
+    readonly isResumed: boolean;
+    readonly headers: Readonly<Record<string, string>>;
+  },
+): Promise<Answer> {
+  const { made, isResumed } = options;
+  const { bytes: size, manifestSha256, tenant } = made.row;
+  const { streamBundle } = await import('../tenants/bundle-stream.ts');
+  // A range of a new export would be of bytes that the caller has not seen the start of.
+  const range = isResumed ? byteRange(header(exchange.c, 'range'), size, exchange) : null;
+  const { from, to } = range ?? { from: 0, to: size };
+  return {
+    status: range === null ? 200 : 206,
+    body: streamBundle(services, made, { from, to }),
+    contentType: 'application/zip',
+    headers: {
+      ...options.headers,
+      etag: `"${manifestSha256}"`,
+      'accept-ranges': 'bytes',
+      'content-length': String(to - from),
+      'content-disposition': `attachment; filename="evidence-${tenant}.zip"`,
+      ...(range === null ? {} : { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
+    },
+  };
+}
+
+/** @throws invalid_field */
+function periodOf({ from, to }: { from?: string | undefined; to?: string | undefined }): AskedPeriod {
+  const period = { from: secondsOf('from', from), to: secondsOf('to', to) };
+  if (period.from === null || period.to === null || period.from < period.to) return period;
+  throw new TallyError('invalid_field', 'to must be after from: the period is from one up to the other.', {
+    field: 'to',
+  });
+}
+
+function secondsOf(field: string, given: string | undefined): number | null {
+  if (given === undefined) return null;
+  const instant = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00Z` : given);
+  if (instant !== null && instant.nanos === 0) return instant.seconds;
+  throw new TallyError('invalid_field', `${field} must be YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ.`, { field });
+}
+
+const exportSchema = z
+  .object({
+    receipt_id: z.string(),
+    exported_at: z.string(),
+    manifest_sha256: z.string().openapi({ description: 'What the receipt is of.' }),
+    period: z.object({ from: z.string(), to: z.string() }),
+    receipts: z.int(),
+    bytes: z.int(),
+  })
+  .openapi('EvidenceExport');
+
+function exports({ store, tenants }: Services): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/tenants/{id}/evidence/exports',
+    group: GROUP,
+    summary: 'List the exports of an evidence room',
+    description:
+      'Every export of the last 365 days with its receipt, the newest 1,000 of them, oldest first.',
+    availability: 'live',
+    headers: TENANT_HEADERS,
+    params,
+    answers: { 200: { description: 'The exports', schema: z.object({ exports: z.array(exportSchema) }) } },
+    errors: [...TENANT_ERRORS],
+    async handle(call) {
+      const tenant = await tenants.require(call, call.params.id);
+      const { exportListing } = await import('../tenants/export.ts');
+      const listed: ReturnType<typeof exportListing>[] = [];
+      for await (const row of store.tenants.listExports(tenant)) listed.push(exportListing(row));
+      return json({ exports: listed.slice(-LISTED) }, { headers: { 'cache-control': 'no-store' } });
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import { formatTimestamp, type StatusEndpoint, type StatusReport, type StatusState } from '@tallystick/core';
+import type { ProbedEndpoint } from './endpoints.ts';
+import type { Finding } from './probe.ts';
+
+/** Of each endpoint the newest so many answers make the median. */
+const SAMPLES = 15;
+/** A median above this is degraded. */
+const SLOW_MS = 1_000;
+
+/** What is wrong beside the answer: the endpoint answers, but what it is for does not work, or not well. */
+export interface Trouble {
+  readonly state: Exclude<StatusState, 'up'>;
+  readonly code: string;
+}
+
+interface Track {
+  state: StatusState;
+  since: string;
+  latencies: number[];
+}
+
+/** How each endpoint did lately. */
+export class Board {
+  readonly #tracks = new Map<string, Track>();
+
+  /** Takes over since when things are as they are: of an earlier process, or of another. */
+  resume({ endpoints }: Pick<StatusReport, 'endpoints'>): void {
+    for (const { name, state, since } of endpoints) {
+      const latencies = this.#tracks.get(name)?.latencies ?? [];
+      this.#tracks.set(name, { state, since, latencies });
+    }
+  }
+
+  /** @param now Unix milliseconds */
+  note(
+    { name, method, path, availability, probe }: ProbedEndpoint,
+    finding: Finding,
+    trouble: Trouble | null,
+    now: number,
+  ): StatusEndpoint {
+    const before = this.#tracks.get(name);
+    const latencies = [...(before?.latencies ?? []), ...latencyOf(finding)].slice(-SAMPLES);
+    const median = medianOf(latencies);
+    const { state, code } = judge(finding, trouble, median);
+    const at = formatTimestamp(now);
+    const since = before?.state === state ? before.since : at;
+    this.#tracks.set(name, { state, since, latencies });
+    return {
+      name,
+      method,
+      path,
+      availability,
+      probe,
+      state,
+      code,
+      latency_ms: median === null ? null : Math.round(median * 100) / 100,
+      samples: latencies.length,
+      checked_at: at,
+      since,
+    };
+  }
+}
+
+const latencyOf = ({ milliseconds }: Finding): number[] => (milliseconds === null ? [] : [milliseconds]);
+
+function judge(
+  { well, code }: Finding,
+  trouble: Trouble | null,
+  median: number | null,
+): { readonly state: StatusState; readonly code: string } {
+  if (!well) return { state: 'down', code };
+  if (trouble !== null) return trouble;
+  return median !== null && median > SLOW_MS ? { state: 'degraded', code: 'slow' } : { state: 'up', code };
+}
+
+/** The lower one of two in the middle. */
+function medianOf(values: readonly number[]): number | null {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? null;
+}

@@ -1,0 +1,89 @@
+import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import type { ProbedEndpoint, ProbeReply, Round } from './endpoints.ts';
+
+/** Where a request goes in: the app itself, with all its handlers, marked as a probe. */
+export type Door = (request: Request) => Response | Promise<Response>;
+
+/** What a probe found. */
+export interface Finding {
+  /** Whether the endpoint did as it must. */
+  readonly well: boolean;
+  /** `ok`, the code of the problem that was answered, or `status_<n>`, `wrong_answer`, `timeout`, `failed`. */
+  readonly code: string;
+  /** Until the last byte; null where no answer came. */
+  readonly milliseconds: number | null;
+}
+
+/** The longest that an answer may take. Seventeen such waits are shorter than the time between two rounds. */
+const PATIENCE_MS = 3_000;
+
+/** Asks an endpoint once. Never rejects; ends early, with `timeout`, where the signal aborts. */
+export async function probe(
+  door: Door,
+  endpoint: ProbedEndpoint,
+  { round, origin, signal }: { readonly round: Round; readonly origin: string; readonly signal: AbortSignal },
+): Promise<Finding> {
+  const started = performance.now();
+  const given = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<null>();
+  const onAbort = (): void => giveUp(null);
+  given.addEventListener('abort', onAbort);
+  if (given.aborted) onAbort();
+  try {
+    const asked = exchange(door, requestFor(endpoint, round, origin, given));
+    // Its rejection is of no account once the wait is over.
+    asked.catch(() => {});
+    const reply = await Promise.race([asked, late]);
+    if (reply === null) return { well: false, code: 'timeout', milliseconds: null };
+    const milliseconds = performance.now() - started;
+    if (endpoint.holds(reply, round)) return { well: true, code: 'ok', milliseconds };
+    return { well: false, code: faultOf(reply), milliseconds };
+  } catch {
+    return { well: false, code: given.aborted ? 'timeout' : 'failed', milliseconds: null };
+  } finally {
+    given.removeEventListener('abort', onAbort);
+  }
+}
+
+function requestFor(
+  { method, path, target, headers = {}, body }: ProbedEndpoint,
+  round: Round,
+  origin: string,
+  signal: AbortSignal,
+): Request {
+  const url = `${origin}${target?.(round) ?? path}`;
+  if (body === undefined) return new Request(url, { method, headers, signal });
+  return new Request(url, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body(round)),
+    signal,
+  });
+}
+
+async function exchange(door: Door, request: Request): Promise<ProbeReply> {
+  const response = await door(request);
+  const text = await response.text();
+  const contentType = response.headers.get('content-type') ?? '';
+  return {
+    status: response.status,
+    contentType,
+    text,
+    json: contentType.includes('json') ? parsed(text) : {},
+  };
+}
+
+function parsed(text: string): JsonObject {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The code of a problem document (RFC 9457) where the answer is one. */
+function faultOf({ status, json }: ProbeReply): string {
+  if (typeof json.code === 'string' && /^[a-z][a-z0-9_]{0,63}$/.test(json.code)) return json.code;
+  return status === 200 ? 'wrong_answer' : `status_${status}`;
+}

@@ -1,0 +1,195 @@
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+  readStatus,
+  type StatusEndpoint,
+  type StatusLog,
+  type StatusReport,
+  signStatus,
+  statusDigest,
+  TallyError,
+  utf8,
+} from '@tallystick/core';
+import type { Logger } from 'pino';
+import type { OwnIssuer } from '../issuers/own-issuer.ts';
+import type { LogStatus } from '../log/anchor-log.ts';
+import type { Store } from '../store/store.ts';
+import { type AnchoringMeans, AnchoringWatch } from './anchoring.ts';
+import { Board, type Trouble } from './board.ts';
+import { ENDPOINTS, type Round } from './endpoints.ts';
+import { type Door, probe } from './probe.ts';
+
+/** How the service says that it is: one signed document, made anew every minute by one process of a store. */
+export interface StatusService {
+  /** Lets the probes in. Without it none is made. */
+  serveThrough(door: Door): void;
+  /** Starts the timer, which does not keep the process alive. */
+  start(): void;
+  /**
+   * The JCS text of the newest document, by whichever process; where there is none yet, after a first round.
+   * @throws unavailable where there is none even then
+   */
+  newest(): Promise<string>;
+  /** Probes all endpoints and publishes what it found, unless a process of this store did in this minute. */
+  round(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StatusMeans extends AnchoringMeans {
+  readonly store: Pick<Store, 'consume' | 'getDocument' | 'replaceDocument'> & AnchoringMeans['store'];
+  readonly issuer: OwnIssuer;
+  /** The public URL that the document is of. */
+  readonly service: string;
+  /** Whether roots are posted to a chain. */
+  readonly posts: boolean;
+  /** Whether some model answers, as far as calls have shown. */
+  readonly modelAvailable: () => boolean;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+const NAME = 'status';
+const VERSION = 1;
+const INTERVAL_MS = 60_000;
+/** Of three rounds two may fail before the newest document is stale. */
+const VALID_MS = 3 * INTERVAL_MS;
+/** Rounds begin at a random moment after the minute, so that many services do not all work at once. */
+const JITTER_MS = 5_000;
+
+export function createStatus(means: StatusMeans): StatusService {
+  const { store, issuer, service, clock, logger } = means;
+  const board = new Board();
+  const watch = new AnchoringWatch(means);
+  const closing = new AbortController();
+  let door: Door | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+
+  const once = (): Promise<void> => {
+    running ??= round().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  /** The first process that takes the minute has it, also of processes whose clocks differ. */
+  async function round(): Promise<void> {
+    if (door === null || closing.signal.aborted) return;
+    const minute = Math.floor(clock() / INTERVAL_MS);
+    const expiresAt = ((minute + 2) * INTERVAL_MS) / 1000;
+    if (!(await store.consume(`${NAME}:${minute}`, 1, expiresAt)).allowed) return;
+    const previous = await newestStored();
+    if (previous !== null) resumeFrom(board, previous.document);
+    const { report: log, status } = await watch.look(clock());
+    const endpoints = await probeAll(door, status);
+    if (!closing.signal.aborted) await publish(previous, { endpoints, log });
+  }
+
+  async function probeAll(through: Door, log: LogStatus): Promise<StatusEndpoint[]> {
+    const entries: StatusEndpoint[] = [];
+    const known: Round = { did: issuer.did, free: null, emitted: null };
+    for (const endpoint of ENDPOINTS) {
+      const finding = await probe(through, endpoint, {
+        round: known,
+        origin: service,
+        signal: closing.signal,
+      });
+      entries.push(board.note(endpoint, finding, troubleOf(endpoint.name, log, means), clock()));
+    }
+    return entries;
+  }
+
+  /** Another process that was quicker has published this sequence: then its document stands. */
+  async function publish(
+    previous: Stored | null,
+    { endpoints, log }: { readonly endpoints: StatusEndpoint[]; readonly log: StatusLog },
+  ): Promise<void> {
+    const now = clock();
+    const sequence = (previous?.sequence ?? 0) + 1;
+    const text = await signStatus(
+      { version: VERSION, service, endpoints, log } as unknown as JsonObject,
+      {
+        did: issuer.did,
+        sequence,
+        previousSha256: previous && statusDigest(previous.document),
+        issuedAt: now,
+        validUntil: now + VALID_MS,
+      },
+      issuer.signer('status'),
+    );
+    await store.replaceDocument(NAME, sequence, text);
+  }
+
+  async function newestStored(): Promise<Stored | null> {
+    const row = await store.getDocument(NAME);
+    if (row === null) return null;
+    const document = parseJson(utf8(row.body));
+    if (!isObject(document)) throw new Error('The stored status is no object.');
+    return { sequence: row.version, document };
+  }
+
+  function schedule(): void {
+    if (closing.signal.aborted) return;
+    const now = Date.now();
+    const next = (Math.floor(now / INTERVAL_MS) + 1) * INTERVAL_MS + Math.random() * JITTER_MS;
+    timer = setTimeout(() => {
+      once()
+        .catch((error: unknown) => logger.error({ err: error }, 'telling the status failed'))
+        .finally(schedule);
+    }, next - now);
+    timer.unref();
+  }
+
+  return {
+    serveThrough(through) {
+      door = through;
+    },
+    start: schedule,
+    async newest() {
+      const before = await store.getDocument(NAME);
+      if (before !== null) return before.body;
+      await once();
+      const after = await store.getDocument(NAME);
+      if (after !== null) return after.body;
+      throw new TallyError('unavailable', 'No status is signed yet. There is one within a minute.');
+    },
+    round: once,
+    async close() {
+      clearTimeout(timer);
+      closing.abort();
+      await running?.catch(() => {});
+    },
+  };
+}
+
+interface Stored {
+  readonly sequence: number;
+  readonly document: JsonObject;
+}
+
+/** A document of another release may be of another form: then its times are not taken over. */
+function resumeFrom(board: Board, document: JsonObject): void {
+  let report: StatusReport;
+  try {
+    report = readStatus(document);
+  } catch (error) {
+    if (error instanceof TallyError) return;
+    throw error;
+  }
+  board.resume(report);
+}
+
+/** What the probe at the gate of an endpoint can't see of what is behind it. */
+function troubleOf(
+  name: string,
+  { accepting, posting, overdueSeconds }: LogStatus,
+  { posts, period, modelAvailable }: Pick<StatusMeans, 'posts' | 'period' | 'modelAvailable'>,
+): Trouble | null {
+  if (name === 'compute_chat') return modelAvailable() ? null : { state: 'down', code: 'no_model_available' };
+  if (name !== 'anchor') return null;
+  if (accepting !== 'ok') return { state: 'down', code: 'anchor_unavailable' };
+  const late = posting !== 'ok' || overdueSeconds > Math.max(2 * period, 120);
+  return posts && late ? { state: 'degraded', code: 'postings_overdue' } : null;
+}

@@ -1,0 +1,53 @@
+import type { BundleVerdict, EvidenceFault } from '@tallystick/core';
+import { announce, byId, element, fromTemplate, icon, put, type State, slotOf } from '../dom.ts';
+import { say } from '../words.ts';
+import { prose } from './prose.ts';
+
+/** Shows what a bundle turned out to hold. `known` is the root that the reader gave, or an empty text. */
+export function showVerdict(verdict: BundleVerdict, known: string): void {
+  const kind = known === '' ? 'intact' : verdict.trusted ? 'trusted' : 'another';
+  const state = ({ intact: 'unsure', trusted: 'pass', another: 'fail' } as const)[kind];
+  const { title, message } = prose.verdict[kind];
+  show(state, title, message, contentsOf(verdict));
+}
+
+/** Shows why a bundle is refused. */
+export function showFault({ reason, message, path }: EvidenceFault): void {
+  const fine = element('p', 'fine', `${prose.text.reason} `, element('code', '', reason));
+  if (path !== null) fine.append(` · ${prose.text.file} `, element('code', '', path));
+  show('fail', prose.verdict.refused.title, say(prose.verdict.refused.message, message), fine);
+}
+
+/** Shows that a file could not be read to its end. */
+export function showUnreadable(error: unknown): void {
+  const message = say(prose.text.unreadable, error instanceof Error ? error.message : String(error));
+  show('unknown', prose.verdict.refused.title, message, document.createTextNode(''));
+}
+
+function show(state: State, title: string, message: string, more: Node): void {
+  const card = fromTemplate('t-evidence', { icon: icon(state), title, message, more });
+  const box = card.querySelector<HTMLElement>('.verdict');
+  if (box) box.dataset.state = state;
+  const heading = slotOf(card, 'title');
+  put(byId('result'), card);
+  heading.focus();
+  announce(`${title}. ${message}`);
+}
+
+function contentsOf(verdict: BundleVerdict): Node {
+  const { manifest, receipts, anchored, untrusted } = verdict;
+  const { text } = prose;
+  return fromTemplate('t-contents', {
+    root: verdict.root,
+    issuer: manifest.issuer_did,
+    tenant: manifest.tenant,
+    period: say(text.period, manifest.period.from, manifest.period.to),
+    exported: manifest.issued_at,
+    receipts: untrusted === 0 ? String(receipts) : say(text.untrusted, receipts, untrusted),
+    anchored: say(text.anchored, anchored, receipts - anchored),
+    metering: String(verdict.metering),
+    purged: say(text.purged, verdict.purged, manifest.purged.length),
+    files: String(verdict.files),
+    manifest: verdict.manifestSha256,
+  });
+}

@@ -1,0 +1,46 @@
+import { svg } from '../plot/svg.ts';
+
+const WIDTH = 560;
+/** Of one half. */
+const HEIGHT = 56;
+const NOTCHES = 10;
+/** Where the first notch may begin, and the room that each has. */
+const FIRST = 44;
+const ROOM = (WIDTH - 2 * FIRST) / NOTCHES;
+const RADIUS = 7;
+
+/** One half's outline, split edge down: each notch stands and cuts as one byte of the hash says. */
+function outline(hash: Uint8Array): string {
+  const cuts = Array.from(hash.subarray(0, NOTCHES), (byte, index) => {
+    const half = 9 + (byte & 3) * 2.5;
+    const centre = FIRST + ROOM * index + half + ((byte >> 2) & 7) * ((ROOM - 2 * half) / 7);
+    const depth = 14 + (byte >> 5) * 3;
+    return `L${(centre - half).toFixed(1)} ${HEIGHT}L${centre.toFixed(1)} ${HEIGHT - depth}L${(centre + half).toFixed(1)} ${HEIGHT}`;
+  });
+  const r = RADIUS;
+  return `M0 ${HEIGHT}${cuts.join('')}L${WIDTH} ${HEIGHT}V${r}a${r} ${r} 0 0 0 -${r} -${r}H${r}a${r} ${r} 0 0 0 -${r} ${r}z`;
+}
+
+/** Lines along the wood. */
+const grain = (): SVGElement[] =>
+  [13, 22].map((y, index) =>
+    svg('path', { class: 'grain', d: `M${14 + index * 40} ${y}H${WIDTH - 90 + index * 60}` }),
+  );
+
+/**
+ * A split tally stick. The halves fit where both hashes (32 bytes) are the same.
+ * @param signed of what was signed; the upper half
+ * @param held of what is there now; the lower half
+ */
+export function stickOf(signed: Uint8Array, held: Uint8Array): SVGElement {
+  const half = (className: string, transform: string, hash: Uint8Array): SVGElement => {
+    const wood = svg('g', { transform }, svg('path', { class: 'wood', d: outline(hash) }), ...grain());
+    return svg('g', { class: className }, wood);
+  };
+  return svg(
+    'svg',
+    { viewBox: `-4 -4 ${WIDTH + 8} ${2 * HEIGHT + 26}` },
+    half('half upper', 'translate(0 0)', signed),
+    half('half lower', `translate(0 ${2 * HEIGHT + 18}) scale(1 -1)`, held),
+  );
+}

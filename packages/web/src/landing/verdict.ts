@@ -1,0 +1,91 @@
+import { type JsonValue, parseJson, TallyError, type Verification, verifyParsed } from '@tallystick/core';
+import { attempt } from '../attempt.ts';
+import { announce, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { type TrustInUse, trustAt } from '../trust.ts';
+import { say } from '../words.ts';
+import { prose } from './prose.ts';
+
+interface Claim {
+  readonly state: State;
+  readonly text: string;
+}
+
+interface Result {
+  readonly state: State;
+  readonly title: string;
+  readonly message: string;
+  readonly integrity: Claim;
+  readonly trust: Claim;
+  readonly tally: string;
+}
+
+/**
+ * Judges a receipt and shows what comes of it, unless something newer is there to judge.
+ * @returns the document, or null where the bytes are none
+ */
+export async function showVerdict(bytes: Uint8Array, isNewest: () => boolean): Promise<JsonValue> {
+  const now = Date.now();
+  const trust = await trustAt(now);
+  const document = attempt(() => parseJson(bytes));
+  const result =
+    document instanceof TallyError
+      ? unreadable(document)
+      : resultOf(await verifyParsed(document, { now, trust: trust.issuers }), trust);
+  if (isNewest()) draw(result);
+  return document instanceof TallyError ? null : document;
+}
+
+function draw({ state, title, message, integrity, trust, tally }: Result): void {
+  const claim = ({ state, text }: Claim): HTMLElement => {
+    const made = element('span', '', icon(state), text);
+    made.dataset.state = state;
+    return made;
+  };
+  const card = fromTemplate('t-result', {
+    icon: icon(state),
+    title,
+    message,
+    integrity: claim(integrity),
+    trust: claim(trust),
+    tally,
+  });
+  const box = card.querySelector<HTMLElement>('.verdict');
+  if (box) box.dataset.state = state;
+  put(byId('verdict'), card);
+  announce(`${title}. ${message}`);
+}
+
+function unreadable({ message }: TallyError): Result {
+  const { text } = prose;
+  return {
+    state: 'fail',
+    title: text.unreadable,
+    message,
+    integrity: { state: 'fail', text: text.holdsNot },
+    trust: { state: 'unknown', text: text.onlyValid },
+    tally: '',
+  };
+}
+
+function resultOf({ valid, integrity, issuer, checks }: Verification, trust: TrustInUse): Result {
+  const { text } = prose;
+  const count = (ok: boolean | null): number => checks.filter((check) => check.ok === ok).length;
+  const failure = checks.find(({ ok }) => ok === false);
+  const good = issuer.trusted ? 'trusted' : 'intact';
+  return {
+    state: valid ? (issuer.trusted ? 'pass' : 'unsure') : 'fail',
+    title: text[valid ? good : 'invalid'],
+    message: valid ? voucher(issuer, trust) : (failure?.detail ?? ''),
+    integrity: integrity ? { state: 'pass', text: text.holds } : { state: 'fail', text: text.holdsNot },
+    trust: issuer.trusted
+      ? { state: 'pass', text: text.isTrusted }
+      : { state: 'unknown', text: valid ? text.isNotTrusted : text.onlyValid },
+    tally: say(text.checks, count(true), count(false), count(null)),
+  };
+}
+
+function voucher({ trusted, did }: Verification['issuer'], { site }: TrustInUse): string {
+  const { text } = prose;
+  if (!trusted) return text.nobody;
+  return site === null ? say(text.remembered, did) : say(text.vouched, did, site);
+}

@@ -1,0 +1,81 @@
+import { copyButton, element, fromTemplate } from '../dom.ts';
+import { figureOf } from '../plot/figure.ts';
+import { rowPlot } from '../plot/rows.ts';
+import { roundTicks } from '../plot/scale.ts';
+import { tableOf } from '../table.ts';
+import { lookUp, say } from '../words.ts';
+import type { Descriptor, Member } from './documents.ts';
+import { prose } from './prose.ts';
+
+/** Members that the plot shows. */
+const DRAWN = 20;
+/** Where nobody has more calls than this, the axis goes so far. */
+const LEAST_AXIS = 4;
+/** Characters of a DID that are shown of it at each end. */
+const ENDS = 12;
+
+const count = (number: number): string => number.toLocaleString('en');
+const tierName = (tier: string): string => lookUp(prose.tiers, tier) ?? tier;
+
+/** Members with their calls, or that there are none. */
+export function boardOf(members: readonly Member[]): Node {
+  const { text, columns } = prose;
+  if (members.length === 0) {
+    return fromTemplate('t-empty', { title: text.nobody, message: text.nobodyMessage });
+  }
+  const drawn = members.slice(0, DRAWN);
+  const cut = members.length > DRAWN ? ` ${say(text.noteCut, DRAWN)}` : '';
+  return figureOf({
+    title: text.title,
+    note: text.note + cut,
+    series: [],
+    draw: (width) =>
+      rowPlot(width, {
+        rows: drawn.map((member) => ({
+          name: `${member.rank}. ${nameOf(member)}`,
+          marks: [{ value: member.jobs, low: 0, high: member.jobs }],
+        })),
+        mark: 'range',
+        ticks: roundTicks([0, LEAST_AXIS, ...drawn.map(({ jobs }) => jobs)], width < 500 ? 4 : 6).filter(
+          Number.isInteger,
+        ),
+        zero: 0,
+        format: count,
+        title: text.axis,
+      }),
+    table: tableOf(
+      text.title,
+      [columns.rank, columns.member, columns.tier, columns.jobs, columns.next, columns.share],
+      members.map((member) => [
+        count(member.rank),
+        nameCell(member),
+        tierName(member.tier),
+        count(member.jobs),
+        member.jobs_to_next_tier === null ? text.top : count(member.jobs_to_next_tier),
+        say(text.percent, member.spread_pct),
+      ]),
+      [1, 2],
+    ),
+  });
+}
+
+function nameOf({ handle, did }: Member): string {
+  if (handle !== null) return handle;
+  return did.length <= 2 * ENDS ? did : `${did.slice(0, ENDS)}…${did.slice(-ENDS / 2)}`;
+}
+
+function nameCell(member: Member): HTMLElement {
+  const shown = element('span', '', nameOf(member));
+  shown.title = member.did;
+  return element('span', 'hash', shown, copyButton(member.did, prose.text.did));
+}
+
+/** Tiers with what leads to them and what they give. */
+export function tierRows({ routing_spread_pct, member_registration }: Descriptor): HTMLElement[] {
+  return Object.entries(member_registration.tiers_at_jobs).map(([tier, jobs]) => {
+    const name = element('th', '', tierName(tier));
+    name.setAttribute('scope', 'row');
+    const share = say(prose.text.percent, routing_spread_pct[tier]);
+    return element('tr', '', name, element('td', '', count(jobs)), element('td', '', share));
+  });
+}

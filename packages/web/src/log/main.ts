@@ -1,0 +1,77 @@
+import { fromBase64url, fromHex, isObject, TallyError } from '@tallystick/core';
+import { ask, askJson, isRefusal, reasonOf } from '../ask.ts';
+import { attempt } from '../attempt.ts';
+import { announce, byId, element, on, put } from '../dom.ts';
+import { trustAt } from '../trust.ts';
+import { checkpointOf } from './checkpoint.ts';
+import type { LogStatus, Posting } from './documents.ts';
+import { inclusionOf } from './inclusion.ts';
+import { postingsOf } from './postings.ts';
+import { prose } from './prose.ts';
+import { monitorOf, numbersOf, standingOf } from './status.ts';
+
+const main = byId('main');
+let lookups = 0;
+
+/** Asks for everything at once and draws it; what can't be read says why in its place. */
+async function show(): Promise<void> {
+  main.setAttribute('aria-busy', 'true');
+  const [status, note, postings] = await Promise.all([
+    askJson('/v1/log'),
+    ask('/checkpoint'),
+    askJson('/v1/log/postings'),
+  ]);
+  const refused = (answer: Parameters<typeof reasonOf>[0]): HTMLElement =>
+    element('p', 'refusal', reasonOf(answer, prose.text));
+  let hasChain = true;
+  if (isRefusal(status)) {
+    put(byId('numbers'), refused(status));
+    put(byId('standing'));
+  } else {
+    const log = status as unknown as LogStatus;
+    hasChain = log.chain !== null;
+    put(byId('numbers'), numbersOf(log, Date.now()));
+    put(byId('standing'), ...standingOf(log));
+    put(byId('monitor'), monitorOf(log));
+  }
+  put(
+    byId('checkpoint'),
+    ...(note instanceof Uint8Array
+      ? await checkpointOf(new TextDecoder().decode(note), await trustAt(Date.now()))
+      : [refused(note)]),
+  );
+  put(
+    byId('postings'),
+    isRefusal(postings)
+      ? refused(postings)
+      : postingsOf((isObject(postings) ? postings.postings : []) as unknown as Posting[], hasChain),
+  );
+  main.setAttribute('aria-busy', 'false');
+}
+
+/** 32 bytes of a text in hex, with or without `sha256:`, or base64url; null for anything else. */
+function hashIn(text: string): Uint8Array | null {
+  const hex = text.trim().replace(/^(?:sha256:|0x)/, '');
+  const bytes = attempt(() =>
+    /^[0-9a-f]{64}$/i.test(hex) ? fromHex(hex.toLowerCase()) : fromBase64url(text.trim()),
+  );
+  return bytes instanceof TallyError || bytes.length !== 32 ? null : bytes;
+}
+
+async function lookUp(): Promise<void> {
+  const run = ++lookups;
+  const hash = hashIn(byId('hash', HTMLInputElement).value);
+  const found =
+    hash === null
+      ? element('p', 'refusal', prose.text.badHash)
+      : await inclusionOf(hash, await trustAt(Date.now()));
+  if (run !== lookups) return;
+  put(byId('inclusion'), found);
+  announce(byId('inclusion').textContent ?? '');
+}
+
+on(byId('lookup'), 'submit', (event) => {
+  event.preventDefault();
+  return lookUp();
+});
+void show();

@@ -1,0 +1,19 @@
+import { say } from '../words.ts';
+import { prose } from './prose.ts';
+
+/** `1,204` */
+export const count = (number: number): string => number.toLocaleString('en');
+
+/** `40 s`, `12 min`, `3 h` */
+export function duration(seconds: number): string {
+  const { text } = prose;
+  if (seconds < 120) return say(text.seconds, Math.max(Math.round(seconds), 0));
+  if (seconds < 7200) return say(text.minutes, Math.round(seconds / 60));
+  return say(text.hours, Math.round(seconds / 3600));
+}
+
+/** `2026-11-21 09:20:30` of a time in UTC. */
+export const clockTime = (time: string): string => time.slice(0, 19).replace('T', ' ');
+
+/** `0x3d23…a201` */
+export const shortened = (text: string): string => `${text.slice(0, 6)}…${text.slice(-4)}`;

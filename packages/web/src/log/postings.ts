@@ -1,0 +1,35 @@
+import { copyButton, element, fromTemplate } from '../dom.ts';
+import { tableOf } from '../table.ts';
+import type { Posting } from './documents.ts';
+import { clockTime, count, shortened } from './numbers.ts';
+import { prose } from './prose.ts';
+
+/** What went to the chain, or why nothing did. */
+export function postingsOf(postings: readonly Posting[], hasChain: boolean): Node {
+  const { text, columns } = prose;
+  if (postings.length === 0) {
+    const message = hasChain ? text.noPostingsMessage : text.noPostingsChain;
+    return fromTemplate('t-empty', { title: text.noPostings, message });
+  }
+  return tableOf(
+    text.postingsCaption,
+    [columns.sequence, columns.time, columns.state, columns.size, columns.block, columns.tx, columns.root],
+    postings.map((posting) => [
+      `${posting.sequence}`,
+      posting.block_time === null ? text.notYet : clockTime(posting.block_time),
+      text.states[posting.state],
+      count(posting.tree_size),
+      posting.block_height === null ? text.notYet : count(posting.block_height),
+      posting.tx_hash === null ? text.notYet : hashCell(posting.tx_hash, columns.tx),
+      hashCell(posting.merkle_root.replace('sha256:', ''), columns.root),
+    ]),
+    [1, 2, 5, 6],
+  );
+}
+
+/** The ends of a hash, and the whole of it to copy. */
+function hashCell(hash: string, what: string): HTMLElement {
+  const shown = element('code', '', shortened(hash));
+  shown.title = hash;
+  return element('span', 'hash', shown, copyButton(hash, what));
+}

@@ -1,0 +1,63 @@
+import { cardsOf } from '../card.ts';
+import { element, icon, type State } from '../dom.ts';
+import { field } from '../fields.ts';
+import { say } from '../words.ts';
+import type { LogStatus } from './documents.ts';
+import { clockTime, count, duration } from './numbers.ts';
+import { prose } from './prose.ts';
+
+/** How far the log has come, in four numbers. @param now Unix milliseconds */
+export function numbersOf(log: LogStatus, now: number): HTMLElement {
+  const { text } = prose;
+  const { chain, next_posting_at, period_seconds } = log;
+  const due = (Date.parse(next_posting_at) - now) / 1000;
+  const chainNote = chain === null ? text.noChain : say(text.onChainNote, chain.network, chain.chain_id);
+  return cardsOf([
+    { name: text.accepted, number: count(log.accepted), note: text.acceptedNote },
+    { name: text.covered, number: count(log.tree_size), note: text.coveredNote },
+    { name: text.onChain, number: count(log.anchored_size), note: chainNote },
+    chain === null
+      ? { name: text.due, number: '–', note: text.noChain }
+      : {
+          name: text.due,
+          number: duration(due),
+          note: say(text.dueNote, clockTime(next_posting_at), duration(period_seconds)),
+        },
+  ]);
+}
+
+/** Whether hashes are taken and roots posted as they should be. */
+export function standingOf({ accepting, posting, overdue_seconds, chain }: LogStatus): HTMLElement[] {
+  const { text } = prose;
+  const troubles = [
+    accepting === 'ok' ? null : say(text.notAccepting, accepting),
+    posting === 'ok' || chain === null ? null : say(text.heldUp, posting),
+    overdue_seconds > 0 && chain !== null ? say(text.overdue, duration(overdue_seconds)) : null,
+  ].filter((trouble) => trouble !== null);
+  if (troubles.length > 0) return troubles.map((trouble) => line('fail', trouble));
+  return chain === null ? [] : [line('pass', text.accepting)];
+}
+
+function line(state: State, words: string): HTMLElement {
+  const made = element('p', 'standing', icon(state), words);
+  made.dataset.state = state;
+  return made;
+}
+
+/** What a monitor needs. */
+export function monitorOf({ origin, verifier_key, chain }: LogStatus): HTMLElement {
+  const { text } = prose;
+  const account = chain === null ? [] : [field(text.account, chain.address)];
+  return element(
+    'dl',
+    'fields',
+    field(
+      text.command,
+      `tally log monitor --url ${globalThis.location.origin} --vkey '${verifier_key}' --state log.txt`,
+    ),
+    field(text.origin, origin),
+    field(text.verifierKey, verifier_key),
+    ...account,
+    field(text.tiles, `${globalThis.location.origin}/tile/`),
+  );
+}

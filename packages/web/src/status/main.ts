@@ -1,0 +1,50 @@
+import { announce, byId, copyButton, element, on, put } from '../dom.ts';
+import { trustAt } from '../trust.ts';
+import { endpointsOf, glanceOf, logOf } from './draw.ts';
+import { prose } from './prose.ts';
+import { readNow } from './read.ts';
+import { showVerdict } from './verdict.ts';
+
+/** As often as a new document comes, and soon after one could have. */
+const EVERY_MS = 30_000;
+
+const main = byId('main');
+let run = 0;
+
+/** Reads the status, verifies it, and draws it unless it is not what was signed. */
+async function show(): Promise<void> {
+  const mine = ++run;
+  main.setAttribute('aria-busy', 'true');
+  try {
+    const now = Date.now();
+    const trust = await trustAt(now);
+    const reading = await readNow(trust, now);
+    if (mine !== run) return;
+    showVerdict(reading, trust, now, show);
+    const { report } = reading;
+    for (const part of main.querySelectorAll<HTMLElement>('[data-drawn]')) part.hidden = report === null;
+    if (report === null) return;
+    put(byId('glance'), glanceOf(report, now));
+    put(byId('endpoints'), endpointsOf(report));
+    put(byId('log'), logOf(report));
+  } catch (error) {
+    // Nothing half drawn may be left standing as if it were verified.
+    for (const part of main.querySelectorAll<HTMLElement>('[data-drawn]')) part.hidden = true;
+    put(byId('verdict'), element('p', 'refusal', prose.text.broken));
+    announce(prose.text.broken);
+    throw error;
+  } finally {
+    if (mine === run) main.setAttribute('aria-busy', 'false');
+  }
+}
+
+const command = `tally status --verify --url ${location.origin}`;
+put(byId('command'), command);
+put(byId('command-copy'), copyButton(command, prose.text.command));
+void show();
+setInterval(() => {
+  if (!document.hidden) void show();
+}, EVERY_MS);
+on(document, 'visibilitychange', () => {
+  if (!document.hidden) return show();
+});

@@ -1,0 +1,61 @@
+import {
+  followStatus,
+  isObject,
+  type JsonValue,
+  parseJson,
+  readStatus,
+  type SeenStatus,
+  type StatusReport,
+  type StatusStanding,
+  TallyError,
+  verifyParsed,
+} from '@tallystick/core';
+import { ask, reasonOf } from '../ask.ts';
+import { attempt } from '../attempt.ts';
+import type { TrustInUse } from '../trust.ts';
+import { prose } from './prose.ts';
+import { recall, remember } from './seen.ts';
+
+/** What the service says of itself, and what is to be thought of it. */
+export interface Reading {
+  readonly standing: StatusStanding | 'untrusted' | 'invalid' | 'unknown';
+  /** Null unless it is what was signed. */
+  readonly report: StatusReport | null;
+  /** Why there is no report; empty where there is one. */
+  readonly detail: string;
+  /** What this browser had seen before. */
+  readonly before: SeenStatus | null;
+}
+
+/** Asks the service that served this page, verifies what it answers, and remembers it where that is trusted. Never throws. */
+export async function readNow(trust: TrustInUse, now: number): Promise<Reading> {
+  const before = recall();
+  const none = (standing: 'invalid' | 'unknown', detail: string): Reading => ({
+    standing,
+    detail,
+    before,
+    report: null,
+  });
+  const answer = await ask('/status', { headers: { accept: 'application/json' } });
+  if (!(answer instanceof Uint8Array)) return none('unknown', reasonOf(answer, prose.text));
+  const document = attempt(() => parseJson(answer));
+  if (document instanceof TallyError) return none('invalid', document.message);
+  return judge(document, { trust, now, before }, none);
+}
+
+async function judge(
+  document: JsonValue,
+  { trust, now, before }: { trust: TrustInUse; now: number; before: SeenStatus | null },
+  none: (standing: 'invalid', detail: string) => Reading,
+): Promise<Reading> {
+  const { family, valid, checks, issuer } = await verifyParsed(document, { now, trust: trust.issuers });
+  if (!isObject(document) || family !== 'status') return none('invalid', prose.text.noStatus);
+  if (!valid) return none('invalid', checks.find(({ ok }) => ok === false)?.detail ?? '');
+  const report = attempt(() => readStatus(document));
+  if (report instanceof TallyError) return none('invalid', report.message);
+  const { standing, seen } = followStatus(report, before, now);
+  // Whoever is not trusted can spoil nothing that is remembered.
+  if (issuer.trusted) remember(seen);
+  const believed = standing === 'current' && !issuer.trusted ? 'untrusted' : standing;
+  return { standing: believed, report, detail: '', before };
+}

@@ -1,0 +1,44 @@
+import type { SeenStatus } from '@tallystick/core';
+
+const STORED_AS = 'tallystick-status';
+
+/** Used where the browser keeps nothing for this page. */
+let unstored: string | null = null;
+
+/** The newest status that this browser has seen of this site; null where it has seen none. */
+export function recall(): SeenStatus | null {
+  let text = unstored;
+  try {
+    text = localStorage.getItem(STORED_AS) ?? text;
+  } catch {
+    // As in `remember`.
+  }
+  return text === null ? null : read(text);
+}
+
+export function remember({ sequence, sha256 }: SeenStatus): void {
+  unstored = JSON.stringify({ sequence, sha256 });
+  try {
+    localStorage.setItem(STORED_AS, unstored);
+  } catch {
+    // Some browsers keep nothing: it is remembered until the page is closed.
+  }
+}
+
+export function forget(): void {
+  unstored = null;
+  try {
+    localStorage.removeItem(STORED_AS);
+  } catch {
+    // Nothing is kept, so nothing is left to remove.
+  }
+}
+
+function read(text: string): SeenStatus | null {
+  try {
+    const { sequence, sha256 } = JSON.parse(text) as SeenStatus;
+    return Number.isSafeInteger(sequence) && typeof sha256 === 'string' ? { sequence, sha256 } : null;
+  } catch {
+    return null;
+  }
+}

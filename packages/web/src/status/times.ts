@@ -1,0 +1,20 @@
+import { secondsOf } from '@tallystick/core';
+import { say } from '../words.ts';
+import { prose } from './prose.ts';
+
+/** A length of time in its largest unit, cut: `90 s`, `5 min`, `3 h`, `12 d`. */
+export function lengthOf(seconds: number): string {
+  const { text } = prose;
+  if (seconds < 120) return say(text.seconds, Math.floor(seconds));
+  if (seconds < 7_200) return say(text.minutes, Math.floor(seconds / 60));
+  if (seconds < 172_800) return say(text.hours, Math.floor(seconds / 3_600));
+  return say(text.days, Math.floor(seconds / 86_400));
+}
+
+/** How long ago a time in UTC was. @param now Unix milliseconds */
+export function ageOf(time: string, now: number): string {
+  return say(prose.text.ago, lengthOf(Math.max(0, now / 1000 - secondsOf(time))));
+}
+
+/** `2026-11-21 18:02` of a time in UTC. */
+export const minuteOf = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)}`;

@@ -1,0 +1,76 @@
+import { announce, button, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import type { TrustInUse } from '../trust.ts';
+import { say } from '../words.ts';
+import { prose } from './prose.ts';
+import type { Reading } from './read.ts';
+import { forget } from './seen.ts';
+import { ageOf } from './times.ts';
+
+type Outcome = keyof typeof prose.verdict;
+
+const TONES: Readonly<Record<Outcome, State>> = {
+  up: 'pass',
+  degraded: 'unsure',
+  down: 'fail',
+  untrusted: 'unsure',
+  stale: 'unsure',
+  rolled_back: 'fail',
+  forked: 'fail',
+  invalid: 'fail',
+  unknown: 'unknown',
+};
+
+/** The one sentence that the page is for. @param now Unix milliseconds */
+export function showVerdict(reading: Reading, trust: TrustInUse, now: number, again: () => unknown): void {
+  const outcome = outcomeOf(reading);
+  const { title, message } = prose.verdict[outcome];
+  const values = valuesOf(outcome, reading, now);
+  const said = [say(message, ...values), reading.detail].filter((part) => part !== '').join(' ');
+  const card = fromTemplate('t-verdict', {
+    icon: icon(TONES[outcome]),
+    title: say(title, ...values),
+    message: said,
+    notes: element(
+      'div',
+      '',
+      ...trust.refusals.map(({ from, error }) =>
+        element('p', 'fine', `${prose.refusals[from]} ${error.message}`),
+      ),
+    ),
+    actions: element('div', 'row', ...actionsFor(outcome, again)),
+  });
+  const box = card.querySelector<HTMLElement>('.verdict');
+  if (box) box.dataset['state'] = TONES[outcome];
+  const place = byId('verdict');
+  // Said once, and again only when it changes: it is read anew each minute.
+  const changed = place.dataset['outcome'] !== outcome;
+  place.dataset['outcome'] = outcome;
+  put(place, card);
+  if (changed) announce(`${say(title, ...values)}. ${said}`);
+}
+
+function outcomeOf({ standing, report }: Reading): Outcome {
+  if (standing !== 'current') return standing;
+  const states = report?.endpoints.map(({ state }) => state) ?? [];
+  return states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'up';
+}
+
+function valuesOf(outcome: Outcome, { report, before }: Reading, now: number): unknown[] {
+  if (report === null) return [];
+  const { endpoints, issuer_did, sequence, issued_at } = report;
+  const counted = endpoints.filter(({ state }) => state === outcome).length;
+  return [counted, issuer_did, sequence, ageOf(issued_at, now), endpoints.length, before?.sequence];
+}
+
+function actionsFor(outcome: Outcome, again: () => unknown): Node[] {
+  const { text } = prose;
+  if (outcome === 'rolled_back' || outcome === 'forked') {
+    return [
+      button(text.forget, '', () => {
+        forget();
+        return again();
+      }),
+    ];
+  }
+  return TONES[outcome] === 'pass' ? [] : [button(text.again, '', again)];
+}

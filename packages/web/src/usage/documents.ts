@@ -1,0 +1,45 @@
+/** USDC as decimal text, and the same in billionths. */
+export interface Money {
+  readonly usdc: string;
+  readonly nano: string;
+}
+
+interface Sums {
+  readonly calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cached_tokens: number;
+  readonly charged: Money;
+  readonly saved_tokens: number;
+  readonly saving: Money;
+  readonly share: Money;
+}
+
+/** What one model did on one UTC day. */
+export interface UsageDay extends Sums {
+  readonly day: string;
+  readonly model: string;
+}
+
+/** `GET /v1/compute/usage/{did}`. */
+export interface Usage {
+  readonly did: string;
+  readonly days: readonly UsageDay[];
+  readonly total: Sums;
+  readonly account: { readonly balance: Money };
+}
+
+export interface Totals {
+  readonly calls: number;
+  readonly tokens_before: number;
+  readonly saved_tokens: number;
+  readonly saving: Money;
+  readonly share: Money;
+  readonly methods: Readonly<Record<string, { readonly calls: number; readonly tokens: number }>>;
+}
+
+/** `GET /v1/compute/compression/stats`. */
+export interface Stats {
+  readonly service: Totals;
+  readonly caller: (Totals & { readonly subject: string }) | null;
+}

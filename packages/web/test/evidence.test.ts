@@ -1,0 +1,93 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runningClock, startTestService, type TestService } from '../../server/test/service.ts';
+import { evidenceOf, newTenant } from '../../server/test/tenant.ts';
+import { builtPage } from '../scripts/page.ts';
+import { expectAccessible } from './axe.ts';
+import { launch, openAt } from './browser.ts';
+
+let browser: Browser;
+let service: TestService;
+let folder: string;
+let url: string;
+let bundle: string;
+let root: string;
+let bytes: Uint8Array;
+beforeAll(async () => {
+  browser = await launch();
+  service = await startTestService({ clock: runningClock() });
+  const tenant = await newTenant(service);
+  for (let i = 0; i < 20; i++) {
+    await service.post(`/tenants/${tenant.id}/receipts`, { input: `${i}` }, tenant.headers);
+  }
+  ({ bytes } = await evidenceOf(service, tenant));
+  folder = mkdtempSync(join(tmpdir(), 'tally-evidence-'));
+  bundle = join(folder, 'bundle.zip');
+  writeFileSync(bundle, bytes);
+  const page = join(folder, 'evidence.html');
+  cpSync(builtPage('evidence'), page);
+  url = pathToFileURL(page).href;
+  root = /"root":"(sha256:[0-9a-f]{64})"/.exec(Buffer.from(bytes).toString('latin1'))?.[1] ?? '';
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function verify(page: Page, file: string): Promise<string> {
+  await page.setInputFiles('#bundle-file', file);
+  await page.waitForSelector('#result .verdict');
+  return (await page.getAttribute('#result .verdict', 'data-state')) ?? '';
+}
+
+test.each([320, 1440])(
+  'at %i px, from disk and offline, a bundle verifies and shows its root',
+  async (width) => {
+    const { page, context, requests, complaints } = await openAt(browser, url, {
+      offline: true,
+      viewport: { width, height: 900 },
+      reducedMotion: 'reduce',
+    });
+    expect(await verify(page, bundle)).toBe('unsure');
+    const shown = await page.innerText('#result');
+    expect(shown).toContain(root);
+    expect(shown).toMatch(/Receipts\s+20\s/);
+    await expectAccessible(page, width);
+    await page.fill('#root', root);
+    await page.locator('#root').blur();
+    await page.waitForSelector('#result .verdict[data-state=pass]');
+    await page.fill('#root', `sha256:${'0'.repeat(64)}`);
+    await page.locator('#root').blur();
+    await page.waitForSelector('#result .verdict[data-state=fail]');
+    expect(await page.innerText('#result h2')).toBe('Not by the root that you gave');
+    expect(requests.filter((address) => address !== url)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);
+
+test('a bundle with one byte changed is refused, with the reason and the file', async () => {
+  const { page, context } = await openAt(browser, url, { offline: true });
+  const changed = Buffer.from(bytes);
+  const at = changed.lastIndexOf('"ok":true');
+  changed.write('"ok":tRue', at);
+  const file = join(folder, 'changed.zip');
+  writeFileSync(file, changed);
+  expect(await verify(page, file)).toBe('fail');
+  const shown = await page.innerText('#result');
+  expect(shown).toContain('file_crc');
+  expect(shown).toContain('receipts/000001.ndjson');
+  await context.close();
+});
+
+test('the page out of the bundle is this page', () => {
+  const text = Buffer.from(bytes).toString('latin1');
+  const start = text.indexOf('evidence.html<!doctype html>');
+  expect(start).toBeGreaterThan(0);
+  expect(text.slice(start)).toContain('<title>Verify an evidence bundle');
+});

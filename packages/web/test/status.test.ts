@@ -1,0 +1,227 @@
+import {
+  createSigner,
+  didKeyOf,
+  type JsonObject,
+  parseJson,
+  readStatus,
+  type Signer,
+  type StatusReport,
+  signStatus,
+  statusDigest,
+  utf8,
+} from '@tallystick/core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestService, testClock } from '../../server/test/service.ts';
+import { expectAccessible, LOOKS, lookOf } from './axe.ts';
+import { launch, openAt } from './browser.ts';
+
+const MINUTE = 60_000;
+
+let browser: Browser;
+let service: TestService;
+let url: string;
+let own: Signer;
+/** A report of the service itself, with every endpoint up. */
+let report: StatusReport;
+beforeAll(async () => {
+  browser = await launch();
+  // The keys are older than the documents that they sign.
+  service = await startTestService({ clock: testClock(Date.now() - 10 * MINUTE) });
+  service.clock.advance(10 * MINUTE);
+  url = await service.listen();
+  own = service.services.issuer.signer('status');
+  const { text } = await service.get('/status');
+  const { endpoints, ...rest } = readStatus(parseJson(utf8(text)) as JsonObject);
+  report = {
+    ...rest,
+    endpoints: endpoints.map((one) => ({ ...one, state: 'up', code: 'ok' })),
+  };
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+interface Change {
+  readonly content?: JsonObject;
+  readonly ageMs?: number;
+  readonly signer?: Signer;
+  readonly did?: string;
+}
+
+/** A document as the service could have signed it. */
+function made(
+  sequence: number,
+  { content = {}, ageMs = 0, signer = own, did }: Change = {},
+): Promise<string> {
+  const { version, service: at, endpoints, log } = report;
+  const issuedAt = Date.now() - ageMs;
+  const issuance = {
+    did: did ?? service.services.issuer.did,
+    sequence,
+    previousSha256: null,
+    issuedAt,
+    validUntil: issuedAt + 3 * MINUTE,
+  };
+  return signStatus({ version, service: at, endpoints, log, ...content }, issuance, signer);
+}
+
+/** With one endpoint in another state. */
+const withState = (state: string, code: string): JsonObject => ({
+  endpoints: report.endpoints.map((one) => (one.name === 'mcp' ? { ...one, state, code } : one)),
+});
+
+/** The page, whose service says these one after the other, the last one again and again; null hangs up. */
+async function openOn(answers: readonly (string | null)[], look: BrowserContextOptions = {}) {
+  const opened = await openAt(browser, 'about:blank', look);
+  const { context, page } = opened;
+  let asked = 0;
+  await context.route(`${url}/status`, (route) => {
+    if (route.request().resourceType() === 'document') return route.continue();
+    const body = answers[Math.min(asked, answers.length - 1)] ?? null;
+    asked += 1;
+    return body === null ? route.abort() : route.fulfill({ body, contentType: 'application/json' });
+  });
+  await page.goto(`${url}/status`);
+  await settled(page);
+  return opened;
+}
+
+async function settled(page: Page): Promise<void> {
+  await page.waitForSelector('#main[aria-busy="false"] #verdict h2');
+}
+
+const title = (page: Page): Promise<string | null> => page.textContent('#verdict h2');
+const tone = (page: Page): Promise<string | null> => page.getAttribute('#verdict .verdict', 'data-state');
+
+describe.each(LOOKS)('at %i px, %s', (width, scheme) => {
+  test('the service’s own status is verified and drawn, with nothing for axe and no other address', async () => {
+    const { page, context, requests, complaints } = await openAt(
+      browser,
+      `${url}/status`,
+      lookOf(width, scheme),
+    );
+    await settled(page);
+    const { text } = await service.get('/status');
+    const { endpoints, sequence } = readStatus(parseJson(utf8(text)) as JsonObject);
+    expect(await page.locator('#endpoints tbody tr').count()).toBe(endpoints.length);
+    expect(await page.textContent('#verdict')).toContain(`Signed by did:svc:local, number ${sequence},`);
+    await expectAccessible(page, width);
+    expect(requests.filter((at) => !['data:', `${url}/`].some((ours) => at.startsWith(ours)))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('trouble too is accessible', async () => {
+    for (const answers of [[await made(3, { content: withState('down', 'timeout') })], [null]]) {
+      const { page, context } = await openOn(answers, lookOf(width, scheme));
+      await expectAccessible(page, width);
+      await context.close();
+    }
+  });
+});
+
+describe('what is shown', () => {
+  const stranger = createSigner(new Uint8Array(32).fill(7));
+  const rows: [string, () => Promise<string | null>, string, string][] = [
+    ['all is well', () => made(5), 'pass', 'All 17 endpoints are up'],
+    [
+      'one is slow',
+      () => made(5, { content: withState('degraded', 'slow') }),
+      'unsure',
+      '1 of 17 endpoints are not at their best',
+    ],
+    [
+      'one is down',
+      () => made(5, { content: withState('down', 'timeout') }),
+      'fail',
+      '1 of 17 endpoints are down',
+    ],
+    ['it is over', () => made(5, { ageMs: 3 * MINUTE }), 'unsure', 'Out of date'],
+    [
+      'nobody vouches for the key',
+      async () => {
+        const signer = await stranger;
+        return made(5, { signer, did: didKeyOf(signer.publicKey) });
+      },
+      'unsure',
+      'Signed, but not trusted',
+    ],
+    [
+      'another key claims to be the service',
+      async () => made(5, { signer: await stranger }),
+      'fail',
+      'Not what was signed',
+    ],
+    [
+      'the key is for benchmarks',
+      () => made(5, { signer: service.services.issuer.signer('benchmark') }),
+      'fail',
+      'Not what was signed',
+    ],
+    [
+      'a member was changed',
+      async () => (await made(5)).replace('"up"', '"down"'),
+      'fail',
+      'Not what was signed',
+    ],
+    ['it is something else', async () => '{"status":"fine"}', 'fail', 'Not what was signed'],
+    ['it has another form', () => made(5, { content: { version: 2 } }), 'fail', 'Not what was signed'],
+    ['nobody answers', async () => null, 'unknown', 'No status could be read'],
+  ];
+  test.each(rows)('where %s', async (_, answer, state, heading) => {
+    const { page, context } = await openOn([await answer()]);
+    expect([await tone(page), await title(page)]).toEqual([state, heading]);
+    const drawn = await page.locator('#endpoints tbody tr').count();
+    expect(drawn > 0).toBe(!['Not what was signed', 'No status could be read'].includes(heading));
+    await context.close();
+  });
+});
+
+describe('what this browser has seen', () => {
+  const again = async (page: Page): Promise<string | null> => {
+    await page.reload();
+    await settled(page);
+    return title(page);
+  };
+
+  test('holds against an older status, also after a reload, until it is forgotten', async () => {
+    const { page, context } = await openOn([await made(9), await made(8)]);
+    expect(await title(page)).toBe('All 17 endpoints are up');
+    expect(await again(page)).toBe('Older than what this browser has seen');
+    expect(await again(page)).toBe('Older than what this browser has seen');
+    await page.click('text=Forget what was seen');
+    await page.waitForSelector('#verdict .verdict[data-state=pass]');
+    await context.close();
+  });
+
+  test('holds against another one of the same number', async () => {
+    const { page, context } = await openOn([
+      await made(9),
+      await made(9, { content: withState('down', 'timeout') }),
+    ]);
+    expect(await again(page)).toBe('Two statuses that contradict each other');
+    await context.close();
+  });
+
+  test('is not spoiled by a status that nobody vouches for', async () => {
+    const signer = await createSigner(new Uint8Array(32).fill(7));
+    const foreign = await made(1_000_000, { signer, did: didKeyOf(signer.publicKey) });
+    const { page, context } = await openOn([foreign, await made(9)]);
+    expect(await again(page)).toBe('All 17 endpoints are up');
+    await context.close();
+  });
+
+  test('follows the chain of the service itself', async () => {
+    const first = readStatus(parseJson(utf8((await service.get('/status')).text)) as JsonObject);
+    const { page, context } = await openAt(browser, `${url}/status`);
+    await settled(page);
+    service.clock.advance(MINUTE);
+    await service.services.status.round();
+    const next = readStatus(parseJson(utf8((await service.get('/status')).text)) as JsonObject);
+    expect(next.previous_sha256).toBe(statusDigest(first));
+    expect(await again(page)).not.toMatch(/Older|contradict|Not what/);
+    await context.close();
+  });
+});
