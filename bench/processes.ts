@@ -15,7 +15,7 @@ export function moveToLoadCore(): void {
 
 /** What `npm start` runs. */
 export const SERVE = [
-  '--max-semi-space-size=8',
+  '--max-semi-space-size=16',
   '--heap-growing-percent=50',
   'packages/cli/bin/tally.js',
   'serve',

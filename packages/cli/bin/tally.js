@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=50
+#!/usr/bin/env -S node --max-semi-space-size=16 --heap-growing-percent=50
 // Plain JavaScript, so that an older Node can still read it: Tallystick itself needs Node 24, which the
 // project brings along from npm.
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ const NEEDED = 24;
 // Here, in the first line and in `npm start`. By default V8 lets short-lived objects take three times 32 MB before it
 // looks again whether they live, and what lived a while grow to several times what is in use: most of what a server
 // grows by under load.
-const MEMORY = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
+const MEMORY = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   const { enableCompileCache } = await import('node:module');

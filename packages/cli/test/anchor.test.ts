@@ -134,7 +134,7 @@ describe('tally anchor', () => {
     ['no file', ['anchor', 'get', 'nowhere.json'], {}, /There is no file nowhere\.json/],
     ['no reference', ['anchor', 'get', 'urn:anchor:x'], {}, /anchor_ref_invalid/],
     ['a mint to anchor without a key', ['mint', '--text', 'x', '--anchor'], {}, /set TALLY_API_KEY/],
-    ['no tier', ['apikey', 'create'], {}, /Required option '--tier <tier>'/],
+    ['no tier', ['apikey', 'create'], {}, /either a --tier \(pro, scale, enterprise\) or a --scope/],
     [
       'another tier',
       ['apikey', 'create', '--tier', 'free'],
