@@ -120,6 +120,7 @@ describe('the x402 client buys by exact', () => {
     );
     expect(named.status, await named.clone().text()).toBe(200);
     const emitted = await emitSigned(signer);
+    expect(emitted.headers.get('x-balance-low')).toBe('0.0002');
     expect(await emitted.json()).toMatchObject({ agent_did: signer.keyId, agent_proved: true });
     expect((await service.balance(`caller:${signer.keyId}`)).balance).toBe(200_000n);
     // What is left does not pay for another one.

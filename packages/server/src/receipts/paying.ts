@@ -14,6 +14,8 @@ import { PRICE_USD } from './pricing.ts';
 export interface ReceiptPayment {
   /** Of x402; null where a prepaid balance pays. */
   readonly paid: Paid | null;
+  /** Whose prepaid balance pays; null of x402. */
+  readonly account: string | null;
   /** Stores the receipt and takes its price, in one. Of a prepaid balance. */
   readonly put: Store['putReceipt'] | undefined;
   readonly settlement: SettlementReference | null;
@@ -77,7 +79,7 @@ export async function payForReceipt(
     amount: toBaseUnits(price),
     credit: REVENUE,
   });
-  return { paid, put: undefined, settlement: settlementOf(payments, paid) };
+  return { paid, account: null, put: undefined, settlement: settlementOf(payments, paid) };
 }
 
 /** What the transaction moved, as the receipt says it; a voucher has moved nothing yet. */
@@ -126,7 +128,7 @@ function prepaid({ store, clock }: Means, { account, price, profile, subject }: 
     });
     return putOutcome(outcome);
   };
-  return { paid: null, put, settlement: null };
+  return { paid: null, account, put, settlement: null };
 }
 
 function putOutcome(outcome: Awaited<ReturnType<Store['ledger']['settle']>>): PutOutcome {

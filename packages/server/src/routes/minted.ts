@@ -1,6 +1,7 @@
 import { type ErrorCode, type JsonValue, type Profile, SCHEMA_VERSION } from '@tallystick/core';
 import type { Agent } from '../agents/agents.ts';
 import { API_KEY_ERRORS, type ApiKey, missingKey } from '../api-keys/authenticate.ts';
+import { showLowBalance } from '../compute/ledger/low-balance.ts';
 import { type Answer, text } from '../http/answer.ts';
 import { isProbe } from '../http/context.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -85,6 +86,7 @@ export async function mintOnce(
   };
   const minted = claim === undefined || keyed === null ? await once() : await turns(claim.scope, once);
   await payment?.paid?.delivered(idOf(minted.receipt));
+  if (payment !== null && payment.account !== null) await showLowBalance(services, payment.account, exchange);
   return mintedAnswer(minted, profile, (await keyed?.reference(minted)) ?? null);
 }
 
