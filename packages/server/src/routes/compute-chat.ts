@@ -133,7 +133,7 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
     });
   };
   const answered = await (claim === undefined ? call() : once(services, claim, stream, call));
-  await showLowBalance(services, caller.account, exchange);
+  await showLowBalance(services, { account: caller.account, atLeast: answered.available }, exchange);
   return answerOf(answered);
 }
 

@@ -86,7 +86,8 @@ export async function mintOnce(
   };
   const minted = claim === undefined || keyed === null ? await once() : await turns(claim.scope, once);
   await payment?.paid?.delivered(idOf(minted.receipt));
-  if (payment !== null && payment.account !== null) await showLowBalance(services, payment.account, exchange);
+  if (payment !== null && payment.account !== null)
+    await showLowBalance(services, { account: payment.account, atLeast: null }, exchange);
   return mintedAnswer(minted, profile, (await keyed?.reference(minted)) ?? null);
 }
 

@@ -78,7 +78,8 @@ function* commitRound(database: SqlDatabase, writes: readonly LedgerWrite[]): Wo
   for (const [id, outcome] of unsettled) outcomes.set(`settle ${id}`, outcome);
   for (const { id } of settled) outcomes.set(`settle ${id}`, 'settled');
   const made = makeReservations(books, begun, outcomes);
-  for (const { id, dust } of held.values()) outcomes.set(`reserve ${id}`, { kind: 'reserved', dust });
+  for (const { id, dust } of held.values())
+    outcomes.set(`reserve ${id}`, { kind: 'reserved', dust, available: null });
   yield* tables.insertReservations(made);
   yield* tables.insertEntries(books.entries);
   yield* tables.setAccounts(books.changed());
@@ -122,7 +123,12 @@ function makeReservations(
     const refused = isCallerAccount(account) && amount > available;
     const kept = !refused && books.has(account);
     const dust = kept ? books.reserve(account, amount) : 0n;
-    outcomes.set(`reserve ${id}`, refused ? { kind: 'insufficient', available } : { kind: 'reserved', dust });
+    outcomes.set(
+      `reserve ${id}`,
+      refused
+        ? { kind: 'insufficient', available }
+        : { kind: 'reserved', dust, available: books.available(account) },
+    );
     return kept ? { id, account, amount, dust, expiresAt } : [];
   });
 }

@@ -26,8 +26,11 @@ export interface ReserveRequest {
 }
 
 export type ReserveOutcome =
-  /** With it goes the dust of the account: it is the reservation's until that ends. */
-  { readonly kind: 'reserved'; readonly dust: Dust } | Insufficient;
+  /**
+   * With it goes the dust of the account: it is the reservation's until that ends. `available` is what the account can
+   * spend beside it; null where the reservation was there before.
+   */
+  { readonly kind: 'reserved'; readonly dust: Dust; readonly available: NanoUsdc | null } | Insufficient;
 
 interface Insufficient {
   readonly kind: 'insufficient';

@@ -13,13 +13,17 @@ export const LOW_BALANCE_HEADER = {
     'What is available in the account that pays, in USDC, once that is below the threshold of GET /v1/balance.',
 };
 
-/** Sets `X-Balance-Low` where a prepaid account has little left, so that its holder pays in before it is empty. */
+/**
+ * Sets `X-Balance-Low` where a prepaid account has little left, so that its holder pays in before it is empty.
+ * @param atLeast what is known to be available, which spares asking where it is enough; else null
+ */
 export async function showLowBalance(
   { store, config }: Means,
-  account: string,
+  { account, atLeast }: { readonly account: string; readonly atLeast: NanoUsdc | null },
   { headers }: Pick<Exchange, 'headers'>,
 ): Promise<void> {
   if (!account.startsWith('caller:')) return;
+  if (atLeast !== null && atLeast >= config.sales.lowBalance) return;
   const { balance, reserved, lines } = await store.ledger.balance(account);
   const available = balance - reserved;
   // Nobody has ever paid into an account without a line.

@@ -1,4 +1,4 @@
-import { canonicalize, TallyError } from '@tallystick/core';
+import { TallyError } from '@tallystick/core';
 import type { ApiKey } from '../../api-keys/authenticate.ts';
 import { type OpenPayment, paymentAccount } from '../../payments/x402/payments.ts';
 import type { Caller } from '../caller.ts';
@@ -8,7 +8,7 @@ import { ceiling } from '../ledger/pricing.ts';
 import { type MemberTier, tierOf } from '../members/tiers.ts';
 import { limitedTo } from '../router/affordable.ts';
 import type { ChatBody } from '../types.ts';
-import { hashText, newCallId } from './call-receipt.ts';
+import { newCallId } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
 import { type Candidate, type Open, type Reservation, reserve, type Wanted } from './reserve.ts';
@@ -20,7 +20,6 @@ import { countPrompt } from './token-count.ts';
 /** A call whose route is chosen and whose money is put aside. */
 export interface Admitted {
   readonly id: string;
-  readonly requestHash: string;
   readonly route: Route;
   /** Those that the balance covers, in the order in which they are tried. */
   readonly models: readonly Model[];
@@ -86,7 +85,6 @@ export async function admitChat(
   });
   return {
     id,
-    requestHash: hashText(canonicalize(request.raw)),
     route: { ...route, decision: limitedTo(route.decision, models) },
     models,
     reservation,

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { type EnvelopeFacts, mintEnvelope, receiptId } from '@tallystick/core';
+import { canonicalize, type EnvelopeFacts, type JsonObject, mintEnvelope, receiptId } from '@tallystick/core';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { OpenPayment } from '../../payments/x402/payments.ts';
 import { expiryOf } from '../../receipts/mint.ts';
@@ -42,6 +42,11 @@ export interface CallReceipt {
 /** The id of a call's receipt, which names its reservation and its posting too. `now` is in Unix milliseconds. */
 export function newCallId(now: number): string {
   return receiptId('env', Math.floor(now / 1000), randomUUID().slice(-12));
+}
+
+/** Of the body as parsed (spec/compute.md, *Request hash*), in hex. */
+export function hashRequest({ raw }: { readonly raw: JsonObject }): string {
+  return hashText(canonicalize(raw));
 }
 
 /** SHA-256 in hex of a text's UTF-8 bytes. */

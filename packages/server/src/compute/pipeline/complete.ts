@@ -1,4 +1,5 @@
 import { canonicalize, type JsonObject } from '@tallystick/core';
+import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { IdempotencyRecord } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
@@ -6,7 +7,7 @@ import { formatUsage } from '../providers/usage.ts';
 import type { Usage } from '../types.ts';
 import { type Admitted, admitChat, bodyFor } from './admit.ts';
 import { tryEach } from './attempt.ts';
-import { hashText } from './call-receipt.ts';
+import { hashRequest, hashText } from './call-receipt.ts';
 import type { CallSignal } from './call-signal.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { CompressionSummary } from './compression-summary.ts';
@@ -40,6 +41,8 @@ export interface Completed {
   readonly text: string;
   readonly anchorRef: string | null;
   readonly replayed: boolean;
+  /** See `Reservation`. */
+  readonly available: NanoUsdc | null;
 }
 
 /** Answers a chat call that is not streamed. Nobody pays for what did not come. */
@@ -47,7 +50,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
   const { request, caller, signal, open } = call;
   const admitted = await admitChat(context, request, caller, open);
   const { route, payer } = admitted;
-  const { model, answer, retrieval, failed } = await orRelease(context, admitted, call, async () => {
+  const answering = orRelease(context, admitted, call, async () => {
     const tried = await tryEach(
       { ...context, signal: signal.signal },
       admitted.models,
@@ -72,6 +75,10 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
       answer: retrieval === null ? answer : await retrieveAll(retrieval, answer, textOf),
     };
   });
+  // While the provider works.
+  const requestHash = hashRequest(request);
+  const routing = JSON.stringify(route.decision.explanation);
+  const { model, answer, retrieval, failed } = await answering;
   context.health.success(model);
   const { svc: _svc, ...said } = answer.body;
   const prompt = retrieval?.prompt ?? route.prompt;
@@ -82,8 +89,9 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
     admitted,
     served: { model, failed },
     rounds,
+    requestHash,
     text: canonicalize(body),
-    routing: route.decision.explanation,
+    routing,
     compression: summaryOf(request, route),
   });
 }
@@ -92,9 +100,11 @@ interface Answered {
   readonly admitted: Omit<Admitted, 'route'>;
   readonly served: Served;
   readonly rounds: Rounds;
+  readonly requestHash: string;
   /** JCS of the answer without `svc`. */
   readonly text: string;
-  readonly routing: JsonObject | null;
+  /** JSON text. */
+  readonly routing: string | null;
   readonly compression: CompressionSummary | null;
 }
 
@@ -102,9 +112,9 @@ interface Answered {
 export async function settleAnswer(
   context: PipelineContext,
   { request, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
-  { admitted, served, rounds, text, routing, compression }: Answered,
+  { admitted, served, rounds, requestHash, text, routing, compression }: Answered,
 ): Promise<Completed> {
-  const { id, payer, reservation, payment, requestHash, tier } = admitted;
+  const { id, payer, reservation, payment, tier } = admitted;
   const finish = (billed: BilledCall): string => withSvc(text, svcText({ ...billed, routing, served }));
   const ended = {
     id,
@@ -131,14 +141,16 @@ export async function settleAnswer(
   );
   await payment?.finish(settled.replayed === null ? id : null);
   if (settled.replayed !== null) return replayedAnswer(settled.replayed);
-  return { receiptId: id, text: finish(settled), anchorRef: settled.receipt.anchorRef, replayed: false };
+  const { anchorRef } = settled.receipt;
+  const { available } = reservation;
+  return { receiptId: id, text: finish(settled), anchorRef, replayed: false, available };
 }
 
 /** The answer in one piece to an earlier call, from its JSON text. */
 export function replayedAnswer(text: string): Completed {
   const { svc } = JSON.parse(text) as { svc: { receipt: { receipt_id: string; anchor_ref?: string } } };
   const { receipt_id: receiptId, anchor_ref: anchorRef = null } = svc.receipt;
-  return { receiptId, text, anchorRef, replayed: true };
+  return { receiptId, text, anchorRef, replayed: true, available: null };
 }
 
 /**

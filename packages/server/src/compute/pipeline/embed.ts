@@ -6,7 +6,7 @@ import { type Provider, ProviderError } from '../providers/provider.ts';
 import { AUTO } from '../router/decide.ts';
 import { ceilingOf, payerOf, reserveCall } from './admit.ts';
 import { tryEach } from './attempt.ts';
-import { hashText } from './call-receipt.ts';
+import { hashRequest } from './call-receipt.ts';
 import { anchorMember } from './chat-request.ts';
 import { type Call, type Completed, orRelease, settleAnswer } from './complete.ts';
 import type { PipelineContext } from './context.ts';
@@ -99,9 +99,9 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
     admitted: {
       ...admitted,
       payer,
-      requestHash: hashText(canonicalize(request.raw)),
       tier: tierOf(await member),
     },
+    requestHash: hashRequest(request),
     served: { model, failed },
     rounds: [usage],
     text: canonicalize(body),

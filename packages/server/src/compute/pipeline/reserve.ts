@@ -12,6 +12,8 @@ export interface Reservation {
   readonly payer: string;
   readonly amount: NanoUsdc;
   readonly dust: Dust;
+  /** What the caller's own account could spend beside it; null where that is not known, or where another pays. */
+  readonly available: NanoUsdc | null;
 }
 
 /** A model that may serve the call, and the most that it can cost there. */
@@ -53,7 +55,7 @@ export interface Reserved {
 export async function reserve(ledger: Pick<LedgerStore, 'reserve'>, wanted: Wanted): Promise<Reserved> {
   const { payer, candidates, open } = wanted;
   const free = candidates.every(({ ceiling }) => ceiling === 0n);
-  if (free) return { reservation: { id: null, payer, amount: 0n, dust: 0n }, candidates, payment: null };
+  if (free) return { reservation: unreserved(payer), candidates, payment: null };
   if (open === null) return { ...(await fromAccount(ledger, wanted)), payment: null };
   if (payer === X402) return fromPayment(ledger, wanted, open);
   try {
@@ -64,6 +66,11 @@ export async function reserve(ledger: Pick<LedgerStore, 'reserve'>, wanted: Want
     }
     throw error;
   }
+}
+
+/** Nothing is to be paid, so nothing is put aside. */
+export function unreserved(payer: string): Reservation {
+  return { id: null, payer, amount: 0n, dust: 0n, available: null };
 }
 
 /** Of the payment's own account, where the money for the dearest candidate is put first. */
@@ -77,7 +84,11 @@ async function fromPayment(
   const { account } = payment;
   const outcome = await ledger.reserve({ id, account, amount, expiresAt });
   if (outcome.kind === 'reserved') {
-    return { payment, candidates, reservation: { id, payer: account, amount, dust: outcome.dust } };
+    return {
+      payment,
+      candidates,
+      reservation: { id, payer: account, amount, dust: outcome.dust, available: null },
+    };
   }
   await payment.finish(null);
   throw insufficient(outcome.available, amount);
@@ -92,9 +103,10 @@ async function fromAccount(
   const put = async (candidates: readonly Candidate[], account = payer) => {
     const amount = dearest(candidates);
     const outcome = await ledger.reserve({ id, account, amount, expiresAt });
-    return outcome.kind === 'insufficient'
-      ? outcome
-      : { kind: outcome.kind, candidates, reservation: { id, payer: account, amount, dust: outcome.dust } };
+    if (outcome.kind === 'insufficient') return outcome;
+    const { kind, dust } = outcome;
+    const available = account === payer ? outcome.available : null;
+    return { kind, candidates, reservation: { id, payer: account, amount, dust, available } };
   };
 
   let outcome = await put(wanted.candidates);

@@ -21,7 +21,7 @@ import {
   savingIn,
 } from './compression-summary.ts';
 import { type KeyedCall, type KeyedReceipt, keyedReceipt } from './keyed-receipt.ts';
-import type { Reservation } from './reserve.ts';
+import { type Reservation, unreserved } from './reserve.ts';
 import { costOfMore, type Rounds, totalOf } from './rounds.ts';
 
 export interface SettleContext {
@@ -118,8 +118,8 @@ async function again({ ledger, clock }: SettleContext, ended: Ended): Promise<Re
   const expiresAt = Math.floor(clock() / 1000) + 60;
   const outcome = await ledger.reserve({ id, account: payer, amount, expiresAt });
   return outcome.kind === 'reserved'
-    ? { id, payer, amount, dust: outcome.dust }
-    : { id: null, payer, amount: 0n, dust: 0n };
+    ? { id, payer, amount, dust: outcome.dust, available: null }
+    : unreserved(payer);
 }
 
 async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {

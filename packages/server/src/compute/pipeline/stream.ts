@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@tallystick/core';
 import { openAiErrorOf } from '../../http/openai-error.ts';
+import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { isUsageChunk, readUsage } from '../providers/usage.ts';
@@ -8,6 +9,7 @@ import type { Usage } from '../types.ts';
 import { type Admitted, admitChat, bodyFor } from './admit.ts';
 import { alreadyAnswered } from './already-answered.ts';
 import { type Tried, tryEach } from './attempt.ts';
+import { hashRequest } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { type Call, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
 import type { PipelineContext } from './context.ts';
@@ -26,6 +28,8 @@ export interface Streaming {
   readonly events: ReadableStream<Uint8Array>;
   /** Resolves once the call is billed. */
   readonly billed: Promise<void>;
+  /** See `Reservation`. */
+  readonly available: NanoUsdc | null;
 }
 
 interface Begun {
@@ -67,6 +71,7 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
   return {
     receiptId: admitted.id,
     billed: delivery.billed,
+    available: admitted.reservation.available,
     events: new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
@@ -173,7 +178,7 @@ class Delivery {
   }
 
   async #settle(complete: boolean): Promise<Settled> {
-    const { id, payer, reservation, payment, requestHash, tier, route } = this.#admitted;
+    const { id, payer, reservation, payment, tier, route } = this.#admitted;
     const { model } = this.#tried;
     const { retrieval } = this.#tried.answer;
     const prompt = retrieval?.prompt ?? route.prompt;
@@ -188,7 +193,7 @@ class Delivery {
       requestedModel: this.#call.request.model,
       rounds: roundsOf(retrieval?.spent ?? [], usage),
       compression: summaryOf(this.#call.request, route),
-      requestHash,
+      requestHash: hashRequest(this.#call.request),
       responseHash: this.#hash.copy().digest('hex'),
       stream: true,
       complete,
@@ -211,7 +216,7 @@ class Delivery {
   #svcChunk(settled: Settled, payment: JsonObject | null): string {
     const { id = '', created = 0, model = '' } = this.#first;
     const { route } = this.#admitted;
-    const routing = route.decision.explanation;
+    const routing = JSON.stringify(route.decision.explanation);
     const head = { id, object: 'chat.completion.chunk', created, model, choices: [] };
     return withSvc(JSON.stringify(head), svcText({ ...settled, routing, served: this.#tried, payment }));
   }

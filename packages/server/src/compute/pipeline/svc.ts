@@ -12,8 +12,8 @@ export interface Served {
 /** What the service adds to an answer. */
 export interface Svc {
   readonly receipt: KeyedReceipt;
-  /** The router's explanation as it is, for it to be replayed; null where nothing was chosen. */
-  readonly routing: JsonObject | null;
+  /** JSON text of the router's explanation as it is, for it to be replayed; null where nothing was chosen. */
+  readonly routing: string | null;
   readonly served: Served;
   readonly compression: JsonObject | null;
   readonly billing: JsonObject;
@@ -27,14 +27,13 @@ export function svcText({ receipt, routing, served, compression, billing, paymen
   const tries = failed.map((one) => ({ model: one.model, failed: one.kind, status: one.status }));
   const answered = { model: model.id, provider: model.provider, failed_tries: tries };
   const rest = {
-    routing,
     served: answered,
     compression,
     billing,
     ...(payment !== null && { payment }),
     ...(receipt.anchorFailed !== null && { anchor_failed: receipt.anchorFailed }),
   };
-  return `{"receipt":${receipt.text},${JSON.stringify(rest).slice(1)}`;
+  return `{"receipt":${receipt.text},"routing":${routing},${JSON.stringify(rest).slice(1)}`;
 }
 
 /** A JSON object's text with `svc` as its last member. */
