@@ -216,6 +216,8 @@ describe('what was seen before', () => {
     expect((await verified()).code).toBe(0);
     const { code, stdout } = await verified();
     expect([code, stdout.includes('Rolled back')]).toEqual([1, true]);
+    expect(stdout).toContain('✗ ');
+    expect(stdout).toContain('says that 1 of 1 endpoints are up');
     expect(remembered().sequence).toBe(9);
   });
 

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiKey, expectProblem, startTestService, type TestService } from './service.ts';
+import { listen } from '../src/listen.ts';
+import { freePort } from './postgres.ts';
+import { apiKey, expectProblem, runningClock, startTestService, type TestService } from './service.ts';
 
 const PATH = '/v1/prospector/qualify';
 
@@ -33,6 +35,27 @@ it('this very server qualifies', async () => {
   expect(reply.status).toBe(200);
   expect(reply.headers.get('cache-control')).toBe('no-store');
   expect(reply.json).toMatchObject({ type: 'svc-readiness-v1', origin, verdict: 'ready', score: 97 });
+});
+
+it('has no finding with payments on: what can be paid for is found, and challenges', async () => {
+  // What it publishes names the port that it listens on.
+  const port = await freePort();
+  const env = {
+    TALLY_DEVNET: 'on',
+    TALLY_PAYMENTS: 'x402',
+    TALLY_FREE_MINT_PER_DAY: '1000',
+    PORT: `${port}`,
+  };
+  const paid = await startTestService({ clock: runningClock(), env });
+  const open = async () => ({ fetch: paid.app.fetch, close: async () => {} });
+  const served = await listen({ host: '127.0.0.1', port, open });
+  const own = `http://127.0.0.1:${port}`;
+  const { json } = await paid.post(PATH, { origin: own }, await apiKey(paid, 'partner'));
+  expect(json).toMatchObject({ verdict: 'ready', score: 100, findings: [] });
+  const { pricing } = (await paid.get('/v1/compute')).json;
+  expect(pricing).toMatchObject({ payment: { protocol: 'x402', resources: `${own}/.well-known/x402` } });
+  await served.close();
+  await paid.close();
 });
 
 it('by its own descriptor too', async () => {

@@ -495,19 +495,23 @@ describe('the same surface in another form has no finding either', () => {
       ],
     });
   };
-  const discovery: Fault = (answer, request, response) => {
-    withJson('GET /v1/compute', (document) => ({ ...document, endpoints: {} }))(answer, request, response);
-    if (request.route !== 'GET /.well-known/x402') return;
-    answer.status = 200;
-    answer.headers.set('content-type', 'application/json');
-    const resources = ['https://elsewhere.example/', `POST ${open[0]?.origin}/v1/paid`];
-    answer.body = JSON.stringify({ version: 1, resources });
-  };
+  const discovery =
+    (resourceOf: (url: string) => unknown): Fault =>
+    (answer, request, response) => {
+      withJson('GET /v1/compute', (document) => ({ ...document, endpoints: {} }))(answer, request, response);
+      if (request.route !== 'GET /.well-known/x402') return;
+      answer.status = 200;
+      answer.headers.set('content-type', 'application/json');
+      const resources = ['https://elsewhere.example/', resourceOf(`${open[0]?.origin}/v1/paid`)];
+      answer.body = JSON.stringify({ version: 1, resources });
+    };
 
   it.each([
     ['MCP in server-sent events, or not', events],
     ['x402 in version 1', firstVersion],
-    ['paid resources in /.well-known/x402', discovery],
+    ['paid resources in /.well-known/x402, as text', discovery((url) => `POST ${url}`)],
+    ['paid resources there, with url and method', discovery((url) => ({ method: 'POST', url }))],
+    ['paid resources there, as resource', discovery((url) => ({ resource: url, method: 'POST' }))],
   ])('%s', async (_, fault) => {
     const { origin } = await surface({ certificate, fault });
     expect((await report(origin)).findings).toEqual([]);

@@ -54,6 +54,16 @@ describe('a pilot', () => {
       expectProblem(await service.post(ROUTE, POLICY, { authorization }), 'api_key_invalid');
   });
 
+  it('is all that a partner’s key opens', async () => {
+    const partner = await start();
+    const hash = { canonical_sha256: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg' };
+    const call = { messages: [{ role: 'user', content: 'hi' }] };
+    expectProblem(await service.post('/v1/anchor', hash, partner), 'api_key_invalid');
+    expectProblem(await service.post('/v1/receipt/emit', { input: 'x' }, partner), 'api_key_invalid');
+    const called = await service.post('/v1/compute/chat/completions', call, partner);
+    expect(called).toMatchObject({ status: 401, json: { code: 'api_key_invalid' } });
+  });
+
   it('refuses a partner’s key from when it is revoked', async () => {
     const partner = await start();
     const [row] = await collect(service.services.store.apiKeys.list());

@@ -45,7 +45,7 @@ const PAGES = {
     content: ['benchmark/page.html'],
     words: ['benchmark/words.json'],
     entry: 'benchmark/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'plot', 'benchmark'],
+    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'plot', 'scroll', 'benchmark'],
     connect: "'self'",
   },
   evidence: {
@@ -86,7 +86,7 @@ const PAGES = {
     content: ['log/page.html'],
     words: ['log/words.json'],
     entry: 'log/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'console'],
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'scroll', 'console'],
     connect: "'self'",
   },
   usage: {
@@ -96,7 +96,7 @@ const PAGES = {
     content: ['usage/page.html'],
     words: ['usage/words.json'],
     entry: 'usage/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'form', 'plot', 'console'],
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'plot', 'scroll', 'console'],
     connect: "'self'",
   },
   leaderboard: {
@@ -106,7 +106,7 @@ const PAGES = {
     content: ['leaderboard/page.html'],
     words: ['leaderboard/words.json'],
     entry: 'leaderboard/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'plot', 'console'],
+    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'plot', 'scroll', 'console'],
     connect: "'self'",
   },
   status: {
@@ -117,7 +117,7 @@ const PAGES = {
     content: ['status/page.html'],
     words: ['status/words.json'],
     entry: 'status/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'console', 'status'],
+    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'scroll', 'console', 'status'],
     connect: "'self'",
   },
 } as const satisfies Record<string, PageDefinition>;

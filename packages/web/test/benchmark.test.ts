@@ -15,7 +15,7 @@ import {
   summary,
 } from './benchmark-site.ts';
 import { addBundle, launch, open, openAt, verifyText } from './browser.ts';
-import { readPlots, type ShownMark, type ShownPlot } from './plots.ts';
+import { cutOff, readPlots, type ShownMark, type ShownPlot } from './plots.ts';
 
 let browser: Browser;
 let good: Replies;
@@ -358,17 +358,7 @@ describe('what can’t be read', () => {
 
 test.each([320, 768, 1440])('at %i px no letter of a plot is cut off', async (width) => {
   const { page } = await openBenchmark({}, { viewport: { width, height: 900 } });
-  const cut = await page.locator('.drawing text').evaluateAll((texts) =>
-    texts.flatMap((text) => {
-      const [inner, outer] = [text, text.closest('svg')].map((part) => part?.getBoundingClientRect());
-      if (inner === undefined || outer === undefined) return ['not in a plot'];
-      const inside = inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
-      return inside && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1
-        ? []
-        : [text.textContent];
-    }),
-  );
-  expect(cut).toEqual([]);
+  expect(await page.locator('.drawing text').evaluateAll(cutOff)).toEqual([]);
 });
 
 test('a plot is drawn anew where its place changes, and on paper the tables stay', async () => {

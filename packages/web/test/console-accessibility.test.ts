@@ -84,6 +84,16 @@ describe.each(LOOKS)('at %i px, %s', (width, colorScheme) => {
   });
 });
 
+// A long page, which axe takes its time for: not in every look.
+test.each([
+  [320, 'dark'],
+  [1440, 'light'],
+] as const)('the reference at %i px, %s: nothing for axe, no overflow', async (width, colorScheme) => {
+  const { page, context } = await openAt(browser, `${site.url}/docs`, lookOf(width, colorScheme));
+  await expectAccessible(page, width);
+  await context.close();
+});
+
 const PAGES = [
   '/',
   '/verify',

@@ -5,6 +5,7 @@ import { startTestService, testClock } from '../../server/test/service.ts';
 import type { LogStatus } from '../src/log/documents.ts';
 import { launch, type Opened, openAt } from './browser.ts';
 import { type ConsoleSite, startConsole } from './console-site.ts';
+import { cutOff } from './plots.ts';
 
 let browser: Browser;
 let site: ConsoleSite;
@@ -351,6 +352,22 @@ describe('the usage page', () => {
     await page.reload();
     expect(await page.inputValue('#key')).toBe('');
     expectQuiet(opened);
+  });
+
+  test('at 320 px no letter of many days is cut off', async () => {
+    const { page, context } = await visit('/usage', { viewport: { width: 320, height: 800 } });
+    await context.route('**/v1/compute/usage/*', async (route) => {
+      const usage = (await (await route.fetch()).json()) as { days: { day: string }[] };
+      const [last] = usage.days;
+      const dayBefore = (days: number): string =>
+        new Date(Date.parse(last?.day ?? '') - days * 86_400_000).toISOString().slice(0, 10);
+      const days = Array.from({ length: 9 }, (_, at) => ({ ...last, day: dayBefore(8 - at) }));
+      await route.fulfill({ json: { ...usage, days } });
+    });
+    await show(page, site.key);
+    await page.waitForSelector('#own .column-of');
+    expect(await page.locator('#own .column-of').count()).toBe(18);
+    expect(await page.locator('#own .drawing text').evaluateAll(cutOff)).toEqual([]);
   });
 
   test('a form that is sent without its script has no key in its address', async () => {

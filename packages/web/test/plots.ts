@@ -90,3 +90,13 @@ export function readPlots(): ShownPlot[] {
       marks: plot.querySelector('.axis.y') ? linesOf(plot) : rowsOf(plot),
     }));
 }
+
+/** The texts that reach out of their plots; runs in the page. */
+export function cutOff(texts: readonly Element[]): (string | null)[] {
+  return texts.flatMap((text) => {
+    const [inner, outer] = [text, text.closest('svg')].map((part) => part?.getBoundingClientRect());
+    if (inner === undefined || outer === undefined) return ['not in a plot'];
+    const inside = inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+    return inside && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1 ? [] : [text.textContent];
+  });
+}

@@ -82,7 +82,7 @@ Tiers:
   enterprise  no limit; every receipt is anchored
 
 Scopes:
-  partner     opens the pilots (rosetta); anchors nothing, pays for nothing
+  partner     opens the pilots; anchors nothing, pays for nothing
 
 Examples:
   $ tally apikey create --tier pro --label "acme, invoice 117" > acme.key

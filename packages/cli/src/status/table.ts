@@ -11,7 +11,7 @@ const MARKS = { up: '✓', degraded: '○', down: '✗' } as const;
 /** A status in lines for a terminal. @param now Unix milliseconds */
 export function statusLines(url: string, { report, verified }: Look, now: number): string[] {
   return [
-    headline(url, report),
+    headline(url, report, verified),
     `  ${belief(report, verified, now)}`,
     '',
     ...report.endpoints.map(endpointLine),
@@ -20,14 +20,18 @@ export function statusLines(url: string, { report, verified }: Look, now: number
   ];
 }
 
-function headline(url: string, { endpoints }: StatusReport): string {
+/** What a document says that can't be relied on is told as its word. */
+function headline(url: string, { endpoints }: StatusReport, verified: Verified | null): string {
   const count = (state: string) => endpoints.filter((one) => one.state === state).length;
   const [down, degraded] = [count('down'), count('degraded')];
   const worst = down > 0 ? 'down' : degraded > 0 ? 'degraded' : 'up';
   const parts = [`${count('up')} of ${endpoints.length} endpoints are up`];
   if (degraded > 0) parts.push(`${degraded} degraded`);
   if (down > 0) parts.push(`${down} down`);
-  return paint('bold', paint(COLOURS[worst], `${MARKS[worst]} ${printable(url)}: ${parts.join(', ')}`));
+  const doubtful = verified !== null && verified.standing !== 'current';
+  const shown = doubtful ? 'down' : worst;
+  const said = `${doubtful ? 'says that ' : ''}${parts.join(', ')}`;
+  return paint('bold', paint(COLOURS[shown], `${MARKS[shown]} ${printable(url)}: ${said}`));
 }
 
 /** One line: how far what is said can be relied on. */

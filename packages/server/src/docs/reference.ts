@@ -55,11 +55,11 @@ function introduction(document: OpenApiDocument, baseUrl: string): Html {
   return html`<section id="basics"><h1>${document.info.title} reference</h1>
 <p class="lede">${document.info.description ?? ''}</p>
 <div class="entry basics"><div>
-<h3>Where</h3><p>Everything here is at <code>${baseUrl}</code>. Any origin may call it from a browser.</p>
-<h3>What is sent</h3><p>JSON in UTF-8 with <code>Content-Type: application/json</code>. It is checked before it is parsed: a member that comes twice, half of a surrogate pair, or an integer past 2<sup>53</sup>−1 is refused, and so is a field that is not known.</p>
-<h3>What goes wrong</h3><p>Every error is a problem document (RFC 9457). Branch on its <code>code</code>, which never changes; <code>field</code> names the culprit. <a href="/docs/errors">All codes</a></p>
-<h3>Trying again</h3><p>Send an <code>Idempotency-Key</code> of your own with a POST that makes something, and the same request with the same key gets the first answer again, marked <code>Idempotency-Replayed: true</code>. A quota that is used up answers 429; <code>Retry-After</code> says for how many seconds.</p>
-<h3>Finding it again</h3><p>Each answer has an <code>X-Request-Id</code>. Send your own and it is kept.</p>
+<h2>Where</h2><p>Everything here is at <code>${baseUrl}</code>. Any origin may call it from a browser.</p>
+<h2>What is sent</h2><p>JSON in UTF-8 with <code>Content-Type: application/json</code>. It is checked before it is parsed: a member that comes twice, half of a surrogate pair, or an integer past 2<sup>53</sup>−1 is refused, and so is a field that is not known.</p>
+<h2>What goes wrong</h2><p>Every error is a problem document (RFC 9457). Branch on its <code>code</code>, which never changes; <code>field</code> names the culprit. <a href="/docs/errors">All codes</a></p>
+<h2>Trying again</h2><p>Send an <code>Idempotency-Key</code> of your own with a POST that makes something, and the same request with the same key gets the first answer again, marked <code>Idempotency-Replayed: true</code>. A quota that is used up answers 429; <code>Retry-After</code> says for how many seconds.</p>
+<h2>Finding it again</h2><p>Each answer has an <code>X-Request-Id</code>. Send your own and it is kept.</p>
 </div><div class="aside">${sample('An error', PROBLEM_SAMPLE)}</div></div></section>`;
 }
 
@@ -77,7 +77,7 @@ ${parameterTables(operation.parameters)}
 ${body === undefined ? null : fieldTable('Body', fieldsOf(body.schema))}
 ${responses.filter(({ codes }) => codes.length === 0).map(success)}
 ${refusals(responses)}
-</div><div class="aside">${sample('Try it', curlOf(operation, baseUrl))}</div></article>`;
+</div><div class="aside">${sample('Try it', curlOf(operation, baseUrl), `Try it: ${summary}`)}</div></article>`;
 }
 
 const CAPTIONS = { path: 'Path', query: 'Query', header: 'Headers' } as const;
@@ -135,6 +135,7 @@ ${fieldTable('Members', fieldsOf(schema))}</div></article>`,
 )}</section>`;
 }
 
-function sample(caption: string, code: string): Html {
-  return html`<figure class="sample"><figcaption>${caption}</figcaption><pre tabindex="0" role="region" aria-label="${caption}"><code>${code}</code></pre></figure>`;
+/** @param name tells it from its like for who hears the page */
+function sample(caption: string, code: string, name = caption): Html {
+  return html`<figure class="sample"><figcaption>${caption}</figcaption><pre tabindex="0" role="region" aria-label="${name}"><code>${code}</code></pre></figure>`;
 }

@@ -30,7 +30,7 @@ h3 { font-size: 1.2rem; letter-spacing: -.01em; font-weight: 640; }
 h4 { font-size: .8rem; font-weight: 640; color: var(--soft); margin: 1.75rem 0 .25rem; }
 sup { line-height: 0; font-size: .72em; }
 p { margin: .75rem 0; max-width: 68ch; text-wrap: pretty; }
-h3 + p { margin-top: .4rem; }
+h3 + p, .basics h2 + p { margin-top: .4rem; }
 code, pre { font-family: var(--mono); font-size: .86em; }
 p code, li code, td code, .note code { background: var(--wash); padding: .1em .35em; border-radius: 4px; overflow-wrap: anywhere; }
 .skip { position: absolute; left: 1rem; top: -4rem; background: var(--raised); padding: .5rem 1rem; z-index: 3; }
@@ -51,8 +51,8 @@ p code, li code, td code, .note code { background: var(--wash); padding: .1em .3
 main { padding: 1.5rem clamp(1rem, 3vw, 2rem) 5rem; min-width: 0; }
 
 .lede { font-size: 1.12rem; color: var(--soft); max-width: 58ch; }
-.basics h3 { font-size: 1.02rem; margin-top: 1.75rem; }
-.basics h3:first-child { margin-top: 0; }
+.basics h2 { font-size: 1.02rem; letter-spacing: -.01em; margin-top: 1.75rem; }
+.basics h2:first-child { margin-top: 0; }
 .group { margin-top: 4rem; padding-top: 2rem; border-top: 1px solid var(--line); }
 .entry { margin-top: 3rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem 2.5rem; }
 .route { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .7rem; margin: .6rem 0 0; max-width: none; }

@@ -142,6 +142,9 @@ describe('the crosswalk', () => {
     ['us', 'children', 'consent_age', 13, 'us-coppa', '§ 6501'],
     ['us-ca', 'incident_notice', 'people_hours', 720, 'us-ca-breach', '§ 1798.82'],
     ['us-co', 'incident_notice', 'people_hours', 720, 'us-co-ccpa', '§ 6-1-716'],
+    ['us-co', 'logging', 'months', 36, 'us-co-sb26-189', '§ 6-1-1702'],
+    ['us-co', 'human_oversight', 'level', 'on_request', 'us-co-sb26-189', '§ 6-1-1705'],
+    ['us-co', 'automated_decisions', 'human_review', true, 'us-co-sb26-189', '§ 6-1-1705'],
     ['ca', 'logging', 'months', 24, 'ca-breach', 's 6'],
     ['ca', 'children', 'consent_age', 14, 'ca-qc-private', 's 4.1'],
     ['br', 'logging', 'months', 6, 'br-marco-civil', 'Art. 15'],
@@ -151,13 +154,16 @@ describe('the crosswalk', () => {
     ['in', 'retention', 'days', 365, 'in-dpdp-rules', 'Rule 8'],
     ['jp', 'incident_notice', 'authority_hours', 720, 'jp-appi-rules', 'Art. 8'],
     ['sg', 'incident_notice', 'authority_hours', 72, 'sg-pdpa', 's 26D'],
-  ] as const)('has the number of %s %s %s: %d', (jurisdiction, concept, term, value, instrument, article) => {
-    const { rules, citations } = entryOf(jurisdiction, concept);
-    const found = rules.filter((rule) => rule.term === term && rule.require?.value === value);
-    expect(found.map(({ citation }) => citations[citation])).toContainEqual(
-      expect.objectContaining({ instrument, article }),
-    );
-  });
+  ] as const)(
+    'has what the law asks of %s %s %s: %s',
+    (jurisdiction, concept, term, value, instrument, article) => {
+      const { rules, citations } = entryOf(jurisdiction, concept);
+      const found = rules.filter((rule) => rule.term === term && rule.require?.value === value);
+      expect(found.map(({ citation }) => citations[citation])).toContainEqual(
+        expect.objectContaining({ instrument, article }),
+      );
+    },
+  );
 
   it('says that NIST’s framework binds nobody, and when Colorado’s law was put off and replaced', () => {
     expect(walk.instruments.get('nist-ai-rmf')?.force).toBe('voluntary');

@@ -40,7 +40,7 @@ export function computeRootRoutes({ config }: { readonly config: Config }): Endp
   ];
 }
 
-function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay }: Config) {
+function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, payments }: Config) {
   return {
     service: 'tallystick-compute',
     version: '2.0.0',
@@ -69,6 +69,7 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay }:
       billed:
         'What the call would cost uncompressed, less the share of the saving, to a nano-USDC; see the prices in GET /v1/compute/models.',
       free_reads_per_day: freeReadPerDay === 0 ? null : freeReadPerDay,
+      payment: payments.mode === 'off' ? null : { protocol: 'x402', resources: `${apiUrl}/.well-known/x402` },
     },
     routing_spread_pct: SPREAD_PERCENT,
     member_registration: {

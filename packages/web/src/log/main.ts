@@ -32,7 +32,7 @@ async function show(): Promise<void> {
     hasChain = log.chain !== null;
     put(byId('numbers'), numbersOf(log, Date.now()));
     put(byId('standing'), ...standingOf(log));
-    put(byId('monitor'), monitorOf(log));
+    put(byId('monitor'), ...monitorOf(log));
   }
   put(
     byId('checkpoint'),

@@ -1,5 +1,5 @@
 import { cardsOf } from '../card.ts';
-import { element, icon, type State } from '../dom.ts';
+import { copyButton, element, icon, type State } from '../dom.ts';
 import { field } from '../fields.ts';
 import { say } from '../words.ts';
 import type { LogStatus } from './documents.ts';
@@ -45,19 +45,20 @@ function line(state: State, words: string): HTMLElement {
 }
 
 /** What a monitor needs. */
-export function monitorOf({ origin, verifier_key, chain }: LogStatus): HTMLElement {
+export function monitorOf({ origin, verifier_key, chain }: LogStatus): HTMLElement[] {
   const { text } = prose;
   const account = chain === null ? [] : [field(text.account, chain.address)];
-  return element(
-    'dl',
-    'fields',
-    field(
-      text.command,
-      `tally log monitor --url ${globalThis.location.origin} --vkey '${verifier_key}' --state log.txt`,
+  const site = globalThis.location.origin;
+  const command = `tally log monitor --url ${site} --vkey '${verifier_key}' --state log.txt`;
+  return [
+    element('div', 'command', element('code', '', command), copyButton(command, text.command)),
+    element(
+      'dl',
+      'fields',
+      field(text.origin, origin),
+      field(text.verifierKey, verifier_key),
+      ...account,
+      field(text.tiles, `${site}/tile/`),
     ),
-    field(text.origin, origin),
-    field(text.verifierKey, verifier_key),
-    ...account,
-    field(text.tiles, `${globalThis.location.origin}/tile/`),
-  );
+  ];
 }

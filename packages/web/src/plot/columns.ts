@@ -20,14 +20,17 @@ export function columnPlot(width: number, { columns, format, title }: ColumnPlot
   const totals = columns.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
   const ticks = roundTicks([0, ...totals], TICKS);
   const left = widthOf(ticks.map(format), LETTER) + 14;
-  const plane: Plane = { left, right: width - 4, top: 34, bottom: HEIGHT - 34 };
-  const y = linearScale([0, ticks.at(-1) ?? 1], [plane.bottom, plane.top], ticks);
-  const step = (plane.right - plane.left) / Math.max(columns.length, 1);
-  const thickness = Math.min(step * 0.72, WIDEST);
   const room = widthOf(
     columns.map(({ name }) => name),
     LETTER,
   );
+  const count = Math.max(columns.length, 1);
+  // The name below the last column may be broader than it.
+  const over = Math.max((room - (width - left) / count) / 2, 4);
+  const plane: Plane = { left, right: width - over, top: 34, bottom: HEIGHT - 34 };
+  const y = linearScale([0, ticks.at(-1) ?? 1], [plane.bottom, plane.top], ticks);
+  const step = (plane.right - plane.left) / count;
+  const thickness = Math.min(step * 0.72, WIDEST);
   const every = Math.max(Math.ceil((room + 10) / step), 1);
   const drawn = columns.map(({ name, values }, index) => {
     const x = plane.left + step * (index + 0.5);

@@ -53,7 +53,9 @@ export function rowPlot(width: number, plot: RowPlot): SVGElement {
       placed.push(svg('line', { class: 'row-line', x1: 0, x2: width, y1: y, y2: y }));
     heading = row.heading;
     const height = Math.max(row.marks.length * LANE + 14, 30);
-    placed.push(rowOf(row, plot.mark, scale, { gutter, top: y, middle: y + nameHeight + height / 2 }));
+    placed.push(
+      rowOf(row, plot.mark, scale, { gutter, left: plane.left, top: y, middle: y + nameHeight + height / 2 }),
+    );
     y += nameHeight + height;
   }
   const whole: Plane = { ...plane, bottom: y + 4 };
@@ -61,15 +63,25 @@ export function rowPlot(width: number, plot: RowPlot): SVGElement {
   return canvasOf(width, whole.bottom + 50, axis, ...placed);
 }
 
+interface RowPlace {
+  /** Room for the name, or 0 where it stands above its marks. */
+  readonly gutter: number;
+  /** Where the scale begins. */
+  readonly left: number;
+  readonly top: number;
+  /** Of the marks. */
+  readonly middle: number;
+}
+
 function rowOf(
   { name, marks }: Row,
   kind: RowPlot['mark'],
   scale: Scale,
-  { gutter, top, middle }: { readonly gutter: number; readonly top: number; readonly middle: number },
+  { gutter, left, top, middle }: RowPlace,
 ): SVGElement {
   const words =
     gutter === 0
-      ? label(name, { x: 0, y: top + 18 }, 'row-name')
+      ? label(name, { x: left + 5, y: top + 18 }, 'row-name')
       : label(name, { x: gutter - 8, y: middle + 4, anchor: 'end' }, 'row-name');
   const drawn = marks.flatMap((estimate, index) => {
     if (estimate === null) return [];

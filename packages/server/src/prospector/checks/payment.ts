@@ -44,9 +44,13 @@ async function discovered(inspection: Inspection): Promise<Place | null | 'unans
   return places.find((place) => place !== null) ?? null;
 }
 
+/** A resource is text (`POST https://…`), or an object with its `url` or `resource`, and perhaps its `method`. */
 function placeIn(resource: JsonValue, origin: string): Place | null {
-  if (typeof resource !== 'string') return null;
-  const [, method = 'GET', text = ''] = /^(?:(GET|POST) )?(.*)$/.exec(resource) ?? [];
+  const [verb, address] = isObject(resource)
+    ? [resource['method'] ?? 'GET', resource['url'] ?? resource['resource']]
+    : ['', resource];
+  if (typeof verb !== 'string' || typeof address !== 'string') return null;
+  const [, method = 'GET', text = ''] = /^(?:(GET|POST) )?(.*)$/.exec(`${verb} ${address}`.trim()) ?? [];
   const url = URL.canParse(text) ? new URL(text) : null;
   return url?.origin === origin ? parsePlace(`${method} ${url.pathname}${url.search}`) : null;
 }
