@@ -1,5 +1,6 @@
 import { type Block, type Draft, type Method, revert } from './blocks/blocks.ts';
 import { type ChatMessage, furtherTexts, textsOf, withTexts } from './messages.ts';
+import type { CompressOptions } from './options.ts';
 import type { Tokenizer } from './tokens/tokenizer.ts';
 
 export interface Account {
@@ -25,19 +26,33 @@ export function countMessages(messages: readonly ChatMessage[], tokenizer: Token
   return tokens;
 }
 
-/** Puts the blocks' texts into the messages, each text only where that is fewer tokens, and draws the balance. */
+interface Worked {
+  readonly messages: readonly ChatMessage[];
+  readonly blocks: readonly Draft[];
+  /** Tokens of the messages as they came. */
+  readonly before: number;
+  readonly tokenizer: Tokenizer;
+}
+
+/**
+ * Puts the blocks' texts into the messages, each text only where that is fewer tokens and each message only where it is
+ * accepted, and draws the balance.
+ */
 export function settle(
-  messages: readonly ChatMessage[],
-  blocks: readonly Draft[],
-  before: number,
-  tokenizer: Tokenizer,
+  { messages, blocks, before, tokenizer }: Worked,
+  accept: NonNullable<CompressOptions['accept']> = () => true,
 ): { messages: ChatMessage[]; account: Account; blocks: Block[] } {
   const out = [...messages];
   const methods: Savings = {};
   for (const [index, own] of Map.groupBy(blocks, ({ message }) => message)) {
     const message = messages[index];
-    const texts = changedTexts(own, methods, tokenizer);
-    if (message !== undefined && texts.size > 0) out[index] = withTexts(message, texts);
+    const texts = shorterTexts(own, tokenizer);
+    if (message === undefined || texts.length === 0) continue;
+    const saved = texts.reduce((sum, { gain }) => sum + gain, 0);
+    if (accept(index, saved)) {
+      for (const { blocks, gain } of texts) credit(blocks, gain, methods);
+      out[index] = withTexts(message, new Map(texts.map(({ part, text }) => [part, text])));
+    } else for (const block of own) revert(block);
   }
   const { name, estimate } = tokenizer;
   const after = countMessages(out, tokenizer);
@@ -62,21 +77,24 @@ function published({
   return { message, part, kind, original, text, steps, tokens_before, tokens_after, removed };
 }
 
-/** By content part, the texts of a message that came out shorter. */
-function changedTexts(
-  blocks: readonly Draft[],
-  methods: Savings,
-  tokenizer: Tokenizer,
-): Map<number | null, string> {
-  const texts = new Map<number | null, string>();
+interface ShorterText {
+  /** Of the content; null for content that is one string. */
+  readonly part: number | null;
+  readonly text: string;
+  readonly blocks: readonly Draft[];
+  /** In tokens. */
+  readonly gain: number;
+}
+
+/** The texts of a message that come out shorter. */
+function shorterTexts(blocks: readonly Draft[], tokenizer: Tokenizer): ShorterText[] {
+  const texts: ShorterText[] = [];
   for (const [part, own] of Map.groupBy(blocks, ({ part }) => part)) {
     if (own.every(({ steps }) => steps.length === 0)) continue;
     const text = own.map((block) => block.text).join('');
     const gain = tokenizer.count(own.map(({ original }) => original).join('')) - tokenizer.count(text);
-    if (gain > 0) {
-      texts.set(part, text);
-      credit(own, gain, methods);
-    } else for (const block of own) revert(block);
+    if (gain > 0) texts.push({ part, text, blocks: own, gain });
+    else for (const block of own) revert(block);
   }
   return texts;
 }

@@ -37,7 +37,7 @@ export function compress(messages: readonly ChatMessage[], options: CompressOpti
   const allowed = budget < 1 ? Math.floor(before * budget) : budget;
   const selections =
     tier === 'lossless' ? [] : cutToBudget({ messages, blocks, before, allowed, tier, tokenizer }, options);
-  return { ...settle(messages, blocks, before, tokenizer), selections };
+  return { ...settle({ messages, blocks, before, tokenizer }, options.accept), selections };
 }
 
 function check(tier: string, budget: number): void {

@@ -16,9 +16,15 @@ export interface CompressOptions {
   readonly tokenizer?: Tokenizer;
   /**
    * What an earlier call of the same caller kept of the block with this id: it gets the same bytes again. A selection
-   * of another version, or that does not give those bytes, counts as none.
+   * of another version, or that does not give those bytes, counts as none. Asked in order, with the index of the
+   * message that the block stands in; `whole` leaves it uncut.
    */
-  readonly remembered?: (id: string) => Selection | undefined;
+  readonly remembered?: (id: string, message: number) => Selection | 'whole' | undefined;
   /** Whether only what stands elsewhere in the same block may be cut: for callers that can't be given back the rest. */
   readonly recoverable?: boolean;
+  /**
+   * Whether the message at this index may go out shorter by so many tokens; where not, it goes out as it came. Asked in
+   * order, of each that would.
+   */
+  readonly accept?: (message: number, saved: number) => boolean;
 }

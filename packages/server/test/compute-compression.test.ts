@@ -44,7 +44,13 @@ describe.each(DATABASES)('compression over %s', (database) => {
       'local/extract-1',
       'takes tools',
     ],
-    ['but not with the tool', { compression: 'extractive', budget: 0.2, retrieve: true }, MODEL, null],
+    ['but not with the tool', { compression: 'extractive', budget: 0.5, retrieve: true }, MODEL, null],
+    [
+      'where a cache would begin later',
+      { compression: 'extractive', budget: 0.2, retrieve: true },
+      MODEL,
+      'provider’s cache',
+    ],
     ['nor for a budget that is met', { compression: 'extractive', budget: 0.9 }, MODEL, null],
   ])('says why more is left than the budget: %s', async (title, svc, model, why) => {
     const messages = [SYSTEM, { role: 'user', content: `${title}?` }, ...asked.slice(2)];

@@ -28,6 +28,7 @@ describe('the metrics of calls', () => {
 
   it('say what compression saved, by method', async () => {
     const messages = [{ role: 'user', content: 'Which?' }, ...toolTurn('a', pretty(rows(80)))];
+    routed.upstream.play({ usage: { prompt: 2_000, completion: 8 } });
     const { json } = await routed.chat({ messages });
     const { methods } = (json['svc'] as { compression: { methods: Record<string, number> } }).compression;
     const lines = await metrics();

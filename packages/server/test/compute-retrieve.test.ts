@@ -157,7 +157,7 @@ describe('what was cut is given back', () => {
   });
 
   it.each([false, true])('at most three times; stream: %s', async (stream) => {
-    routed.upstream.always(asks());
+    routed.upstream.always(asks('r1', { prompt: 1_500, completion: 20, cached: 0 }));
     const reply = stream ? await routed.stream({ messages, svc }) : await routed.chat({ messages, svc });
     expect(reply.status).toBe(200);
     expect(routed.upstream.requests).toHaveLength(4);
@@ -168,9 +168,9 @@ describe('what was cut is given back', () => {
     const told = 'payloads' in reply ? reply.svc : svcOf(reply);
     const { tokens_before: from, tokens_after: to } = (told as unknown as { compression: Told }).compression;
     // What three calls more cost is no saving.
-    const net = (from - to) * 150 - cost(1_500, 60);
+    const net = (from - to) * 150 - cost(4_500, 60);
     expect(told?.billing).toMatchObject({
-      provider_cost: { nano: String(cost(2_000, 80)) },
+      provider_cost: { nano: String(cost(6_000, 80)) },
       saving: { nano: String(net) },
     });
     await routed.expectBalanced();

@@ -91,7 +91,8 @@ function recall(
   { remembered, recoverable }: CompressOptions,
   tokenizer: Tokenizer,
 ): boolean {
-  const selection = remembered?.(piece.id);
+  const selection = remembered?.(piece.id, block.message);
+  if (selection === 'whole') return true;
   if (selection === undefined || (recoverable === true && !selection.recoverable)) return false;
   const cut = recut(piece, selection, tokenizer);
   if (cut === undefined) return false;

@@ -5,11 +5,10 @@ import type { ComputeMetrics } from '../metrics.ts';
 import type { Compressed, Compressor } from '../pipeline/compressor.ts';
 import { asText, objectsOf } from '../providers/members.ts';
 import type { ChatBody } from '../types.ts';
-import { CACHE_MINIMUM } from './cache-minimum.ts';
-import { cacheWorth, modelsMeant } from './cache-worth.ts';
-import { ALL, Conversations, type Remembered, type Sent, sentNow } from './conversations.ts';
+import { cachePriceOf, modelsMeant } from './cache-price.ts';
+import { Conversations, FITTED, type Remembered, type Sent, sentNow } from './conversations.ts';
 import { lengthOf, materialOf, sentBefore } from './messages.ts';
-import type { CompressionOptions } from './options.ts';
+import { type CompressionOptions, DEFAULT_SHARE } from './options.ts';
 import { isWorthNoting, mayGain } from './screen.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 import { CompressionThread } from './thread.ts';
@@ -17,14 +16,13 @@ import { type Conversation, nameOf, UncutNotes } from './uncut-notes.ts';
 
 /** UTF-16 units from which on a prompt has a thread of its own kind, so that short ones don't wait behind it. */
 const LONG = 400_000;
-const SPARED = `The first ${CACHE_MINIMUM} tokens go out as they came: from there on the provider caches, which would save more.`;
+const SPARED =
+  'Some messages go out as they came, or with more left: shorter, they could cost more in later calls, which would read less from the provider’s cache.';
 const RECOVERABLE =
   'Without svc.retrieve only what the prompt repeats is cut, so more is left than the budget.';
 const TOOLLESS =
   'No model that is meant takes tools, so svc_retrieve was not added: only what the prompt repeats is cut, and more is left than the budget.';
-/** As of `compress`. */
-const DEFAULT_SHARE = 0.5;
-const NOTHING_SENT: Sent = { plain: 0, whole: 0 };
+const NOTHING: Remembered = { sent: null, blocks: new Map() };
 const FAILED = 'The prompt could not be compressed just now and went out as it came.';
 
 interface Means {
@@ -50,44 +48,50 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
     note,
   });
 
-  const taskOf = (conversation: Conversation, remembered: Remembered, sent: Sent): CompressionTask => {
-    const { messages, options, fit, account, body } = conversation;
-    const extractive = options.tier === 'extractive' || fit !== undefined;
+  const taskOf = (conversation: Conversation, { blocks }: Remembered, form: Sent): CompressionTask => {
+    const { messages, options, fit, account, body, sent } = conversation;
+    // The router counts so.
+    const encoding = fit === undefined ? encodingOf(catalogue, body) : 'o200k_base';
     return {
       messages,
-      tier: extractive ? 'extractive' : 'lossless',
+      tier: options.tier === 'extractive' || fit !== undefined ? 'extractive' : 'lossless',
       budget: fit ?? options.budget,
       retrieve: options.retrieve,
-      // The router counts so.
-      encoding: fit === undefined ? encodingOf(catalogue, body) : 'o200k_base',
-      cacheWorth: cacheWorth(modelsMeant(catalogue, body)),
+      encoding,
+      // What has to fit has no other form that could be cheaper.
+      cachePrice: fit === undefined ? cachePriceOf(modelsMeant(catalogue, body), encoding) : null,
       account,
-      plain: sent.plain,
-      whole: extractive ? sent.whole : ALL,
-      sent: conversation.sent,
-      notes: remembered.blocks,
+      form,
+      sent,
+      notes: blocks,
       binding: false,
       query: null,
     };
   };
 
+  const recall = (conversation: Conversation): Promise<Remembered> =>
+    conversations.recall(conversation.account, nameOf(conversation));
+
   /** Cuts, or leaves, each block as it went before; what is new is written down before it is sent. */
-  const cut = async (conversation: Conversation): Promise<Compressed> => {
-    const { account, dry = false, fit } = conversation;
-    const name = nameOf(conversation);
-    const remembered = await conversations.recall(account, name);
+  const cut = async (conversation: Conversation, remembered: Remembered): Promise<Compressed> => {
+    const { account, options, dry = false, fit } = conversation;
     const { sent: before, blocks } = remembered;
     // Where nothing else fits, also what went out whole may be cut.
-    const sent = fit === undefined ? sentNow('extractive', before, conversation.sent) : NOTHING_SENT;
-    const task = taskOf(conversation, remembered, sent);
+    const now = fit === undefined ? sentNow(options.tier, before, conversation.sent) : FITTED;
+    const task = taskOf(conversation, remembered, now);
     uncut.forget(conversation);
     let result = await run(task);
     if (fit !== undefined && result.tokensAfter > fit) result = await cutAnew(task, fit, blocks);
-    if (dry) return compressedBy(conversation, result, false);
-    const standing = await conversations.remember(account, name, { now: sent, before }, result.notes);
+    if (dry) return compressedBy(conversation, result);
+    const standing = await conversations.remember(
+      account,
+      nameOf(conversation),
+      { now, before },
+      result.notes,
+    );
     if (result.notes.some(({ key, value }) => standing.get(key) !== value))
       result = await run({ ...task, notes: standing, binding: true });
-    return compressedBy(conversation, result, false);
+    return compressedBy(conversation, result);
   };
 
   /** What went before is too long by now: its form can't be kept. Leaves room, so that the next call can keep this one. */
@@ -102,31 +106,33 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
     return { ...result, notes };
   };
 
-  const encode = async (conversation: Conversation): Promise<Compressed> => {
-    const { account } = conversation;
-    const nothing: Remembered = { sent: null, blocks: new Map() };
-    const remembered =
-      conversation.sent === 0 ? nothing : await conversations.recall(account, nameOf(conversation));
-    const sent = sentNow('lossless', remembered.sent, conversation.sent);
-    const result = await run(taskOf(conversation, remembered, sent));
-    const changed = (remembered.sent?.whole ?? ALL) < conversation.sent && remembered.blocks.size > 0;
-    return compressedBy(conversation, result, changed);
+  const compressLossless = async (conversation: Conversation): Promise<Compressed> => {
+    const { messages, body, dry } = conversation;
+    const mayShrink = mayGain(messages);
+    if (!mayShrink && !isWorthNoting(messages)) return untouched(body);
+    const remembered = conversation.sent === 0 ? NOTHING : await recall(conversation);
+    if (wasCut(remembered)) return cut(conversation, remembered);
+    if (dry !== true) uncut.note(conversation);
+    if (!mayShrink) return untouched(body);
+    const form = { ...sentNow('lossless', remembered.sent, conversation.sent), switches: [] };
+    return compressedBy(conversation, await run(taskOf(conversation, remembered, form)));
   };
 
   return {
     async compress(request) {
-      const { body, options, fit } = request;
+      const { body, options, fit, dry } = request;
       const messages = objectsOf(body['messages']);
-      const cuts = options.tier !== 'off' && (options.tier === 'extractive' || fit !== undefined);
-      const works = cuts
-        ? messages.some((message) => materialOf(message).length > 0)
-        : options.tier !== 'off' && mayGain(messages);
-      if (!works && !isWorthNoting(messages)) return untouched(body);
       const conversation = { ...request, messages, sent: sentBefore(messages) };
-      if (!cuts && request.dry !== true) uncut.note(conversation);
-      if (!works) return untouched(body);
+      if (options.tier === 'off') {
+        if (dry !== true && isWorthNoting(messages)) uncut.note(conversation);
+        return untouched(body);
+      }
+      const cuts = options.tier === 'extractive' || fit !== undefined;
+      if (cuts && !messages.some((message) => materialOf(message).length > 0)) return untouched(body);
       try {
-        return await (cuts ? cut(conversation) : encode(conversation));
+        return cuts
+          ? await cut(conversation, await recall(conversation))
+          : await compressLossless(conversation);
       } catch (error) {
         logger.error({ err: error }, 'a prompt could not be compressed');
         return untouched(body, FAILED);
@@ -136,14 +142,14 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
       // A token is a character at least, but for scripts that few vocabularies know.
       if (text.length <= maxTokens) return text;
       const messages = [{ role: 'tool', content: text }];
-      const nothing = { plain: 0, whole: 0, sent: 0, notes: new Map<string, string>(), binding: false };
+      const nothing = { form: FITTED, sent: 0, notes: new Map<string, string>(), binding: false };
       const task: CompressionTask = {
         messages,
         tier: 'extractive',
         budget: maxTokens,
         retrieve: true,
         encoding: 'o200k_base',
-        cacheWorth: 0,
+        cachePrice: null,
         account,
         query,
         ...nothing,
@@ -159,12 +165,27 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
   };
 }
 
+/** Whether something may have gone out cut, that a model could read. */
+function wasCut({ sent }: Remembered): boolean {
+  return sent !== null && sent.switches.length > 0 && sent.fitted === 0;
+}
+
 function compressedBy(
   { body, messages, sent, options, fit }: Conversation,
   result: CompressionResult,
-  changed: boolean,
 ): Compressed {
-  const { before, after, tokenizer, estimate, tokensBefore, tokensAfter, methods, removed, spared } = result;
+  const {
+    before,
+    after,
+    tokenizer,
+    estimate,
+    tokensBefore,
+    tokensAfter,
+    methods,
+    removed,
+    spared,
+    restored,
+  } = result;
   const replaced = new Map(result.changed);
   return {
     body:
@@ -178,9 +199,9 @@ function compressedBy(
       tokensAfter,
       methods,
       removed,
-      layout: { before, after, sent, changed },
+      layout: { before, after, sent, changed: restored },
     },
-    note: spared ? SPARED : fit === undefined ? shortOf(options, result) : null,
+    note: fit === undefined ? (shortOf(options, result) ?? (spared ? SPARED : null)) : null,
   };
 }
 

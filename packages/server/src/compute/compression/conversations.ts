@@ -7,10 +7,14 @@ import type { RequestTier } from './options.ts';
 /** How long it is remembered in what form a conversation was sent: as long as a provider's cache lives, at most. */
 const KEPT_SECONDS = 86_400;
 
-/** In what form a conversation went out: messages before `plain` as they came, those before `whole` uncut. */
+/** In what form a conversation went out. */
 export interface Sent {
+  /** Messages before this index went out as they came. */
   readonly plain: number;
-  readonly whole: number;
+  /** Where what might be cut begins, and where it ends again, by turns: ascending indexes of messages. */
+  readonly switches: readonly number[];
+  /** Messages before this index went out in a prompt that was cut because no model reads it otherwise. */
+  readonly fitted: number;
 }
 
 /** What is remembered of a conversation. */
@@ -22,9 +26,11 @@ export interface Remembered {
 }
 
 /** What no block is named. */
-const SENT = 'sent';
+const SENT = 'forms';
 /** An index after every message. */
-export const ALL = Number.MAX_SAFE_INTEGER;
+const ALL = Number.MAX_SAFE_INTEGER;
+/** Where all of a conversation may be cut, so that a model reads it. */
+export const FITTED: Sent = { plain: 0, switches: [0], fitted: ALL };
 
 /**
  * The name of a conversation: a hash of how it begins, up to what the user first says, and of the session that the
@@ -36,13 +42,19 @@ export function conversationOf(messages: readonly JsonObject[], session: string 
 }
 
 /**
- * In what form a conversation goes out now. Where more may be done to it than before, what went out stays as it is:
- * a provider's cache holds it. Where less may be done, that holds for all of it: the caller wants its own words.
+ * In what form a conversation goes out now. What went out stays as it is, since a provider's cache holds it; the tier is
+ * that of what is new. `off` holds for all of it: the caller wants its own words.
  */
 export function sentNow(tier: RequestTier, before: Sent | null, sent: number): Sent {
-  if (tier === 'off') return { plain: ALL, whole: ALL };
-  const plain = Math.min(before?.plain ?? 0, sent);
-  return { plain, whole: tier === 'lossless' ? ALL : Math.max(plain, Math.min(before?.whole ?? 0, sent)) };
+  if (tier === 'off') return { plain: ALL, switches: [], fitted: 0 };
+  const switches = (before?.switches ?? []).filter((index) => index < sent);
+  if (isCutAt(switches, sent) !== (tier === 'extractive')) switches.push(before === null ? 0 : sent);
+  return { plain: Math.min(before?.plain ?? 0, sent), switches, fitted: Math.min(before?.fitted ?? 0, sent) };
+}
+
+/** Whether the message at an index might be cut when it first went out. */
+export function isCutAt(switches: readonly number[], index: number): boolean {
+  return switches.filter((from) => from <= index).length % 2 === 1;
 }
 
 const GLIMPSE = 64;

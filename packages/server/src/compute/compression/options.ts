@@ -3,6 +3,9 @@ import { z } from '@hono/zod-openapi';
 export const TIERS = ['off', 'lossless', 'extractive'] as const;
 export type RequestTier = (typeof TIERS)[number];
 
+/** Of a prompt that may be cut, the share that is left where no budget is given; as of `compress`. */
+export const DEFAULT_SHARE = 0.5;
+
 /** How a caller wants its prompt compressed. */
 export interface CompressionOptions {
   readonly tier: RequestTier;

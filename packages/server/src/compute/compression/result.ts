@@ -6,10 +6,10 @@ import type { CompressionResult, CompressionTask } from './task.ts';
 
 /** What is told of a conversation that was compressed, with what it changed and nothing else of it. */
 export function resultOf(
-  { messages, retrieve, plain }: CompressionTask,
+  { messages, retrieve, form: { plain } }: CompressionTask,
   { messages: out, account, blocks }: Compressed,
   tokenizer: Tokenizer,
-  notes: CompressionResult['notes'],
+  told: Pick<CompressionResult, 'notes' | 'spared' | 'restored'>,
 ): CompressionResult {
   const changed: [number, JsonObject][] = [];
   const before: number[] = [];
@@ -43,14 +43,14 @@ export function resultOf(
             },
           ],
     ),
-    spared: false,
     before,
     after,
-    notes,
+    ...told,
   };
 }
 
-function tokensOf(message: JsonObject, tokenizer: Tokenizer): number {
+/** Tokens of all that a message says. */
+export function tokensOf(message: JsonObject, tokenizer: Tokenizer): number {
   return textsOf(message).reduce((sum, text) => sum + tokenizer.count(text), 0);
 }
 

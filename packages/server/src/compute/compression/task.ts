@@ -1,4 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
+import type { CachePrice } from './cache-gate.ts';
+import type { Sent } from './conversations.ts';
 
 /** A conversation to compress. Everything in it can be sent to a thread. */
 export interface CompressionTask {
@@ -14,11 +16,10 @@ export interface CompressionTask {
   readonly query: string | null;
   /** Whose the counts are. */
   readonly account: string;
-  /** Messages before this index go out as they came, and those before `whole` uncut: so they went before. */
-  readonly plain: number;
-  readonly whole: number;
-  /** Tokens that a prompt has to lose to go out below what a provider's cache begins at; see `cacheWorth`. */
-  readonly cacheWorth: number;
+  /** What earlier calls bind this one to. */
+  readonly form: Sent;
+  /** At which price a provider's cache holds messages back; null where none does. */
+  readonly cachePrice: CachePrice | null;
   /** Messages before this index went out in an earlier call. */
   readonly sent: number;
   /** What is remembered of the blocks of this conversation, by their ids. */
@@ -49,6 +50,8 @@ export interface CompressionResult {
   readonly removed: readonly Removed[];
   /** Whether something was left as it came for the sake of the provider's cache. */
   readonly spared: boolean;
+  /** Whether something that an earlier call sent cut is whole now. */
+  readonly restored: boolean;
   /** Tokens of each message. */
   readonly before: readonly number[];
   readonly after: readonly number[];

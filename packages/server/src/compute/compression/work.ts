@@ -7,8 +7,10 @@ import {
   tokenizerFor,
 } from '@tallystick/compress';
 import type { JsonObject } from '@tallystick/core';
-import { firstWorthwhile } from './cache-minimum.ts';
-import { resultOf } from './result.ts';
+import { cacheGate, leastLeft } from './cache-gate.ts';
+import { isCutAt } from './conversations.ts';
+import { DEFAULT_SHARE } from './options.ts';
+import { resultOf, tokensOf } from './result.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 
 /** What is remembered of a block: under which options it was cut, and what was kept. */
@@ -19,6 +21,8 @@ interface BlockNote {
 
 /** More than any conversation has. */
 const NO_BUDGET = Number.MAX_SAFE_INTEGER;
+/** What is cut to less than a cache begins at is held back; cutting comes to a little less than its budget. */
+const ABOVE_MINIMUM = 64;
 /** Callers whose counts are kept, at most: the same blocks come again in the next call. */
 const MAX_TOKENIZERS = 4;
 
@@ -26,47 +30,39 @@ const tokenizers = new Map<string, Tokenizer>();
 
 /** Compresses; where it cuts, blocks that went before in the form in which they did. */
 export function work(task: CompressionTask): CompressionResult {
+  const { messages, tier, retrieve, query, form, cachePrice } = task;
   const tokenizer = tokenizerOf(task);
-  return task.tier === 'lossless' ? encode(task, tokenizer) : cut(task, tokenizer);
-}
-
-function encode(task: CompressionTask, tokenizer: Tokenizer): CompressionResult {
-  const { messages, plain } = task;
-  const result = resultOf(
-    task,
-    compress(asChat(withBreakpoint(messages, plain)), { tier: 'lossless', tokenizer }),
-    tokenizer,
-    [],
-  );
-  const from = firstWorthwhile(result.before, result.after, task.cacheWorth);
-  if (from <= plain || !result.changed.some(([index]) => index < from)) return result;
-  return { ...encode({ ...task, plain: from }, tokenizer), spared: true };
-}
-
-function cut(task: CompressionTask, tokenizer: Tokenizer): CompressionResult {
-  const { messages, tier, budget, retrieve, query, notes } = task;
-  const plain = Math.max(task.plain, sparedBefore(task, tokenizer));
-  const input = asChat(withBreakpoint(messages, plain));
-  const known = knownBlocks(task, input, tokenizer);
-  const result = compress(input, {
-    tier,
+  const before = messages.map((message) => tokensOf(message, tokenizer));
+  const gate =
+    cachePrice === null ? () => true : cacheGate(cachePrice, (index) => before[index] ?? 0, form.fitted);
+  let spared = false;
+  const known = new KnownBlocks(task);
+  const cuts = tier === 'extractive' || form.switches.length > 0;
+  const asked = budgetOf(task, before);
+  const budget = cachePrice === null ? asked : Math.max(asked, leastLeft(cachePrice) + ABOVE_MINIMUM);
+  const result = compress(asChat(withBreakpoint(messages, form.plain)), {
+    tier: cuts ? 'extractive' : 'lossless',
+    budget,
     tokenizer,
     recoverable: !retrieve,
-    remembered: known.selection,
-    ...(budget !== null && { budget }),
+    remembered: (id, message) => known.selection(id, message),
+    accept(message, saved) {
+      const accepted = gate(message, saved);
+      spared ||= !accepted;
+      return accepted;
+    },
     ...(query !== null && { query }),
   });
-  const fresh = new Map<string, Remembered>();
-  for (const one of result.selections)
-    if (!known.isWhole(one.id) && !fresh.has(one.id)) fresh.set(one.id, one);
-  const options = optionsOf(task);
-  const written = [...fresh.values()].map(({ id, selection }) => {
-    const replaces = notes.get(id) ?? null;
-    const same = readNote(replaces)?.selection.digest === selection.digest;
-    const value = JSON.stringify({ options, selection } satisfies BlockNote);
-    return { key: id, value: same && replaces !== null && known.isSent(id) ? replaces : value, replaces };
-  });
-  return resultOf({ ...task, plain }, result, tokenizer, written);
+  const notes = known.notesOf(result.selections);
+  spared ||= budget > asked && result.account.tokens_after > asked;
+  return resultOf(task, result, tokenizer, { notes, spared, restored: known.restored });
+}
+
+/** In tokens. */
+function budgetOf({ tier, budget }: CompressionTask, before: readonly number[]): number {
+  if (tier === 'lossless') return NO_BUDGET;
+  const share = budget ?? DEFAULT_SHARE;
+  return share < 1 ? Math.max(1, Math.floor(before.reduce((a, b) => a + b, 0) * share)) : share;
 }
 
 function tokenizerOf({ account, encoding }: CompressionTask): Tokenizer {
@@ -85,52 +81,54 @@ function withBreakpoint(messages: readonly JsonObject[], plain: number): readonl
   return last === undefined ? messages : messages.with(plain - 1, { ...last, cache_control: true });
 }
 
-interface KnownBlocks {
-  readonly selection: (id: string) => Selection | undefined;
-  readonly isWhole: (id: string) => boolean;
-  readonly isSent: (id: string) => boolean;
-}
-
-/** Before which message everything went out as it came for the sake of the provider's cache, while nothing was cut. */
-function sparedBefore(task: CompressionTask, tokenizer: Tokenizer): number {
-  const uncut = Math.min(task.whole, task.sent);
-  if (uncut === 0 || task.cacheWorth === 0) return 0;
-  const messages = asChat(withBreakpoint(task.messages, task.plain)).slice(0, uncut);
-  const { before, after } = resultOf(
-    { ...task, messages: task.messages.slice(0, uncut) },
-    compress(messages, { tier: 'lossless', tokenizer }),
-    tokenizer,
-    [],
-  );
-  return firstWorthwhile(before, after, task.cacheWorth);
-}
-
 /** What binds the blocks of this call: those that went before keep their form, others may be cut anew. */
-function knownBlocks(
-  task: CompressionTask,
-  input: readonly ChatMessage[],
-  tokenizer: Tokenizer,
-): KnownBlocks {
-  const until = (end: number): Map<string, Selection> =>
-    end === 0
-      ? new Map()
-      : new Map(
-          compress(input.slice(0, end), { tier: 'extractive', budget: NO_BUDGET, tokenizer }).selections.map(
-            ({ id, selection }) => [id, selection],
-          ),
-        );
-  const whole = until(Math.min(task.whole, task.sent));
-  const sent = task.whole >= task.sent ? whole : until(task.sent);
-  const options = optionsOf(task);
-  return {
-    selection(id) {
-      const note = readNote(task.notes.get(id) ?? null);
-      const binds = task.binding || sent.has(id) || note?.options === options;
-      return whole.get(id) ?? (binds ? note?.selection : undefined);
-    },
-    isWhole: (id) => whole.has(id),
-    isSent: (id) => sent.has(id),
-  };
+class KnownBlocks {
+  readonly #task: CompressionTask;
+  readonly #options: string;
+  /** Where each block first stands: that decides, since equal blocks get equal bytes. */
+  readonly #first = new Map<string, number>();
+  /** Whether a block that may be given back no longer was cut. */
+  restored = false;
+
+  constructor(task: CompressionTask) {
+    this.#task = task;
+    this.#options = optionsOf(task);
+  }
+
+  /** As `compress` asks for it, in order. */
+  selection(id: string, message: number): Selection | 'whole' | undefined {
+    if (!this.#first.has(id)) this.#first.set(id, message);
+    if (this.#isWhole(id)) return 'whole';
+    const note = this.#noteOf(id);
+    const sent = this.#isSent(id);
+    if (sent && note?.selection.recoverable === false && !this.#task.retrieve) this.restored = true;
+    return this.#task.binding || sent || note?.options === this.#options ? note?.selection : undefined;
+  }
+
+  /** What is to be remembered of this call. */
+  notesOf(selections: readonly Remembered[]): CompressionResult['notes'] {
+    const cuttable = new Map<string, Selection>();
+    for (const { id, selection } of selections)
+      if (!this.#isWhole(id) && !cuttable.has(id)) cuttable.set(id, selection);
+    return [...cuttable].map(([id, selection]) => {
+      const replaces = this.#task.notes.get(id) ?? null;
+      const same = this.#noteOf(id)?.selection.digest === selection.digest;
+      const value = JSON.stringify({ options: this.#options, selection } satisfies BlockNote);
+      return { key: id, value: same && replaces !== null && this.#isSent(id) ? replaces : value, replaces };
+    });
+  }
+
+  #isWhole(id: string): boolean {
+    return !isCutAt(this.#task.form.switches, this.#first.get(id) ?? 0);
+  }
+
+  #isSent(id: string): boolean {
+    return (this.#first.get(id) ?? 0) < this.#task.sent;
+  }
+
+  #noteOf(id: string): BlockNote | null {
+    return readNote(this.#task.notes.get(id) ?? null);
+  }
 }
 
 function readNote(value: string | null): BlockNote | null {

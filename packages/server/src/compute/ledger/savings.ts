@@ -1,5 +1,6 @@
 import type { Dust } from '../../store/ledger-store.ts';
-import { CACHE_MINIMUM, CACHE_STEP } from '../compression/cache-minimum.ts';
+import { CACHE_MINIMUM, CACHE_STEP, CERTAIN } from '../compression/cache-gate.ts';
+import { cachesInSteps } from '../compression/cache-price.ts';
 import type { Layout } from '../pipeline/compressor.ts';
 import type { Usage } from '../types.ts';
 import type { TokenPrices } from './pricing.ts';
@@ -18,13 +19,20 @@ export interface Saving {
  * counts lie is known to a message: one that may lie on either side has the lesser price, in the payer's favour.
  *
  * Since the bytes before the newest messages are those of the calls before, a cache that holds them is hit as it would
- * have been. Not so where it begins at a size that only the longer prompt has, or is read in steps, or where the
- * caller took a tier back: what that may have cost is `lostCache`.
+ * have been. Not so where it begins at a size that only the longer prompt has, or is read in steps, or where something
+ * that was cut had to be given back: what that may have cost is `lostCache`. So cost, gross and lost together are never
+ * more than the call would have cost uncompressed.
+ * @param exact whether tokens were counted as the provider does; else fewer are taken for certain
  */
-export function savingOf(price: TokenPrices, usage: Usage, layout: Layout): Saving {
-  const at = positionsOf(usage, layout);
+export function savingOf(price: TokenPrices, usage: Usage, layout: Layout, exact: boolean): Saving {
+  const certain = exact ? 1 : CERTAIN;
+  const cache = cachesInSteps(price)
+    ? { step: CACHE_STEP, minimum: CACHE_MINIMUM, certain }
+    : { step: 1, minimum: 0, certain };
+  const known = { ...layout, sent: isAgain(usage, cache) ? layout.before.length : layout.sent };
+  const at = positionsOf(usage, known, cache);
   const zones = zonesOf(price, usage);
-  const worth = worthOf(usage, layout);
+  const worth = Math.min(cache.certain, worthOf(usage, layout));
   const unread = usage.cacheWriteTokens === undefined ? price.inputPerMTok : price.cacheWritePerMTok;
   let gross = 0n;
   for (const [index, before] of layout.before.entries()) {
@@ -34,8 +42,21 @@ export function savingOf(price: TokenPrices, usage: Usage, layout: Layout): Savi
     gross += BigInt(Math.floor((before - after) * worth)) * cheapest(zones, start, end);
   }
   const dearer = unread - price.cacheReadPerMTok;
-  const lostCacheTokens = gross > 0n && dearer > 0n ? lostTokens(usage, layout) : 0;
+  const lostCacheTokens = gross > 0n && dearer > 0n ? lostTokens(usage, known, { ...cache, at }) : 0;
   return { gross, lostCache: BigInt(lostCacheTokens) * dearer, lostCacheTokens };
+}
+
+/** How a provider keeps prompts: from so many tokens on, read in such steps. */
+interface Cache {
+  readonly step: number;
+  readonly minimum: number;
+  /** Of the tokens that are counted here, the share that the provider counts at least; 1 where both count the same. */
+  readonly certain: number;
+}
+
+/** Whether the same prompt may have gone out before: the cache holds all of it, or it is too short for one. */
+function isAgain({ promptTokens, cachedTokens }: Usage, { step, minimum }: Cache): boolean {
+  return cachedTokens === 0 ? promptTokens < minimum : promptTokens - cachedTokens < step;
 }
 
 /** Below this share of what is counted here a provider's count says nothing of how it counts. */
@@ -54,17 +75,18 @@ interface Span {
 }
 
 /** Where each message is: what the provider counts beside the texts, such as tools, may stand before or between. */
-function positionsOf({ promptTokens }: Usage, { after, sent }: Layout): Span[] {
+function positionsOf({ promptTokens }: Usage, { after, sent }: Layout, { step, certain }: Cache): Span[] {
   const { scale, beside } = fitTo(promptTokens, after);
   let passed = 0;
   return after.map((tokens, index) => {
     const start = passed * scale;
     passed += tokens;
-    const end = passed * scale + beside;
+    // Where tokens are not known, how far it reaches is not either.
+    const end = certain < 1 ? Number.POSITIVE_INFINITY : Math.ceil(passed * scale + beside);
     // What is new stands behind all that went before, and behind the tools. What went before may stand in a step of
     // the cache that the longer prompt fills and this one does not.
-    const early = Math.max(0, start - CACHE_STEP);
-    return { start: index < sent ? early : Math.floor(start + beside), end: Math.ceil(end) };
+    const early = Math.max(0, start - step);
+    return { start: index < sent ? early : Math.floor(start + beside), end };
   });
 }
 
@@ -93,14 +115,34 @@ function cheapest(zones: readonly Zone[], start: number, end: number): bigint {
   return touched.reduce((least, { price }) => (price < least ? price : least), touched[0]?.price ?? 0n);
 }
 
-function lostTokens({ promptTokens, cachedTokens }: Usage, { before, after, sent, changed }: Layout): number {
+function lostTokens(
+  { promptTokens, cachedTokens }: Usage,
+  { before, after, sent, changed }: Layout,
+  { step, minimum, certain, at }: Cache & { readonly at: readonly Span[] },
+): number {
   const { scale, beside } = fitTo(promptTokens, after);
-  const held = Math.floor(sum(after.slice(0, sent)) * scale);
-  const uncompressed = Math.ceil(sum(before.slice(0, sent)) * scale + beside);
-  if (sum(before.slice(0, sent)) === sum(after.slice(0, sent)) && !changed) return 0;
-  if (changed) return Math.max(0, uncompressed - cachedTokens);
-  if (cachedTokens === 0) return held < CACHE_MINIMUM && uncompressed >= CACHE_MINIMUM ? uncompressed : 0;
-  return Math.min(CACHE_STEP - 1, Math.max(0, held - cachedTokens));
+  const cameWith = (messages: number): number => Math.ceil(sum(before.slice(0, messages)) * scale + beside);
+  if (changed) return Math.max(0, cameWith(sent) - cachedTokens);
+  if (sum(before.slice(0, sent)) === sum(after.slice(0, sent))) return 0;
+  if (cachedTokens === 0) {
+    // The longest beginning that may have been too short for the cache only because it was compressed.
+    const short = totals(after.slice(0, sent)).filter((tokens) => tokens * scale * certain < minimum).length;
+    const same = sum(before.slice(0, short)) === sum(after.slice(0, short));
+    const came = Math.ceil(cameWith(short) / certain);
+    return same || came < minimum ? 0 : came;
+  }
+  // What the cache holds ended less than a step behind what was read of it: there an earlier prompt ends, if any.
+  const near = at.slice(0, sent).findLast(({ end }) => end >= cachedTokens && end < cachedTokens + 2 * step);
+  return Math.min(step - 1, near === undefined ? step : near.end - cachedTokens);
+}
+
+/** The sums up to and with each number. */
+function totals(numbers: readonly number[]): number[] {
+  let total = 0;
+  return numbers.map((one) => {
+    total += one;
+    return total;
+  });
 }
 
 function sum(numbers: readonly number[]): number {

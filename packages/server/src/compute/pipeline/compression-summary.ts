@@ -1,8 +1,10 @@
 import type { JsonObject } from '@tallystick/core';
 import type { CompressionIncrement } from '../../store/ledger-store.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+import { countsAs } from '../compression/cache-price.ts';
 import type { RequestTier } from '../compression/options.ts';
 import { formatUsdc } from '../ledger/money.ts';
-import type { Bill, TokenPrices } from '../ledger/pricing.ts';
+import type { Bill } from '../ledger/pricing.ts';
 import { type Saving, savingOf } from '../ledger/savings.ts';
 import type { Usage } from '../types.ts';
 import type { Compression } from './compressor.ts';
@@ -18,8 +20,13 @@ export interface CompressionSummary {
 export const NOTHING_SAVED: Saving = { gross: 0n, lostCache: 0n, lostCacheTokens: 0 };
 
 /** @param first the usage of the call that sent the prompt */
-export function savingIn({ compression }: CompressionSummary, price: TokenPrices, first: Usage): Saving {
-  return compression === null ? NOTHING_SAVED : savingOf(price, first, compression.layout);
+export function savingIn(
+  { compression }: CompressionSummary,
+  { price, tokenizer }: Pick<Model, 'price' | 'tokenizer'>,
+  first: Usage,
+): Saving {
+  if (compression === null) return NOTHING_SAVED;
+  return savingOf(price, first, compression.layout, countsAs(tokenizer, compression.tokenizer));
 }
 
 /** What `svc.compression` says. Where nothing was looked at, the provider's count stands for both. */

@@ -70,10 +70,11 @@ export async function estimateChat(
 /** Of the prompt alone, with nothing of it in the provider's cache. */
 function billOf(
   summary: CompressionSummary,
-  { price }: Model,
+  model: Model,
   usage: Usage,
   { member, percent }: { member: string | null; percent: number },
 ): Bill {
-  const { gross } = savingIn(summary, price, usage);
-  return priceCall({ price, usage, gross, lost: 0n, sharePercent: percent, member, dust: 0n });
+  const { price } = model;
+  const { gross, lostCache: lost } = savingIn(summary, model, usage);
+  return priceCall({ price, usage, gross, lost, sharePercent: percent, member, dust: 0n });
 }

@@ -127,7 +127,7 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
   const { payer, amount, dust } = reservation;
   const usage = totalOf(rounds);
   const { price } = model;
-  const saved = compression === null ? NOTHING_SAVED : savingIn(compression, price, rounds[0]);
+  const saved = compression === null ? NOTHING_SAVED : savingIn(compression, model, rounds[0]);
   const sharePercent = SPREAD_PERCENT[tier];
   const bill = capBill(
     priceCall({
