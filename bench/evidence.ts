@@ -1,134 +1,142 @@
-import { randomBytes } from 'node:crypto';
-import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { request } from 'node:http';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { anchoredHash, emitReceipt, fromHex, receiptId, sha256, utf8, verifyBundle } from '@tallystick/core';
-import { createApp } from '../packages/server/src/app.ts';
-import { readConfig } from '../packages/server/src/config.ts';
-import { withApiKeySecret } from '../packages/server/src/issuers/keyring.ts';
-import { listen } from '../packages/server/src/listen.ts';
-import { openServices, type Services } from '../packages/server/src/services.ts';
-import { createTenant, createTenantKey } from '../packages/server/src/tenants/manage.ts';
+import { type InPage, verifyInPage } from './evidence-page.ts';
+import { type Downloaded, EvidenceRoom, TALLY } from './evidence-room.ts';
+import type { Loaded } from './load.ts';
+import type { Report } from './main.ts';
+import { memory, pinned, readyUrl, SERVE, stop } from './processes.ts';
+
+const DEFAULT_RECEIPTS = 100_000;
+/** So that all that was emitted is soon anchored. */
+const PERIOD_SECONDS = '5';
 
 /**
- * Streams the evidence bundle of so many receipts (100,000) to disk and verifies it, and says how long that took and how
- * much memory the process held: `node bench/evidence.ts [receipts]`. Service and client are one process, so that its
- * memory is more than that of either.
+ * A tenant's receipts, emitted, anchored, exported as a bundle and verified offline: by the command line, and in Chromium
+ * by the page in the bundle. Whatever is not as it has to be ends the run.
  */
-const COUNT = Number(process.argv[2] ?? 100_000);
-const BATCH = 500;
-const MB = 1_048_576;
-
-const folder = mkdtempSync(join(tmpdir(), 'tally-evidence-'));
-const archive = join(folder, 'bundle.zip');
-try {
-  const config = readConfig({ TALLY_DATA_DIR: folder, TALLY_LOG_LEVEL: 'silent', TALLY_DEVNET: 'off' });
-  const services = await openServices(config);
-  const { id, key } = await newTenant(services);
-  await timed('receipts made and stored', () => fill(services, id));
-  const open = async () => ({ fetch: createApp(services).fetch, close: async () => {} });
-  const { address, close } = await listen({ host: '127.0.0.1', port: 0, open });
-  await timed('bundle streamed to disk', () =>
-    download(`http://127.0.0.1:${address.port}/tenants/${id}/evidence`, key),
-  );
-  await close();
-  await services.close();
-  const verdict = await timed('bundle verified', verifyArchive);
-  const { receipts, files } = verdict;
-  process.stdout.write(
-    `${receipts} receipts, ${files} files, ${Math.round(statSync(archive).size / MB)} MiB\n`,
-  );
-} finally {
-  rmSync(folder, { recursive: true });
-}
-
-async function newTenant({ store, issuer }: Services): Promise<{ id: string; key: string }> {
-  const now = Date.now();
-  const tenant = await createTenant(store, { label: null, now });
-  const { apiKeySecret } = withApiKeySecret(issuer.keyring);
-  const { key } = await createTenantKey(store, apiKeySecret, { tenant, label: null, now });
-  return { id: tenant, key };
-}
-
-/** Receipts of the last days, in the log and in the store. */
-async function fill({ store, log, issuer }: Services, tenant: string): Promise<void> {
-  const start = Date.now() - 1000;
-  for (let done = 0; done < COUNT; done += BATCH) {
-    const rows = await Promise.all(
-      Array.from({ length: Math.min(BATCH, COUNT - done) }, async () => {
-        const issuedAt = Math.floor(start / 1000);
-        const id = receiptId('standard', issuedAt, randomBytes(6).toString('hex'));
-        const body = await emitReceipt(
-          'standard',
-          {
-            agentDid: 'did:svc:anonymous',
-            agentProved: false,
-            subject: { sha256: sha256(utf8(id)), contentType: 'text/plain', ok: true },
-            verifyUri: 'https://receipts.example/verify',
-            purpose: 'bench',
-            settlement: { rail: 'x402', chain_id: 8453, asset: 'USDC', status: 'none', tx: null },
-            seal: null,
-            reputationTier: 'unregistered',
-            sealedEvidenceRef: null,
-            auditorVerifier: false,
-          },
-          { receiptId: id, issuedAt: start, issuerDid: issuer.did, issuerVerified: true },
-          issuer.signer('receipt'),
-        );
-        const expiresAt = issuedAt + 365 * 86_400;
-        return { id, profile: 'standard' as const, tenant, body, issuedAt, expiresAt };
-      }),
-    );
-    await log.accept(
-      rows.map(({ body }) => fromHex(anchoredHash(JSON.parse(body)), 32)),
-      null,
-    );
-    await Promise.all(rows.map((row) => store.putReceipt(row)));
-  }
-}
-
-async function download(url: string, key: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const asked = request(url, { headers: { authorization: `Bearer ${key}` } }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`Answered ${response.statusCode}.`));
-      pipeline(response, createWriteStream(archive)).then(resolve, reject);
-    });
-    asked.on('error', reject).end();
-  });
-}
-
-async function verifyArchive() {
-  const file = await open(archive);
+export async function evidence({ receipts = DEFAULT_RECEIPTS }: { receipts?: number }): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), 'tally-bench-'));
+  const bundle = join(folder, 'bundle.zip');
   try {
-    const read = async (from: number, to: number): Promise<Uint8Array> => {
-      const bytes = new Uint8Array(to - from);
-      await file.read(bytes, 0, bytes.length, from);
-      return bytes;
-    };
-    return await verifyBundle({ size: statSync(archive).size, read }, { now: Date.now() });
+    const exported = await exportBundle(folder, bundle, receipts);
+    say('verifying by the command line …');
+    const byCli = await verifyByCli(bundle);
+    say('verifying in Chromium …');
+    const inPage = await verifyInPage(bundle, folder);
+    for (const found of [byCli.receipts, inPage.receipts]) {
+      if (found !== receipts) throw new Error(`Of ${receipts} receipts the bundle holds ${found}.`);
+    }
+    return report(receipts, exported, byCli, inPage);
   } finally {
-    await file.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Says how long some work took, and the most memory that the process held during it. */
-async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
-  const before = process.memoryUsage().rss;
-  let most = before;
-  const looking = setInterval(() => {
-    most = Math.max(most, process.memoryUsage().rss);
-  }, 20);
-  const started = performance.now();
+const say = (what: string): boolean => process.stderr.write(`${what}\n`);
+
+interface Exported {
+  readonly emitted: Loaded;
+  readonly whole: Downloaded;
+  readonly rest: Downloaded;
+  /** Of the server, in MB: before the export, and the most in it and in each half of its time. */
+  readonly before: number;
+  readonly halves: readonly [number, number];
+}
+
+async function exportBundle(folder: string, bundle: string, receipts: number): Promise<Exported> {
+  const server = pinned(SERVE, {
+    PORT: '0',
+    TALLY_DATA_DIR: folder,
+    TALLY_LOG_LEVEL: 'error',
+    TALLY_ANCHOR_PERIOD_SECONDS: PERIOD_SECONDS,
+  });
   try {
-    return await work();
+    const room = new EvidenceRoom(await readyUrl(server), folder);
+    say(`emitting ${receipts} receipts …`);
+    const emitted = await room.fill(receipts);
+    say('exporting …');
+    const { result: whole, seen } = await watched(server, () => room.download(bundle));
+    const from = Math.floor(whole.bytes / 2);
+    const rest = await room.download(null, { etag: whole.etag, from });
+    if (rest.sha256 !== (await digestFrom(bundle, from))) throw new Error('The rest is of another bundle.');
+    const middle = Math.ceil(seen.length / 2);
+    const halves = [Math.max(...seen.slice(0, middle)), Math.max(...seen.slice(middle))] as const;
+    return { emitted, whole, rest, before: seen[0] ?? Number.NaN, halves };
+  } finally {
+    await stop(server);
+  }
+}
+
+async function digestFrom(path: string, start: number): Promise<string> {
+  const digest = createHash('sha256');
+  await pipeline(createReadStream(path, { start }), digest);
+  return digest.digest('hex');
+}
+
+interface ByCli {
+  readonly seconds: number;
+  readonly receipts: number;
+  /** MB, at most. */
+  readonly most: number;
+}
+
+async function verifyByCli(bundle: string): Promise<ByCli> {
+  const began = performance.now();
+  const args = [TALLY, 'evidence', 'verify', bundle, '--json'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const { result, seen } = await watched(child, () => text(child.stdout));
+  const { intact, receipts } = JSON.parse(result) as { intact: boolean; receipts: number };
+  if (!intact) throw new Error(result);
+  return { seconds: (performance.now() - began) / 1000, receipts, most: Math.max(...seen) };
+}
+
+/** Does some work, and looks meanwhile at how much memory (MB) a process holds. */
+async function watched<T>(
+  child: ChildProcess,
+  work: () => Promise<T>,
+): Promise<{ result: T; seen: readonly number[] }> {
+  const seen = [memory(child, 'VmRSS')];
+  const looking = setInterval(() => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const now = memory(child, 'VmRSS');
+    // A process that has ended and was not waited for yet has none.
+    if (Number.isFinite(now)) seen.push(now);
+  }, 50);
+  try {
+    return { result: await work(), seen };
   } finally {
     clearInterval(looking);
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    process.stdout.write(
-      `${what}: ${seconds} s, memory ${Math.round(before / MB)} MiB before, ${Math.round(most / MB)} MiB at most\n`,
-    );
   }
+}
+
+function report(receipts: number, exported: Exported, byCli: ByCli, inPage: InPage): Report {
+  const { emitted, whole, rest, before, halves } = exported;
+  const rows = [
+    ['emitted over HTTP', emitted.rate, 'receipts/s'],
+    ['the bundle', whole.bytes / 1e6, 'MB'],
+    ['export: first byte', whole.firstByte, 's'],
+    ['export: whole', whole.whole, 's'],
+    ['export: its second half again, by Range', rest.whole, 's'],
+    ['server memory before', before, 'MB'],
+    ['server memory, most in the first half', halves[0], 'MB'],
+    ['server memory, most in the second half', halves[1], 'MB'],
+    ['tally evidence verify', byCli.seconds, 's'],
+    ['tally memory, most', byCli.most, 'MB'],
+    ['enclosed page in Chromium', inPage.seconds, 's'],
+    ['page heap, most', inPage.heap, 'MB'],
+    ['tab memory before', inPage.before, 'MB'],
+    ['tab memory, most', inPage.most, 'MB'],
+    ['page, longest time between frames', inPage.longestFrame, 'ms'],
+  ] as const;
+  return {
+    title: `An evidence bundle of ${receipts.toLocaleString('en')} anchored receipts`,
+    method:
+      'Emitted with 64 connections and anchored first; the server on core 0, the rest where the system puts it.',
+    rows: rows.map(([name, value, unit]) => ({ name, value, unit })),
+  };
 }

@@ -2,16 +2,23 @@ import { parseArgs } from 'node:util';
 import { anchor } from './anchor.ts';
 import { compression } from './compress.ts';
 import { compressionQuality } from './compression-quality.ts';
+import { evidence } from './evidence.ts';
 import { gateway } from './gateway.ts';
 import { machine } from './machine.ts';
 import { metering } from './metering.ts';
 import { receipts } from './receipts.ts';
 import { routing } from './routing.ts';
 
-const suites: Readonly<Record<string, () => Promise<Report>>> = {
+/** How much to measure, where that is not the suite's own affair. */
+interface Amounts {
+  readonly receipts?: number;
+}
+
+const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = {
   anchor,
   compress: compression,
   'compression-quality': compressionQuality,
+  evidence,
   gateway,
   metering,
   receipts,
@@ -39,6 +46,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
+    receipts: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -47,12 +55,12 @@ const suite = name === undefined ? undefined : suites[name];
 
 if (suite === undefined || values.help) {
   process.stderr.write(
-    `Usage: npm run bench -- <suite> [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
+    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
   );
   process.exit(values.help ? 0 : 2);
 }
 
-const report = await suite();
+const report = await suite(values.receipts === undefined ? {} : { receipts: Number(values.receipts) });
 const result = { suite: name, machine: machine(), ...report };
 if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 else print(result);

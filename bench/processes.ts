@@ -74,7 +74,7 @@ function ended(child: ChildProcess): Promise<void> {
 }
 
 /** The memory of a process in MB (10^6 bytes): what is resident now, or the most that ever was. */
-export function memory({ pid }: ChildProcess, what: 'VmRSS' | 'VmHWM'): number {
+export function memory({ pid }: { readonly pid?: number | undefined }, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
 }

@@ -33,7 +33,12 @@ export {
 } from './evidence/document.ts';
 export { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './evidence/fault.ts';
 export { EVIDENCE_PATHS, meteringDigest, partPaths } from './evidence/parts.ts';
-export { type BundleOptions, type BundleVerdict, verifyBundle } from './evidence/verify-bundle.ts';
+export {
+  type BundleOptions,
+  type BundleProgress,
+  type BundleVerdict,
+  verifyBundle,
+} from './evidence/verify-bundle.ts';
 export { layoutZip, localHeader, type ZipLayout, type ZipPlace } from './evidence/zip-layout.ts';
 export { type ByteSource } from './evidence/zip-reader.ts';
 export { hkdfSha256, hmacSha256, type Sha256, sha256, sha256Hex } from './hash.ts';

@@ -1,10 +1,9 @@
 import { byId, on } from './dom.ts';
+import { unlinkFromDisk } from './from-disk.ts';
 
-/** A copy as it was before anything was shown in it; on disk there is no site around it to link to. */
+/** A copy as it was before anything was shown in it. */
 export function enableSaving(): void {
-  if (!location.protocol.startsWith('http')) {
-    byId('pages').hidden = true;
-    document.querySelector('.brand')?.removeAttribute('href');
+  if (unlinkFromDisk()) {
     byId('save').hidden = true;
     return;
   }

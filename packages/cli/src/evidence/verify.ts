@@ -1,5 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { type BundleVerdict, type ByteSource, EvidenceFault, verifyBundle } from '@tallystick/core';
+import {
+  type BundleProgress,
+  type BundleVerdict,
+  type ByteSource,
+  EvidenceFault,
+  verifyBundle,
+} from '@tallystick/core';
 import { unreadable } from '../files.ts';
 import { nodeSha256 } from '../meter/sha256.ts';
 import { EXIT, type Exit, paint, print, printJson, remark } from '../output.ts';
@@ -29,7 +35,7 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
         roots,
         bundles: sources.map(({ bundle }) => bundle),
         sha256: nodeSha256,
-        progress: (bytes, of) => progress.draw(() => `${bar(bytes / of, WIDTH)} ${share(bytes, of)}`),
+        progress: (done) => progress.draw(() => progressText(done)),
       }),
     );
     progress.end();
@@ -41,7 +47,10 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
   }
 }
 
-const share = (bytes: number, of: number): string => `${Math.floor((100 * bytes) / of)} %`;
+function progressText({ bytes, of, receipts }: BundleProgress): string {
+  const share = `${bar(bytes / of, WIDTH)} ${Math.floor((100 * bytes) / of)} %`;
+  return `${share}  ${receipts.toLocaleString('en')} receipts`;
+}
 
 /** A file of any size, read where it is asked for. @throws UsageError when it can't be read */
 async function withFile<T>(path: string, work: (source: ByteSource) => Promise<T>): Promise<T> {

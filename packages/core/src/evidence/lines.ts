@@ -14,6 +14,18 @@ export function* linesOf(bytes: Uint8Array): Generator<Uint8Array, void, undefin
   }
 }
 
+/** So many at a time, in their order; the last group may be smaller. */
+export function* groupsOf<T>(items: Iterable<T>, size: number): Generator<readonly T[], void, undefined> {
+  let group: T[] = [];
+  for (const item of items) {
+    group.push(item);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
 /** The object that bytes of a file are. @throws EvidenceFault with the reason given */
 export function readObject(bytes: Uint8Array, path: string, reason: EvidenceReason): JsonObject {
   try {

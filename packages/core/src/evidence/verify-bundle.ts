@@ -33,8 +33,16 @@ export interface BundleOptions {
   readonly bundles?: readonly TrustBundle[] | undefined;
   readonly sha256?: Sha256 | undefined;
   readonly engine?: Ed25519Engine | undefined;
-  /** Is told how many of the bundle's bytes were looked at. */
-  readonly progress?: ((bytes: number, of: number) => unknown) | undefined;
+  /** Is told how far it is. What it answers is waited for, so that a page can draw; what it throws ends the work. */
+  readonly progress?: ((done: BundleProgress) => unknown) | undefined;
+}
+
+export interface BundleProgress {
+  /** Of the bundle's bytes, how many were read. */
+  readonly bytes: number;
+  readonly of: number;
+  /** Verified so far. */
+  readonly receipts: number;
 }
 
 /** What a bundle turned out to hold. A bundle that is refused throws instead. */
@@ -103,7 +111,10 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
 class FileReader {
   readonly #source: ByteSource;
   readonly #options: BundleOptions;
+  /** Hex SHA-256. */
   readonly digest: (bytes: Uint8Array) => string;
+  #done = 0;
+  #receipts = 0;
 
   constructor(source: ByteSource, options: BundleOptions) {
     this.#source = source;
@@ -128,9 +139,16 @@ class FileReader {
     }
     const end = place.start + place.size;
     const bytes = await this.#source.read(place.start, end);
-    this.#options.progress?.(end, this.#source.size);
+    this.#done = end;
+    await this.report(this.#receipts);
     if (crc32(bytes) === place.crc32) return bytes;
     throw new EvidenceFault('file_crc', `${path} is not what its checksum in the archive says.`, path);
+  }
+
+  /** Tells how far the verification is. */
+  async report(receipts: number): Promise<void> {
+    this.#receipts = receipts;
+    await this.#options.progress?.({ bytes: this.#done, of: this.#source.size, receipts });
   }
 }
 
@@ -218,7 +236,9 @@ async function checkContents(
   places: readonly ZipPlace[],
   { manifest, trust, judge, options }: Contents,
 ): Promise<PartCounts> {
-  const receipts = new ReceiptsCheck(manifest, { trust, now: options.now, engine: options.engine });
+  const { now, engine } = options;
+  const report = (receipts: number): Promise<void> => files.report(receipts);
+  const receipts = new ReceiptsCheck(manifest, { trust, now, engine, digest: files.digest, report });
   for (const [index, file] of manifest.files.entries()) {
     const bytes = await files.read(places[index + 1], file.path);
     if (files.digest(bytes) !== file.sha256) {

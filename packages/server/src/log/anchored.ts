@@ -11,15 +11,10 @@ import {
   verifyInclusion,
 } from '@tallystick/core';
 import { nodeSha256 } from '../crypto/node-sha256.ts';
-import type { Leaf, LogStore, Posting, PostingPlace, TreeHead } from '../store/log-store.ts';
+import type { Leaf, LogStore, TreeHead } from '../store/log-store.ts';
 import type { AnchorResult } from './anchor-log.ts';
+import { asFinal, type FinalPosting, FinalPostings } from './final-postings.ts';
 import type { TreeReader } from './tree-reader.ts';
-
-/** A posting whose place on the chain is final. */
-interface Anchored extends Posting {
-  readonly place: PostingPlace;
-  readonly finalizedAt: number;
-}
 
 /** Proofs made in one turn of the event loop. */
 const TURN_PROOFS = 64;
@@ -29,6 +24,7 @@ export class Results {
   readonly #store: LogStore;
   readonly #tree: TreeReader;
   readonly #network: string;
+  readonly #postings: FinalPostings;
   /** The leaves under final roots, as far as was seen: it only grows. */
   #anchoredSize: number | undefined;
 
@@ -36,13 +32,14 @@ export class Results {
     this.#store = store;
     this.#tree = tree;
     this.#network = network;
+    this.#postings = new FinalPostings(store);
   }
 
   /** The size of the newest tree whose root is final. */
   async anchoredSize(): Promise<number> {
     this.#anchoredSize ??= await this.#newestFinal();
     for (;;) {
-      const next = asAnchored(await this.#store.postingOf(this.#anchoredSize));
+      const next = asFinal(await this.#store.postingOf(this.#anchoredSize));
       if (next === null) return this.#anchoredSize;
       this.#anchoredSize = next.size;
     }
@@ -50,8 +47,8 @@ export class Results {
 
   /** @param now Unix milliseconds */
   async of(leaf: Leaf, now: number): Promise<AnchorResult> {
-    const posting = asAnchored(await this.#store.postingOf(leaf.index));
-    return posting === null ? pending(leaf, now) : this.#anchored(leaf, posting);
+    const found = await this.#postings.of(leaf.index);
+    return found === null ? pending(leaf, now) : this.#anchored(leaf, found.posting, found.note);
   }
 
   /** In the order of the leaves. Most are new, and need no look at the chain. @param now Unix milliseconds */
@@ -74,18 +71,14 @@ export class Results {
   async #newestFinal(): Promise<number> {
     let size = 0;
     for await (const posting of this.#store.listPostings()) {
-      const final = asAnchored(posting);
+      const final = asFinal(posting);
       if (final === null) break;
       size = final.size;
     }
     return size;
   }
 
-  async #anchored(leaf: Leaf, posting: Anchored): Promise<AnchoredResult> {
-    const checkpoint = await this.#store.getCheckpoint(posting.size);
-    if (checkpoint === null) {
-      throw new TallyError('log_corrupted', `The posted checkpoint of ${posting.size} leaves is not there.`);
-    }
+  async #anchored(leaf: Leaf, posting: FinalPosting, checkpoint: string): Promise<AnchoredResult> {
     const path = await provenPath(this.#tree, leaf, posting);
     const { blockHeight, txHash } = posting.place;
     return {
@@ -98,7 +91,7 @@ export class Results {
       verified_at: formatTimestamp(posting.finalizedAt * 1000),
       leaf_index: leaf.index,
       tree_size: posting.size,
-      checkpoint: checkpoint.note,
+      checkpoint,
     };
   }
 }
@@ -126,12 +119,6 @@ function pending(leaf: Leaf, now: number): AnchorResult {
     batch_id: batchId(leaf.batchAt),
     eta_seconds: Math.max(0, Math.ceil(leaf.batchAt - now / 1000)),
   };
-}
-
-function asAnchored(posting: Posting | null): Anchored | null {
-  if (posting?.state !== 'finalized') return null;
-  const { place, finalizedAt } = posting;
-  return place === null || finalizedAt === null ? null : { ...posting, place, finalizedAt };
 }
 
 const sha256Text = (hash: Uint8Array): string => `sha256:${toHex(hash)}`;

@@ -11,7 +11,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '@tallystick/core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { hashOf, newLog, newLogStore } from '../../test/log-fixture.ts';
 import type { Chain } from '../chain/chain.ts';
 import { nodeEngine } from '../crypto/node-ed25519.ts';
@@ -109,6 +109,21 @@ test('a hash is pending until its root is final, then anchored under the first f
   const again = await anchor.accept([hashOf(1), hashOf(9)], null);
   expect(again).toMatchObject({ results: [result, { batch_id: batchId(1_700_000_070) }] });
   expect((await store.getLeaf(3))?.hash).toEqual(hashOf(9));
+});
+
+test('leaves are answered under their own posting in any order, each looked up once for those that follow', async () => {
+  const { store, anchor, leader, post } = await manualLog();
+  for (const [sequence, leaves] of [[0, 1, 2].map(hashOf), [3, 4].map(hashOf)].entries()) {
+    await anchor.accept(leaves, null);
+    await leader.integrate();
+    await (await post(sequence + 1))(1_700_000_063);
+  }
+  const lookedUp = vi.spyOn(store, 'postingOf');
+  for (const index of [4, 3, 4, 0, 2, 1, 3, 0]) {
+    const result = await anchor.resolve(await anchor.leaf(index));
+    expect(result).toMatchObject({ leaf_index: index, tree_size: index < 3 ? 3 : 5 });
+  }
+  expect(lookedUp.mock.calls).toEqual([[4], [3], [0]]);
 });
 
 test('proofs are of the newest checkpoint, and of none before there is one', async () => {

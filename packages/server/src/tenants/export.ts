@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import {
   canonicalize,
   copyJson,
-  crc32,
   EVIDENCE_PATHS,
   type EvidenceFile,
   type EvidenceManifest,

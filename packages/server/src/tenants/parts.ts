@@ -2,13 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import {
   anchoredHash,
   canonicalize,
-  copyJson,
   fromHex,
   type JsonObject,
+  type JsonValue,
   meteringDigest,
-  parseJson,
   TallyError,
-  utf8,
 } from '@tallystick/core';
 import type { AnchorLog, AnchorResult } from '../log/anchor-log.ts';
 import type { Store } from '../store/store.ts';
@@ -49,15 +47,16 @@ export async function readPart(view: RoomView, after: RoomPlace | null): Promise
   const receipts = await readReceipts(view, after);
   const [first, last] = [receipts.at(0), receipts.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const anchors: string[] = [];
+  const anchors: Uint8Array[] = [];
   const metering: string[] = [];
   let anchored = 0;
   for (const [index, { id, body }] of receipts.entries()) {
-    const document = parseJson(utf8(body)) as JsonObject;
+    const document = JSON.parse(body) as JsonObject;
     const receipt_sha256 = anchoredHash(document);
-    const result = await anchorOf(view, fromHex(receipt_sha256, 32));
-    if (result !== null) anchored += 1;
-    anchors.push(canonicalize(copyJson({ receipt_id: id, receipt_sha256, anchor: result })));
+    const anchor = (await anchorOf(view, fromHex(receipt_sha256, 32))) as JsonValue;
+    if (anchor !== null) anchored += 1;
+    // As bytes at once: so many texts of many pieces are dear to keep.
+    anchors.push(lines([canonicalize({ receipt_id: id, receipt_sha256, anchor })]));
     const digest = meteringDigest(document);
     if (digest !== null) metering.push(digest);
     if (index % PAGE === PAGE - 1) await setImmediate();
@@ -70,7 +69,7 @@ export async function readPart(view: RoomView, after: RoomPlace | null): Promise
     metering: metering.length,
     expiresAt: Math.min(...receipts.map(({ expiresAt }) => expiresAt)),
     receiptLines: lines(receipts.map(({ body }) => body)),
-    anchorLines: lines(anchors),
+    anchorLines: Buffer.concat(anchors),
     meteringLines: lines(metering),
   };
 }

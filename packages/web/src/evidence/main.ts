@@ -1,6 +1,9 @@
-import { type ByteSource, EvidenceFault, verifyBundle } from '@tallystick/core';
+import { type BundleProgress, type ByteSource, EvidenceFault, verifyBundle } from '@tallystick/core';
 import { byId, on, put } from '../dom.ts';
+import { unlinkFromDisk } from '../from-disk.ts';
 import { say } from '../words.ts';
+import { breather } from './breather.ts';
+import { counted } from './counted.ts';
 import { prose } from './prose.ts';
 import { showFault, showUnreadable, showVerdict } from './verdict.ts';
 
@@ -8,36 +11,55 @@ const root = byId('root', HTMLInputElement);
 const chooser = byId('bundle-file', HTMLInputElement);
 const working = byId('working');
 const progress = byId('progress', HTMLProgressElement);
+const progressText = byId('done');
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
-let bundle: File | null = null;
 let runs = 0;
+/** Shows what the newest verification came to, under a root that is known or none; null before its end. */
+let outcome: ((known: string) => void) | null = null;
 
-/** Verifies the chosen bundle; of two runs that overlap the later one is shown. */
-async function verify(): Promise<void> {
+/** Shows the outcome by the fingerprint that is given now: what a bundle holds does not depend on it. */
+function show(): void {
   const known = root.value.trim();
   const isFingerprint = known === '' || FINGERPRINT.test(known);
   root.setCustomValidity(isFingerprint ? '' : prose.text.badRoot);
   root.reportValidity();
   put(byId('result'));
+  if (isFingerprint) outcome?.(known);
+}
+
+/** Verifies a bundle; a run that another overtakes ends. */
+async function verify(bundle: File): Promise<void> {
   const run = ++runs;
-  if (bundle === null || !isFingerprint) return;
+  outcome = null;
+  show();
+  showProgress({ bytes: 0, of: bundle.size, receipts: 0 });
   working.hidden = false;
+  const found = await outcomeOf(bundle, () => run === runs);
+  if (run !== runs) return;
+  working.hidden = true;
+  outcome = found;
+  show();
+}
+
+async function outcomeOf(bundle: File, isWanted: () => boolean): Promise<(known: string) => void> {
+  const breathe = breather();
   try {
     const verdict = await verifyBundle(sourceOf(bundle), {
       now: Date.now(),
-      roots: known === '' ? [] : [known],
-      progress(bytes, of) {
-        if (run === runs) progress.value = bytes / of;
+      async progress(done) {
+        if (!isWanted()) throw new Error('Another run has begun.');
+        if (await breathe()) showProgress(done);
       },
     });
-    if (run === runs) showVerdict(verdict, known);
+    return (known) => showVerdict(verdict, known);
   } catch (error) {
-    if (run !== runs) return;
-    if (error instanceof EvidenceFault) showFault(error);
-    else showUnreadable(error);
-  } finally {
-    if (run === runs) working.hidden = true;
+    return () => (error instanceof EvidenceFault ? showFault(error) : showUnreadable(error));
   }
+}
+
+function showProgress({ bytes, of, receipts }: BundleProgress): void {
+  progress.value = bytes / of;
+  put(progressText, say(prose.text.done, Math.floor((100 * bytes) / of), counted(receipts)));
 }
 
 /** A file's bytes, read where they are asked for: it may be larger than the memory. */
@@ -50,9 +72,8 @@ function sourceOf(file: File): ByteSource {
 
 function take(file: File | undefined): Promise<void> | undefined {
   if (file === undefined) return undefined;
-  bundle = file;
-  put(byId('bundle-source'), say(prose.text.source, file.name, file.size));
-  return verify();
+  put(byId('bundle-source'), say(prose.text.source, file.name, counted(file.size)));
+  return verify(file);
 }
 
 on(chooser, 'change', async () => {
@@ -60,8 +81,10 @@ on(chooser, 'change', async () => {
   // The same file may be chosen again.
   chooser.value = '';
 });
-on(root, 'change', verify);
+on(root, 'change', show);
 on(byId('desk'), 'submit', (event) => event.preventDefault());
+
+unlinkFromDisk();
 
 const veil = byId('dropping');
 addEventListener('dragover', (event) => {

@@ -1,11 +1,12 @@
 import type { BundleVerdict, EvidenceFault } from '@tallystick/core';
 import { announce, byId, element, fromTemplate, icon, put, type State, slotOf } from '../dom.ts';
 import { say } from '../words.ts';
+import { counted } from './counted.ts';
 import { prose } from './prose.ts';
 
 /** Shows what a bundle turned out to hold. `known` is the root that the reader gave, or an empty text. */
 export function showVerdict(verdict: BundleVerdict, known: string): void {
-  const kind = known === '' ? 'intact' : verdict.trusted ? 'trusted' : 'another';
+  const kind = known === '' ? 'intact' : known === verdict.root ? 'trusted' : 'another';
   const state = ({ intact: 'unsure', trusted: 'pass', another: 'fail' } as const)[kind];
   const { title, message } = prose.verdict[kind];
   show(state, title, message, contentsOf(verdict));
@@ -43,11 +44,12 @@ function contentsOf(verdict: BundleVerdict): Node {
     tenant: manifest.tenant,
     period: say(text.period, manifest.period.from, manifest.period.to),
     exported: manifest.issued_at,
-    receipts: untrusted === 0 ? String(receipts) : say(text.untrusted, receipts, untrusted),
-    anchored: say(text.anchored, anchored, receipts - anchored),
-    metering: String(verdict.metering),
-    purged: say(text.purged, verdict.purged, manifest.purged.length),
-    files: String(verdict.files),
+    receipts:
+      untrusted === 0 ? counted(receipts) : say(text.untrusted, counted(receipts), counted(untrusted)),
+    anchored: say(text.anchored, counted(anchored), counted(receipts - anchored)),
+    metering: counted(verdict.metering),
+    purged: say(text.purged, counted(verdict.purged), counted(manifest.purged.length)),
+    files: counted(verdict.files),
     manifest: verdict.manifestSha256,
   });
 }
