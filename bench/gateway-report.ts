@@ -7,27 +7,34 @@ import { row } from './row.ts';
 /** What is compared. */
 export interface Gateways<T> {
   readonly bare: T;
+  /** See gateway-floor.ts. */
+  readonly floor: T;
   readonly tally: T;
   readonly portkey: T;
 }
 
 /** One connection, without a gateway and with one. */
 export type Alone = Readonly<Record<'direct' | 'bare' | 'tally', Times>>;
-type AloneWithPortkey = Alone & { readonly portkey: Times };
+type AloneInAll = Alone & { readonly floor: Times; readonly portkey: Times };
 
 /** What one round measured. */
 export interface GatewayRound {
   /** With CPU of the gateway's process, in microseconds a request. */
   readonly load: Gateways<Loaded & { readonly microseconds: number }>;
-  readonly short: AloneWithPortkey;
-  readonly long: AloneWithPortkey;
+  readonly short: AloneInAll;
+  readonly long: AloneInAll;
   readonly stream: Alone;
   /** Cores that were taken by what is not the benchmark's. */
   readonly others: number;
 }
 
-const NAMES = { bare: 'bare proxy', tally: 'tallystick', portkey: 'Portkey' } as const;
-const ALL = ['bare', 'tally', 'portkey'] as const;
+const NAMES = {
+  bare: 'bare proxy',
+  floor: 'proxy that signs and stores',
+  tally: 'tallystick',
+  portkey: 'Portkey',
+} as const;
+const ALL = ['bare', 'floor', 'tally', 'portkey'] as const;
 
 /** @param resident after the load, in MB */
 export function gatewayReport(
@@ -52,6 +59,12 @@ export function gatewayReport(
       row(rounds, 'tallystick / Portkey', '', ({ load }) => load.tally.rate / load.portkey.rate, {
         at_least: 4,
       }),
+      row(
+        rounds,
+        'proxy that signs and stores / Portkey',
+        '',
+        ({ load }) => load.floor.rate / load.portkey.rate,
+      ),
       row(rounds, 'p99, tallystick / Portkey', '', ({ load }) => load.tally.p99 / load.portkey.p99, {
         at_most: 1,
       }),

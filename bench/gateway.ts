@@ -26,6 +26,7 @@ const CONNECTIONS = 64;
 const LOAD_SECONDS = 4;
 const CALLS = 200;
 const PEERS = 'bench/gateway-peers.ts';
+const FLOOR = 'bench/gateway-floor.ts';
 const PORTKEY = fileURLToPath(import.meta.resolve('@portkey-ai/gateway/build/start-server.js'));
 const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
 const PATH = '/v1/chat/completions';
@@ -46,6 +47,7 @@ export async function gateway(): Promise<Report> {
   const port = await freePort();
   const children = {
     bare: pinned([PEERS, upstreamUrl], {}),
+    floor: pinned([FLOOR, upstreamUrl, join(dataDir, 'floor.db')], {}),
     tally: pinned(SERVE, {
       PORT: '0',
       TALLY_DATA_DIR: dataDir,
@@ -63,6 +65,7 @@ export async function gateway(): Promise<Report> {
     const doors: Gateways<Door> & { direct: Door } = {
       direct: { url: upstreamUrl, path: PATH, headers: anyKey },
       bare: { url: await readyUrl(children.bare), path: PATH, headers: anyKey },
+      floor: { url: await readyUrl(children.floor), path: PATH, headers: anyKey },
       tally: {
         url: await readyUrl(children.tally),
         path: '/v1/compute/chat/completions',
@@ -87,6 +90,7 @@ export async function gateway(): Promise<Report> {
     }
     const resident = {
       bare: memory(children.bare, 'VmRSS'),
+      floor: memory(children.floor, 'VmRSS'),
       tally: memory(children.tally, 'VmRSS'),
       portkey: memory(children.portkey, 'VmRSS'),
     };
@@ -119,12 +123,18 @@ async function round(
     bare: await alone({ ...gateways.bare, body }, CALLS),
     tally: await alone({ ...gateways.tally, body }, CALLS),
   });
-  const all = async (body: string): Promise<Alone & { portkey: Times }> => ({
+  const all = async (body: string): Promise<Alone & { floor: Times; portkey: Times }> => ({
     ...(await three(body)),
+    floor: await alone({ ...gateways.floor, body }, CALLS),
     portkey: await alone({ ...gateways.portkey, body }, CALLS),
   });
   return {
-    load: { bare: await loaded('bare'), tally: await loaded('tally'), portkey: await loaded('portkey') },
+    load: {
+      bare: await loaded('bare'),
+      floor: await loaded('floor'),
+      tally: await loaded('tally'),
+      portkey: await loaded('portkey'),
+    },
     short: await all(SHORT),
     long: await all(LONG),
     // Portkey's gateway answers 500 where the upstream streams.

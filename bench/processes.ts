@@ -13,13 +13,14 @@ export function moveToLoadCore(): void {
   spawnSync('taskset', ['-cp', LOAD_CORE, String(process.pid)]);
 }
 
-/** What `npm start` runs. */
+/** What `npm start` runs, by the first line of the command. */
 export const SERVE = [
   '--max-semi-space-size=16',
-  '--heap-growing-percent=50',
+  '--heap-growing-percent=25',
   'packages/cli/bin/tally.js',
   'serve',
 ];
+const SERVE_ENV = { MALLOC_ARENA_MAX: '1' };
 
 /** A Node process on a core, the server's unless another is named. */
 export function pinned(
@@ -29,7 +30,7 @@ export function pinned(
 ): ChildProcess {
   return spawn('taskset', ['-c', core, process.execPath, ...args], {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...(args === SERVE && SERVE_ENV), ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
 }

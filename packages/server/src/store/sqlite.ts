@@ -28,8 +28,10 @@ const BUSY_MS = 5_000;
 const PAGE_BYTES = 8_192;
 const CHECKPOINT_PAGES = 4_000;
 
-/** Look-ups by hash hit pages at random, and SQLite's own 2 MB hold 125 of them. */
-const CACHE_KIB = 32_768;
+/** Look-ups by hash hit pages at random, and SQLite's own 2 MB hold 250 of them; the system caches the rest. */
+const CACHE_KIB = 4_096;
+/** What a large batch of hashes changes is not written twice: 32 MB. */
+const SPILL_PAGES = 4_096;
 
 const ALL_PAGES = 2 ** 31 - 1;
 
@@ -61,7 +63,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
     await enterWal(connection);
     connection.exec(
-      `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}`,
+      `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA cache_spill = ${SPILL_PAGES}`,
     );
     return new SqlStore(openDatabase(connection, file));
   } catch (error) {
