@@ -120,7 +120,10 @@ function protectInstructions({ instructs, units }: Cuttable): readonly CountedUn
 }
 
 function choicesOf(prepared: readonly Cuttable[], { ranking, query, worth, headings }: CutPlan): Choice[] {
-  const scores = ranking(prepared.flatMap(scoredUnits), query);
+  const scores = ranking(
+    prepared.flatMap((one, block) => scoredUnits(one, block)),
+    query,
+  );
   const choices: Choice[] = [];
   for (const [block, { units }] of prepared.entries()) {
     const first = choices.length;
@@ -140,7 +143,7 @@ function choicesOf(prepared: readonly Cuttable[], { ranking, query, worth, headi
   return choices;
 }
 
-function scoredUnits({ kind, text: whole, units }: Cuttable): Scored[] {
+function scoredUnits({ kind, text: whole, units }: Cuttable, block: number): Scored[] {
   const texts = units.map(({ start, end }) => whole.slice(start, end));
   const salience = kind === 'log' ? logSalience(texts) : undefined;
   let lead = 0;
@@ -150,6 +153,7 @@ function scoredUnits({ kind, text: whole, units }: Cuttable): Scored[] {
     if (units[i]?.heading === true) heading = i;
     return {
       text,
+      block,
       lead: i - lead,
       heading: i - (heading ?? i),
       speaker: kind === 'dialogue' ? speakerOf(text.slice(0, 200)) : undefined,

@@ -1,34 +1,6 @@
-import { holders, type Index, idf } from './bm25.ts';
+import { holders, type Index } from './bm25.ts';
 import type { Scored } from './relevance.ts';
 import { isStopWord, termsOf } from './terms.ts';
-
-/** The best units whose words join the question, how many words, and what they weigh beside the question's own. */
-const UNITS = 4;
-const TERMS = 12;
-const WEIGHT = 0.12;
-
-/** Pseudo-relevance feedback: the terms that mark the best units. */
-export function feedbackTerms(
-  index: Index,
-  units: readonly Scored[],
-  scores: Float64Array,
-  asked: ReadonlyMap<string, number>,
-): Map<string, number> {
-  const best = topIndexes(scores, UNITS).filter((i) => (scores[i] ?? 0) > 0);
-  const weights = new Map<string, number>();
-  for (const i of best) {
-    for (const term of new Set(termsOf(units[i]?.text ?? ''))) {
-      if (term.length < 3 || asked.has(term) || isStopWord(term)) continue;
-      weights.set(term, (weights.get(term) ?? 0) + idf(index, term));
-    }
-  }
-  const chosen = [...weights]
-    .filter(([term]) => holders(index, term) > 1)
-    .sort(byWeight)
-    .slice(0, TERMS);
-  const most = chosen[0]?.[1] ?? 1;
-  return new Map(chosen.map(([term, weight]) => [term, (WEIGHT * weight) / most]));
-}
 
 /** Of how many best units the names are followed, and what such a name weighs beside the question's own words. */
 const HOP_UNITS = 3;
@@ -54,10 +26,6 @@ export function namedTerms(
     }
   }
   return terms;
-}
-
-function byWeight([termA, a]: readonly [string, number], [termB, b]: readonly [string, number]): number {
-  return b - a || (termA < termB ? -1 : 1);
 }
 
 function topIndexes(scores: Float64Array, count: number): number[] {

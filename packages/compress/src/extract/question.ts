@@ -1,9 +1,9 @@
-import type { Index } from './bm25.ts';
-import { relatedTerms } from './lexicon.ts';
-import { subjectsOf, termsOf } from './terms.ts';
+import { type Index, idf } from './bm25.ts';
+import { meaningsOf, nearTo } from './related.ts';
+import { isStopWord, subjectsOf, termsOf } from './terms.ts';
 
-/** Beside a word of the question itself: one spelled alike where that is missing, a related one, and a vague one. */
-const WEIGHT = { similar: 0.6, related: 0.33, vague: 0.3 };
+/** Beside a word of the question itself: one spelled alike where that is missing, and a vague one. */
+const WEIGHT = { similar: 0.6, vague: 0.3 };
 
 /** Words that say what is asked for rather than what it is about. */
 const vague = new Set(
@@ -12,7 +12,7 @@ const vague = new Set(
   ),
 );
 
-/** The question's terms by weight, with their kin. */
+/** The question's terms by weight. */
 export function questionTerms(index: Index, query: string): Map<string, number> {
   const terms = new Map<string, number>();
   const add = (term: string, weight: number): void => {
@@ -21,12 +21,44 @@ export function questionTerms(index: Index, query: string): Map<string, number> 
   const subjects = subjectsOf(query);
   for (const term of subjects) {
     add(term, vague.has(term) ? WEIGHT.vague : 1);
-    if (!vague.has(term))
-      for (const related of relatedTerms(term)) if (!subjects.includes(related)) add(related, WEIGHT.related);
     if (!index.postings.has(term))
       for (const similar of similarTerms(index, term)) add(similar, WEIGHT.similar);
   }
   return terms;
+}
+
+/** Of a longer question, only so many words are compared with all others: the cost grows with each. */
+const MOST_COMPARED = 32;
+
+/** For each unit and each word of the question that it lacks, what comes nearest to that word in meaning there. */
+export function relatedScores(index: Index, query: string): Float64Array {
+  const scores = new Float64Array(index.size);
+  const subjects = subjectsOf(query)
+    .filter((term) => !vague.has(term))
+    .slice(0, MOST_COMPARED);
+  const meanings = meaningsOf(index.postings.keys());
+  for (const term of subjects) {
+    const best = new Float64Array(index.size);
+    for (const [other, nearness] of nearTo(term, meanings)) {
+      if (isStopWord(other)) continue;
+      const worth = nearness * idf(index, other);
+      raise(best, index.postings.get(other) ?? [], worth);
+    }
+    clear(best, index.postings.get(term) ?? []);
+    for (let unit = 0; unit < best.length; unit++) scores[unit] = (scores[unit] ?? 0) + (best[unit] ?? 0);
+  }
+  return scores;
+}
+
+function raise(best: Float64Array, posted: readonly number[], worth: number): void {
+  for (let i = 0; i < posted.length; i += 2) {
+    const unit = posted[i] ?? 0;
+    if (worth > (best[unit] ?? 0)) best[unit] = worth;
+  }
+}
+
+function clear(best: Float64Array, posted: readonly number[]): void {
+  for (let i = 0; i < posted.length; i += 2) best[posted[i] ?? 0] = 0;
 }
 
 /** Terms that share a beginning of at least four characters and most of their length. */

@@ -141,19 +141,25 @@ function withMarks(
   mark: (from: number) => string,
 ): string {
   let out = '';
+  // Reading the end of `out` itself would copy all of it at every gap.
+  let tail = '';
+  const add = (part: string): void => {
+    out += part;
+    tail = part.at(-1) ?? tail;
+  };
   for (let i = 0; i < units.length; ) {
     const from = i;
     while (i < units.length && kept[i] !== true) i++;
-    if (i > from) out += between(out, mark(from), text.charAt((units[i - 1]?.end ?? 0) - 1));
+    if (i > from) add(between(tail, mark(from), text.charAt((units[i - 1]?.end ?? 0) - 1)));
     const start = units[i]?.start ?? text.length;
     while (i < units.length && kept[i] === true) i++;
-    out += text.slice(start, units[i - 1]?.end ?? text.length);
+    add(text.slice(start, units[i - 1]?.end ?? text.length));
   }
   return out;
 }
 
-/** `last` is the character that the gap ended with. */
+/** `before` is the character that stands before the gap, `last` the one that the gap ended with. */
 function between(before: string, mark: string, last: string): string {
-  const lead = before === '' || /\s/.test(before.slice(-1)) ? '' : ' ';
+  const lead = before === '' || /\s/.test(before) ? '' : ' ';
   return `${lead}${mark}${last === '\n' ? '\n' : ' '}`;
 }

@@ -1,11 +1,13 @@
 import { bm25, type Index, idf, indexOf, smoothed } from './bm25.ts';
-import { feedbackTerms, namedTerms } from './feedback.ts';
-import { cueShare, cuesOf, questionTerms } from './question.ts';
+import { namedTerms } from './feedback.ts';
+import { cueShare, cuesOf, questionTerms, relatedScores } from './question.ts';
 import { isStopWord, termsOf } from './terms.ts';
 
 /** A unit as it is scored. */
 export interface Scored {
   readonly text: string;
+  /** Its block: neighbours in another are none. */
+  readonly block: number;
   /** Who speaks, in a dialogue. */
   readonly speaker?: string | undefined;
   /** How many units before it its passage begins; what leads a passage is often what it is about. */
@@ -31,31 +33,36 @@ export const plainBm25: Ranking = (units, query) => {
 /** Units are short and of one kind, so that their length says little about their worth. */
 const LENGTH_PENALTY = 0.35;
 /** A unit's share of the scores before and behind it; behind a question, an answer's share of that question's. */
-const SHARE = { before: 0.3, before2: 0.2, behind: 0.2, behind2: 0.05, answer: 0.3, lead: 0.3, heading: 0.3 };
+const SHARE = {
+  before: 0.3,
+  before2: 0.2,
+  behind: 0.15,
+  behind2: 0.05,
+  answer: 0.3,
+  lead: 0.2,
+  heading: 0.3,
+};
 const HOPS = 2;
 const BOOST = { speaker: 0.5, cue: 0.3, coverage: 0.5 };
 /** Parts of the best score, for what has its place without any word of the question. */
-const PRIOR = { edge: 0.12, salience: 0.7, facts: 0.04, rarity: 0.15 };
+const PRIOR = { edge: 0.12, salience: 0.7, facts: 0.04, rarity: 0.2 };
 
 /**
- * BM25 over stems, the question widened by related words and by what its best answers speak of, a share of the
+ * BM25 over stems, joined by words that are near in meaning and by what the best answers name, a share of the
  * neighbours' scores, and a bonus for what the question asks for: a speaker, a time, a number, a name.
  */
 export const extractiveRanking: Ranking = (units, query) => {
   const index = indexOf(units.map(({ text }) => text));
   const asked = questionTerms(index, query);
-  const own = bm25(index, asked, LENGTH_PENALTY);
+  const related = relatedScores(index, query);
+  const own = bm25(index, asked, LENGTH_PENALTY).map((score, i) => score + (related[i] ?? 0));
   const covered = coverage(index, asked);
   const focused = own.map(
     (score, i) => score * (1 - BOOST.coverage + BOOST.coverage * (covered[i] ?? 0) * 2),
   );
-  const widened = bm25(index, feedbackTerms(index, units, focused, asked), LENGTH_PENALTY);
-  const first = inContext(
-    units,
-    focused.map((score, i) => score + (widened[i] ?? 0)),
-  );
-  const scores = hopped(index, units, first, asked);
-  const best = scores.reduce((most, score) => Math.max(most, score), 1);
+  const scores = hopped(index, units, inContext(units, focused), asked);
+  const bestOf = bestByBlock(units, scores);
+  const best = bestOf.reduce((most, score) => Math.max(most, score), 1);
   const rarity = raritiesOf(index);
   const cues = cuesOf(query);
   const isNamed = namedIn(query);
@@ -63,9 +70,17 @@ export const extractiveRanking: Ranking = (units, query) => {
     const unit = units[i];
     if (unit === undefined) return 0;
     const boost = 1 + BOOST.cue * cueShare(cues, unit.text) + (isNamed(unit.speaker) ? BOOST.speaker : 0);
-    return boost * (score + best * (prior(unit) + PRIOR.rarity * (rarity[i] ?? 0)));
+    const place = (bestOf[unit.block] ?? 0) * placePrior(unit);
+    return boost * (score + place + best * (factPrior(unit) + PRIOR.rarity * (rarity[i] ?? 0)));
   });
 };
+
+/** The best score in each block: what its units are worth for their place alone depends on what the block is worth. */
+function bestByBlock(units: readonly Scored[], scores: Float64Array): number[] {
+  const best: number[] = [];
+  for (const [i, { block }] of units.entries()) best[block] = Math.max(best[block] ?? 1, scores[i] ?? 0);
+  return best;
+}
 
 /** For each unit, the share of the question that it holds, by rarity. */
 function coverage(index: Index, terms: ReadonlyMap<string, number>): Float64Array {
@@ -107,8 +122,9 @@ function hopped(
 
 /** An answer stands beside the question, more often behind it, and need not hold a word of it. */
 function inContext(units: readonly Scored[], scores: Float64Array): Float64Array {
-  const at = (i: number): number => scores[i] ?? 0;
   return scores.map((score, i) => {
+    const at = (other: number): number =>
+      units[other]?.block === units[i]?.block ? (scores[other] ?? 0) : 0;
     const answers = question.test(units[i - 1]?.text.slice(-80) ?? '') ? SHARE.answer : 0;
     const before = (SHARE.before + answers) * at(i - 1) + SHARE.before2 * at(i - 2);
     const lead = units[i]?.lead ?? 0;
@@ -148,6 +164,7 @@ function namedIn(query: string): (speaker: string | undefined) => boolean {
 
 const facts = /\d|\b[A-Z]{2,}\b|[a-z]\s[A-Z][a-z]+|@|https?:/;
 
-function prior({ text, edge, salience }: Scored): number {
-  return (edge ? PRIOR.edge : 0) + PRIOR.salience * salience + (facts.test(text) ? PRIOR.facts : 0);
-}
+const placePrior = ({ edge, salience }: Scored): number =>
+  (edge ? PRIOR.edge : 0) + PRIOR.salience * salience;
+
+const factPrior = ({ text }: Scored): number => (facts.test(text) ? PRIOR.facts : 0);

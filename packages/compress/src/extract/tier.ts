@@ -26,7 +26,7 @@ export interface Uncut {
 /** Blocks below this many tokens are not cut. */
 const MIN_CUT_TOKENS = 80;
 /** How much a unit's length counts against it: 0 not at all, 1 in proportion. */
-const LENGTH_EXPONENT = 0.55;
+const LENGTH_EXPONENT = 0.3;
 
 const strategies = {
   bm25: {

@@ -8,6 +8,8 @@ export interface Case {
   readonly messages: readonly ChatMessage[];
   readonly query: string;
   readonly gold: readonly string[];
+  /** What must stand behind the first of those, within a row's length. */
+  readonly near?: readonly string[] | undefined;
 }
 
 /** A text as a tool brings it, with the question behind it. */

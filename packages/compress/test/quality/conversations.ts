@@ -24,7 +24,15 @@ function scenesOf(name: string): Scene[] {
     });
 }
 
-const scenes = ['scenes-1.txt', 'scenes-2.txt'].flatMap(scenesOf);
+/** Files of scenes: the ranking is tuned on the questions of some, and confirmed on those of the others. */
+export const halves = {
+  tune: ['scenes-1.txt', 'scenes-3.txt'],
+  confirm: ['scenes-2.txt', 'scenes-4.txt'],
+} as const;
+
+const scenes = [...halves.tune, ...halves.confirm].flatMap(scenesOf);
+/** Of how many a conversation tells, at least and at most. */
+const SCENES = [30, 70] as const;
 const chatter = read('chatter.txt').split('\n');
 const names =
   'Mira Tobias Leonie Farid Hanna Viktor Noor Emil Greta Samir Paula Jonas Ingrid Marek Yusuf Clara'.split(
@@ -99,15 +107,20 @@ export const shapes: Readonly<Record<string, Shape>> = {
       .join('\n\n'),
 };
 
-/** Conversations of two over many sessions, some facts of which are asked for. */
-export function conversations(seed: number, count: number, only = Object.keys(shapes)): Case[] {
+/** Conversations of two over many sessions, in which the facts of some files of scenes are asked for. */
+export function conversations(
+  seed: number,
+  count: number,
+  only: readonly string[],
+  askedOf: readonly string[],
+): Case[] {
   const random = generator(seed);
-  return many(count, () => conversation(random, only)).flat();
+  return many(count, () => conversation(random, only, askedOf)).flat();
 }
 
-function conversation(random: Random, only: readonly string[]): Case[] {
+function conversation(random: Random, only: readonly string[], askedOf: readonly string[]): Case[] {
   const [a = '', b = ''] = shuffled(random, names);
-  const told = shuffled(random, scenes).slice(0, 60);
+  const told = shuffled(random, scenes).slice(0, SCENES[0] + Math.floor(random() * (SCENES[1] - SCENES[0])));
   const roles = new Map(told.map(({ id }) => [id, random() < 0.5]));
   const sessions: Session[] = [];
   let day = Math.floor(random() * 20);
@@ -123,7 +136,8 @@ function conversation(random: Random, only: readonly string[]): Case[] {
   }
   return only.flatMap((shape) => {
     const text = shapes[shape]?.(sessions, a, b) ?? '';
-    return told.flatMap(({ id, turns, questions }) =>
+    const ours = told.filter(({ id }) => askedOf.some((file) => id.startsWith(file)));
+    return ours.flatMap(({ id, turns, questions }) =>
       questions.map(({ text: question, gold }) => {
         const swap = roles.get(id) === true;
         const query = filled(question, swap, a, b)
@@ -152,9 +166,9 @@ function around(random: Random): [string, string] {
 
 function small(random: Random, a: string, b: string): Turn[] {
   const start = random() < 0.5;
-  return many(2 + Math.floor(random() * 6), (i) => {
+  return many(Math.floor(random() * 4), (i) => {
     const swap = (i % 2 === 0) === start;
-    const lines = many(1 + Math.floor(random() * 3), () => pick(random, chatter));
+    const lines = many(1 + Math.floor(random() * 2), () => pick(random, chatter));
     return { speaker: swap ? b : a, text: filled(lines.join(' '), swap, a, b) };
   });
 }

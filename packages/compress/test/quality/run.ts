@@ -1,14 +1,25 @@
 /**
  * How often what answers a question survives, on the development sets that the ranking was tuned with: by set and
  * budget, each tier's percentage, and in brackets the first tier less the last with its interval at 95%.
- * `node packages/compress/test/quality/run.ts [seed] [conversations] [sets] [tiers]`
+ * `node packages/compress/test/quality/run.ts [seed] [conversations] [sets] [tiers] [scene files]`
  */
-import { type Case, conversations, hopCases, logCases, needleCases, shapes } from './sets.ts';
+import {
+  type Case,
+  conversations,
+  halves,
+  hopCases,
+  logCases,
+  needleCases,
+  recordCases,
+  shapes,
+  traceCases,
+} from './sets.ts';
 import { interval, type Outcome, outcomesOf, type Subject, shareKept, subjects } from './survival.ts';
 
 const BUDGETS = [0.5, 0.25, 0.1];
 
-const [seed = '1', count = '2', sets = 'lines', only = subjects.join()] = process.argv.slice(2);
+const [seed = '1', count = '2', sets = 'lines', only = subjects.join(), files = halves.tune.join()] =
+  process.argv.slice(2);
 const chosen = sets.split(',');
 const tiers = subjects.filter((subject) => only.split(',').includes(subject));
 const size = Number(count);
@@ -18,11 +29,24 @@ const cases: Case[] = [
     Number(seed),
     size,
     chosen.filter((shape) => shape in shapes),
+    files.split(','),
   ),
   ...(chosen.includes('needles') ? needleCases(Number(seed), size * 10) : []),
   ...(chosen.includes('hops') ? hopCases(Number(seed), size * 10) : []),
   ...(chosen.includes('logs') ? logCases(Number(seed), size * 10) : []),
+  ...(chosen.includes('records') ? recordCases(Number(seed), size) : []),
+  ...(chosen.includes('traces') ? traces(Number(seed), size) : []),
 ];
+
+function traces(seed: number, count: number): Case[] {
+  const read = [
+    ...needleCases(seed, 4),
+    ...hopCases(seed, 4),
+    ...logCases(seed, 5),
+    ...conversations(seed, 1, ['lines'], files.split(',')),
+  ];
+  return traceCases(seed, count * 3, read);
+}
 
 const percent = (value: number): string => (value * 100).toFixed(1);
 

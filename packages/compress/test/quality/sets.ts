@@ -1,3 +1,4 @@
 export type { Case } from './case.ts';
-export { conversations, shapes } from './conversations.ts';
+export { conversations, halves, shapes } from './conversations.ts';
 export { hopCases, logCases, needleCases } from './others.ts';
+export { recordCases, traceCases } from './records.ts';

@@ -23,9 +23,14 @@ export function outcomesOf(cases: readonly Case[], of: readonly Subject[], budge
   return cases.flatMap((one) => of.map((subject) => outcome(one, subject, budget)));
 }
 
-function outcome({ set, fact, messages, query, gold }: Case, subject: Subject, budget: number): Outcome {
+function outcome(
+  { set, fact, messages, query, gold, near = [] }: Case,
+  subject: Subject,
+  budget: number,
+): Outcome {
   const whole = messages.map(({ content }) => content as string);
-  const allowed = Math.floor(whole.reduce((sum, text) => sum + tokenizer.count(text), 0) * budget);
+  const before = whole.reduce((sum, text) => sum + tokenizer.count(text), 0);
+  const allowed = Math.floor(before * budget);
   const left =
     subject === 'outside'
       ? [outsideBm25(whole[0] ?? '', query, allowed - tokenizer.count(query), tokenizer), query]
@@ -33,7 +38,16 @@ function outcome({ set, fact, messages, query, gold }: Case, subject: Subject, b
           ({ content }) => content as string,
         );
   const used = left.reduce((sum, text) => sum + tokenizer.count(text), 0) / allowed;
-  return { set, fact, subject, kept: gold.every((text) => left.some((one) => one.includes(text))), used };
+  const kept = gold.every((text) => left.some((one) => one.includes(text)));
+  return { set, fact, subject, kept: kept && left.some((one) => hasRow(one, gold[0] ?? '', near)), used };
+}
+
+/** The longest row, in UTF-16 units. */
+const ROW = 400;
+
+function hasRow(text: string, first: string, near: readonly string[]): boolean {
+  const at = text.indexOf(first);
+  return near.length === 0 || (at >= 0 && near.every((cell) => text.slice(at, at + ROW).includes(cell)));
 }
 
 export function shareKept(outcomes: readonly Outcome[]): number {

@@ -1,0 +1,63 @@
+import { DIMENSIONS, vectorLevels, vectorTerms } from './word-vectors.ts';
+
+/** Words that are less alike than this have nothing to do with one another: a cosine. */
+const LEAST = 0.35;
+
+interface Vectors {
+  /** Which vector is a term's. */
+  readonly rows: ReadonlyMap<string, number>;
+  readonly values: Int8Array;
+  readonly lengths: Float64Array;
+}
+
+let known: Vectors | undefined;
+
+/** The terms of which the meaning is known, each with its vector's number. */
+export type Meanings = readonly (readonly [term: string, row: number])[];
+
+export function meaningsOf(terms: Iterable<string>): Meanings {
+  known ??= unpacked();
+  const meanings: [string, number][] = [];
+  for (const term of terms) {
+    const row = known.rows.get(term);
+    if (row !== undefined) meanings.push([term, row]);
+  }
+  return meanings;
+}
+
+/** How near to a term others are in meaning, above 0 and at most 1; those that are not near are left out. */
+export function nearTo(term: string, others: Meanings): [other: string, nearness: number][] {
+  known ??= unpacked();
+  const { rows, values, lengths } = known;
+  const near: [string, number][] = [];
+  const own = rows.get(term);
+  if (own === undefined) return near;
+  const vector = Array.from(values.subarray(own * DIMENSIONS, (own + 1) * DIMENSIONS));
+  for (const [other, row] of others) {
+    const start = row * DIMENSIONS;
+    let product = 0;
+    for (let d = 0; d < DIMENSIONS; d++) product += (vector[d] ?? 0) * (values[start + d] ?? 0);
+    const cosine = product / ((lengths[own] ?? 1) * (lengths[row] ?? 1));
+    if (cosine > LEAST && row !== own) near.push([other, (cosine - LEAST) / (1 - LEAST)]);
+  }
+  return near;
+}
+
+function unpacked(): Vectors {
+  const bytes = atob(vectorLevels);
+  const values = new Int8Array(bytes.length * 2);
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes.charCodeAt(i);
+    values[2 * i] = (byte >> 4) - 8;
+    values[2 * i + 1] = (byte & 15) - 8;
+  }
+  const terms = vectorTerms.split(' ');
+  const lengths = Float64Array.from(terms, (_, row) =>
+    Math.sqrt(
+      values
+        .subarray(row * DIMENSIONS, (row + 1) * DIMENSIONS)
+        .reduce((sum, value) => sum + value * value, 0),
+    ),
+  );
+  return { rows: new Map(terms.map((term, row) => [term, row])), values, lengths };
+}
