@@ -74,25 +74,27 @@ describe('a webhook', () => {
 
   it('that never answers is left after the time-out', async () => {
     handle = () => {};
-    await expect(webhook({ timeoutMs: 50 })(domain, DOCUMENT)).rejects.toThrow('timeout');
+    await expect(webhook({ timeoutMs: 50 })(domain, DOCUMENT)).rejects.toThrow(
+      /within 50 ms|longer than 50 ms/,
+    );
   });
 
   it('whose name never resolves is left after the time-out', async () => {
     const never = webhook({ timeoutMs: 50, resolve: () => new Promise(() => {}) });
-    await expect(never('example.com', DOCUMENT)).rejects.toThrow('took too long');
+    await expect(never('example.com', DOCUMENT)).rejects.toThrow('longer than 50 ms');
   });
 
-  it.each([['127.0.0.1'], ['::1'], ['169.254.169.254'], ['1.1.1.1', '10.0.0.1'], ['::ffff:127.0.0.1']])(
+  it.each([['127.0.0.1'], ['::1'], ['168.63.129.16'], ['1.1.1.1', '10.0.0.1'], ['::ffff:127.0.0.1']])(
     'at %s %s is not called',
     async (...addresses) => {
-      const guarded = webhook({ resolve: async () => addresses.map((address) => ({ address })) });
-      await expect(guarded('example.com', DOCUMENT)).rejects.toThrow('not public');
+      const guarded = webhook({ resolve: async () => addresses });
+      await expect(guarded('example.com', DOCUMENT)).rejects.toThrow('may not be called');
       expect(calls).toBe(0);
     },
   );
 
   it('on this machine is not called in production', async () => {
-    await expect(webhook({ development: false })(domain, DOCUMENT)).rejects.toThrow('not public');
+    await expect(webhook({ development: false })(domain, DOCUMENT)).rejects.toThrow('Only https');
     expect(calls).toBe(0);
   });
 
