@@ -99,9 +99,9 @@ export async function startTreasuryChain(): Promise<TreasuryChain> {
 /** The node answers before it has mined the block, and tells the transaction's block later than its receipt. */
 async function minedIn(anvil: TestAnvil, hash: unknown): Promise<void> {
   while ((await anvil.rpc('eth_getTransactionReceipt', hash)) === null);
-  while (
-    ((await anvil.rpc('eth_getTransactionByHash', hash)) as { blockHash?: string } | null)?.blockHash == null
-  );
+  const told = async () =>
+    (await anvil.rpc('eth_getTransactionByHash', hash)) as { blockHash?: string } | null;
+  while (((await told())?.blockHash ?? null) === null);
 }
 
 /** A service whose treasury has been read up to now, so that all that follows is seen. */
