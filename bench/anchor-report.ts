@@ -1,6 +1,6 @@
 import type { Loaded } from './load.ts';
-import type { Report } from './main.ts';
 import { LOAD_CORE, SERVER_CORE } from './processes.ts';
+import type { Report } from './report.ts';
 import { row } from './row.ts';
 
 export const ROUNDS = 5;

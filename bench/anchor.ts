@@ -16,7 +16,6 @@ import {
 import { AnchorService } from './anchor-service.ts';
 import { coverTimes } from './freshness.ts';
 import { type Loaded, load, type Requests } from './load.ts';
-import type { Report } from './main.ts';
 import {
   type Ask,
   allCpuSeconds,
@@ -28,6 +27,7 @@ import {
   SERVE,
   stop,
 } from './processes.ts';
+import type { Report } from './report.ts';
 
 const LIMIT_MS = 1500;
 const LOAD_SECONDS = 4;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { compress, tokenizerFor } from '@tallystick/compress';
 import { encode } from '@toon-format/toon';
-import type { Row } from './main.ts';
+import type { Row } from './report.ts';
 
 const repositories = new URL('../../shared/data/compression/github-repos.json', import.meta.url);
 

@@ -1,7 +1,7 @@
 import { type ChatMessage, compress, type Tier } from '@tallystick/compress';
 import { forms } from './compress-peers.ts';
 import { median } from './machine.ts';
-import type { Report, Row } from './main.ts';
+import type { Report, Row } from './report.ts';
 
 const ROUNDS = 41;
 const WARM_UP = 80;

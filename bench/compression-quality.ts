@@ -1,5 +1,5 @@
-import type { Report, Row } from './main.ts';
 import { measure } from './quality/results.ts';
+import type { Report, Row } from './report.ts';
 
 /** What `npm run benchmark` measures, in the form of the other suites; it writes nothing. */
 export async function compressionQuality(): Promise<Report> {

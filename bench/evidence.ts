@@ -8,8 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import { type InPage, verifyInPage } from './evidence-page.ts';
 import { type Downloaded, EvidenceRoom, TALLY } from './evidence-room.ts';
 import type { Loaded } from './load.ts';
-import type { Report } from './main.ts';
 import { memory, pinned, readyUrl, SERVE, stop } from './processes.ts';
+import type { Report } from './report.ts';
 
 const DEFAULT_RECEIPTS = 100_000;
 /** So that all that was emitted is soon anchored. */

@@ -1,7 +1,7 @@
 import type { Times } from './alone.ts';
 import type { Loaded } from './load.ts';
-import type { Report, Row } from './main.ts';
 import { LOAD_CORE, SERVER_CORE } from './processes.ts';
+import type { Report, Row } from './report.ts';
 import { row } from './row.ts';
 
 /** What is compared. */

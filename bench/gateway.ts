@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { alone, type Times } from './alone.ts';
 import { type Alone, type GatewayRound, type Gateways, gatewayReport } from './gateway-report.ts';
 import { type Loaded, load } from './load.ts';
-import type { Report } from './main.ts';
 import {
   allCpuSeconds,
   cpuSeconds,
@@ -20,6 +19,7 @@ import {
   SERVE,
   stop,
 } from './processes.ts';
+import type { Report } from './report.ts';
 
 const ROUNDS = 5;
 const CONNECTIONS = 64;

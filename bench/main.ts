@@ -7,6 +7,7 @@ import { gateway } from './gateway.ts';
 import { machine } from './machine.ts';
 import { metering } from './metering.ts';
 import { receipts } from './receipts.ts';
+import type { Report, Row } from './report.ts';
 import { routing } from './routing.ts';
 
 /** How much to measure, where that is not the suite's own affair. */
@@ -24,23 +25,6 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   receipts,
   routing,
 };
-
-/** What a suite measured. Times are medians over the rounds; a ratio compares two rates of the same run. */
-export interface Report {
-  readonly title: string;
-  readonly method: string;
-  readonly rows: readonly Row[];
-}
-
-export interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  /** What was aimed at, and whether more is better. */
-  readonly aim?: { readonly at_least: number } | { readonly at_most: number };
-  /** Every round's value. */
-  readonly rounds?: readonly number[];
-}
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

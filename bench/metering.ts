@@ -6,7 +6,6 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { median } from './machine.ts';
-import type { Report } from './main.ts';
 import {
   asker,
   LOAD_CORE,
@@ -18,6 +17,7 @@ import {
   SERVER_CORE,
   stop,
 } from './processes.ts';
+import type { Report } from './report.ts';
 
 const ROUNDS = 5;
 const RAW_MS = 1000;

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load, type Target } from './load.ts';
-import type { Report } from './main.ts';
 import {
   type Ask,
   asker,
@@ -14,6 +13,7 @@ import {
   SERVER_CORE,
   stop,
 } from './processes.ts';
+import type { Report } from './report.ts';
 import { row } from './row.ts';
 
 const ROUNDS = 5;

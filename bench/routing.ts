@@ -7,7 +7,7 @@ import { type Example, readRoutingData } from '../scripts/routing/data.ts';
 import { foldOfGroup, gainOf, heldOut } from '../scripts/routing/evaluate.ts';
 import { interval } from '../scripts/routing/interval.ts';
 import { train } from '../scripts/routing/train.ts';
-import type { Report, Row } from './main.ts';
+import type { Report, Row } from './report.ts';
 
 const AIM_MS = 0.2;
 

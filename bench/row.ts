@@ -1,5 +1,5 @@
 import { median } from './machine.ts';
-import type { Row } from './main.ts';
+import type { Row } from './report.ts';
 
 /** A value of every round, and the median of them. */
 export function row<Round>(

@@ -1,0 +1,16 @@
+/** What a suite measured. Times are medians over the rounds; a ratio compares two rates of the same run. */
+export interface Report {
+  readonly title: string;
+  readonly method: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What was aimed at, and whether more is better. */
+  readonly aim?: { readonly at_least: number } | { readonly at_most: number };
+  /** Every round's value. */
+  readonly rounds?: readonly number[];
+}
