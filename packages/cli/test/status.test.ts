@@ -255,6 +255,16 @@ describe('what was seen before', () => {
     expect((await status('--verify')).code).toBe(1);
   });
 
+  test('is forgotten with the saved trust', async () => {
+    answers = [await made(7), await made(1)];
+    await tally(['trust', 'forget', url]);
+    await tally(['trust', 'fetch', url]);
+    expect((await status('--verify')).code).toBe(0);
+    await tally(['trust', 'forget', url]);
+    await tally(['trust', 'fetch', url]);
+    expect((await status('--verify')).code).toBe(0);
+  });
+
   test('that can’t be read is no reason to begin anew', async () => {
     answers = [await made(9)];
     for (const damaged of ['{', '{"url":"http://other","issuer_did":"x","sequence":1,"sha256":"y"}']) {

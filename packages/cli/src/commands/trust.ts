@@ -5,6 +5,7 @@ import { writeOut } from '../files.ts';
 import { nameOf, readJson } from '../input.ts';
 import { paint, print, printJson, remark, UsageError } from '../output.ts';
 import { printable } from '../printable.ts';
+import { forgetStatus } from '../status/seen.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
 import { allSavedTrust, forgetTrust, savedTrust, saveTrust, trustFile } from '../trust-store.ts';
 import { operatorTrustCommands } from './trust-operator.ts';
@@ -51,13 +52,14 @@ export function trustCommands(program: Command): void {
     .command('forget')
     .summary('remove a service’s bundle and its pin')
     .description(
-      'Removes what is saved of a service. Its next fetch pins a root anew, so give that one with --root.',
+      'Removes what is saved of a service, and the status that was last seen there. Its next fetch pins a root anew, so give that one with --root.',
     )
     .addArgument(program.createArgument('<url>', 'the service').argParser(serviceUrl))
     .addOption(new Option('--json', 'as JSON'))
     .action((url: string, { json }: { json?: boolean }) => {
       if (!forgetTrust(url))
         throw new UsageError(`Nothing is saved of ${url}. See what is with: tally trust show`);
+      forgetStatus(url);
       if (json) printJson({ url, forgotten: true });
       else remark(`Removed the bundle and the pin of ${url}.`);
     });

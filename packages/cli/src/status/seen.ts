@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { canonicalize, isObject, type SeenStatus, sha256Hex, utf8 } from '@tallystick/core';
 import { unreadable, unwritable, writeAtomically } from '../files.ts';
@@ -43,6 +43,11 @@ function read(path: string) {
     throw unreadable(path, error);
   }
   return parseNamed(bytes, path);
+}
+
+/** Forgets what was seen of the service at a URL, if anything. */
+export function forgetStatus(url: string): void {
+  rmSync(statusFile(url), { force: true });
 }
 
 export function remember(path: string, { url, issuerDid, sequence, sha256 }: RememberedStatus): void {
