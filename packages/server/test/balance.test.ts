@@ -6,9 +6,10 @@ import {
   signRequest,
   utf8,
 } from '@tallystick/core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { creditCaller } from '../src/compute/ledger/credit.ts';
 import { collect } from '../src/store/test-database.ts';
+import { CHAT, MODEL, startRouted } from './compute.ts';
 import { DATABASES, expectProblem, type Reply, startTestService, type TestService } from './service.ts';
 import {
   endOf,
@@ -127,23 +128,27 @@ describe('a balance', () => {
     });
   });
 
-  it('that is low says so on every answer of a model, streamed or not', async () => {
-    service = await startTestService();
+  it.each([['free'], ['paid']])('that is low says so on every answer of a model that is %s', async (kind) => {
+    const routed = await startRouted();
+    onTestFinished(() => routed.upstream.close());
+    ({ service } = routed);
     const call = (stream: boolean) =>
-      asDid('POST', '/v1/compute/chat/completions', {
-        model: 'local/extract-1',
+      asDid('POST', CHAT, {
+        model: kind === 'free' ? 'local/extract-1' : MODEL,
         messages: [{ role: 'user', content: 'What is a tally stick? A tally stick is a notched stick.' }],
+        max_completion_tokens: 50,
         stream,
       });
     const low = async (): Promise<(string | null)[]> => {
       const replies = [await call(false), await call(true)];
       expect(replies.map(({ status }) => status)).toEqual([200, 200]);
-      return replies.map(({ headers }) => headers.get('x-balance-low'));
+      return replies.map(({ headers }) => headers.get('x-balance-low')?.slice(0, 4) ?? null);
     };
     expect(await low()).toEqual([null, null]);
     await credit(USDC / 2n);
-    expect(await low()).toEqual(['0.5', '0.5']);
-    await credit(USDC / 2n);
+    const half = kind === 'free' ? '0.5' : '0.49';
+    expect(await low()).toEqual([half, half]);
+    await credit(USDC);
     expect(await low()).toEqual([null, null]);
   });
 
