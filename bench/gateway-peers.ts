@@ -10,7 +10,11 @@ const MODEL = 'gpt-5-mini';
 const WORDS =
   'A tally stick is a notched piece of wood , split in two so that neither half can be changed alone .';
 
-const completion = JSON.stringify({
+/** Bytes of a token of the prompt. */
+const BYTES_OF_TOKEN = 4;
+const ANSWER_TOKENS = 23;
+
+const completionOf = (prompt: number): object => ({
   id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG',
   object: 'chat.completion',
   created: CREATED,
@@ -24,9 +28,9 @@ const completion = JSON.stringify({
     },
   ],
   usage: {
-    prompt_tokens: 52,
-    completion_tokens: 23,
-    total_tokens: 75,
+    prompt_tokens: prompt,
+    completion_tokens: ANSWER_TOKENS,
+    total_tokens: prompt + ANSWER_TOKENS,
     prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
   },
   service_tier: 'default',
@@ -42,19 +46,25 @@ const chunk = (delta: object, finish: string | null): string =>
     choices: [{ index: 0, delta, finish_reason: finish }],
   })}\n\n`;
 
-const stream =
+const chunks =
   WORDS.split(' ')
     .map((word) => chunk({ content: `${word} ` }, null))
-    .join('') +
-  chunk({}, 'stop') +
-  'data: {"id":"chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG","object":"chat.completion.chunk","choices":[],' +
-  '"usage":{"prompt_tokens":52,"completion_tokens":23,"total_tokens":75}}\n\ndata: [DONE]\n\n';
+    .join('') + chunk({}, 'stop');
 
-/** Answers like OpenAI, without a model and without delay. */
+const streamOf = (prompt: number): string =>
+  `${chunks}data: {"id":"chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG","object":"chat.completion.chunk","choices":[],` +
+  `"usage":{"prompt_tokens":${prompt},"completion_tokens":${ANSWER_TOKENS},"total_tokens":${prompt + ANSWER_TOKENS}}}` +
+  '\n\ndata: [DONE]\n\n';
+
+/**
+ * Answers like OpenAI, without a model and without delay. The token counts follow from the length of the prompt: a
+ * count that can't be true would be counted again by the service.
+ */
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const body = await buffer(incoming);
   const streamed = body.includes('"stream":true');
-  const text = streamed ? stream : completion;
+  const prompt = Math.ceil(body.length / BYTES_OF_TOKEN);
+  const text = streamed ? streamOf(prompt) : JSON.stringify(completionOf(prompt));
   outgoing.writeHead(200, {
     'content-type': streamed ? 'text/event-stream' : 'application/json',
     'content-length': Buffer.byteLength(text),

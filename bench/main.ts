@@ -9,6 +9,7 @@ import { metering } from './metering.ts';
 import { receipts } from './receipts.ts';
 import type { Report, Row } from './report.ts';
 import { routing } from './routing.ts';
+import { verifyPriority } from './verify-priority.ts';
 
 /** How much to measure, where that is not the suite's own affair. */
 interface Amounts {
@@ -24,6 +25,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   metering,
   receipts,
   routing,
+  'verify-priority': verifyPriority,
 };
 
 const { positionals, values } = parseArgs({

@@ -105,7 +105,7 @@ function supportRow(examples: readonly Example[]): Row {
 function decisions(examples: readonly Example[]): Row[] {
   const keys = ['OPENAI', 'ANTHROPIC', 'GEMINI', 'MISTRAL', 'GROQ', 'DEEPSEEK'];
   const { catalogue } = openCatalogue(Object.fromEntries(keys.map((name) => [`${name}_API_KEY`, 'x'])));
-  const router = createRouter(catalogue, { available: () => true });
+  const router = createRouter(catalogue, { rest: () => null });
   const chat = catalogue.models.filter(({ kind }) => kind === 'chat').length;
   const time = (prompt: string): number => {
     const body = { model: 'auto', messages: [{ role: 'user', content: prompt }] };

@@ -195,11 +195,9 @@ describe('a client that stops', () => {
       left = performance.now();
       stream.controller.abort();
     }
-    expect((await hungUp) - left).toBeLessThan(250);
+    expect((await hungUp) - left).toBeLessThan(2_500);
     const id = response.headers.get('x-receipt-id');
-    await expect
-      .poll(async () => (await fetch(`${front.url}/v1/receipt/${id}`)).status, { timeout: 10_000 })
-      .toBe(200);
+    await expect.poll(async () => (await fetch(`${front.url}/v1/receipt/${id}`)).status).toBe(200);
     const receipt = (await (await fetch(`${front.url}/v1/receipt/${id}`)).json()) as { call: object };
     expect(receipt.call).toMatchObject({ complete: false, usage_estimated: true });
     const { completion_tokens: tokens } = receipt.call as { completion_tokens: number };

@@ -46,11 +46,10 @@ async function killUnderLoad(service: Served, round: number): Promise<Answered[]
   const enough = Promise.withResolvers<void>();
   const caller = async (number: number): Promise<void> => {
     for (let i = 0; ; i++) {
-      const free = i % 4 === 0;
-      const path = free
-        ? '/v1/receipt/free'
-        : `/v1/receipt/emit?profile=${['nano', 'standard', 'pq'][(i % 4) - 1]}`;
-      const body = { input: `${round} ${number} ${i}`, purpose: 'load' };
+      const profile = [null, 'nano', 'standard', 'pq'][i % 4];
+      const path = profile === null ? '/v1/receipt/free' : `/v1/receipt/emit?profile=${profile}`;
+      const input = `${round} ${number} ${i}`;
+      const body = profile === 'nano' ? { input } : { input, purpose: 'load' };
       const key = (i + number) % 2 === 0 ? `${round}-${number}-${i}` : null;
       const { status, text } = await post(
         `${service.url}${path}`,

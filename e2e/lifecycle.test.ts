@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
@@ -6,8 +6,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { post, serve, tally, temporaryFolder } from './process.ts';
 
-const RECORD = '/.well-known/issuers/did:svc:local.json';
 const text = async (url: string): Promise<string> => (await fetch(url)).text();
+/** The service's own issuer record. */
+async function recordAt(url: string): Promise<string> {
+  const { alsoKnownAs } = JSON.parse(await text(`${url}/.well-known/did.json`));
+  return text(`${url}/.well-known/issuers/${alsoKnownAs[0]}.json`);
+}
 
 describe('a first start', () => {
   it('makes a data directory that only its owner reads, and says in a line that it is ready', async () => {
@@ -29,7 +33,7 @@ describe('a first start', () => {
       const receipts = await Promise.all(
         both.map(({ url }) => post(`${url}/v1/receipt/emit`, { input: 'x' })),
       );
-      const [one, other] = await Promise.all(both.map(({ url }) => text(url + RECORD)));
+      const [one, other] = await Promise.all(both.map(({ url }) => recordAt(url)));
       expect(other).toBe(one);
       const trust = await Promise.all(both.map(({ url }) => text(`${url}/.well-known/trust.json`)));
       expect(trust[1]).toBe(trust[0]);
@@ -120,6 +124,29 @@ describe('a start that can’t be', () => {
       expect(stderr).toContain(`${name} is not set`);
     }
     expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it.each<[string, string, string]>([
+    ['a keyring that is cut short', 'keyring.json', '{"type":"tally-keyring-v1","doc'],
+    ['a keyring of something else', 'keyring.json', '{}'],
+    ['a database that is none', 'tally.db', 'This is no database. '.repeat(100)],
+    ['a posting key that is none', 'posting.key', 'x'],
+  ])('%s is named with its path', async (_, name, contents) => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, name), contents, { mode: 0o600 });
+    const { code, stderr } = await tally(['serve'], { PORT: '0', TALLY_DATA_DIR: dataDir });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(join(dataDir, name));
+    expect(stderr).not.toMatch(/\.ts:\d+/);
+    expect(readFileSync(join(dataDir, name), 'utf8')).toBe(contents);
+  });
+
+  it('a data directory that can’t be made or written is named, before anything else is tried', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    const { code, stderr } = await tally(['serve'], { PORT: '0', TALLY_DATA_DIR: join(file, 'data') });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`The data directory ${join(file, 'data')} cannot be written (ENOTDIR)`);
   });
 
   it.each([

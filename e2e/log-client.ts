@@ -16,8 +16,10 @@ import {
   recordedAnchors,
 } from '@tallystick/server';
 import { vi } from 'vitest';
+import type { Random } from '../packages/core/test/random.ts';
 import { readerOf } from './posting-chain.ts';
 import { type Env, tally } from './process.ts';
+import { drawing } from './random.ts';
 
 /** What a client of an anchor log sends along: its API key. */
 export type Key = { readonly authorization: string };
@@ -60,10 +62,12 @@ export class Placed {
   readonly #places = new Map<string, number>();
   readonly #unanswered = new Set<string>();
   readonly #name: string;
+  readonly #random: Random;
   #made = 0;
 
   constructor(name: string) {
     this.#name = name;
+    this.#random = drawing(name);
   }
 
   get answered(): number {
@@ -82,10 +86,15 @@ export class Placed {
     return placed.map(([hash]) => bytesOf(hash));
   }
 
+  /** As `place`, with 1 to `most` new hashes. */
+  placeSome(url: string, key: Key, most: number): Promise<void> {
+    return this.place(url, key, 1 + this.#random.below(most));
+  }
+
   /** Hands in new hashes and as many old ones. Rejects when the connection breaks, or is given up. */
   async place(url: string, key: Key, count: number, signal?: AbortSignal): Promise<void> {
     const fresh = Array.from({ length: count }, () => hashOf(`${this.#name} ${this.#made++}`));
-    const from = Math.floor(Math.random() * this.#places.size);
+    const from = this.#random.below(this.#places.size);
     const old = this.#places.keys().drop(from).take(count).toArray();
     await this.send(url, key, [...fresh, ...old], signal);
   }

@@ -22,6 +22,7 @@ import {
 import { LogWatch, rootsOf } from './log-watch.ts';
 import { type Fate, type PostingChain, startPostingChain } from './posting-chain.ts';
 import { type Ended, type Env, type Served, serve, temporaryFolder } from './process.ts';
+import { drawing } from './random.ts';
 
 /** When the process is killed: at a request to the chain, or when the newest posting is seen in a state. */
 type Moment =
@@ -178,7 +179,7 @@ async function killUnderLoad(service: Served, placed: Placed, answers: number): 
   const enough = Promise.withResolvers<void>();
   const writer = async (): Promise<void> => {
     for (;;) {
-      await placed.place(service.url, key, 1 + Math.floor(Math.random() * 20));
+      await placed.placeSome(service.url, key, 20);
       left -= 1;
       if (left === 0) enough.resolve();
     }
@@ -224,13 +225,14 @@ describe.concurrent('a log outlives kill -9 when a posting is', () => {
   it('anything, under load', async () => {
     const log = await newLog();
     const placed = new Placed('load');
+    const random = drawing('answers before a kill');
     for (let round = 0; round < ROUNDS; round++) {
       const service = await log.start();
       await placed.repeat(service.url, key);
       // The lease of the process that was killed has run out once this one signs.
       await placed.place(service.url, key, 1);
       await untilSigned(service.url, placed.answered);
-      await killUnderLoad(service, placed, 20 + Math.floor(Math.random() * 200));
+      await killUnderLoad(service, placed, 20 + random.below(200));
     }
     const service = await log.start();
     await placed.repeat(service.url, key);

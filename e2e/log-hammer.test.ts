@@ -46,7 +46,7 @@ it(`${LEAVES} leaves, written and read at the same time: every proof holds`, {
   const writer = async (): Promise<void> => {
     while (!leaves.isDone) {
       if (proofs.checked.tlogProof < (leaves.answered / LEAVES) * PROOFS) await readOld();
-      else await leaves.place(service.url, key, 1 + Math.floor(Math.random() * 2 * BATCH));
+      else await leaves.placeSome(service.url, key, 2 * BATCH);
     }
   };
   const reader = async (): Promise<void> => {

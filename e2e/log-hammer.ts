@@ -14,13 +14,16 @@ import {
   verifyInclusion,
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/server';
+import type { Random } from '../packages/core/test/random.ts';
 import { bytesOf, hashOf, type Key, place } from './log-client.ts';
+import { drawing } from './random.ts';
 
 /** Leaves that are handed in once each, and the places that were answered for them. */
 export class Leaves {
   /** The numbers of the leaves, by place. */
   readonly placed: number[] = [];
   readonly #count: number;
+  readonly #random: Random = drawing('leaves');
   #made = 0;
   #answered = 0;
   /** Of the answers, the newest place. */
@@ -36,6 +39,11 @@ export class Leaves {
 
   hashAt(index: number): string {
     return hashOf(`leaf ${this.placed[index]}`);
+  }
+
+  /** As `place`, with 1 to `most` of the next leaves. */
+  placeSome(url: string, key: Key, most: number): Promise<void> {
+    return this.place(url, key, 1 + this.#random.below(most));
   }
 
   /** Hands in the next `count` leaves, and a few that were answered before, which must not have moved. */
@@ -59,7 +67,7 @@ export class Leaves {
   /** Of a leaf that was answered, by chance. */
   anyPlace(): number {
     for (;;) {
-      const index = Math.floor(Math.random() * this.placed.length);
+      const index = this.#random.below(this.placed.length);
       if (this.placed[index] !== undefined) return index;
     }
   }

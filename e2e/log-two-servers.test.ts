@@ -88,7 +88,7 @@ function loadOn({ url }: Served): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const writer = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await placed.place(url, key, 1 + Math.floor(Math.random() * 20)).catch(expectTrouble);
+      await placed.placeSome(url, key, 20).catch(expectTrouble);
     }
   };
   const writers = Promise.all(Array.from({ length: WRITERS }, writer));

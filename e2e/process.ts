@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,7 @@ export interface Ended {
 /** `tally serve` in a process of its own, once it is ready. */
 export interface Served {
   readonly url: string;
+  readonly pid: number;
   kill(signal: NodeJS.Signals): Promise<Ended>;
 }
 
@@ -45,15 +46,20 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-function start(args: readonly string[], env: Env, onOutput: (stdout: string) => void = () => {}): Running {
-  const child = spawn(process.execPath, [TALLY, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+function start(
+  args: readonly string[],
+  env: Env,
+  onOutput: (stdout: string) => void = () => {},
+  stderrTo: number | 'pipe' = 'pipe',
+): Running {
+  const child = spawn(process.execPath, [TALLY, ...args], { env, stdio: ['ignore', 'pipe', stderrTo] });
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     stdout += chunk;
     onOutput(stdout);
   });
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
   const ended = new Promise<Ended>((resolve) => {
@@ -72,20 +78,30 @@ export function tally(args: readonly string[], env: Env = {}): Promise<Ended> {
   return start(args, env).ended;
 }
 
-/** Starts `tally serve` on a free port. Rejects with what it said when it ends before it is ready. */
-export function serve(env: Env): Promise<Served> {
+/**
+ * Starts `tally serve` on a free port. Rejects with what it said when it ends before it is ready.
+ * @param stderrTo a file descriptor that takes its standard error, which is then not in `Ended`
+ */
+export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe'): Promise<Served> {
   return new Promise((resolve, reject) => {
-    const { child, ended } = start(['serve'], { PORT: '0', TALLY_LOG_LEVEL: 'error', ...env }, (stdout) => {
+    const onOutput = (stdout: string): void => {
       const url = READY.exec(stdout)?.[1];
-      if (url === undefined) return;
+      if (url === undefined || child.pid === undefined) return;
       resolve({
         url,
+        pid: child.pid,
         kill: (signal) => {
           child.kill(signal);
           return ended;
         },
       });
-    });
+    };
+    const { child, ended } = start(
+      ['serve'],
+      { PORT: '0', TALLY_LOG_LEVEL: 'error', ...env },
+      onOutput,
+      stderrTo,
+    );
     void ended.then(({ stdout, stderr }) => reject(new Error(`tally serve ended: ${stdout}${stderr}`)));
   });
 }
@@ -95,8 +111,15 @@ export async function post(
   url: string,
   body: unknown,
   headers: Env = {},
+  signal: AbortSignal | null = null,
 ): Promise<{ status: number; text: string }> {
-  const init = { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const init = { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), signal };
   const response = await fetch(url, { ...init, headers: { 'content-type': 'application/json', ...headers } });
   return { status: response.status, text: await response.text() };
+}
+
+/** Resident memory of a process in MiB, as Linux counts it. */
+export function residentMiB(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kib) / 1024;
 }

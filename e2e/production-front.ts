@@ -42,6 +42,8 @@ export async function serveProduction(env: Env = {}): Promise<ProductionFront> {
     // Nobody answers there: the log waits, and all else serves.
     TALLY_CHAIN_RPC_URL: 'http://127.0.0.1:9',
     TALLY_POSTING_KEY_FILE: postingKey,
+    // No balancer is to notice that the service leaves.
+    TALLY_LAME_DUCK_SECONDS: '0',
     ...env,
   };
   const run = async (...args: string[]): Promise<string> => {

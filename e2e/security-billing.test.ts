@@ -16,7 +16,10 @@ let victim: Customer;
 /** An agent with a balance, that proves who it is by its signature. */
 let agent: Signer;
 beforeAll(async () => {
-  front = await serveProduction({ TALLY_FREE_READ_PER_DAY: String(READS) });
+  front = await serveProduction({
+    TALLY_FREE_READ_PER_DAY: String(READS),
+    TALLY_FREE_READ_PER_DAY_BY_ADDRESS: String(READS),
+  });
   mallory = await front.customer('1');
   victim = await front.customer('1');
   agent = await createSigner(generateSecretKey());

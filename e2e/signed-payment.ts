@@ -8,6 +8,8 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 export interface Twist {
   readonly value?: bigint;
   readonly to?: `0x${string}`;
+  /** Unix seconds; ten minutes ago when absent. */
+  readonly validAfter?: number;
   /** Unix seconds. */
   readonly validBefore?: number;
   /** What the payment says that it accepts. */
@@ -34,7 +36,7 @@ export async function exactPayment(
     from: account.address,
     to: twist.to ?? (accepted.payTo as `0x${string}`),
     value: twist.value ?? BigInt(accepted.amount),
-    validAfter: BigInt(now - 600),
+    validAfter: BigInt(twist.validAfter ?? now - 600),
     validBefore: BigInt(twist.validBefore ?? now + accepted.maxTimeoutSeconds),
     nonce: `0x${randomBytes(32).toString('hex')}` as const,
   };

@@ -77,7 +77,7 @@ def answering(kind: Kind, answer: Answering) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_hash_in_any_form_or_that_of_a_receipt_is_sent(kind: Kind) -> None:
-    issued = issue("A", 1, 1, "0x", generate_secret_key())
+    issued = issue("A", 1, 1, "did:web:b", generate_secret_key())
     sha256 = anchored_hash(issued.text)
     raw = bytes.fromhex(sha256)
     text = issued.text
@@ -215,7 +215,7 @@ def test_waiting_in_vain_is_told_at_once(
 
 
 def test_with_anchor() -> None:
-    issued = issue("A", 1, 1, "0x", generate_secret_key())
+    issued = issue("A", 1, 1, "did:web:b", generate_secret_key())
     early = with_anchor(issued.text, {"anchor_ref": REF, "batch_id": "x", "eta_seconds": 1})
     assert early.receipt == {**issued.receipt, "anchor_ref": REF}
     late = with_anchor(early.text, ANCHORED)
@@ -354,7 +354,7 @@ def test_what_receipts_carry(client: Client) -> None:
     assert minted.receipt["tier"] == "pro"
     key = generate_secret_key()
     issued = client.issue(
-        symbol="A", units=1, amount_usd=1, recipient="0x", issuer_sk=key, anchor=True
+        symbol="A", units=1, amount_usd=1, recipient="did:web:b", issuer_sk=key, anchor=True
     )
     assert issued.anchor is not None
     assert issued.receipt["anchor_ref"] == issued.anchor["anchor_ref"]

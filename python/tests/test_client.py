@@ -10,15 +10,18 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import httpx
 import pytest
-from clients import KINDS, opened
+from clients import KINDS, Kind, opened
 from support import code_of, tally, with_node
 
 from tallystick import (
+    AgentAuth,
     AsyncClient,
     Client,
+    EvidenceCounts,
     JsonValue,
     TallyError,
     anchored_hash,
@@ -28,6 +31,7 @@ from tallystick import (
     countersign,
     create_signer,
     evidence_leaf,
+    evidence_receipt,
     generate_secret_key,
     new_salt,
     seal,
@@ -158,21 +162,27 @@ def test_issuers(client: Client) -> None:
         symbol="ACME",
         units=1,
         amount_usd=2.5,
-        recipient="0xaa",
+        recipient="did:web:b",
         issuer_sk=key,
         issuer_did=record["did"],
     )
     verdict = client.verify(receipt.text)
     assert (verdict.valid, verdict.issuer.status) == (True, "registered")
+    now = datetime.now(timezone.utc)
+    assert verify(receipt.text, now=now).issuer.status == "unknown"
+    assert verify(receipt.text, now=now, issuer=record).issuer == verdict.issuer
+    forged: Any = {**record, "did": "did:svc:another"}
+    assert code_of(lambda: verify(receipt.text, now=now, issuer=forged)) == "issuer_proof_invalid"
     stranger = client.issue(
         symbol="ACME",
         units=1,
         amount_usd=2.5,
-        recipient="0xaa",
+        recipient="did:web:b",
         issuer_sk=generate_secret_key(),
         issuer_did=record["did"],
     )
     assert client.verify(stranger.text).issuer.status == "contradicted"
+    assert verify(stranger.text, now=now, issuer=record).issuer.status == "contradicted"
     assert code_of(lambda: client.register_issuer(handle, key)) == "issuer_exists"
     assert code_of(lambda: client.issuer("did:svc:nobody-at-all")) == "issuer_not_found"
 
@@ -195,6 +205,50 @@ def test_metering_takes_a_list(client: Client, count: int) -> None:
     assert verdict.issuer.trusted, verdict.checks
     assert verdict.profile == "sls.metering"
     assert client.verify(issued.receipt, evidence=evidence[:3]).valid is (count <= 3)
+
+
+def test_what_the_caller_says_of_a_response_is_declared(client: Client) -> None:
+    digest = "sha256:" + "ab" * 32
+    issued = client.mint_free(
+        "x", "p", policy_hash=digest, response_hash=digest, response_sealed=True
+    )
+    receipt: Any = issued.receipt
+    assert receipt["declared"] == ["request.policy_hash", "response.hash", "response.sealed"]
+    assert receipt["response"] == {"hash": digest, "sealed": True}
+    assert client.verify(issued.text).valid
+
+
+def test_whole_receipts_are_verified_and_counted(client: Client) -> None:
+    minted = client.mint_free("pallet 2", "unit")
+    evidence = [evidence_receipt(2, minted.receipt), leaf(1)]
+    counts = EvidenceCounts(verified=1, hashed=1, trusted=1)
+    issued = client.metering(bill(3), evidence)
+    assert issued.evidence == counts
+    verdict = verify(issued.text, now=now(), trust=client.fetch_trust().trust, evidence=evidence)
+    assert verdict.issuer.trusted, verdict.checks
+    assert verdict.evidence == counts
+    assert client.verify(issued.receipt, evidence=evidence).evidence == counts
+    with pytest.raises(TallyError) as less:
+        client.metering(bill(3), evidence, evidence_policy="verified")
+    assert (less.value.code, less.value.field) == ("metering_evidence_policy", "line 3")
+    forged = evidence_receipt(2, {**minted.receipt, "issued_at": "2026-01-01T00:00:00Z"})
+    with pytest.raises(TallyError, match="signature: ") as refused:
+        client.metering(bill(3), [leaf(1), forged])
+    assert (refused.value.code, refused.value.field) == (
+        "metering_evidence_invalid",
+        "line 3.receipt",
+    )
+
+
+def test_a_bill_compiled_before_the_key_was_made_is_trusted(client: Client) -> None:
+    said = bill(1)
+    issued = client.metering({**said, "compiled_at": said["window_end"]}, [leaf(1)])
+    verdict = verify(issued.text, now=now(), trust=client.fetch_trust().trust, evidence=[leaf(1)])
+    assert verdict.issuer.trusted, verdict.checks
+    window = next(check for check in verdict.checks if check.name == "key_window")
+    assert "signed later than compiled" in window.detail
+    time = next(check for check in verdict.checks if check.name == "issued_at")
+    assert time.detail.startswith("Compiled at ")
 
 
 def test_metering_streams_what_is_made_on_the_way(client: Client) -> None:
@@ -228,6 +282,23 @@ def test_asynchronous_evidence(service: str) -> None:
     assert asyncio.run(minted())
     with Client(service) as client, pytest.raises(TypeError, match="AsyncClient"):
         client.metering(bill(1_200), leaves())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tier_of_a_proved_member_is_signed(kind: Kind, service: str) -> None:
+    agent = AgentAuth(generate_secret_key())
+
+    def signed_tier(profile: Literal["standard", "pq"]) -> JsonValue:
+        with opened(kind, service, agent=agent) as client:
+            receipt: Any = client.emit(profile=profile, payload={"x": 1}).receipt
+        assert receipt["agent_proved"] is True
+        tier: JsonValue = receipt["reputation_context"]["reputation_tier"]
+        return tier
+
+    assert signed_tier("standard") == "unregistered"
+    registered = httpx.post(f"{service}/v1/compute/member/register", json={"did": agent.did})
+    assert registered.status_code == 200
+    assert [signed_tier("standard"), signed_tier("pq")] == ["member", "member"]
 
 
 def test_the_command_line_and_this_package_agree(service: str, tmp_path: Path) -> None:

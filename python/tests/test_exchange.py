@@ -203,7 +203,7 @@ def test_the_key_goes_to_receipts_and_anchors_only(kind: Kind) -> None:
 
 REF = "urn:anchor:pending:x:1"
 PENDING = {"anchor_ref": REF, "batch_id": "x", "eta_seconds": 60}
-ISSUE: dict[str, Any] = {"symbol": "A", "units": 1, "amount_usd": 1, "recipient": "0x"}
+ISSUE: dict[str, Any] = {"symbol": "A", "units": 1, "amount_usd": 1, "recipient": "did:web:b"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -234,7 +234,7 @@ def test_an_anchor_that_is_refused_leaves_a_good_receipt(kind: Kind) -> None:
 def test_issue_by_itself_asks_the_service_that_it_is_given() -> None:
     told = Told(Reply(body=PENDING))
     with serving(told) as url:
-        issued = issue("A", 1, 1, "0x", bytes(32), "k_ent_x", True, base_url=url)
+        issued = issue("A", 1, 1, "did:web:b", bytes(32), "k_ent_x", True, base_url=url)
     assert issued.anchor == PENDING
     assert issued.receipt["tier"] == "enterprise"
     assert told.asked[0][1]["authorization"] == "Bearer k_ent_x"

@@ -14,6 +14,8 @@ from support import NOW, VECTORS, code_of, core, tally, with_node
 
 from tallystick import (
     AnchorError,
+    EvidenceClass,
+    EvidenceCounts,
     JsonObject,
     JsonValue,
     MeteringBill,
@@ -24,12 +26,14 @@ from tallystick import (
     countersign,
     create_signer,
     evidence_leaf,
+    evidence_receipt,
     issue,
     mint_metering,
     new_salt,
     verify,
 )
 from tallystick.encoding import to_base64url
+from tallystick.metering.intake import EVIDENCE_CLASSES
 
 SEED = bytes(range(32))
 SIGNER = create_signer(SEED)
@@ -66,7 +70,7 @@ def leaves(*units: int) -> list[JsonValue]:
 
 
 def test_issue_signs_without_a_network() -> None:
-    issued = issue("ACME", 25, 1250.5, "0xaa", SEED, issuer_did="did:svc:acme")
+    issued = issue("ACME", 25, 1250.5, "did:web:b", SEED, issuer_did="did:svc:acme")
     assert issued.anchor is None
     assert failures(issued.text) == failures(issued.receipt) == []
     assert issued.text == canonicalize(issued.receipt)
@@ -76,7 +80,7 @@ def test_issue_signs_without_a_network() -> None:
 
 @pytest.mark.parametrize("key", [SEED, to_base64url(SEED), SIGNER])
 def test_issue_takes_a_seed_its_text_or_a_signer(key: Any) -> None:
-    receipt = issue("ACME", 1, 1, "0xaa", key).receipt
+    receipt = issue("ACME", 1, 1, "did:web:b", key).receipt
     assert receipt["issuer_pubkey"] == to_base64url(SIGNER.public_key)
 
 
@@ -90,16 +94,17 @@ def test_issue_takes_a_seed_its_text_or_a_signer(key: Any) -> None:
         {"amount_usd": -0.01},
         {"amount_usd": float("nan")},
         {"recipient": ""},
+        {"recipient": "bob"},
         {"issuer_did": "acme"},
     ],
 )
 def test_issue_refuses_wrong_parameters(change: dict[str, Any]) -> None:
-    good: dict[str, Any] = {"symbol": "A", "units": 1, "amount_usd": 1, "recipient": "0x"}
+    good: dict[str, Any] = {"symbol": "A", "units": 1, "amount_usd": 1, "recipient": "did:web:b"}
     assert code_of(lambda: issue(**{**good, "issuer_sk": SEED, **change})) == "invalid_field"
 
 
 def test_issue_with_an_anchor_needs_a_service_and_keeps_the_receipt() -> None:
-    params: dict[str, Any] = {"symbol": "A", "units": 1, "amount_usd": 1, "recipient": "0x"}
+    params: dict[str, Any] = {"symbol": "A", "units": 1, "amount_usd": 1, "recipient": "did:web:b"}
     params |= {"issuer_sk": SEED, "anchor": True}
     assert code_of(lambda: issue(**params)) == "missing_field"
     with pytest.raises(AnchorError) as caught:
@@ -150,6 +155,26 @@ def test_metering_refuses(change: dict[str, Any], evidence: list[JsonValue], cod
     assert code_of(lambda: mint_metering(bill(**change), evidence, SIGNER, now=NOW)) == code
 
 
+def test_metering_verifies_whole_receipts() -> None:
+    vectors = json.loads((VECTORS / "standard.json").read_text())
+    receipt = next(one["document"] for one in vectors if one["name"] == "minimal")
+    forged: JsonObject = {**receipt, "purpose": "another"}
+
+    def mint(policy: EvidenceClass, *evidence: JsonValue) -> EvidenceCounts | None:
+        return mint_metering(bill(), evidence, SIGNER, now=NOW, evidence_policy=policy).evidence
+
+    whole = evidence_receipt(1, receipt)
+    assert mint("hashed", whole, *leaves(2)) == EvidenceCounts(verified=1, hashed=1)
+    assert mint("verified", whole) == EvidenceCounts(verified=1)
+    assert code_of(lambda: mint("verified", whole, *leaves(2))) == "metering_evidence_policy"
+    assert code_of(lambda: mint("logged", *leaves(2))) == "metering_evidence_policy"
+    for policy in EVIDENCE_CLASSES:
+        nothing: JsonObject = {"note": 1}
+        for broken in (forged, nothing):
+            bad = evidence_receipt(1, broken)
+            assert code_of(lambda: mint(policy, bad)) == "metering_evidence_invalid"  # noqa: B023
+
+
 def test_derived_members_that_agree_are_taken() -> None:
     minted = mint_metering(bill(), leaves(1), SIGNER, now=NOW)
     derived: dict[str, Any] = {"amount_minor": 1750, "metered": {"unbacked_unit_count": 6}}
@@ -193,7 +218,7 @@ def test_countersign_refuses() -> None:
     assert code_of(lambda: countersign(envelope(None), "requester", SIGNER)) == mismatch
     receipt = envelope(SIGNER.key_id)
     assert code_of(lambda: countersign(receipt, "requester", stranger)) == mismatch
-    other = issue("A", 1, 1, "0x", SEED).receipt
+    other = issue("A", 1, 1, "did:web:b", SEED).receipt
     assert code_of(lambda: countersign(other, "requester", SIGNER)) == "not_a_receipt"
     assert code_of(lambda: anchored_hash({"v": "svc-receipt-v1"})) == "not_a_receipt"
     assert code_of(lambda: anchored_hash("[1,]")) == "json_syntax"
@@ -223,7 +248,7 @@ def test_the_command_line_verifies_what_is_signed_here(tmp_path: Path) -> None:
     }
     evidence = leaves(1, 2)
     (tmp_path / "leaves.ndjson").write_text("".join(canonicalize(one) + "\n" for one in evidence))
-    (tmp_path / "issue.json").write_text(issue("ACME", 25, 0.1, "0xaa", SEED).text)
+    (tmp_path / "issue.json").write_text(issue("ACME", 25, 0.1, "did:web:b", SEED).text)
     (tmp_path / "metering.json").write_text(
         mint_metering(bill(**window), evidence, SIGNER, now=now).text
     )

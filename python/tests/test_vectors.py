@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
-from dataclasses import replace
+import string
+from dataclasses import asdict, replace
 
 import pytest
 from support import VECTORS, Case, instant, outcome, transaction_of, vectors
@@ -40,6 +42,8 @@ from tallystick.issuers import IssuerDocument
 from tallystick.log.checkpoint import parse_checkpoint_text
 from tallystick.log.note import parse_note
 from tallystick.merkle import leaf_hash, verify_inclusion
+from tallystick.metering.currencies import is_currency
+from tallystick.recipient import is_recipient
 
 RECEIPT_FILES = [
     "anchors.json",
@@ -59,14 +63,17 @@ RECEIPT_FILES = [
 OTHER_FILES = [
     "anchor-refs.json",
     "anchored-hash.json",
+    "answers.json",
     "checkpoints.json",
     "commitments.json",
+    "currencies.json",
     "ed25519.json",
     "encodings.json",
     "issuer-stores.json",
     "json-gate.json",
     "keys.json",
     "message-signatures.json",
+    "recipients.json",
     "statements.json",
     "tlog-proofs.json",
     "trust.json",
@@ -95,6 +102,7 @@ def summary(verdict: Verification, expected: Case) -> Case:
     """The verdict in the terms of ``expected``."""
     names = {ok: sorted(c.name for c in verdict.checks if c.ok is ok) for ok in (False, None)}
     nulls = {"null_checks": names[None]} if "null_checks" in expected else {}
+    counts = {"evidence": counted(verdict)} if "evidence" in expected else {}
     return {
         "valid": verdict.valid,
         "integrity": verdict.integrity,
@@ -102,7 +110,12 @@ def summary(verdict: Verification, expected: Case) -> Case:
         "family": verdict.family,
         "failed_checks": names[False],
         **nulls,
+        **counts,
     }
+
+
+def counted(verdict: Verification) -> Case | None:
+    return None if verdict.evidence is None else asdict(verdict.evidence)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +152,18 @@ def decoded(encoding: str, text: str, length: int | None) -> bytes:
 def test_encodings(case: Case) -> None:
     encoding, text, length = case["encoding"], case["text"], case.get("length")
     assert outcome(lambda: {"hex": decoded(encoding, text, length).hex()}) == case["expected"]
+
+
+def test_currencies() -> None:
+    letters = string.ascii_uppercase
+    texts = ("".join(text) for text in itertools.product(letters, repeat=3))
+    codes = [case["name"] for case in json.loads((VECTORS / "currencies.json").read_text())]
+    assert [text for text in texts if is_currency(text)] == codes
+
+
+@pytest.mark.parametrize("case", vectors("recipients.json"))
+def test_recipients(case: Case) -> None:
+    assert is_recipient(case["text"]) is case["valid"]
 
 
 @pytest.mark.parametrize("case", vectors("ed25519.json"))

@@ -1,9 +1,12 @@
-import type { JsonObject } from '../../packages/core/src/index.ts';
+import { anchoredHash, type EvidenceCounts, type JsonObject } from '../../packages/core/src/index.ts';
 import { type AnchorCase, anchorOf, authority } from './anchor-base.ts';
-import { casesOf } from './cases.ts';
+import { signedBody } from './bill.ts';
+import { casesOf, ISSUED_SECONDS } from './cases.ts';
+import { earlyBill } from './issuers.ts';
 import { type KeyName, signers } from './keys.ts';
 import { emitted } from './profile-base.ts';
-import { ENDED_AT } from './stores.ts';
+import { signMetering } from './sign.ts';
+import { ENDED_AT, VALID_FROM } from './stores.ts';
 
 const { accepts, refuses } = casesOf('profile');
 const END = Date.parse(ENDED_AT);
@@ -24,6 +27,8 @@ export async function datedCases(): Promise<AnchorCase[]> {
   return [
     ...(await endedCases()),
     ...(await compromisedCases()),
+    ...(await earlyBillCases()),
+    ...(await loggedEvidence()),
     await inBlock(
       '2026-01-15T10:55:00Z',
       accepts('block 300 s before it was issued', 'Within the tolerance.', good, { nulls: [] }),
@@ -34,6 +39,80 @@ export async function datedCases(): Promise<AnchorCase[]> {
         'anchor_transaction',
       ]),
     ),
+  ];
+}
+
+/** The start of a key bounds when a bill was signed, which an anchor shows, and not when it was compiled. */
+async function earlyBillCases(): Promise<AnchorCase[]> {
+  const metering = casesOf('metering');
+  const bill = await earlyBill(signers.service);
+  return [
+    await inBlock(
+      VALID_FROM,
+      metering.accepts(
+        'metering compiled before its key’s time, anchored in it',
+        'It was signed later than compiled.',
+        bill,
+        { nulls: ['evidence'] },
+      ),
+    ),
+    await inBlock(
+      '2024-12-31T23:54:59Z',
+      metering.refuses(
+        'metering compiled and anchored before its key’s time',
+        'The anchor shows that it was signed before the key was in use.',
+        bill,
+        ['key_window'],
+      ),
+    ),
+  ];
+}
+
+/** Evidence is hashes with the anchored results of their receipts. */
+async function loggedEvidence(): Promise<AnchorCase[]> {
+  const { accepts: judged, refuses: refused } = casesOf('metering');
+  const receipt = await emitted('standard');
+  const { anchor } = await anchorOf(receipt, { at: ENDED_AT });
+  const hash = { unit: 1, receipt_sha256: anchoredHash(receipt) };
+  const bill = (leaf: JsonObject): Promise<JsonObject> =>
+    signMetering(signedBody({ billed: 1, leaves: [leaf] }), ISSUED_SECONDS, signers.service);
+  const counts = (logged: number): EvidenceCounts => ({
+    verified: 0,
+    logged,
+    hashed: 1 - logged,
+    trusted: 0,
+    issued_in_window: 0,
+  });
+  const other = { unit: 1, receipt_sha256: '0'.repeat(64) };
+  const good = await bill(hash);
+  const nulls = ['anchor'];
+  return [
+    {
+      ...judged('evidence with an anchor', 'A log of the trust signed a root over the hash.', good, {
+        evidence: [{ ...hash, anchor }],
+        nulls,
+        counts: counts(1),
+      }),
+      authority,
+    },
+    judged('evidence with an anchor in a log that is not known', 'It says nothing.', good, {
+      evidence: [{ ...hash, anchor }],
+      nulls,
+      counts: counts(0),
+    }),
+    {
+      ...refused(
+        'evidence with the anchor of another hash',
+        'The path leads elsewhere.',
+        await bill(other),
+        ['evidence'],
+        {
+          evidence: [{ ...other, anchor }],
+          nulls,
+        },
+      ),
+      authority,
+    },
   ];
 }
 

@@ -2,10 +2,12 @@ import { toBase64url, toHex } from '../../packages/core/src/index.ts';
 import { anchorRefCases } from './anchor-refs.ts';
 import { anchoredHashCases } from './anchored-hash.ts';
 import { anchorCases } from './anchors.ts';
+import { answerCases } from './answers.ts';
 import { benchmarkCases } from './benchmark.ts';
 import { checkpointCases } from './checkpoints.ts';
 import { commitmentCases } from './commitments.ts';
 import { countersignatureCases } from './countersignatures.ts';
+import { currencyCodes } from './currencies.ts';
 import { ed25519Cases } from './ed25519.ts';
 import { encodingCases } from './encodings.ts';
 import { envelopeCases } from './envelope.ts';
@@ -19,6 +21,7 @@ import { meteringCases } from './metering.ts';
 import { nanoCases } from './nano.ts';
 import { pqCases } from './pq.ts';
 import { rawCases } from './raw.ts';
+import { recipientCases } from './recipients.ts';
 import { standardCases } from './standard.ts';
 import { statementCases } from './statements.ts';
 import { statusCases } from './status.ts';
@@ -32,10 +35,12 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'anchor-refs.json': anchorRefCases(),
     'anchors.json': await anchorCases(),
     'anchored-hash.json': await anchoredHashCases(),
+    'answers.json': answerCases(),
     'benchmark.json': await benchmarkCases(),
     'checkpoints.json': await checkpointCases(),
     'commitments.json': commitmentCases(),
     'countersignatures.json': await countersignatureCases(),
+    'currencies.json': currencyCodes(),
     'ed25519.json': ed25519Cases(),
     'encodings.json': encodingCases(),
     'envelope.json': await envelopeCases(),
@@ -50,6 +55,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'nano.json': await nanoCases(),
     'pq.json': await pqCases(),
     'raw.json': await rawCases(),
+    'recipients.json': recipientCases(),
     'standard.json': await standardCases(),
     'statements.json': await statementCases(),
     'status.json': await statusCases(),

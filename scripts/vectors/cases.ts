@@ -1,4 +1,4 @@
-import type { FamilyName, JsonObject, JsonValue } from '../../packages/core/src/index.ts';
+import type { EvidenceCounts, FamilyName, JsonObject, JsonValue } from '../../packages/core/src/index.ts';
 import type { StoreName } from './stores.ts';
 
 /** The time of every case that does not say otherwise. */
@@ -17,6 +17,8 @@ interface ExpectedVerdict {
   readonly failed_checks: readonly string[];
   /** The names of all checks that are null; absent where the case leaves them open. */
   readonly null_checks?: readonly string[];
+  /** The member `evidence` of the verdict; absent where the case leaves it open. */
+  readonly evidence?: EvidenceCounts;
 }
 
 /** One receipt to verify. `document` is the parsed receipt, `raw_base64` its bytes where they matter. */
@@ -38,6 +40,7 @@ export interface CaseOptions {
   /** Whether the issuer is trusted; by default, where the case is valid and the verifier knows the issuers. */
   readonly trusted?: boolean;
   readonly nulls?: readonly string[];
+  readonly counts?: EvidenceCounts;
 }
 
 /** Checks that tell a contradiction with what is known, not broken integrity. */
@@ -68,7 +71,7 @@ export function casesOf(family: FamilyName | null): {
     failed: readonly string[],
     options: CaseOptions,
   ): ReceiptCase => {
-    const { trust = 'known', evidence, nulls } = options;
+    const { trust = 'known', evidence, nulls, counts } = options;
     const valid = failed.length === 0;
     return {
       name,
@@ -84,6 +87,7 @@ export function casesOf(family: FamilyName | null): {
         family,
         failed_checks: failed,
         ...(nulls === undefined ? {} : { null_checks: nulls }),
+        ...(counts === undefined ? {} : { evidence: counts }),
       },
     };
   };

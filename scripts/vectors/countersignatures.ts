@@ -1,4 +1,4 @@
-import { countersign, type JsonObject } from '../../packages/core/src/index.ts';
+import { countersign, type JsonObject, toBase64url } from '../../packages/core/src/index.ts';
 import { casesOf, type ReceiptCase } from './cases.ts';
 import { textAt, withMember } from './change.ts';
 import { facts, minted } from './envelope-base.ts';
@@ -22,6 +22,11 @@ export async function countersignatureCases(): Promise<ReceiptCase[]> {
     const receipt = await minted({ request: { ...facts.request, origin } });
     return withMember(receipt, 'signatures.requester', await signature(signedBody(receipt), agent));
   };
+  const namedOperator = async (entity: string): Promise<JsonObject> => {
+    const receipt = await minted({ operator: { ...facts.operator, entity } });
+    return withMember(receipt, 'signatures.operator', await signature(signedBody(receipt), operator));
+  };
+  const byUnknown = await minted({ operator: { ...facts.operator, entity: 'did:svc:nobody' } });
   const replayed = await minted({ request: { ...facts.request, purpose: 'something else' } });
   const bySvc = await signature(body, service);
   return [
@@ -50,6 +55,26 @@ export async function countersignatureCases(): Promise<ReceiptCase[]> {
       'It must be of a receipt key of operator.entity.',
       withMember(good, 'signatures.operator', bySvc),
       ['signature_operator'],
+    ),
+    refuses(
+      'operator’s signature by its status key',
+      'A key of the operator, but for another purpose.',
+      withMember(byService, 'signatures.operator', await signature(signedBody(byService), signers.status)),
+      ['signature_operator'],
+    ),
+    ...unmade.map(([name, bytes]) =>
+      refuses(
+        `operator’s signature that no key can have made: ${name}`,
+        'The keys of the operator are not known, but no signature of any key looks so: false, not null.',
+        withMember(byUnknown, 'signatures.operator', toBase64url(bytes)),
+        ['signature_operator'],
+      ),
+    ),
+    accepts(
+      'a did:key inside another DID',
+      'It certifies nothing: only a did:key itself is its own key.',
+      await namedOperator(`did:svc:${operator.keyId}`),
+      { nulls: ['signature_requester', 'signature_operator', 'anchor'] },
     ),
     refuses(
       'signatures exchanged',
@@ -90,6 +115,13 @@ export async function countersignatureCases(): Promise<ReceiptCase[]> {
     ),
   ];
 }
+
+/** Texts of 64 bytes that the Ed25519 profile refuses before it looks at any key. */
+const unmade: [string, Uint8Array][] = [
+  ['R of small order', new Uint8Array(64)],
+  ['R that is not canonical', new Uint8Array(64).fill(0xff, 0, 32)],
+  ['S not below the group order', new Uint8Array(64).fill(9, 0, 32).fill(0xff, 32)],
+];
 
 /** An example of the did:key specification. */
 const P256_KEY = 'did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169';

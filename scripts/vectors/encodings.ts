@@ -89,6 +89,7 @@ const didKeys = {
     ['P-256', 'did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169', 'invalid_did'],
     ['X25519', didKey(concatBytes(Uint8Array.of(0xec, 0x01), key)), 'invalid_did'],
     ['codec not a shortest varint', didKey(concatBytes(Uint8Array.of(0xed, 0x81, 0x00), key)), 'invalid_did'],
+    ['another second byte of the codec', didKey(concatBytes(Uint8Array.of(0xed, 0x02), key)), 'invalid_did'],
     ['31 bytes', didKey(concatBytes(ed25519Codec, key.subarray(1))), 'invalid_did'],
     ['33 bytes', didKey(concatBytes(ed25519Codec, key, Uint8Array.of(0))), 'invalid_did'],
     ['small order', smallOrderKey.keyId, 'invalid_did'],

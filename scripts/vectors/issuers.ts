@@ -1,4 +1,4 @@
-import { type JsonObject, toBase64url } from '../../packages/core/src/index.ts';
+import { formatTimestamp, type JsonObject, type Signer, toBase64url } from '../../packages/core/src/index.ts';
 import { leaves, signedBody } from './bill.ts';
 import { casesOf, ISSUED_SECONDS, NO_KEY, type ReceiptCase } from './cases.ts';
 import { minted } from './envelope-base.ts';
@@ -117,7 +117,45 @@ async function otherWindowCases(): Promise<ReceiptCase[]> {
       await signMetering(bill, ISSUED_SECONDS, signers.retired),
       BROKEN,
     ),
+    ...(await earlyBills()),
   ];
+}
+
+/** `compiled_at` is a claim, and not the time of signing: the start of the key does not bound it. */
+async function earlyBills(): Promise<ReceiptCase[]> {
+  const metering = casesOf('metering');
+  return [
+    metering.accepts(
+      'metering compiled before its key’s time',
+      'compiled_at is a claim: the bill was signed later than compiled.',
+      await earlyBill(signers.service),
+    ),
+    metering.refuses(
+      'metering compiled before the time of a pending key',
+      'A key signs nothing before it is active.',
+      await earlyBill(signers.pending),
+      BROKEN,
+    ),
+    metering.accepts(
+      'metering compiled before the time of a compromised key, not anchored',
+      'The thief may have compiled it.',
+      await earlyBill(signers.compromised),
+      { trusted: false, nulls: ['evidence', 'key_window', 'anchor'] },
+    ),
+  ];
+}
+
+/** A bill that says it was compiled a day before any key of the vectors came into use. */
+export async function earlyBill(signer: Signer): Promise<JsonObject> {
+  const compiledAt = START - 86_400 * SECOND;
+  const body = signedBody({
+    billed: 1,
+    leaves: leaves(1),
+    windowStart: '2024-12-01T00:00:00Z',
+    windowEnd: '2024-12-31T00:00:00Z',
+    compiledAt: formatTimestamp(compiledAt),
+  });
+  return signMetering(body, compiledAt / SECOND, signer);
 }
 
 /** The verifier's clock may be 300 s behind the issuer's. */

@@ -1,7 +1,14 @@
-import type { JsonObject, JsonValue } from '../../packages/core/src/index.ts';
+import {
+  anchoredHash,
+  type EvidenceCounts,
+  type JsonObject,
+  type JsonValue,
+} from '../../packages/core/src/index.ts';
 import { type Bill, leaf, leaves, signedBody } from './bill.ts';
 import { casesOf, ISSUED_SECONDS, type ReceiptCase } from './cases.ts';
+import { minted } from './envelope-base.ts';
 import { signers } from './keys.ts';
+import { emitted } from './profile-base.ts';
 import { signMetering } from './sign.ts';
 
 const { accepts, refuses } = casesOf('metering');
@@ -35,6 +42,78 @@ export async function evidenceCases(bill: Bill, good: JsonObject): Promise<Recei
     wrong('leaf that is no object', 'A leaf is an object.', ['1', second, ...rest]),
     wrong('unit as text', 'A unit is an integer.', [{ ...first, unit: '1' }, second, ...rest]),
     ...(await dishonest(bill)),
+    ...(await wholeReceipts()),
+  ];
+}
+
+const counts = (
+  verified: number,
+  hashed: number,
+  trusted: number,
+  issued_in_window: number,
+): EvidenceCounts => ({
+  verified,
+  logged: 0,
+  hashed,
+  trusted,
+  issued_in_window,
+});
+
+/** Items that hold the receipt of a unit whole, in place of its hash. */
+async function wholeReceipts(): Promise<ReceiptCase[]> {
+  const inWindow = { issuedAt: Date.parse('2026-01-14T11:00:00Z') };
+  const [standard, nano, late] = await Promise.all([
+    emitted('standard', {}, inWindow),
+    emitted('nano', {}, inWindow),
+    emitted('pq'),
+  ]);
+  const { stranger } = signers;
+  const strange = await minted({}, { issuerDid: stranger.keyId, issuerVerified: false }, stranger);
+  const receipts = [standard, nano, late, strange];
+  const hashes = receipts.map((receipt, index) => ({
+    unit: index + 1,
+    receipt_sha256: anchoredHash(receipt),
+  }));
+  const given = receipts.map((receipt, index) => ({ unit: index + 1, receipt }));
+  const metered = await signed({ billed: 7, leaves: [...hashes, leaf(5)] });
+  const nulls = ['anchor'];
+  const wrong = (name: string, comment: string, item: JsonValue): ReceiptCase =>
+    refuses(name, comment, metered, ['evidence'], { evidence: [item, ...hashes.slice(1), leaf(5)], nulls });
+  return [
+    accepts('whole receipts as evidence', 'Each is verified; its leaf is its anchored hash.', metered, {
+      evidence: [...given, leaf(5)],
+      nulls,
+      counts: counts(4, 1, 3, 2),
+    }),
+    accepts('whole receipts, nobody known', 'Verified, and not trusted.', metered, {
+      evidence: [...given, leaf(5)],
+      trust: 'empty',
+      trusted: false,
+      counts: counts(4, 1, 0, 2),
+    }),
+    accepts('the hashes of the same receipts', 'The same leaves, of which less is known.', metered, {
+      evidence: [...hashes, leaf(5)],
+      nulls,
+      counts: counts(0, 5, 0, 0),
+    }),
+    accepts('whole receipts and hashes', 'Each leaf counts once.', metered, {
+      evidence: [...given.slice(0, 2), ...hashes.slice(2), leaf(5)],
+      nulls,
+      counts: counts(2, 3, 2, 2),
+    }),
+    wrong('whole receipt that was changed', 'Its signature does not hold.', {
+      unit: 1,
+      receipt: { ...standard, purpose: 'another' },
+    }),
+    wrong('whole receipt that contradicts its issuer', 'A stranger signed in the name of the service.', {
+      unit: 1,
+      receipt: await emitted('standard', {}, inWindow, stranger),
+    }),
+    wrong('whole receipt of no family', 'It is no receipt.', { unit: 1, receipt: { note: 1 } }),
+    wrong('whole receipt and its hash', 'One of the two.', { ...given[0], ...hashes[0] }),
+    wrong('whole receipt with another member', 'Items are closed.', { ...given[0], note: 'x' }),
+    wrong('whole receipt of another unit’s', 'A receipt backs one unit.', { unit: 1, receipt: nano }),
+    wrong('anchor that is none', 'What is given with a hash must hold.', { ...hashes[0], anchor: {} }),
   ];
 }
 

@@ -29,6 +29,12 @@ const body: JsonObject = {
   previous_sha256: 'b'.repeat(64),
   service: 'https://receipts.example',
   endpoints: [endpoint, { ...endpoint, name: 'mcp', path: '/mcp', state: 'down', code: 'timeout' }],
+  providers: [{ id: 'openai', state: 'degraded', code: 'model_gone', since: ISSUED_AT }],
+  models: [
+    { id: 'openai/gpt-4o-mini', state: 'down', code: 'model_gone', since: ISSUED_AT },
+    { id: 'openai/gpt-4o', state: 'up', code: 'ok', since: '2026-01-14T00:00:00Z' },
+    { id: 'openai/gpt-5', state: 'unknown', code: 'not_called', since: '2026-01-14T00:00:00Z' },
+  ],
   log: {
     checkpoint: { origin: 'api.example', size: 12, root: 'c'.repeat(64) },
     accepted: 13,
@@ -115,6 +121,7 @@ const changedMembers: readonly Change[] = [
   ['sequence', 8],
   ['previous_sha256', 'd'.repeat(64)],
   ['endpoints', [endpoint]],
+  ['providers', []],
   ['log.anchored', 13],
   ['valid_until', '2027-01-15T11:03:00Z'],
   ['key_id', stranger.keyId, NO_KEY],

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canonicalBytes, sha256Hex, utf8 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AnswerCase } from '../../../scripts/vectors/answers.ts';
 import { callCheck } from './call-hashes.ts';
 
 let folder: string;
@@ -45,6 +46,11 @@ describe('the hashes of an inference call', () => {
       'data: {"a":1}\n\ndata: {"b":\ndata: 2}\n\ndata: {"svc":{}}\n\ndata: [DONE]\n\n',
     ],
     ['a stream with CRLF', '{"a":1}\n', 'data: {"a":1}\r\n\r\ndata: {"svc":{}}\r\n\r\n'],
+    [
+      'a stream in which a provider says svc too',
+      '{"a":1}\n{"svc":{"receipt":{}}}\n{"b":1}\n',
+      'data: {"a":1}\n\ndata: {"svc":{"receipt":{}}}\n\ndata: {"b":1}\n\ndata: {"svc":{}}\n\ndata: [DONE]\n\ndata: {"svc":0}\n\n',
+    ],
     ['a stream that was left', '{"a":1}\n', 'data: {"a":1}\n\n'],
     ['a stream that speaks of svc', '{"a":"\\"svc\\""}\n', 'data: {"a":"\\"svc\\""}\n\ndata: {"svc":{}}\n\n'],
   ])('are of every payload before svc: %s', async (_, covered, text) => {
@@ -52,6 +58,15 @@ describe('the hashes of an inference call', () => {
     expect(check?.(receiptOf('', hashed(utf8(covered))))).toMatchObject({ ok: true });
     expect(check?.(receiptOf('', hashed(utf8(`${covered}x`))))).toMatchObject({ ok: false });
   });
+
+  const vectors = new URL('../../../spec/vectors/answers.json', import.meta.url);
+  it.each(JSON.parse(readFileSync(vectors, 'utf8')) as AnswerCase[])(
+    'are those of the vectors: $name',
+    async ({ answer, hash, valid }) => {
+      const check = await callCheck({ response: file('answer', answer) });
+      expect(check?.(receiptOf('', hash))).toMatchObject({ ok: valid });
+    },
+  );
 
   it('are not looked at where no file is given', async () => {
     expect(await callCheck({})).toBeNull();

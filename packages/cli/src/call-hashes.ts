@@ -93,10 +93,15 @@ function payloadsOf(bytes: Uint8Array): string[] | null {
   });
 }
 
-/** What comes before the chunk with `svc`; all of it where the stream was left before that. */
+/**
+ * What comes before the last chunk with `svc`, which is the service's own; all of it where the stream was left before
+ * that. Nothing counts from `[DONE]` on.
+ */
 function coveredOf(payloads: readonly string[], name: string): string {
-  const end = payloads.findIndex((payload) => payload === '[DONE]' || carriesSvc(payload, name));
-  const covered = end < 0 ? payloads : payloads.slice(0, end);
+  const done = payloads.indexOf('[DONE]');
+  const sent = done < 0 ? payloads : payloads.slice(0, done);
+  const end = sent.findLastIndex((payload) => carriesSvc(payload, name));
+  const covered = end < 0 ? sent : sent.slice(0, end);
   return covered.map((payload) => `${payload}\n`).join('');
 }
 

@@ -41,6 +41,7 @@ export function serviceUrl(text: string): string {
 export interface Reply {
   readonly text: string;
   readonly body: JsonValue;
+  readonly headers: Headers;
 }
 
 /**
@@ -145,7 +146,8 @@ async function ask(base: string, path: string, request: RequestInit, onAnswer?: 
   const { response, bytes } = await send(base, path, request, onAnswer);
   const text = textOf(bytes);
   if (!response.ok) throw problem(base, response, text);
-  return { text, body: parseNamed(utf8(text), `The answer of ${base}`) };
+  const body = parseNamed(utf8(text), `The answer of ${base}`);
+  return { text, body, headers: response.headers };
 }
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

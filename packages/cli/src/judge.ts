@@ -1,6 +1,9 @@
 import {
   type AnchorTransaction,
   bothTrusts,
+  type EvidenceSources,
+  type IssuerRecord,
+  type JsonObject,
   type JsonValue,
   type SettlementTransaction,
   type Trust,
@@ -21,6 +24,8 @@ export interface Judgement {
 export interface Circumstances {
   /** Unix milliseconds. */
   readonly now: number;
+  /** An issuer that counts as registered where a bundle does not list it. */
+  readonly record?: IssuerRecord | undefined;
   /** Gives the evidence leaves from the start at each call. */
   readonly evidence?: (() => Iterable<JsonValue>) | undefined;
   /** As `verify` of core takes them. */
@@ -37,10 +42,11 @@ export interface Circumstances {
 export async function judge(
   receipt: JsonValue,
   sources: readonly TrustSource[],
-  { evidence, ...known }: Circumstances,
+  { evidence, record, ...known }: Circumstances,
 ): Promise<Judgement> {
-  const own = sources.map(({ bundle }) => trustOf(bundle.issuers, [bundle]));
-  const nobody = trustOf([]);
+  const records = record === undefined ? [] : [record];
+  const own = sources.map(({ bundle }) => trustOf([...bundle.issuers, ...records], [bundle]));
+  const nobody = trustOf(records);
   const leads = own.length === 0 ? [nobody] : own.map((lead) => withLead(lead, own));
   const verdicts = await Promise.all(leads.map((trust) => verify(receipt, { ...known, trust })));
   const differ = new Set(verdicts.map(essence)).size > 1;
@@ -52,11 +58,35 @@ export async function judge(
     ...known,
     trust: leads[chosen] ?? nobody,
     evidence: evidence?.(),
+    evidenceSources: leadingTrust(sources, known.now).evidenceSources,
   });
   if (differ) return { verdict: disputed(verdict, sources, own, verdicts), vouchedBy: null };
   const { did, trusted } = verdict.issuer;
   const voucher = sources[own.findIndex((trust) => did !== null && trust.issuer(did)?.status === 'verified')];
   return { verdict, vouchedBy: trusted ? (voucher?.from ?? null) : null };
+}
+
+/**
+ * The trust by which receipts that are given as evidence are judged. Where bundles disagree about a receipt, the first
+ * order of them counts in which it is valid. `now` is in Unix milliseconds.
+ */
+export function leadingTrust(
+  sources: readonly TrustSource[],
+  now: number,
+): { readonly trust: Trust; readonly evidenceSources: EvidenceSources } {
+  const leads = leadsOf(sources);
+  const [first = trustOf([])] = leads;
+  const trustFor = async (receipt: JsonObject): Promise<Trust> => {
+    if (leads.length < 2) return first;
+    const verdicts = await Promise.all(leads.map((trust) => verify(receipt, { now, trust })));
+    return leads[verdicts.findIndex(({ valid }) => valid)] ?? first;
+  };
+  return { trust: first, evidenceSources: { trustFor } };
+}
+
+function leadsOf(sources: readonly TrustSource[]): Trust[] {
+  const own = sources.map(({ bundle }) => trustOf(bundle.issuers, [bundle]));
+  return own.map((lead) => withLead(lead, own));
 }
 
 function withLead(lead: Trust, all: readonly Trust[]): Trust {

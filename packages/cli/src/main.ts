@@ -1,4 +1,6 @@
-import { Command, CommanderError } from 'commander';
+import { VERSION } from '@tallystick/core';
+import { type Command, CommanderError } from 'commander';
+import { TallyCommand } from './command.ts';
 import { anchorCommands } from './commands/anchor.ts';
 import { apiKeyCommands } from './commands/apikey.ts';
 import { compressCommand } from './commands/compress.ts';
@@ -22,14 +24,12 @@ import { trustCommands } from './commands/trust.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { EXIT, type Exit, explain, UsageError } from './output.ts';
 
-const VERSION = '0.1.0';
-
 /** Runs `tally` with its arguments. Resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   process.stdout.on('error', ignoreClosedPipe);
   process.stderr.on('error', ignoreClosedPipe);
   let exit: Exit = EXIT.ok;
-  const program = new Command('tally')
+  const program = new TallyCommand('tally')
     .description('Signed receipts for AI calls and machine work that anyone can check, offline, years later.')
     .version(VERSION)
     .configureOutput({ outputError: () => {} })

@@ -1,4 +1,4 @@
-import { type JsonValue, TallyError, utf8, verify } from '@tallystick/core';
+import { type JsonObject, type JsonValue, TallyError, utf8, verify } from '@tallystick/core';
 import { writeOut } from './files.ts';
 import { print, printJson, remark } from './output.ts';
 
@@ -20,7 +20,7 @@ interface Handing extends Issued {
   /** The command that checks the receipt in this file. */
   readonly check: (file: string) => string;
   /** What `--json` says beside the file. */
-  readonly also?: Readonly<Record<string, string>>;
+  readonly also?: JsonObject;
 }
 
 /** Prints a receipt, or writes it to `--out`; where that fails it is printed, since it is issued all the same. */

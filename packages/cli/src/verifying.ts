@@ -12,15 +12,19 @@ import { rpcOption } from './anchor/rpc-option.ts';
 import { readAnchor } from './anchor/verify-anchor.ts';
 import { type Asked, askNode } from './asking.ts';
 import { nameOf, readJson } from './input.ts';
+import { readIssuer } from './issuer-record.ts';
 import { judge } from './judge.ts';
+import { lineOfItem } from './meter/evidence.ts';
 import { watchedEvidence } from './meter/progress.ts';
 import { asUsage, describe, EXIT, type Exit, print, printJson, remark, UsageError } from './output.ts';
+import { trustAdvice } from './trust-advice.ts';
 import { rootFingerprintOption, type TrustSources, trustSources } from './trust-sources.ts';
 import { invalidInput, verdictLines } from './verdict.ts';
 
 export interface VerifyOptions {
   readonly trust?: string;
   readonly root?: string;
+  readonly issuer?: string;
   readonly evidence?: string;
   readonly anchor?: string;
   readonly rpc?: string;
@@ -41,6 +45,10 @@ export function verifyOptions(command: Command): Command {
   return trustOptions(command.argument('<file>', 'the receipt: a file, or - for standard input'))
     .option('--anchor <file>', 'its anchored result, as tally anchor writes it')
     .addOption(rpcOption())
+    .option(
+      '--issuer <file>',
+      'the record of an issuer that the bundle does not list, as the service showed it',
+    )
     .option('--as-of <time>', 'judge as of this UTC time (YYYY-MM-DDThh:mm:ssZ) instead of now')
     .option('--json', 'the verdict as JSON');
 }
@@ -66,6 +74,7 @@ export async function verifyFile(
 ): Promise<Exit> {
   const now = timeOf(options.asOf);
   const trust = await trustSources(options.trust, { now, root: options.root });
+  const record = await readIssuer(options.issuer);
   const anchor = await readAnchor(options.anchor);
   const receipt = await readReceipt(file, options.json === true);
   if (receipt === undefined) return EXIT.failed;
@@ -74,13 +83,15 @@ export async function verifyFile(
   const asked = rpc === undefined ? null : await askNode(receipt, anchor, { rpc, sources });
   const { anchor: chain = null, settlement = null } = asked ?? {};
   const evidence = evidenceFrom(options.evidence);
-  const judged = await judge(receipt, sources, {
+  const found = await judge(receipt, sources, {
     now,
+    record,
     evidence,
     anchor,
     transaction: chain?.transaction,
     settlement: settlement?.transaction,
   });
+  const judged = { ...found, verdict: withLine(found.verdict, options.evidence) };
   const { check, lines = [] } = add(receipt, judged.verdict);
   const verdict = check === undefined ? judged.verdict : withCheck(judged.verdict, check);
   const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
@@ -109,8 +120,8 @@ function withCheck(verdict: Verification, check: Verification['checks'][number])
 
 function advise(verdict: Verification, trust: TrustSources): void {
   for (const { from, reason } of trust.refused) remark(`The saved bundle of ${from} was not used. ${reason}`);
-  const { status } = verdict.issuer;
-  const advice = verdict.integrity && !verdict.issuer.trusted ? adviceFor(status, trust) : null;
+  const { integrity, issuer } = verdict;
+  const advice = integrity && !issuer.trusted ? trustAdvice(issuer, trust) : null;
   if (advice !== null) remark(advice);
 }
 
@@ -150,6 +161,18 @@ function evidenceFrom(path: string | undefined): (() => Iterable<JsonValue>) | u
   };
 }
 
+/** The verdict whose check of the evidence names the line of the file in place of the item's index. */
+function withLine(verdict: Verification, path: string | undefined): Verification {
+  if (path === undefined) return verdict;
+  const checks = verdict.checks.map((check) => {
+    const [item, index] = (check.name === 'evidence' && /^evidence\[(\d+)\]/.exec(check.detail)) || [];
+    const number = index === undefined ? null : lineOfItem(path, Number(index));
+    if (item === undefined || number === null) return check;
+    return { ...check, detail: `${path}, line ${number}${check.detail.slice(item.length)}` };
+  });
+  return { ...verdict, checks };
+}
+
 function account({ sources, refused }: TrustSources, vouchedBy: string | null) {
   const bundles = sources.map(({ from, root, bundle }) => ({
     from,
@@ -175,19 +198,6 @@ function chainAccount({ chainId, transaction, final }: NonNullable<Asked['anchor
     block_height: transaction?.blockHeight ?? null,
     block_final: transaction === null ? null : final,
   };
-}
-
-function adviceFor(status: string, { sources, refused }: TrustSources): string | null {
-  if (sources.length === 0) {
-    return refused.length > 0
-      ? null
-      : 'No trust is saved. Fetch it once: tally trust fetch <url of the service>';
-  }
-  const told = sources.map(({ from, bundle }) => `${from} (${bundle.issued_at})`).join(', ');
-  if (status === 'contradicted') {
-    return `Judged by ${told}. Where the issuer has changed its keys since, fetch the bundle again: tally trust fetch <url>`;
-  }
-  return status === 'unknown' ? `Judged by ${told}. To trust another service: tally trust fetch <url>` : null;
 }
 
 function timeOf(asOf: string | undefined): number {

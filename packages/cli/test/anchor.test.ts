@@ -52,6 +52,29 @@ describe('tally anchor', () => {
     }
   });
 
+  test.each([
+    ['one', 'f8'.padEnd(64, '0'), /^-[^-]/],
+    ['two', 'fbe0'.padEnd(64, '0'), /^--/],
+  ])('takes a hash whose base64url begins with %s “-” for a hash', async (_, hex, dashes) => {
+    const hash = toBase64url(fromHex(hex, 32));
+    expect(hash).toMatch(dashes);
+    const accepted = await keyed(['anchor', '--sha256', hash, '--wait', '--json']);
+    expect(accepted).toMatchObject({ code: 0, stderr: '' });
+    const result = JSON.parse(accepted.stdout);
+    for (const args of [
+      ['get', hash, '--json'],
+      ['get', '--json', hash],
+    ]) {
+      const { code, stdout, stderr } = await here(['anchor', ...args]);
+      expect({ code, stderr, result: stdout && JSON.parse(stdout) }).toEqual({ code: 0, stderr: '', result });
+    }
+    const { code, stdout } = await here(['log', 'prove', hash]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining(`index ${result.leaf_index}\n`),
+    });
+  });
+
   test('says what is pending, and when it is due', async () => {
     const plain = await serve(at('plain'), { env: { TALLY_ANCHOR_PERIOD_SECONDS: '3600' } });
     const { stdout: key } = await tally(['apikey', 'create', '--tier', 'pro'], { env: plain.env });
@@ -133,6 +156,19 @@ describe('tally anchor', () => {
     ['no hash', ['anchor', '--sha256', 'abc'], {}, /“abc” is not a SHA-256/],
     ['no file', ['anchor', 'get', 'nowhere.json'], {}, /There is no file nowhere\.json/],
     ['no reference', ['anchor', 'get', 'urn:anchor:x'], {}, /anchor_ref_invalid/],
+    ['an option that no command has', ['anchor', 'get', '--jsn'], {}, /Unknown option '--jsn'/],
+    [
+      'such an option after a hash that begins with “-”',
+      ['anchor', 'get', `-${'A'.repeat(42)}`, '--jsn'],
+      {},
+      /Unknown option '--jsn'/,
+    ],
+    [
+      'more hashes than one',
+      ['anchor', 'get', `-${'A'.repeat(42)}`, `-${'A'.repeat(42)}`],
+      {},
+      /Too many arguments/,
+    ],
     ['a mint to anchor without a key', ['mint', '--text', 'x', '--anchor'], {}, /set TALLY_API_KEY/],
     ['no tier', ['apikey', 'create'], {}, /either a --tier \(pro, scale, enterprise\) or a --scope/],
     [

@@ -164,7 +164,97 @@ describe.each([
   });
 });
 
+describe.each([
+  ['with one’s own key, offline', here],
+  ['by the service', there],
+] as const)('whole receipts as evidence %s', (name, where) => {
+  const out = at(`whole-${name.length}.json`);
+  const forged = (): string => {
+    const receipt = json('one.json');
+    return JSON.stringify({ ...receipt, request: { ...receipt.request, purpose: 'another' } });
+  };
+  const mint = (file: string, ...more: string[]): Promise<Ran> =>
+    tally(bill(7, '--evidence', at(file), ...where(), '--out', out, ...more));
+
+  beforeAll(() => {
+    writeFileSync(at('forged.json'), forged());
+    writeFileSync(at('whole.csv'), 'unit,receipt\n2,\n1,one.json\n');
+    writeFileSync(
+      at('mixed.ndjson'),
+      `{"unit":1,"receipt":${readFileSync(at('one.json'), 'utf8').trim()}}\n${leaf(2)}`,
+    );
+    writeFileSync(at('forged.csv'), 'unit,receipt\n2,\n1,forged.json\n');
+    writeFileSync(at('forged.ndjson'), `${leaf(2)}{"unit":1,"receipt":${forged()}}\n`);
+    writeFileSync(at('none.ndjson'), '{"unit":1,"receipt":{}}\n');
+    writeFileSync(at('more.ndjson'), '{"unit":1,"receipt":{},"note":1}\n');
+  });
+
+  test('are verified and counted, when minting and when verifying', async () => {
+    const counted = { verified: 1, logged: 0, hashed: 1, trusted: 1, issued_in_window: 0 };
+    const minted = await mint('mixed.ndjson', '--json');
+    expect(JSON.parse(minted.stdout)).toMatchObject({ evidence: counted });
+    const told = await mint('whole.csv', '--evidence-policy', 'verified');
+    expect(told).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Evidence: 1 verified (1 trusted'),
+    });
+    await mint('mixed.ndjson');
+    const checked = await tally(['meter', 'verify', out, '--evidence', at('mixed.ndjson'), '--json']);
+    expect(JSON.parse(checked.stdout)).toMatchObject({ valid: true, evidence: counted });
+  });
+
+  test.each([
+    ['forged.csv', 3, /signature: The signature does not match/],
+    ['forged.ndjson', 2, /signature: The signature does not match/],
+    ['none.ndjson', 1, /not a receipt of a known family/],
+  ])('that are not valid are refused by line: %s', async (file, line, reason) => {
+    for (const policy of [[], ['--evidence-policy', 'verified'], ['--evidence-policy', 'hashed']]) {
+      if (policy.includes('verified') && file === 'forged.ndjson') continue;
+      const ran = await mint(file, ...policy, '--json');
+      expect(JSON.parse(ran.stdout)).toMatchObject({
+        error: {
+          code: 'metering_evidence_invalid',
+          message: expect.stringMatching(reason),
+          field: `line ${line}`,
+        },
+      });
+      expect(ran.stdout).toContain(`${file}, line ${line}`);
+    }
+  });
+
+  test('a hash is refused where the policy asks for more', async () => {
+    for (const policy of ['verified', 'logged']) {
+      const ran = await mint('mixed.ndjson', '--evidence-policy', policy, '--json');
+      expect(JSON.parse(ran.stdout)).toMatchObject({
+        error: {
+          code: 'metering_evidence_policy',
+          field: 'line 2',
+          message: expect.stringContaining('mixed.ndjson, line 2'),
+        },
+      });
+    }
+    expect((await mint('more.ndjson')).stderr).toMatch(/more\.ndjson, line 1\.note is not known/);
+  });
+});
+
 describe('tally meter verify', () => {
+  test('names the line of a receipt that is not valid', async () => {
+    const mixed = `${leaf(2)}{"unit":1,"receipt":${readFileSync(at('one.json'), 'utf8').trim()}}\n`;
+    writeFileSync(at('good.ndjson'), mixed);
+    writeFileSync(at('bad-one.ndjson'), mixed.replace('"purpose":"', '"purpose":"x'));
+    const [minted, bad] = [at('judged.json'), at('bad-one.ndjson')];
+    await tally(bill(7, '--evidence', at('good.ndjson'), ...there(), '--out', minted));
+    expect((await tally(['meter', 'verify', minted, '--evidence', at('good.ndjson')])).code).toBe(0);
+    for (const command of [['meter', 'verify'], ['verify']]) {
+      expect(await tally([...command, minted, '--evidence', bad])).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(
+          /✗ Not valid: evidence: .*bad-one\.ndjson, line 2\.receipt is not valid: signature/,
+        ),
+      });
+    }
+  });
+
   test('tells evidence of another order, and tally verify with the same file does', async () => {
     writeFileSync(at('sorted.csv'), csv(1, 2, 3, 5, 7));
     for (const command of [['meter', 'verify'], ['verify']]) {

@@ -64,11 +64,10 @@ describe('on the data of a running service', () => {
       code: 0,
       stdout: expect.stringMatching(/"bundle_published": true/),
     });
-    const shown = await until(
+    await until(
       () => here(['trust', 'fetch']),
-      ({ stdout }) => stdout.includes('did:svc:acme'),
+      ({ stdout }) => /did:svc:acme {2}verified/.test(stdout),
     );
-    expect(shown.stdout).toMatch(/did:svc:acme {2}verified/);
   });
 
   test('init keeps the keyring that is there', async () => {
@@ -216,7 +215,7 @@ describe('with the root kept offline and a passphrase', () => {
     const other = { TALLY_DATA_DIR: at('other') };
     const made = await operator(['keys', 'init', '--root-out', at('other-root.json'), '--json'], other);
     expect(JSON.parse(made.stdout)).toMatchObject({
-      did: 'did:svc:local',
+      did: expect.stringMatching(/^did:svc:local-[0-9a-f]{8}$/),
       root_keyring: at('other-root.json'),
       encrypted: true,
     });

@@ -62,6 +62,8 @@ const endpoint = {
   since: '2026-11-20T08:00:00Z',
 };
 
+const light = { id: 'openai', since: '2026-11-20T08:00:00Z' };
+
 interface Change {
   readonly endpoints?: readonly JsonObject[];
   readonly ageMs?: number;
@@ -78,7 +80,14 @@ function made(sequence: number, { endpoints = [endpoint], ageMs = 0, signer = ow
     oldest_unanchored_seconds: 40,
   };
   return signStatus(
-    { version: 1, service: 'https://watched.example', endpoints: [...endpoints], log },
+    {
+      version: 1,
+      service: 'https://watched.example',
+      endpoints: [...endpoints],
+      providers: [{ ...light, id: 'openai', state: 'down', code: 'unreachable' }],
+      models: [{ ...light, id: 'openai/gpt-5', state: 'unknown', code: 'not_called' }],
+      log,
+    },
     {
       did,
       sequence,
@@ -132,6 +141,9 @@ describe('one look', () => {
       'Not verified: add --verify.',
       'pricing          GET  /pricing',
       '1.3 ms',
+      '✗ down     provider openai',
+      'unreachable',
+      '1 of 1 models were not called lately',
       'log log.example: 12 leaves, root abab',
       '1 of 13 wait for their anchor, the oldest for at most 40 s',
     ])

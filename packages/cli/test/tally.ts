@@ -66,10 +66,13 @@ export interface Service {
 }
 
 /** `tally serve` on a free port; without a chain, unless the environment asks for one. */
-export async function serve(dataDir: string, options: { env?: Env; node?: string } = {}): Promise<Service> {
+export async function serve(
+  dataDir: string,
+  options: { env?: Env; node?: string; port?: string } = {},
+): Promise<Service> {
   const env = { TALLY_DATA_DIR: dataDir, TALLY_DEVNET: 'off', ...options.env };
   const child = spawn(options.node ?? process.execPath, [bin, 'serve'], {
-    env: { ...clean, ...env, PORT: '0' },
+    env: { ...clean, ...env, PORT: options.port ?? '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const closed = once(child, 'close');

@@ -3,11 +3,16 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  applyStatement,
+  canonicalize,
   createSigner,
   generateSecretKey,
   rootFingerprint,
   type Signer,
+  signStatement,
   signTrustBundle,
+  toBase64url,
+  utf8,
 } from '@tallystick/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { serve, workspace } from './tally.ts';
@@ -48,6 +53,62 @@ const fingerprint = (signer: Signer): string => rootFingerprint(signer.publicKey
 const saved = async (): Promise<{ url: string; file: string; root: string; bundle: { version: number } }[]> =>
   JSON.parse((await tally(['trust', 'show', '--json'])).stdout).saved;
 
+describe('a registered issuer that the bundle does not list', () => {
+  const did = 'did:svc:acme';
+  const now = Date.now();
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    env = { TALLY_HOME: at('issuer-home') };
+    answer = { status: 200, body: await bundle(1) };
+    await tally(['trust', 'fetch', url], { env });
+    const statement = { audience: 'did:svc:local', did, sequence: 1, action: 'register', at: now } as const;
+    const record = await applyStatement(null, await signStatement({ ...statement, keyId: root.keyId }, root));
+    writeFileSync(at('acme.json'), JSON.stringify(record));
+    writeFileSync(at('verified.json'), JSON.stringify({ ...record, status: 'verified' }));
+    writeFileSync(at('forged.json'), JSON.stringify({ ...record, did: 'did:svc:other' }));
+    await Promise.all([issue('own.json', root), issue('foreign.json', other)]);
+  });
+
+  async function issue(file: string, by: Signer): Promise<void> {
+    const body = {
+      type: 'svc-issue-v1',
+      receipt_id: `r_issue_${Math.floor(now / 1000)}_0123456789ab`,
+      symbol: 'ACME',
+      units: 1,
+      amount_usd: 2.5,
+      recipient: 'did:svc:buyer',
+      issued_at: new Date(now).toISOString(),
+      issuer_did: did,
+      issuer_pubkey: toBase64url(by.publicKey),
+      issuer_verified: false,
+    };
+    const sig_b64u = toBase64url(await by.sign(utf8(canonicalize(body))));
+    writeFileSync(at(file), JSON.stringify({ ...body, sig_b64u }));
+  }
+
+  test.each<[string, string, string | null, number, string]>([
+    ['its receipt without its record', 'own.json', null, 3, 'unknown'],
+    ['its receipt', 'own.json', 'acme.json', 3, 'registered'],
+    ['its receipt with a record that calls itself verified', 'own.json', 'verified.json', 3, 'registered'],
+    ['another’s receipt without its record', 'foreign.json', null, 3, 'unknown'],
+    ['another’s receipt in its name', 'foreign.json', 'acme.json', 1, 'contradicted'],
+  ])('%s', async (_, receipt, record, code, status) => {
+    const given = record === null ? [] : ['--issuer', at(record)];
+    const said = await tally(['verify', at(receipt), ...given, '--json'], { env });
+    expect(said.code, said.stderr).toBe(code);
+    expect(JSON.parse(said.stdout).issuer).toMatchObject({ status, trusted: false });
+  });
+
+  test('a record that does not follow from its history is refused', async () => {
+    const said = await tally(['verify', at('own.json'), '--issuer', at('forged.json')], { env });
+    expect(said).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('issuer_proof_invalid'),
+    });
+  });
+});
+
 describe('trust fetch', () => {
   let kept: string;
 
@@ -72,7 +133,12 @@ describe('trust fetch', () => {
       /two different bundles/,
     ],
     ['an expired bundle', () => bundle(3, { expiresAt: Date.now() - 1000 }), 'trust_expired', /expired at/],
-    ['another root', () => bundle(3, { by: other }), 'trust_root_mismatch', /tally trust forget/],
+    [
+      'another root',
+      () => bundle(3, { by: other }),
+      'trust_root_mismatch',
+      /tally trust fetch --replace http/,
+    ],
     [
       'a changed bundle',
       async () => (await bundle(3)).replace('"version":3', '"version":4'),
@@ -204,7 +270,9 @@ test('an expired bundle can still be shown', async () => {
 describe('two services that use the same handle', () => {
   test('a receipt is trusted only once the user says which of them counts', async () => {
     const names = ['one', 'two'];
-    const services = await Promise.all(names.map((name) => serve(at(name))));
+    const services = await Promise.all(
+      names.map((name) => serve(at(name), { env: { TALLY_HANDLE: 'local' } })),
+    );
     const env = { TALLY_HOME: at('two-services') };
     const [first, second] = services.map((service) => service.url);
     for (const [index, service] of services.entries()) {
@@ -222,5 +290,69 @@ describe('two services that use the same handle', () => {
     expect(await tally(['verify', at('0.json'), '--trust', second ?? ''], { env })).toMatchObject({
       code: 1,
     });
+  });
+});
+
+describe('servers in development', () => {
+  const DEVELOPMENT = /^did:svc:local-[0-9a-f]{8}$/;
+  const issuerOf = (file: string): string => JSON.parse(readFileSync(at(file), 'utf8')).issuer_did;
+  const mintAt = (url: string, file: string) =>
+    tally(['mint', '--text', 'x', '--url', url, '--out', at(file)]);
+
+  test('have names of their own, after their roots: two of them contradict nothing', async () => {
+    const services = await Promise.all(['dev-one', 'dev-two'].map((name) => serve(at(name))));
+    const env = { TALLY_HOME: at('two-developments') };
+    for (const [index, { url: from }] of services.entries()) {
+      await mintAt(from, `dev-${index}.json`);
+      await tally(['trust', 'fetch', from], { env });
+    }
+    await Promise.all(services.map((service) => service.stop()));
+    const { saved: bundles } = JSON.parse((await tally(['trust', 'show', '--json'], { env })).stdout);
+    const derived = bundles.map(({ root: own }: { root: string }) => `did:svc:local-${own.slice(7, 15)}`);
+    expect([issuerOf('dev-0.json'), issuerOf('dev-1.json')].sort()).toEqual(derived.sort());
+    expect(new Set(derived).size).toBe(2);
+    for (const index of [0, 1]) {
+      expect(issuerOf(`dev-${index}.json`)).toMatch(DEVELOPMENT);
+      expect(await tally(['verify', at(`dev-${index}.json`)], { env })).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+    }
+  });
+
+  test('that have a data directory from before are did:svc:local still', async () => {
+    const before = await serve(at('old'), { env: { TALLY_HANDLE: 'local' } });
+    await before.stop();
+    const after = await serve(at('old'));
+    await mintAt(after.url, 'old-name.json');
+    await after.stop();
+    expect(issuerOf('old-name.json')).toBe('did:svc:local');
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['', {}, /does not know did:svc:local-[0-9a-f]{8}\./],
+    ['under the name of before', { TALLY_HANDLE: 'local' }, /under which did:svc:local has other keys\./],
+  ])('set up anew are told of, with the one command that cures it %s', async (name, handle, what) => {
+    const env = { TALLY_HOME: at(`anew-home${name}`) };
+    const first = await serve(at(`anew-1${name}`), { env: handle });
+    await tally(['trust', 'fetch', first.url], { env });
+    const { root: old } = JSON.parse((await tally(['trust', 'show', '--json'], { env })).stdout).saved[0];
+    await first.stop();
+    const port = new URL(first.url).port;
+    const second = await serve(at(`anew-2${name}`), { env: handle, port });
+    await mintAt(second.url, 'anew.json');
+    const verified = await tally(['verify', at('anew.json')], { env: { ...env, TALLY_URL: second.url } });
+    expect(verified.stderr).toMatch(what);
+    expect(verified.stderr).toContain(`The bundle saved of ${first.url} is of the root ${old}`);
+    expect(verified.code).not.toBe(0);
+    const refused = await tally(['trust', 'fetch', second.url], { env });
+    const [cure = ''] = /tally trust fetch --replace \S+/.exec(verified.stderr) ?? [];
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(cure) });
+    expect(await tally(cure.split(' ').slice(1), { env })).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/First fetch/),
+    });
+    await second.stop();
+    expect(await tally(['verify', at('anew.json')], { env })).toMatchObject({ code: 0, stderr: '' });
   });
 });

@@ -24,6 +24,10 @@ export const errorTable = {
   invalid_public_key: { status: 422, title: 'Not an acceptable Ed25519 public key' },
   invalid_secret_key: { status: 422, title: 'Not an Ed25519 secret key' },
   // Requests
+  request_malformed: { status: 400, title: 'The request is not well-formed HTTP' },
+  request_timeout: { status: 408, title: 'The request took too long to come' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
+  expectation_failed: { status: 417, title: 'The expectation is not one that the service knows' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
   missing_field: { status: 422, title: 'A required field is missing' },
@@ -38,6 +42,10 @@ export const errorTable = {
   rate_limited: { status: 429, title: 'Too many requests' },
   idempotency_key_invalid: { status: 400, title: 'The Idempotency-Key is malformed' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used with another request' },
+  idempotency_key_in_use: {
+    status: 409,
+    title: 'A request with the Idempotency-Key is still being answered',
+  },
   internal: { status: 500, title: 'Something went wrong on our side' },
   unavailable: { status: 503, title: 'Not available just now' },
   // Receipts
@@ -51,13 +59,14 @@ export const errorTable = {
   metering_window: { status: 422, title: 'The billing window does not end after it starts' },
   metering_compiled_early: { status: 422, title: 'The bill was compiled before its window closed' },
   metering_compiled_late: { status: 422, title: 'The bill was compiled in the future' },
-  metering_compiled_before_key: {
-    status: 422,
-    title: 'The bill was compiled before the key that would sign it was in use',
-  },
   metering_derived_mismatch: { status: 422, title: 'A derived value is not what follows from the bill' },
   metering_unit_range: { status: 422, title: 'The evidence is for a unit that was not billed' },
   metering_unit_twice: { status: 422, title: 'A unit carries evidence twice' },
+  metering_evidence_invalid: {
+    status: 422,
+    title: 'The evidence holds a receipt or an anchor that is not valid',
+  },
+  metering_evidence_policy: { status: 422, title: 'The evidence is less than its policy asks for' },
   metering_receipt_twice: { status: 422, title: 'A receipt backs two units' },
   // Sealing
   seal_invalid: { status: 422, title: 'The sealed document is malformed' },
@@ -102,6 +111,7 @@ export const errorTable = {
   // Inference
   invalid_request: { status: 400, title: 'The request is not one that a model can be asked' },
   model_not_found: { status: 404, title: 'There is no such model' },
+  model_gone: { status: 404, title: 'The provider has the model no more' },
   context_too_long: { status: 400, title: 'The prompt is longer than any model here can read' },
   no_model_available: { status: 503, title: 'No model can take the request just now' },
   insufficient_balance: { status: 402, title: 'The balance does not cover the call' },
@@ -112,6 +122,7 @@ export const errorTable = {
   provider_timeout: { status: 504, title: 'The provider took too long' },
   client_closed: { status: 499, title: 'The client left before the answer' },
   // Payments
+  payments_off: { status: 404, title: 'The service takes no payments' },
   payment_required: { status: 402, title: 'A payment is required' },
   payment_malformed: { status: 400, title: 'The payment is malformed' },
   payment_reused: { status: 409, title: 'The payment came with another request before' },

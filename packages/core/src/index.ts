@@ -125,9 +125,15 @@ export {
   openingKey,
   saltCommitment,
 } from './metering/commitments.ts';
+export { isCurrency } from './metering/currencies.ts';
 export { COVERAGE_CLASSES, SERVICE_UNITS, SETTLEMENT_CLASSES, VERDICTS } from './metering/derive.ts';
 export { type EvidenceSummary, EvidenceTally } from './metering/evidence.ts';
+export { EVIDENCE_CLASSES, type EvidenceClass, type EvidenceCounts } from './metering/evidence-classes.ts';
+export { evidenceCountsIn, evidenceHeaders } from './metering/evidence-headers.ts';
+export { type EvidenceItem, type ReceiptEvidence } from './metering/evidence-item.ts';
+export { EvidenceIntake, type JudgedEvidence } from './metering/intake.ts';
 export type { EvidenceLeaf } from './metering/leaf.ts';
+export { describeCounts } from './metering/metering.ts';
 export { mintMetering } from './metering/mint.ts';
 export { BENCHMARK_NODES, type BenchmarkNode, signBenchmark } from './receipts/benchmark.ts';
 export { anchoredHash, countersign } from './receipts/countersign.ts';
@@ -149,6 +155,7 @@ export {
   type SettlementReference,
   type Subject,
 } from './receipts/profiles.ts';
+export { isRecipient } from './receipts/recipient.ts';
 export type { NamedSettlement, SettlementTransaction } from './receipts/settlement.ts';
 export { isObject } from './receipts/shape.ts';
 export { type StatusDocument, type StatusIssuance, signStatus, statusDigest } from './receipts/status.ts';
@@ -158,6 +165,7 @@ export {
   STATUS_STATES,
   type StatusEndpoint,
   type StatusLog,
+  type StatusModel,
   type StatusReport,
   type StatusState,
 } from './receipts/status-report.ts';
@@ -190,8 +198,18 @@ export {
   type IssuerDocument,
   type IssuerStatement,
   readSignedStatement,
+  registeredIssuer,
   type SignedStatement,
   type StatementFacts,
   signStatement,
 } from './trust/statements.ts';
-export { settlementOf, type Verification, type VerifyOptions, verify, verifyParsed } from './verify.ts';
+export {
+  type EvidenceSources,
+  evidenceJudge,
+  settlementOf,
+  type Verification,
+  type VerifyOptions,
+  verify,
+  verifyParsed,
+} from './verify.ts';
+export { VERSION } from './version.ts';

@@ -1,13 +1,16 @@
 import { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
 import { defaultEngine } from './ed25519/engines.ts';
-import { type Ed25519Engine, verifyEd25519 } from './ed25519/profile.ts';
+import { type Ed25519Engine, signatureFault, verifyEd25519 } from './ed25519/profile.ts';
 import { fromBase64url, toBase64url } from './encoding/base64url.ts';
 import { TallyError } from './errors.ts';
+import { sha256Hex } from './hash.ts';
 import { canonicalBytes, canonicalize } from './json/canonical.ts';
 import { copyJson } from './json/copy.ts';
 import type { JsonObject, JsonValue } from './json/types.ts';
 import type { AnchorTransaction } from './log/anchor-checks.ts';
-import { judgeAnchor } from './log/receipt-anchor.ts';
+import { judgeAnchor, judgeAnchorOf } from './log/receipt-anchor.ts';
+import type { EvidenceCounts } from './metering/evidence-classes.ts';
+import type { EvidenceJudge } from './metering/intake.ts';
 import { metering } from './metering/metering.ts';
 import { benchmark } from './receipts/benchmark.ts';
 import { envelope } from './receipts/envelope.ts';
@@ -31,16 +34,27 @@ import { isObject } from './receipts/shape.ts';
 import { utf8Length } from './receipts/size.ts';
 import { status } from './receipts/status.ts';
 import { formatTimestamp } from './time.ts';
-import { type Trust, trustOf } from './trust/issuer.ts';
+import { type KeyPurpose, type Trust, trustOf } from './trust/issuer.ts';
 import { judgeIssuer } from './trust/judge.ts';
+
+/** What is known beside the trust where evidence is judged. */
+export interface EvidenceSources {
+  /** The issuers by which a receipt that is given as evidence is judged; those of the bill when absent. */
+  readonly trustFor?: ((receipt: JsonObject) => Trust | Promise<Trust>) | undefined;
+  /** Which of these anchored hashes are in the log, in their order; absent where no log can be asked. */
+  readonly areLogged?: EvidenceJudge['areLogged'];
+}
+
+type JudgeOptions = Pick<VerifyOptions, 'now' | 'trust' | 'engine' | 'evidenceSources'>;
 
 export interface VerifyOptions {
   /** Unix milliseconds. */
   readonly now: number;
   /** The issuers that the verifier knows; none when absent. */
   readonly trust?: Trust | undefined;
-  /** The evidence leaves behind a metering receipt, in order. */
+  /** The evidence behind a metering receipt, in order: leaves, or the whole receipts that back the units. */
   readonly evidence?: Iterable<JsonValue> | undefined;
+  readonly evidenceSources?: EvidenceSources | undefined;
   /** The receipt's anchored result as JSON; where absent or null, the member `anchor` of the receipt is looked at. */
   readonly anchor?: JsonValue | undefined;
   /** The anchor's transaction as the chain has it; null where the chain has none; absent where it was not asked. */
@@ -67,6 +81,8 @@ export interface Verification {
   readonly profile: string | null;
   readonly receipt_id: string | null;
   readonly checks: readonly Check[];
+  /** How many evidence leaves are of which class; only for a metering receipt whose evidence was given and read whole. */
+  readonly evidence?: EvidenceCounts;
   readonly verified_at: string;
 }
 
@@ -84,6 +100,20 @@ const families: readonly Family[] = [
 /** The family that a document says it belongs to, or null. */
 export function familyOf(document: JsonObject): Family | null {
   return families.find((family) => family.recognises(document)) ?? null;
+}
+
+/**
+ * The family and the members of a receipt whose form holds.
+ * @throws not_a_receipt
+ */
+export function readReceipt(document: JsonValue): { readonly family: Family; readonly receipt: JsonObject } {
+  const family = isObject(document) ? familyOf(document) : null;
+  if (!isObject(document) || family === null) {
+    throw new TallyError('not_a_receipt', 'This is not a receipt of a known family.');
+  }
+  const fault = family.shape(document);
+  if (fault === null) return { family, receipt: document };
+  throw new TallyError('not_a_receipt', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
 }
 
 /**
@@ -124,7 +154,9 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   for (const counter of family.counterSignatures(document)) {
     integrityChecks.push(await counterCheck(signed, counter, trust, engine));
   }
-  integrityChecks.push(...family.rules(document, options.evidence));
+  integrityChecks.push(...family.rules(document));
+  const behind = await family.evidence?.(document, options.evidence, evidenceJudge(options));
+  if (behind !== undefined) integrityChecks.push(behind.check);
 
   const { transaction } = options;
   const { issuedAt } = claims;
@@ -154,8 +186,50 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
     profile: claims.profile,
     receipt_id: claims.receiptId,
     checks: [...integrityChecks, ...contradictionChecks],
+    ...(behind === undefined || behind.counts === null ? {} : { evidence: behind.counts }),
     verified_at: formatTimestamp(options.now),
   };
+}
+
+/** What judges the evidence behind a bill: its receipts on the same path as any receipt, its anchors by the same trust. */
+export function evidenceJudge({
+  now,
+  trust = nobody,
+  engine,
+  evidenceSources = {},
+}: JudgeOptions): EvidenceJudge {
+  const { trustFor = () => trust, areLogged } = evidenceSources;
+  return {
+    identify(given) {
+      const { family, receipt } = readReceipt(given);
+      const hash = sha256Hex(canonicalBytes(family.anchored(receipt)));
+      return { sha256: hash, issuedAt: family.claims(receipt).issuedAt };
+    },
+    async judgeReceipt(receipt, anchor) {
+      const verdict = await verifyParsed(receipt, { now, trust: await trustFor(receipt), engine, anchor });
+      return { fault: faultIn(verdict.checks), trusted: verdict.issuer.trusted };
+    },
+    async judgeAnchor(anchoredHash, anchor) {
+      const { anchors } = trust;
+      const facts = {
+        anchoredHash,
+        issuedAt: 0,
+        transaction: undefined,
+        anchors,
+        engine: engine ?? defaultEngine,
+      };
+      const { checks } = await judgeAnchorOf(anchor, facts);
+      const holds = (name: string): boolean => checks.some((one) => one.name === name && one.ok === true);
+      return { fault: faultIn(checks), logged: holds('anchor') && holds('anchor_checkpoint') };
+    },
+    areLogged,
+  };
+}
+
+/** Why a verdict is not good: the first check that is false, or null. */
+function faultIn(checks: readonly Check[]): string | null {
+  const broken = checks.find(({ ok }) => ok === false);
+  return broken === undefined ? null : `${broken.name}: ${broken.detail}`;
 }
 
 function settlementChecks(
@@ -275,32 +349,46 @@ async function counterCheck(
   if (counter.signature === null) return unchecked(name, `The ${counter.role} has not signed.`);
   if (counter.did === null)
     return failed(name, `There is a signature, but the receipt names no ${counter.role}.`);
+  const bytes = fromBase64url(counter.signature, 64);
+  const fault = signatureFault(bytes);
+  if (fault !== undefined) return failed(name, `No key can have made this signature: it ${fault}.`);
   const candidates = keysOf(counter.did, trust);
   if (candidates.length === 0) return unchecked(name, `The keys of ${counter.did} are not known here.`);
-  const bytes = fromBase64url(counter.signature, 64);
-  for (const { publicKey, revoked } of candidates) {
-    if (await verifyEd25519(engine, publicKey, signed, bytes)) {
-      return revoked
-        ? unchecked(
-            name,
-            `A key of ${counter.did} signed this that was revoked: nothing shows that it was before.`,
-          )
-        : passed(name, `${counter.did} signed exactly these contents.`);
-    }
+  for (const key of candidates) {
+    if (await verifyEd25519(engine, key.publicKey, signed, bytes)) return signerCheck(name, counter.did, key);
   }
   return failed(name, `The signature is not one of ${counter.did} over these contents.`);
 }
 
-/** The keys that may counter-sign for a DID. A key of unusable form is no key. */
-function keysOf(did: string, trust: Trust): { publicKey: Uint8Array; revoked: boolean }[] {
+/** A key of the party that is to counter-sign. */
+interface CounterKey {
+  readonly publicKey: Uint8Array;
+  readonly purpose: KeyPurpose;
+  readonly revoked: boolean;
+}
+
+/** What the signature of one of a DID's keys counts for. */
+function signerCheck(name: string, did: string, { purpose, revoked }: CounterKey): Check {
+  if (purpose !== 'receipt') {
+    return failed(name, `The key of ${did} that signed this is for ${purpose}, not for receipts.`);
+  }
+  return revoked
+    ? unchecked(name, `A key of ${did} signed this that was revoked: nothing shows that it was before.`)
+    : passed(name, `${did} signed exactly these contents.`);
+}
+
+/** The keys of a DID, whatever they are for. A key of unusable form is no key. */
+function keysOf(did: string, trust: Trust): CounterKey[] {
   if (!did.startsWith('did:key:')) {
     const keys = trust.issuer(did)?.keys ?? [];
-    return keys
-      .filter(({ purpose }) => purpose === 'receipt')
-      .map((key) => ({ publicKey: fromBase64url(key.public_key, 32), revoked: key.revoked !== null }));
+    return keys.map(({ public_key, purpose, revoked }) => ({
+      publicKey: fromBase64url(public_key, 32),
+      purpose,
+      revoked: revoked !== null,
+    }));
   }
   try {
-    return [{ publicKey: publicKeyOfDidKey(did), revoked: false }];
+    return [{ publicKey: publicKeyOfDidKey(did), purpose: 'receipt', revoked: false }];
   } catch (error) {
     if (error instanceof TallyError) return [];
     throw error;
@@ -309,6 +397,8 @@ function keysOf(did: string, trust: Trust): { publicKey: Uint8Array; revoked: bo
 
 function timeCheck(claims: Claims, now: number): Check {
   const latest = Math.floor(now / 1000) + CLOCK_SKEW;
-  const issued = `Issued at ${formatTimestamp(claims.issuedAt * 1000)}`;
+  // The time that a bill claims is that of its compilation; only an anchor dates its signature.
+  const what = claims.mayBeSignedLater === true ? 'Compiled' : 'Issued';
+  const issued = `${what} at ${formatTimestamp(claims.issuedAt * 1000)}`;
   return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which has not come yet.`);
 }

@@ -126,7 +126,8 @@ export function expectExpected(found: Outcome<Verification>, { expected }: Recei
   }
   const { valid, integrity, issuer, family, checks } = found;
   const named = (ok: boolean | null) => checks.filter((check) => check.ok === ok).map(({ name }) => name);
-  const { failed_checks, null_checks, ...verdict } = expected;
+  const { failed_checks, null_checks, evidence, ...verdict } = expected;
+  if (evidence !== undefined) expect(found.evidence).toEqual(evidence);
   expect({ valid, integrity, trusted: issuer.trusted, family }).toEqual(verdict);
   expect(named(false).toSorted()).toEqual(failed_checks.toSorted());
   if (null_checks !== undefined) expect(named(null).toSorted()).toEqual(null_checks.toSorted());

@@ -8,6 +8,7 @@ import type { CommitmentCase } from '../../../scripts/vectors/commitments.ts';
 import type { Ed25519Case } from '../../../scripts/vectors/ed25519.ts';
 import type { EncodingCase } from '../../../scripts/vectors/encodings.ts';
 import type { GateCase } from '../../../scripts/vectors/gate.ts';
+import type { RecipientCase } from '../../../scripts/vectors/recipients.ts';
 import type { StatementCase } from '../../../scripts/vectors/statements.ts';
 import type { TrustCase } from '../../../scripts/vectors/trust.ts';
 import {
@@ -25,7 +26,9 @@ import {
   hkdfSha256,
   hmacSha256,
   type IssuerDocument,
+  isCurrency,
   isObject,
+  isRecipient,
   type JsonValue,
   parseJson,
   publicKeyOfDidKey,
@@ -56,14 +59,17 @@ const otherFiles = [
   'anchor-refs.json',
   'anchors.json',
   'anchored-hash.json',
+  'answers.json',
   'checkpoints.json',
   'commitments.json',
+  'currencies.json',
   'ed25519.json',
   'encodings.json',
   'issuer-stores.json',
   'json-gate.json',
   'keys.json',
   'message-signatures.json',
+  'recipients.json',
   'statements.json',
   'tlog-proofs.json',
   'trust.json',
@@ -131,6 +137,17 @@ test.each(readVectors<{ name: string; seed: string; public_key: string; key_id: 
     expect([toBase64url(signer.publicKey), signer.keyId]).toEqual([public_key, key_id]);
   },
 );
+
+test.each(readVectors<RecipientCase>('recipients.json'))('recipients.json: $name', ({ text, valid }) => {
+  expect(isRecipient(text)).toBe(valid);
+});
+
+test('currencies.json has what bills were written in, and no made-up code', () => {
+  const codes = readVectors<{ name: string }>('currencies.json').map(({ name }) => name);
+  expect(codes.every(isCurrency)).toBe(true);
+  expect(codes).toEqual(expect.arrayContaining(['USD', 'EUR', 'JPY', 'DEM', 'HRK', 'XAU']));
+  expect(['QQQ', 'AAA', 'BTC', 'usd', ''].filter((code) => isCurrency(code))).toEqual([]);
+});
 
 test.each(readVectors<CommitmentCase>('commitments.json'))('commitments.json: $name', (vector) => {
   const salt = fromHex(vector.salt, 32);

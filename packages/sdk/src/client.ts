@@ -9,17 +9,12 @@ import { type Recommendation, type SelectProfileParams, selectProfile } from './
 import { type CallOptions, createTransport, type TransportOptions } from './http/transport.ts';
 import { issuer } from './issuers/issuer.ts';
 import { type RegisterIssuerParams, registerIssuer } from './issuers/register-issuer.ts';
-import type {
-  EnvelopeReceipt,
-  MeteringReceipt,
-  ReceiptOfProfile,
-  StoredReceipt,
-} from './receipts/documents.ts';
+import type { EnvelopeReceipt, ReceiptOfProfile, StoredReceipt } from './receipts/documents.ts';
 import { type EmitParams, emit } from './receipts/emit.ts';
 import { getReceipt } from './receipts/get-receipt.ts';
 import { type IssuedByIssuer, type IssueParams, issue, issueAnchored } from './receipts/issue.ts';
 import type { Issued } from './receipts/issued.ts';
-import { type MeterParams, meter } from './receipts/meter.ts';
+import { type IssuedBill, type MeterParams, meter } from './receipts/meter.ts';
 import { type MintFreeParams, mintFree } from './receipts/mint-free.ts';
 import type { ReceiptInput } from './receipts/read.ts';
 import { type RemoteVerifyOptions, verify } from './receipts/verify.ts';
@@ -44,7 +39,7 @@ export interface Client {
     params: EmitParams<P>,
     call?: CallOptions,
   ): Promise<Issued<ReceiptOfProfile[P]>>;
-  meter(params: MeterParams, call?: CallOptions): Promise<Issued<MeteringReceipt>>;
+  meter(params: MeterParams, call?: CallOptions): Promise<IssuedBill>;
   /** `issue` with the client's service and API key. */
   issue(params: IssueParams, call?: CallOptions): Promise<IssuedByIssuer>;
   anchor(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;

@@ -10,6 +10,9 @@ export {
   createSigner,
   didKeyOf,
   type ErrorCode,
+  type EvidenceClass,
+  type EvidenceCounts,
+  type EvidenceItem,
   type EvidenceLeaf,
   generateSecretKey,
   type IssuerDocument,
@@ -17,6 +20,7 @@ export {
   openSeal,
   type Profile,
   parseJson,
+  type ReceiptEvidence,
   type SealedDocument,
   type SealReference,
   type Signer,
@@ -55,10 +59,10 @@ export type {
   UnsignedMembers,
 } from './receipts/documents.ts';
 export type { EmitParams, EmitSubject } from './receipts/emit.ts';
-export { evidenceLeaf } from './receipts/evidence-leaf.ts';
+export { evidenceLeaf, evidenceReceipt } from './receipts/evidence-leaf.ts';
 export { AnchorError, type IssuedByIssuer, type IssueParams, issue } from './receipts/issue.ts';
 export type { Issued } from './receipts/issued.ts';
-export type { MeterParams } from './receipts/meter.ts';
+export type { IssuedBill, MeterParams } from './receipts/meter.ts';
 export type { MintFreeParams } from './receipts/mint-free.ts';
 export type { ReceiptInput } from './receipts/read.ts';
 export type { RemoteVerifyOptions } from './receipts/verify.ts';

@@ -23,7 +23,13 @@ describe('what is anchored', () => {
   test('is a hash in any form, or that of a receipt', async () => {
     const service = await loopback(answer(200, pending('urn:anchor:pending:2026-11-21T10:00Z:0')));
     const client = createClient({ baseUrl: service.url, apiKey: 'k_pro_1' });
-    const params = { symbol: 'A', units: 1, amountUsd: 1, recipient: '0x', issuerSk: generateSecretKey() };
+    const params = {
+      symbol: 'A',
+      units: 1,
+      amountUsd: 1,
+      recipient: '0x52908400098527886E0F7030069857D2E4169EE7',
+      issuerSk: generateSecretKey(),
+    };
     const { receipt, text } = await issue(params);
     const hex = anchoredHash(receipt);
     const wire = toBase64url(fromHex(hex));
@@ -97,7 +103,13 @@ describe('withAnchor', () => {
   };
 
   test('puts the anchor on the receipt, whose hash and signature stay', async () => {
-    const params = { symbol: 'A', units: 1, amountUsd: 1, recipient: '0x', issuerSk: generateSecretKey() };
+    const params = {
+      symbol: 'A',
+      units: 1,
+      amountUsd: 1,
+      recipient: '0x52908400098527886E0F7030069857D2E4169EE7',
+      issuerSk: generateSecretKey(),
+    };
     const { receipt, text } = await issue(params);
     const waiting = pending('urn:anchor:pending:2026-11-21T10:00Z:0');
     const early = withAnchor(text, waiting);
@@ -177,7 +189,12 @@ describe('with a real service', () => {
       anchor_ref: pendingRef,
       tier: 'scale',
     });
-    const issueParams = { symbol: 'A', units: 1, amountUsd: 1, recipient: '0x' };
+    const issueParams = {
+      symbol: 'A',
+      units: 1,
+      amountUsd: 1,
+      recipient: '0x52908400098527886E0F7030069857D2E4169EE7',
+    };
     const issued = await client.issue({ ...issueParams, issuerSk: generateSecretKey(), anchor: true });
     expect(issued.receipt).toMatchObject({ anchor_ref: issued.anchor?.anchor_ref, tier: 'pro' });
     const whole = withAnchor(issued.text, await client.waitForAnchor(issued.text));

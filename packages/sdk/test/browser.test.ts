@@ -100,7 +100,7 @@ describe('the SDK in Chromium, on another origin than the service', () => {
           symbol: 'USDC',
           units: 1,
           amountUsd: 1,
-          recipient: '0x01',
+          recipient: '0x52908400098527886E0F7030069857D2E4169EE7',
           issuerSk: generateSecretKey(),
         };
         const { valid } = await verifyReceipt((await client.issue(params)).text);

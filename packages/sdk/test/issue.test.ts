@@ -75,6 +75,7 @@ describe('issue', () => {
     ['amountUsd', { amountUsd: -0.01 }, 'invalid_field'],
     ['amountUsd', { amountUsd: Number.POSITIVE_INFINITY }, 'invalid_field'],
     ['recipient', { recipient: '' }, 'invalid_field'],
+    ['recipient', { recipient: 'bob' }, 'invalid_field'],
     ['issuerDid', { issuerDid: 'acme' }, 'invalid_field'],
     [undefined, { issuerSk: new Uint8Array(31) }, 'invalid_secret_key'],
     [undefined, { issuerSk: 'short' }, 'invalid_base64url'],
@@ -153,13 +154,21 @@ describe('with a real service', () => {
 
   test('a receipt of a registered issuer is known as one', async () => {
     const client = createClient({ baseUrl: service.url });
-    await client.registerIssuer({ handle: 'mint-house', key: issuerSk });
+    const record = await client.registerIssuer({ handle: 'mint-house', key: issuerSk });
     const issuerDid = 'did:svc:mint-house';
     const { text } = await client.issue({ ...params, issuerDid });
     expect(await client.verify(text)).toMatchObject({
       valid: true,
       issuer: { did: issuerDid, status: 'registered' },
     });
+    // Offline the same, by its record.
+    expect(await verifyReceipt(text)).toMatchObject({ valid: true, issuer: { status: 'unknown' } });
+    const registered = { valid: true, issuer: { did: issuerDid, status: 'registered', trusted: false } };
+    for (const status of ['registered', 'verified'] as const)
+      expect(await verifyReceipt(text, { issuer: { ...record, status } })).toMatchObject(registered);
+    await expect(
+      verifyReceipt(text, { issuer: { ...record, did: 'did:svc:another' } }),
+    ).rejects.toMatchObject({ code: 'issuer_proof_invalid' });
     const boasting = await client.issue({ ...params, issuerDid, issuerVerified: true });
     expect(await client.verify(boasting.text)).toMatchObject({
       valid: false,

@@ -7,6 +7,7 @@ import {
   createClient,
   type EvidenceLeaf,
   evidenceLeaf,
+  evidenceReceipt,
   type MeteringReceipt,
   type MeterParams,
   verifyReceipt,
@@ -199,6 +200,38 @@ describe('with a real service', () => {
     expect(await client.verify(bytes, { evidence })).toMatchObject({ valid: true });
     expect(await client.verify(bytes, { evidence: [leaf(1)] })).toMatchObject({ valid: false });
     expect((await client.getReceipt(receipt.receipt_id)).text).toBe(bytes);
+  });
+
+  test('a bill compiled before the service had its key is trusted', async () => {
+    const { text } = await client.meter({ ...bill(1, [leaf(1)]), compiledAt: windowEnd });
+    const verdict = await verifyReceipt(text, { trust: await client.fetchTrust() });
+    expect(verdict).toMatchObject({ valid: true, issuer: { trusted: true } });
+    const { detail } = verdict.checks.find(({ name }) => name === 'key_window') ?? {};
+    expect(detail).toContain('signed later than compiled');
+    const time = verdict.checks.find(({ name }) => name === 'issued_at');
+    expect(time?.detail).toMatch(/^Compiled at /);
+  });
+
+  test('whole receipts are verified, and the evidence is counted by what stands behind it', async () => {
+    const { text } = await client.mintFree({ input: 'pallet 2', purpose: 'unit' });
+    const evidence = [evidenceReceipt(2, text), leaf(1)];
+    const counts = { verified: 1, logged: 0, hashed: 1, trusted: 1, issued_in_window: 0 };
+    const metered = await client.meter(bill(3, evidence));
+    expect(metered.evidence).toEqual(counts);
+    expect((await client.meter(bill(3, () => evidence))).evidence).toEqual(counts);
+    const verdict = await verifyReceipt(metered.text, { trust: await client.fetchTrust(), evidence });
+    expect(verdict).toMatchObject({ valid: true, evidence: counts });
+    expect(await client.verify(metered.text, { evidence })).toMatchObject({ valid: true, evidence: counts });
+    await expect(client.meter({ ...bill(3, evidence), evidencePolicy: 'verified' })).rejects.toMatchObject({
+      code: 'metering_evidence_policy',
+      field: 'line 3',
+    });
+    const forged = evidenceReceipt(2, text.replace('"purpose":"', '"purpose":"x'));
+    await expect(client.meter(bill(3, [leaf(1), forged]))).rejects.toMatchObject({
+      code: 'metering_evidence_invalid',
+      field: 'line 3.receipt',
+      message: expect.stringContaining('signature: ') as string,
+    });
   });
 
   test('the same evidence has one digest, in one document or streamed', async () => {

@@ -13,7 +13,7 @@ const programs = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, program =
 const printed = [
   /^r_env_\d+_[0-9a-f]{12} sha256:[0-9a-f]{64}\ntrue true\nempty_input input\n$/,
   /^true true\n$/,
-  /^did:svc:local verified\n$/,
+  /^did:svc:local-[0-9a-f]{8} verified\n$/,
   /^anchor true\nanchor_checkpoint true\nanchor_transaction null\n$/,
   /^r_issue_\d+_[0-9a-f]{12} true\n$/,
   /^32 metered_units_partially_evidence_backed\n$/,

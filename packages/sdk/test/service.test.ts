@@ -43,6 +43,18 @@ describe('mintFree', () => {
     expect(await verifyReceipt(text, { trust })).toMatchObject({ valid: true, issuer: { trusted: true } });
   });
 
+  test('signs what the caller says of policy and response as declared', async () => {
+    const hash = `sha256:${'ab'.repeat(32)}`;
+    const said = { policyHash: hash, responseHash: hash, responseSealed: false };
+    const { receipt, text } = await client.mintFree({ input: 'x', purpose: 'p', ...said });
+    expect(receipt).toMatchObject({
+      declared: ['request.policy_hash', 'response.hash', 'response.sealed'],
+      request: { policy_hash: hash },
+      response: { hash, sealed: false },
+    });
+    expect(await verifyReceipt(text, { trust })).toMatchObject({ valid: true, issuer: { trusted: true } });
+  });
+
   test('names the agent, who can then counter-sign', async () => {
     const agent = await createSigner(generateSecretKey());
     const { receipt } = await createClient({ baseUrl: service.url, agentDid: agent.keyId }).mintFree({
@@ -94,7 +106,21 @@ describe('emit', () => {
     const signer = await createSigner(generateSecretKey());
     const agent = createClient({ baseUrl: service.url, agent: { did: signer.keyId, signer } });
     const { receipt } = await agent.emit({ input: 'x' });
-    expect(receipt).toMatchObject({ agent_did: signer.keyId, agent_proved: true });
+    expect(receipt).toMatchObject({
+      agent_did: signer.keyId,
+      agent_proved: true,
+      reputation_context: { reputation_tier: 'unregistered' },
+    });
+    await fetch(`${service.url}/v1/compute/member/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ did: signer.keyId }),
+    });
+    for (const profile of ['standard', 'pq'] as const) {
+      expect((await agent.emit({ input: 'x', profile })).receipt.reputation_context).toEqual({
+        reputation_tier: 'member',
+      });
+    }
     const other = await createSigner(generateSecretKey());
     const forger = createClient({ baseUrl: service.url, agent: { did: signer.keyId, signer: other } });
     await expect(forger.emit({ input: 'x' })).rejects.toMatchObject({

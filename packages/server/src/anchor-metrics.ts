@@ -10,6 +10,8 @@ export interface AnchorMetrics extends LogMetrics {
   status(status: LogStatus): void;
   /** Takes over the state of the newest posting; null before the first. */
   posting(state: PostingState | null): void;
+  /** Notes that what is read from the database has just been read. */
+  read(): void;
   /** Asks the chain what the posting account has left. */
   wallet(chain: Pick<Chain, 'balance'>): Promise<void>;
 }
@@ -29,6 +31,12 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
   const leading = gauge('anchor_log_leading', '1 where this process leads the log.');
   const accepting = gauge('anchor_log_accepting', '1 where hashes are accepted.');
   const balance = gauge('anchor_wallet_ether', 'What the posting account has left, in units of 1e18 wei.');
+  let readAt = performance.now();
+  const age = gauge(
+    'database_gauges_age_seconds',
+    'How old the gauges are that are read from the database: they stay as they were while it does not answer.',
+  );
+  Object.assign(age, { collect: () => age.set((performance.now() - readAt) / 1000) });
   const postings = new Gauge({
     name: 'anchor_posting_state',
     help: '1 for the state of the newest posting.',
@@ -63,6 +71,9 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
     },
     posting: (newest) => {
       for (const state of STATES) postings.set({ state }, state === newest ? 1 : 0);
+    },
+    read: () => {
+      readAt = performance.now();
     },
     wallet: async (chain) => balance.set(Number(await chain.balance()) / 1e18),
   };

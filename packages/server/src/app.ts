@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { urlsOf } from './config.ts';
 import { type Api, createApi } from './http/api.ts';
+import { createLogStorms } from './http/log-storm.ts';
 import { anchorRoutes } from './routes/anchor.ts';
 import { balanceRoutes } from './routes/balance.ts';
 import { chooseRoutes } from './routes/choose.ts';
@@ -38,7 +39,9 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
   const api = createApi({
     receiptsUrl: config.receiptsUrl,
     maxBodyBytes: config.maxBodyBytes,
+    bodies: config.http.bodies,
     logger,
+    storms: createLogStorms(logger),
     metrics,
   });
   const endpoints = [

@@ -12,6 +12,8 @@ export interface ComputeConfig {
   readonly defaultMaxOutput: number;
   /** Of a request that calls a model. */
   readonly maxBodyBytes: number;
+  /** Most bytes of payload in one stream, whatever `max_tokens` the caller asked for. */
+  readonly maxStreamBytes: number;
   /** From a call's acceptance to its last byte. */
   readonly maxCallMs: number;
   readonly timeouts: {
@@ -24,6 +26,10 @@ export interface ComputeConfig {
   };
   /** After a provider's first failure that may pass. */
   readonly retries: number;
+  /** How long a model is not asked after its provider said that it has no such model. */
+  readonly goneRestMs: number;
+  /** Whether the status asks a provider that nobody called lately, at the operator's expense. */
+  readonly probesProviders: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -37,6 +43,7 @@ export function readCompute(read: Reader, environment: NodeJS.ProcessEnv): Compu
     environment,
     defaultMaxOutput: read.integer('TALLY_DEFAULT_MAX_TOKENS', 8_192, 1, 1_000_000),
     maxBodyBytes: read.integer('TALLY_CALL_MAX_BODY_BYTES', 10_485_760, 1_024, 1_073_741_824),
+    maxStreamBytes: read.integer('TALLY_STREAM_MAX_BYTES', 67_108_864, 65_536, 1_073_741_824),
     maxCallMs: milliseconds('TALLY_CALL_TIMEOUT_MS', 1_800_000),
     timeouts: {
       firstByteMs: milliseconds('TALLY_FIRST_BYTE_TIMEOUT_MS', 60_000),
@@ -44,6 +51,8 @@ export function readCompute(read: Reader, environment: NodeJS.ProcessEnv): Compu
       idleMs: milliseconds('TALLY_IDLE_TIMEOUT_MS', 60_000),
     },
     retries: read.integer('TALLY_PROVIDER_RETRIES', 2, 0, 10),
+    probesProviders: read.oneOf('TALLY_STATUS_PROBES', ['off', 'providers'], 'off') === 'providers',
+    goneRestMs: milliseconds('TALLY_MODEL_GONE_REST_MS', 3_600_000),
   };
 }
 

@@ -31,6 +31,8 @@ function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return [];
 }
 
+const ATTESTATION = `sev-snp:sha256:${'ab'.repeat(32)}`;
+
 describe('development', () => {
   it('needs nothing', () => {
     expect(readConfig({})).toMatchObject({
@@ -38,7 +40,7 @@ describe('development', () => {
       host: '127.0.0.1',
       port: 8787,
       receiptsUrl: 'http://127.0.0.1:8787',
-      handle: 'local',
+      handle: null,
       database: { kind: 'sqlite', path: expect.stringMatching(/\/\.tally\/tally\.db$/) },
       keyring: { path: expect.stringMatching(/\/\.tally\/keyring\.json$/), passphrase: null },
       chain: {
@@ -50,7 +52,7 @@ describe('development', () => {
         finality: { kind: 'confirmations', count: 1 },
       },
       log: { origin: '127.0.0.1:8787', originDerived: true, periodSeconds: 10, witnesses: [] },
-      region: null,
+      operator: { region: null, trainingRegion: null, hardwareClass: null, attestation: null },
       freeMintPerDay: 0,
       freeReadPerDay: 0,
       trustedProxies: [],
@@ -72,11 +74,20 @@ describe('development', () => {
     [
       'TALLY_DATABASE_URL',
       'postgres://u:p@db/x',
-      { database: { kind: 'postgres', url: 'postgres://u:p@db/x' } },
+      {
+        database: {
+          kind: 'postgres',
+          url: 'postgres://u:p@db/x',
+          limits: { connections: 10, queryMs: 10_000 },
+        },
+      },
     ],
     ['TALLY_KEYRING_PASSPHRASE', 'open', { keyring: { passphrase: { value: 'open' } } }],
     ['TALLY_KEYRING_PASSPHRASE_FILE', '/run/p', { keyring: { passphrase: { file: '/run/p' } } }],
-    ['TALLY_REGION', 'eu-west-1', { region: 'eu-west-1' }],
+    ['TALLY_REGION', 'eu-west-1', { operator: { region: 'eu-west-1' } }],
+    ['TALLY_TRAINING_REGION', 'eu-north-1', { operator: { trainingRegion: 'eu-north-1' } }],
+    ['TALLY_HARDWARE_CLASS', 'nvidia-h100', { operator: { hardwareClass: 'nvidia-h100' } }],
+    ['TALLY_HARDWARE_ATTESTATION', ATTESTATION, { operator: { attestation: ATTESTATION } }],
     ['TALLY_FREE_MINT_PER_DAY', '5', { freeMintPerDay: 5 }],
     ['TALLY_FREE_READ_PER_DAY', '5', { freeReadPerDay: 5 }],
     ['TALLY_PAYMENTS', 'x402', { freeReadPerDay: 100 }],
@@ -155,6 +166,14 @@ describe('faults', () => {
     ['TALLY_MAX_BODY_BYTES', '10', /from 1024/],
   ])('%s=%s', (name, value, expected) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('a database that is waited for no longer than it may take', () => {
+    const faults = faultsOf({ TALLY_DATABASE_QUERY_TIMEOUT_MS: '8000' });
+    expect(faults).toEqual([
+      'TALLY_DATABASE_QUERY_TIMEOUT_MS is 8000, which is not longer than TALLY_DATABASE_STATEMENT_TIMEOUT_MS; for example TALLY_DATABASE_QUERY_TIMEOUT_MS=10000',
+    ]);
+    expect(faultsOf({ TALLY_DATABASE_POOL: '1' })).toEqual([expect.stringMatching(/from 2 to 1000/)]);
   });
 
   it('a development chain beside another one', () => {

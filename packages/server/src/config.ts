@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path';
 import { didSvc } from '@tallystick/core';
 import type { Finality } from './chain/reader.ts';
 import { type ComputeConfig, readCompute } from './config-compute.ts';
+import { type Database, readDatabase } from './config-database.ts';
+import { type HttpConfig, readHttp } from './config-http.ts';
 import { type PaymentsConfig, readPayments } from './config-payments.ts';
 import { matches, type Reader, reader } from './config-reader.ts';
 import { readSales, type SalesConfig } from './config-sales.ts';
@@ -23,32 +25,43 @@ export interface Config {
   readonly siteUrl: string;
   /** Which of the three URLs above follow from host and port instead of the environment. */
   readonly derivedUrls: readonly UrlField[];
-  /** The service is `did:svc:<handle>`. */
-  readonly handle: string;
+  /** The service is `did:svc:<handle>`; null in development where nobody chose one: then the keyring says it. */
+  readonly handle: string | null;
   readonly database: Database;
   readonly keyring: Keyring;
   readonly chain: Chain;
   readonly log: Log;
-  readonly region: string | null;
+  readonly operator: OperatorFacts;
   /** Free mints a day (UTC) and client; 0 turns the quota off. */
   readonly freeMintPerDay: number;
   /** Free reads of `/v1/compute` a day (UTC), by DID and by client; 0 turns the quota off. */
   readonly freeReadPerDay: number;
+  /** Free reads a day (UTC) of all DIDs at one address together; 0 sets no limit. */
+  readonly freeReadPerDayByAddress: number;
+  /** How long a process that gives no sign of life counts as alive. */
+  readonly processLeaseSeconds: number;
   readonly trustedProxies: readonly Subnet[];
   readonly logLevel: LogLevel;
   readonly maxBodyBytes: number;
   /** Further names by which `/mcp` may be called, and of origins that may call it, beside those of the public URLs. */
   readonly mcpHosts: readonly string[];
+  readonly http: HttpConfig;
   readonly compute: ComputeConfig;
   readonly payments: PaymentsConfig;
   readonly sales: SalesConfig;
 }
 
-type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
+/** What the operator says about where the service runs and on what hardware. Envelopes repeat it; null where it is not said. */
+export interface OperatorFacts {
+  readonly region: string | null;
+  /** Where the models that the service runs itself were trained. */
+  readonly trainingRegion: string | null;
+  readonly hardwareClass: string | null;
+  /** `<type>:sha256:<64 hex>`: the SHA-256 of an attestation document of that type. */
+  readonly attestation: string | null;
+}
 
-type Database =
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: string };
+type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
 
 export interface Keyring {
   readonly path: string;
@@ -123,27 +136,59 @@ function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Con
   const chain = readChain(read, dataDir, production);
   const payments = readPayments(read, { production, chain });
   const counted = production || payments.mode !== 'off';
+  const freeReadPerDay = read.integer('TALLY_FREE_READ_PER_DAY', counted ? 100 : 0, 0, 1_000_000_000);
   return {
     mode: production ? 'production' : 'development',
     host,
     port,
     dataDir,
     ...urls,
-    handle: read.explicit('TALLY_HANDLE', 'local', { accepts: isHandle, example: 'acme' }),
+    handle: production
+      ? read.explicit('TALLY_HANDLE', 'local', HANDLE)
+      : read.optional('TALLY_HANDLE', HANDLE),
     database: readDatabase(read, dataDir),
     keyring: readKeyring(read, dataDir),
     chain,
     log: readLog(read, urls, production),
-    region: read.optional('TALLY_REGION', { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' }),
+    operator: readOperator(read),
     freeMintPerDay: read.integer('TALLY_FREE_MINT_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
-    freeReadPerDay: read.integer('TALLY_FREE_READ_PER_DAY', counted ? 100 : 0, 0, 1_000_000_000),
+    freeReadPerDay,
+    freeReadPerDayByAddress: read.integer(
+      'TALLY_FREE_READ_PER_DAY_BY_ADDRESS',
+      10 * freeReadPerDay,
+      0,
+      10_000_000_000,
+    ),
+    processLeaseSeconds: read.integer('TALLY_PROCESS_LEASE_SECONDS', 15, 1, 30),
     trustedProxies: read.list('TALLY_TRUSTED_PROXIES', parseSubnet, '10.0.0.0/8,fd00::/8'),
     logLevel: read.oneOf('TALLY_LOG_LEVEL', LOG_LEVELS, production ? 'info' : 'warn'),
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
+    http: readHttp(read, production),
     compute: readCompute(read, env),
     payments,
     sales: readSales(read, production),
+  };
+}
+
+const HANDLE = { accepts: isHandle, example: 'acme' };
+
+/** The form of `hardware.attestation` (spec/receipts.md). */
+const ATTESTATION = /^[a-z0-9][a-z0-9._-]{0,31}:sha256:[0-9a-f]{64}$/;
+
+function readOperator(read: Reader): OperatorFacts {
+  const region = { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' };
+  return {
+    region: read.optional('TALLY_REGION', region),
+    trainingRegion: read.optional('TALLY_TRAINING_REGION', region),
+    hardwareClass: read.optional('TALLY_HARDWARE_CLASS', {
+      accepts: matches(/^[\w .:/+-]{1,64}$/),
+      example: 'nvidia-h100',
+    }),
+    attestation: read.optional('TALLY_HARDWARE_ATTESTATION', {
+      accepts: matches(ATTESTATION),
+      example: `sev-snp:sha256:${'0'.repeat(64)}`,
+    }),
   };
 }
 
@@ -158,15 +203,6 @@ function readUrls(read: Reader, fallback: string): Pick<Config, UrlField | 'deri
     siteUrl: siteUrl ?? fallback,
     derivedUrls: (Object.keys(found) as UrlField[]).filter((field) => found[field] === null),
   };
-}
-
-function readDatabase(read: Reader, dataDir: string): Database {
-  const url = read.secretUrl(
-    'TALLY_DATABASE_URL',
-    ['postgres:', 'postgresql:'],
-    'postgres://tally@db.internal:5432/tally',
-  );
-  return url === null ? { kind: 'sqlite', path: join(dataDir, 'tally.db') } : { kind: 'postgres', url };
 }
 
 function readKeyring(read: Reader, dataDir: string): Keyring {

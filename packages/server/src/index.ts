@@ -31,11 +31,12 @@ export {
 } from './issuers/trust-bundle.ts';
 export { listen } from './listen.ts';
 export { fsckLog } from './log/fsck.ts';
-export type { FsckReport } from './log/fsck-report.ts';
+export type { FsckReport, WitnessFinding } from './log/fsck-report.ts';
 export { followLog, type MonitorState, type Sighting } from './log/monitor.ts';
 export { createWitness } from './log/witness.ts';
 export { openWitnessState } from './log/witness-state.ts';
 export { serve } from './main.ts';
+export { openStore, readPassphrase } from './opening.ts';
 export type { DevToken } from './payments/chain/dev-token.ts';
 export { openDevToken, readSettlement } from './payments/chain/lazy.ts';
 export type { SettlementAnswer } from './payments/chain/settlement-reader.ts';
@@ -45,7 +46,6 @@ export { openSealedKey } from './payments/keys/sealed-key.ts';
 export { declinePayout } from './payments/payouts/request.ts';
 export type { Report as Readiness } from './prospector/report.ts';
 export type { Normalized } from './rosetta/answer.ts';
-export { openStore, readPassphrase } from './services.ts';
 export type { StatementLine } from './store/ledger-store.ts';
 export type { OrderRow, PayoutRow } from './store/treasury-store.ts';
 export {

@@ -1,12 +1,15 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-
-type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>;
+import { setTimeout as delay } from 'node:timers/promises';
+import { type App, Front } from './http/front.ts';
 
 /** What answers requests, and what is closed after the last one. */
-export interface Served {
-  readonly fetch: Fetch;
+export interface Served extends App {
+  /**
+   * Ends the answers that still run when draining has taken too long: each tells its caller so. Resolves, within seconds,
+   * once what was delivered is billed. The connections are closed soon after.
+   */
+  cut?(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -14,17 +17,24 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Opens the service once the address is known; requests that come earlier wait for it. */
+  /** Opens the service once the address is known; until then `/healthz` says 200 and everything else 503. */
   readonly open: (address: AddressInfo) => Promise<Served>;
-  /** How long requests in flight may take after the first signal, in milliseconds. */
+  /** The public URL whose page on errors problem documents point to. */
+  readonly receiptsUrl?: (address: AddressInfo) => string;
+  /** After the first signal: how long `/readyz` says 503 before anything is refused, in milliseconds. */
+  readonly lameDuckMs?: number;
+  /** After that: how long requests in flight may take, in milliseconds. */
   readonly drainMs?: number;
+  readonly maxConnections?: number;
+  /** How long a request may take to come as a whole, in milliseconds. */
+  readonly requestMs?: number;
 }
 
 export interface Listening {
   readonly address: AddressInfo;
   /** Resolves once the server and the service are closed; rejects with what closing threw. */
   readonly closed: Promise<void>;
-  /** Stops accepting, lets requests in flight finish, then closes the service. Idempotent. */
+  /** Says that it leaves, stops accepting, lets requests in flight finish, then closes the service. Idempotent. */
   readonly close: () => Promise<void>;
 }
 
@@ -33,47 +43,44 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
+/** How long the last bytes of answers that were cut have to be sent, in milliseconds. */
+const LAST_BYTES_MS = 1_000;
+/** How long a request may take to begin once nothing new is taken: it is answered 503 then, and cut off after. */
+const BEGIN_MS = 1_000;
+
 /**
  * Listens until SIGTERM or SIGINT, then drains; a second signal ends the process at once.
  *
  * @throws ListenError when the address cannot be had; or what `open` threw
  */
-export async function listen({ host, port, open, drainMs = 10_000 }: ListenOptions): Promise<Listening> {
-  const opening = Promise.withResolvers<Served>();
-  let fetch: Fetch = async (request, bindings) => (await opening.promise).fetch(request, bindings);
-  const server = createHttpServer((request, bindings) => fetch(request, bindings));
+export async function listen({
+  host,
+  port,
+  open,
+  receiptsUrl = () => '',
+  lameDuckMs = 0,
+  drainMs = 10_000,
+  maxConnections = 4_096,
+  requestMs = 1_800_000,
+}: ListenOptions): Promise<Listening> {
+  const front = new Front({ maxConnections, requestMs });
+  const { server } = front;
   const address = await bind(server, host, port);
+  front.receiptsUrl = receiptsUrl(address);
   const served = await open(address).catch(async (error: unknown) => {
-    opening.promise.catch(() => {});
-    opening.reject(error);
     server.close();
     server.closeAllConnections();
     throw error;
   });
-  fetch = served.fetch;
-  opening.resolve(served);
+  front.app = served;
+  front.phase = 'open';
 
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= drain(server, drainMs).then(() => served.close());
+    closing ??= drain(front, served, { lameDuckMs, drainMs }).then(() => served.close());
     return closing;
   };
   return { address, close, closed: closeOnSignal(server, close) };
-}
-
-function createHttpServer(fetch: Fetch): Server {
-  return createAdaptorServer({
-    fetch: (request, bindings) => fetch(request, bindings as HttpBindings),
-    serverOptions: {
-      maxHeaderSize: 16_384,
-      headersTimeout: 15_000,
-      // A streamed body may hold a gigabyte: this lets it come at 5 Mbit/s.
-      requestTimeout: 1_800_000,
-      // Longer than the 60 s after which common load balancers drop an idle connection, so that the
-      // balancer, not this end, is the one to close it.
-      keepAliveTimeout: 65_000,
-    },
-  }) as Server;
 }
 
 function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
@@ -102,15 +109,45 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): stri
   }
 }
 
-/** Connections that stay open for a next request are closed as they fall idle; after `drainMs`, all are. */
-async function drain(server: Server, drainMs: number): Promise<void> {
+/**
+ * Connections that stay open for a next request are closed as they fall idle, and those that never began one after a
+ * second. After `drainMs`, what still runs is cut, and soon after all connections are closed.
+ */
+async function drain(
+  front: Front,
+  served: Pick<Served, 'cut'>,
+  { lameDuckMs, drainMs }: { readonly lameDuckMs: number; readonly drainMs: number },
+): Promise<void> {
+  const { server } = front;
   const { promise, resolve } = Promise.withResolvers<void>();
+  if (lameDuckMs > 0) {
+    front.phase = 'leaving';
+    await delay(lameDuckMs);
+  }
+  front.phase = 'draining';
   server.close(() => resolve());
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
-  const late = setTimeout(() => server.closeAllConnections(), drainMs);
+  const began = performance.now();
+  const idle = setInterval(() => {
+    if (performance.now() - began < BEGIN_MS) server.closeIdleConnections();
+    else front.closeUnasked();
+  }, 50);
+  const ended = new AbortController();
+  void cutLate(drainMs, served, ended).finally(() => server.closeAllConnections());
   await promise;
   clearInterval(idle);
-  clearTimeout(late);
+  ended.abort();
+}
+
+/** Resolves when everything that runs was cut and had the time to say so, or once `ended` is aborted. */
+async function cutLate(drainMs: number, { cut }: Pick<Served, 'cut'>, ended: AbortController): Promise<void> {
+  try {
+    await delay(drainMs, undefined, ended);
+    if (cut === undefined) return;
+    await cut();
+    await delay(LAST_BYTES_MS, undefined, ended);
+  } catch {
+    // All connections had ended before, or the cut failed: then they are closed without more ado.
+  }
 }
 
 async function closeOnSignal(server: Server, close: () => Promise<void>): Promise<void> {

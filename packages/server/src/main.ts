@@ -1,9 +1,13 @@
+import { write } from 'node:fs';
 import { createApp } from './app.ts';
 import type { Chain } from './chain/chain.ts';
 import { type Config, localOrigin, readConfig, withAddress } from './config.ts';
 import { listen } from './listen.ts';
 import type { Money } from './payments/chain/open.ts';
 import { openServices, type Services } from './services.ts';
+
+/** Labels of the metrics of what is answered before any route is known. */
+const REFUSED = { method: '(any)', route: '(refused)' };
 
 /**
  * Runs the service as its environment says, until SIGTERM or SIGINT. Prints what a newcomer must know, and one
@@ -17,17 +21,39 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const { closed } = await listen({
     host: config.host,
     port: config.port,
+    ...config.http,
+    // A request whose body is never read is the server's to end, after the longest that a reader would wait.
+    requestMs: config.http.bodies.streamMs + config.http.bodies.stallMs,
+    receiptsUrl: (address) => withAddress(config, address).receiptsUrl,
     open: async (address) => {
       at = withAddress(config, address);
       const services = await openServices(at);
       notice = banner(services);
       const { fetch } = createApp(services);
       services.status.start();
-      return { fetch, close: services.close };
+      return {
+        fetch,
+        counted: (status) => services.metrics.observe(REFUSED, status, 0),
+        cut: services.endCalls,
+        close: services.close,
+      };
     },
   });
-  process.stdout.write(`${notice}\ntallystick is ready on ${localOrigin(at.host, at.port)}\n`);
-  await closed;
+  announce(`${notice}\ntallystick is ready on ${localOrigin(at.host, at.port)}\n`);
+  try {
+    await closed;
+  } finally {
+    // What was left behind, such as a connection that nobody answers, would keep the process for ever.
+    setTimeout(() => process.exit(), LAST_MS).unref();
+  }
+}
+
+/** Milliseconds for a process whose service is closed to end by itself. */
+const LAST_MS = 1_000;
+
+/** A service whose standard output takes nothing, as a file on a full disk, works all the same. */
+function announce(text: string): void {
+  write(1, text, () => {});
 }
 
 function banner({ config, log, chain, money }: Services): string {

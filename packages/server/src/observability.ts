@@ -1,15 +1,21 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { LogLevel } from './config.ts';
+import { LogStream } from './log-stream.ts';
 
 /** The metrics of one app. Each app has its own registry, so that two in one process do not collide. */
 export interface Metrics {
   readonly registry: Registry;
   /** Counts one answered request. `route` is the path's template, never the path, so that labels stay few. */
   observe(place: { readonly method: string; readonly route: string }, status: number, seconds: number): void;
+  /** Counts log lines that could not be written. */
+  droppedLines(count: number): void;
 }
 
-/** A registry with `http_requests_total`, `http_request_duration_seconds` and the process's own metrics. */
+/**
+ * A registry with `http_requests_total`, `http_request_duration_seconds`, `log_lines_dropped_total` and the process's
+ * own metrics.
+ */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const requests = new Counter({
@@ -25,6 +31,11 @@ export function createMetrics(): Metrics {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
+  const dropped = new Counter({
+    name: 'log_lines_dropped_total',
+    help: 'Log lines that could not be written, as on a full disk.',
+    registers: [registry],
+  });
   collectDefaultMetrics({ register: registry });
   return {
     registry,
@@ -32,6 +43,7 @@ export function createMetrics(): Metrics {
       requests.inc({ route, method, status });
       duration.observe({ route, method }, seconds);
     },
+    droppedLines: (count) => dropped.inc(count),
   };
 }
 
@@ -39,8 +51,9 @@ export function createMetrics(): Metrics {
  * JSON lines on standard error, or on `stream`. Lines are gathered for at most a second before they are
  * written, and flushed when the process ends.
  */
-export function createLogger(level: LogLevel, stream?: DestinationStream): Logger {
-  const destination =
-    stream ?? pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 1_000 });
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+export function createLogger(
+  level: LogLevel,
+  stream: DestinationStream = new LogStream(2, () => undefined),
+): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }

@@ -1,37 +1,44 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { didSvc, type Payee, TallyError, toBase64url } from '@tallystick/core';
+import { didSvc, type Payee, toBase64url } from '@tallystick/core';
 import type { Logger } from 'pino';
 import { type Agents, createAgents } from './agents/agents.ts';
 import { createAnchorMetrics } from './anchor-metrics.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/authenticate.ts';
 import type { Chain } from './chain/chain.ts';
-import { createPostingKey, readPostingKey } from './chain/posting-key.ts';
+import { Closing } from './closing.ts';
 import { type Callers, createCallers } from './compute/caller.ts';
 import { createFreeReads, type FreeReads } from './compute/free-reads.ts';
 import { type Compute, openCompute } from './compute/open.ts';
-import { type Config, type Keyring as KeyringConfig, urlsOf } from './config.ts';
+import { type Config, urlsOf } from './config.ts';
+import { type Claims, createClaims } from './http/claims.ts';
 import { type Clients, createClients } from './http/client.ts';
 import { createTurns, type Turns } from './http/turns.ts';
-import { createKeyring } from './issuers/keyring.ts';
-import { writeFirstKeyring } from './issuers/keyring-file.ts';
 import { type OwnIssuer, openOwnIssuer } from './issuers/own-issuer.ts';
 import { createRegistry, type Registry } from './issuers/registry.ts';
+import { RegistryNews } from './issuers/registry-news.ts';
 import { recordAnchors, refreshTrust } from './issuers/trust-bundle.ts';
 import { openTrustService, type TrustService } from './issuers/trust-service.ts';
 import type { AnchorLog } from './log/anchor-log.ts';
 import { openAnchorLog } from './log/open-log.ts';
 import { repeat } from './log/repeat.ts';
+import { LogStream } from './log-stream.ts';
+import { boundedLook } from './measuring.ts';
 import { createLogger, createMetrics, type Metrics } from './observability.ts';
+import { makeFirstKeyring, openChain, openStore, readPassphrase, requireWritable } from './opening.ts';
 import type { Money } from './payments/chain/open.ts';
 import { createKeySales, type KeySales } from './payments/keys/issue.ts';
 import type { TreasuryService } from './payments/treasury/open.ts';
 import type { Payments } from './payments/x402/payments.ts';
+import { openProcessLease, type ProcessLease, returnHoldsOfTheDead } from './process-lease.ts';
+import { Readiness } from './readiness.ts';
 import { pricesValidFrom } from './receipts/price-ladder.ts';
 import { purgeExpired } from './receipts/retention.ts';
+import { findModels } from './status/models.ts';
+import { probeModels } from './status/probe-models.ts';
 import { createStatus, type StatusService } from './status/status.ts';
 import type { Store } from './store/store.ts';
 import { sweepRooms } from './tenants/sweep.ts';
 import { createTenants, type Tenants } from './tenants/tenants.ts';
+import { createVerificationTurns, type VerificationTurns } from './verification/turns.ts';
 
 /** Everything that routes work with, wired by the configuration. `clock` gives Unix milliseconds. */
 export interface Services {
@@ -40,6 +47,8 @@ export interface Services {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
+  /** The lease by which other processes see that this one is alive. */
+  readonly lease: ProcessLease;
   readonly issuer: OwnIssuer;
   readonly trust: TrustService;
   readonly registry: Registry;
@@ -66,37 +75,38 @@ export interface Services {
   /** Since when the prices are what they are, in unix seconds. */
   readonly pricesValidFrom: number;
   readonly status: StatusService;
+  /** Claims on `Idempotency-Key`s, so that only one process carries a request out. */
+  readonly claims: Claims;
   /** Idempotent requests that may not run beside themselves, by their scope. */
   readonly turns: Turns;
-  /** Brings the metrics up to date that are looked at now and then. */
+  readonly verificationTurns: VerificationTurns;
+  /** Brings the metrics up to date that are looked at now and then, as far as the database answers within a second. */
   readonly measure: () => Promise<void>;
-  /** What `/readyz` says, by part: `ok`, or what is wrong. */
+  /** What `/readyz` says, by part: `ok`, or what is wrong. From memory. */
   readonly ready: () => Promise<Record<string, string>>;
+  /** Ends the model calls under way, see `Compute.endCalls`: for a shutdown that waits no longer for them. */
+  readonly endCalls: () => Promise<void>;
   /** Stops the timers and lets go of the log, of the store after its last commit, and of a development chain. */
   readonly close: () => Promise<void>;
 }
 
 const KEY_REFRESH_MS = 1000;
 const WALLET_MS = 60_000;
-const CHAIN_TIMEOUT_MS = 10_000;
-/** What the posting account of a development chain starts with: 10 ether. */
-const DEVNET_WEI = 10n ** 19n;
 const PURGE_MS = 3_600_000;
-const EXPIRE_MS = 60_000;
 const SWEEP_MS = 30_000;
 /** Claiming costs gas, and a channel's payer can take back what is not claimed 15 minutes after asking for it. */
 const COLLECT_MS = 300_000;
 
 /** Opens the database, the keys, the chain and the log. In development a keyring is made where there is none. */
 export async function openServices(config: Config, clock: () => number = Date.now): Promise<Services> {
-  const closing: (() => Promise<void>)[] = [];
-  const close = async (): Promise<void> => {
-    for (const one of closing.splice(0).toReversed()) await one();
-  };
+  const closing = new Closing();
   try {
-    return { ...(await openAll(config, clock, closing)), close };
+    const services = await openAll(config, clock, closing);
+    // First of all, so that another process goes on with the log whatever hangs here.
+    closing.push(() => services.log.resign(), 'giving up the lead of the log', 3_000);
+    return { ...services, close: () => closing.run() };
   } catch (error) {
-    await close();
+    await closing.run().catch(() => undefined);
     throw error;
   }
 }
@@ -105,21 +115,23 @@ export async function openServices(config: Config, clock: () => number = Date.no
 async function openAll(
   config: Config,
   clock: () => number,
-  closing: (() => Promise<void>)[],
+  closing: Closing,
 ): Promise<Omit<Services, 'close'>> {
-  const logger = createLogger(config.logLevel);
   const metrics = createMetrics();
+  const logger = createLogger(config.logLevel, new LogStream(2, (lines) => metrics.droppedLines(lines)));
   const anchorMetrics = createAnchorMetrics(metrics.registry);
   const passphrase = readPassphrase(config.keyring);
-  const did = didSvc(config.handle);
-  if (config.mode === 'development' && !existsSync(config.keyring.path)) {
-    writeFirstKeyring(config.keyring.path, await createKeyring(did, clock()), passphrase);
-  }
+  requireWritable(config);
+  if (config.mode === 'development') await makeFirstKeyring(config, passphrase, clock());
+  const did = config.handle === null ? null : didSvc(config.handle);
   const issuer = await openOwnIssuer(config.keyring.path, did, passphrase);
-  const { chain, rpcUrl } = await openChain(config, logger, closing);
+  const { chain, rpcUrl, chainState } = await openChain(config, logger, closing);
   const money = await openMoney(config, rpcUrl);
   const store = await openStore(config);
-  closing.push(() => store.close());
+  closing.push(() => store.close(), 'the database', 12_000);
+  const lease = await openProcessLease({ store, seconds: config.processLeaseSeconds, logger });
+  closing.push(() => lease.close(), 'ending the process lease');
+  const claims = createClaims({ store, lease, clock, logger });
   const logSigner = issuer.signer('log');
   const log = await openAnchorLog({
     store: store.log,
@@ -136,7 +148,7 @@ async function openAll(
     witnesses: config.log.witnesses,
     fetch: globalThis.fetch,
   });
-  closing.push(() => log.close());
+  closing.push(() => log.close(), 'the steps of the log', 12_000);
 
   await recordAnchors(store, {
     log: { origin: log.origin, key_id: logSigner.keyId, public_key: toBase64url(logSigner.publicKey) },
@@ -149,6 +161,7 @@ async function openAll(
 
   const careful = (what: string, work: () => Promise<void>) => async (): Promise<void> =>
     work().catch((error: unknown) => logger.error({ err: error }, `${what} failed`));
+  const news = new RegistryNews();
   const askBalance = careful('asking for the balance', async () => {
     if (chain !== null) await anchorMetrics.wallet(chain);
   });
@@ -156,7 +169,7 @@ async function openAll(
     repeat(
       KEY_REFRESH_MS,
       careful('refreshing keys and trust', async () => {
-        if (await issuer.refresh()) await refreshTrust(store, issuer.keyring, clock());
+        if ((await issuer.refresh()) || news.due(clock())) await refreshTrust(store, issuer.keyring, clock());
         await trust.refresh();
       }),
     ),
@@ -169,10 +182,11 @@ async function openAll(
       }),
     ),
     repeat(
-      EXPIRE_MS,
+      // Twice in three leases at least: with the lease itself, well within the minute that is promised.
+      (config.processLeaseSeconds * 2_000) / 3,
       careful('giving back what was put aside', async () => {
-        const now = Math.floor(clock() / 1000);
-        while ((await store.ledger.expireReservations(now)) > 0);
+        await claims.sweep();
+        await returnHoldsOfTheDead(store, Math.floor(clock() / 1000));
       }),
     ),
     repeat(WALLET_MS, askBalance),
@@ -180,11 +194,20 @@ async function openAll(
   const asked = askBalance();
   closing.push(async () => {
     await Promise.all([asked, ...stops.map((stop) => stop())]);
-  });
+  }, 'the housekeeping');
 
-  const compute = openCompute({ config, store, issuer, log, registry: metrics.registry, clock, logger });
-  closing.push(() => compute.close());
-  const { catalogue, health } = compute.pipeline;
+  const compute = openCompute({
+    config,
+    store,
+    process: lease.id,
+    issuer,
+    log,
+    registry: metrics.registry,
+    clock,
+    logger,
+  });
+  closing.push(() => compute.close(), 'billing the streams that were cut', 8_000);
+  const { pipeline } = compute;
   const status = createStatus({
     store,
     issuer,
@@ -192,12 +215,15 @@ async function openAll(
     service: config.receiptsUrl,
     period: config.log.periodSeconds,
     posts: chain !== null,
-    modelAvailable: () => catalogue.models.some((model) => model.kind === 'chat' && health.available(model)),
+    models: async (signal) => {
+      await probeModels(pipeline, { paid: config.compute.probesProviders, signal });
+      return findModels(pipeline.catalogue.models, pipeline.health);
+    },
     clock,
     logger,
   });
-  closing.push(() => status.close());
-  const registry = createRegistry(store, issuer, clock);
+  closing.push(() => status.close(), 'the status');
+  const registry = createRegistry(store, issuer, clock, () => news.changed());
   const payments = await openX402({ config, money, store, issuer, clock, logger });
   if (payments !== null) {
     await careful('sweeping payments', () => payments.sweep())();
@@ -213,7 +239,7 @@ async function openAll(
     ];
     closing.push(async () => {
       await Promise.all(stopPayments.map((stop) => stop()));
-    });
+    }, 'the payments');
   }
   const treasury =
     money &&
@@ -227,13 +253,22 @@ async function openAll(
       clock,
       logger,
     });
-  if (treasury !== null) closing.push(() => treasury.close());
+  if (treasury !== null) closing.push(() => treasury.close(), 'the treasury');
   // What the treasury holds is read before anything is paid into it, so that no payment counts twice.
   if (treasury !== null) await careful('reading the treasury', () => treasury.watch())();
   const clients = createClients(config.trustedProxies);
   const apiKeys = createApiKeys(store, issuer, clock);
   const agents = createAgents({ config, store, registry, clock });
   const development = config.mode === 'development';
+  const readiness = new Readiness({
+    store,
+    log,
+    period: chain === null ? null : config.log.periodSeconds,
+    chain: chainState,
+    clock,
+  });
+  await readiness.start();
+  closing.push(() => readiness.close(), 'watching what it does');
 
   return {
     config,
@@ -241,6 +276,7 @@ async function openAll(
     logger,
     metrics,
     store,
+    lease,
     issuer,
     trust,
     registry,
@@ -251,7 +287,11 @@ async function openAll(
     callers: createCallers({ agents, apiKeys }, { development, payments: payments !== null }),
     freeReads: createFreeReads(
       { agents, apiKeys, clients, store, payments, clock },
-      { perDay: config.freeReadPerDay, development },
+      {
+        perDay: config.freeReadPerDay,
+        perDayByAddress: config.freeReadPerDayByAddress,
+        development,
+      },
     ),
     compute,
     log,
@@ -263,58 +303,24 @@ async function openAll(
     treasury,
     pricesValidFrom: await pricesValidFrom(store, { config, money, now: clock() }),
     status,
+    claims,
+    endCalls: () => compute.endCalls(),
     turns: createTurns(),
-    measure: careful('measuring', async () => {
-      await compute.measure();
-      anchorMetrics.status(await log.status());
-      anchorMetrics.posting((await store.log.newestPosting())?.state ?? null);
-    }),
+    verificationTurns: createVerificationTurns(),
+    measure: boundedLook(
+      async () => {
+        await compute.measure();
+        anchorMetrics.status(await log.status());
+        anchorMetrics.posting((await store.log.newestPosting())?.state ?? null);
+      },
+      () => anchorMetrics.read(),
+    ),
     ready: async () => ({
-      store: await store.ping().then(
-        () => 'ok',
-        () => 'unreachable',
-      ),
-      log: await log.ready(),
+      ...(await readiness.checks()),
       trust:
         trust.bundle() === null ? 'no trust bundle is published: see tally trust draft, sign, publish' : 'ok',
     }),
   };
-}
-
-/**
- * The chain that the configuration names, a development chain where it asks for one, or null. In development a
- * posting key is made where there is none.
- * @throws unavailable without a posting key, invalid_field for a malformed one; chain_unavailable, of a development chain
- */
-async function openChain(
-  { mode, dataDir, chain: { id, network, rpcUrl, devnet, postingKeyFile, finality } }: Config,
-  logger: Logger,
-  closing: (() => Promise<void>)[],
-): Promise<OpenedChain> {
-  if (rpcUrl === null && !devnet) return { chain: null, rpcUrl: null };
-  if (mode === 'development' && !existsSync(postingKeyFile)) createPostingKey(postingKeyFile);
-  if (!existsSync(postingKeyFile)) {
-    throw new TallyError(
-      'unavailable',
-      `There is no posting key at ${postingKeyFile}: 32 random bytes in hex.`,
-    );
-  }
-  const secretKey = readPostingKey(postingKeyFile);
-  const { openEvmChain } = await import('./chain/evm.ts');
-  const open = (url: string): Chain =>
-    openEvmChain({ rpcUrl: url, chainId: id, network, secretKey, finality, timeoutMs: CHAIN_TIMEOUT_MS });
-  if (rpcUrl !== null) return { chain: open(rpcUrl), rpcUrl };
-  const { startDevnet } = await import('./chain/devnet.ts');
-  const started = await startDevnet({ dataDir, chainId: id, logger });
-  closing.push(() => started.stop());
-  const chain = open(started.rpcUrl);
-  await started.fund(chain.address, DEVNET_WEI);
-  return { chain, rpcUrl: started.rpcUrl };
-}
-
-interface OpenedChain {
-  readonly chain: Chain | null;
-  readonly rpcUrl: string | null;
 }
 
 const payeeOf = ({ chainId, token, treasury }: Money): Payee => ({
@@ -347,27 +353,6 @@ async function openX402({
     waitMs: payments.waitSeconds * 1_000,
     urlOf: urlsOf(config),
     maxCallMs: compute.maxCallMs,
-  });
-}
-
-/** The adapter that the configuration names; each is loaded only when it is used. */
-export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
-  if (database.kind === 'postgres')
-    return (await import('./store/postgres.ts')).openPostgresStore(database.url);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return (await import('./store/sqlite.ts')).openSqliteStore(database.path);
-}
-
-/**
- * The keyring's passphrase, or null where the keyring is not encrypted.
- * @throws invalid_field when its file is empty: an empty passphrase would only look like protection
- */
-export function readPassphrase({ passphrase }: KeyringConfig): string | null {
-  if (passphrase === null) return null;
-  if ('value' in passphrase) return passphrase.value;
-  const text = readFileSync(passphrase.file, 'utf8').trimEnd();
-  if (text !== '') return text;
-  throw new TallyError('invalid_field', `The passphrase file ${passphrase.file} is empty.`, {
-    field: 'keyring',
+    operator: config.operator,
   });
 }

@@ -1,5 +1,6 @@
 import { createSigner, generateSecretKey, type Signer, signRequest, utf8 } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { settlement } from '../src/store/ledger-fixtures.ts';
 import { DATABASES, expectProblem, type Reply, startTestService, type TestService } from './service.ts';
 
 const EMIT = '/v1/receipt/emit';
@@ -72,6 +73,52 @@ describe.each(DATABASES)('a signed request on %s', (database) => {
     expect(late.json.detail).toContain('created');
   });
 });
+
+const REGISTER = '/v1/compute/member/register';
+const tierIn = ({ json }: Reply) => json.reputation_context;
+
+describe.each(DATABASES)('the reputation tier in a receipt on %s', (database) => {
+  it.each(['standard', 'pq'])('is what the member ledger says of a proved DID: %s', async (profile) => {
+    service = await startTestService({ database });
+    const signer = await createSigner(generateSecretKey());
+    const path = `${EMIT}?profile=${profile}`;
+    const emitted = async () => tierIn(await service.post(path, BODY, await signed({ signer, path })));
+    expect(await emitted()).toEqual({ reputation_tier: 'unregistered' });
+    expect((await service.post(REGISTER, { did: signer.keyId })).status).toBe(200);
+    expect(await emitted()).toEqual({ reputation_tier: 'member' });
+    await finishJobs(signer.keyId, 99);
+    expect(await emitted()).toEqual({ reputation_tier: 'member' });
+    await finishJobs(signer.keyId, 1);
+    expect(await emitted()).toEqual({ reputation_tier: 'member_enterprise' });
+    await finishJobs(signer.keyId, 9_900);
+    expect(await emitted()).toEqual({ reputation_tier: 'member_scale' });
+  });
+
+  it('is unregistered for a member that did not prove the request', async () => {
+    service = await startTestService({ database });
+    const [signer, other] = await Promise.all([1, 2].map(() => createSigner(generateSecretKey())));
+    if (signer === undefined || other === undefined) throw new Error('No signers.');
+    await service.post(REGISTER, { did: signer.keyId });
+    const unregistered = { reputation_tier: 'unregistered' };
+    expect(tierIn(await service.post(EMIT, BODY, { 'x-agent-did': signer.keyId }))).toEqual(unregistered);
+    const named = JSON.stringify({ agent_did: signer.keyId, input: 'x' });
+    expect(tierIn(await service.post(EMIT, named))).toEqual(unregistered);
+    const byAnother = await service.post(EMIT, named, await signed({ signer: other, body: named }));
+    expect(byAnother.json).toMatchObject({ agent_proved: false, reputation_context: unregistered });
+  });
+});
+
+let jobs = 0;
+/** Counts jobs for a member as paid calls do. */
+async function finishJobs(did: string, count: number): Promise<void> {
+  const { ledger } = service.services.store;
+  await Promise.all(
+    Array.from({ length: count }, () => {
+      jobs += 1;
+      return ledger.settle(settlement(`job ${jobs}`, 0n, { reservationId: null, jobOf: did }));
+    }),
+  );
+}
 
 describe('a signature', () => {
   it('does not use up its nonce when it is bad', async () => {

@@ -85,7 +85,7 @@ describe.each(DATABASES)('anchoring on %s', (database) => {
       const reply = await ask(`/v1/anchor/${anchor_ref}`, 'text/plain');
       expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8');
       return reply;
-    });
+    }, 60_000);
     expect(proof.headers.get('vary')).toBe('Accept');
     const { index, checkpoint } = parseTlogProof(proof.text);
     expect(index.toString(36)).toBe(anchor_ref.split(':').at(-1));

@@ -67,7 +67,7 @@ describe.each(DATABASES)('from a hash to its anchor, on %s and a real chain', (d
         if (!('merkle_root' in reply.json)) throw new Error(`Still pending: ${reply.text}`);
         return reply;
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
   });
   afterAll(() => service.close());

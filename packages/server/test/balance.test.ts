@@ -154,7 +154,7 @@ describe('a balance', () => {
 
   it('can’t be topped up where no payments are taken', async () => {
     service = await startTestService();
-    expectProblem(await asDid('POST', '/v1/balance/quote', { amount: '25' }), 'unavailable');
+    expectProblem(await asDid('POST', '/v1/balance/quote', { amount: '25' }), 'payments_off');
   });
 });
 

@@ -98,25 +98,31 @@ describe('callerOf', () => {
 });
 
 describe.each(DATABASES)('free reads on %s', (database) => {
-  const start = async (perDay: number) => {
+  const start = async (perDay: number, perDayByAddress = 0) => {
     service = await startTestService({ database });
     const reads = createFreeReads(
       { ...service.services, clock: service.clock },
-      { perDay, development: false },
+      { perDay, perDayByAddress, development: false },
     );
     return (headers: Record<string, string> = {}) => asked(headers, reads.admit);
   };
 
-  it('are counted by address, so that fresh DIDs gain nothing', async () => {
-    const read = await start(3);
-    for (const left of [2, 1, 0]) {
-      const { found, headers } = await read({ 'x-agent-did': `did:web:agent-${left}` });
-      expect(found).toMatchObject({ did: `did:web:agent-${left}`, key: null });
-      expect(headers['ratelimit']).toMatch(new RegExp(`^"free-read";r=${left};t=\\d+$`));
+  it('are each DID’s own, and end at the limit of the address, so that invented DIDs gain little', async () => {
+    const read = await start(2, 5);
+    for (const did of ['did:web:a', 'did:web:b']) {
+      for (const left of [1, 0]) {
+        const { found, headers } = await read({ 'x-agent-did': did });
+        expect(found).toMatchObject({ did, key: null });
+        expect(headers['ratelimit']).toMatch(new RegExp(`^"free-read";r=${left};t=\\d+$`));
+      }
+      const refused = await read({ 'x-agent-did': did });
+      expect(refused.code).toBe('rate_limited');
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     }
-    const refused = await read({ 'x-agent-did': 'did:web:another' });
+    expect((await read({ 'x-agent-did': 'did:web:c' })).found).toBeDefined();
+    const refused = await read({ 'x-agent-did': 'did:web:d' });
     expect(refused.code).toBe('rate_limited');
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.headers['ratelimit']).toMatch(/^"free-read-by-address";r=0;t=\d+$/);
     const key = await apiKey(service, 'pro');
     expect((await read({ ...key })).found?.key?.tier).toBe('pro');
     service.clock.advance(86_400_000);
@@ -132,15 +138,38 @@ describe.each(DATABASES)('free reads on %s', (database) => {
     };
     const { ledger } = service.services.store;
     const means = { ...service.services, clock: service.clock, store: { consume, ledger } };
-    const reads = createFreeReads(means, { perDay: 3, development: false });
+    const reads = createFreeReads(means, { perDay: 3, perDayByAddress: 30, development: false });
     const { did, headers } = await proof();
     await asked(headers, reads.admit);
     await asked({ 'x-agent-did': did }, reads.admit);
-    expect(counted).toEqual(['address:unknown', `did:${did}`, 'address:unknown', `unproved:${did}`]);
+    await asked({}, reads.admit);
+    expect(counted.filter((name) => name !== 'address:unknown')).toEqual([
+      `did:${did}`,
+      `unproved:${did}`,
+      'nobody:unknown',
+    ]);
+    expect(counted).toHaveLength(6);
   });
 
   it('are not counted where the quota is off', async () => {
     const read = await start(0);
     expect((await read()).headers).toEqual({});
+  });
+});
+
+describe('admitPayer', () => {
+  const admitted = (headers: Readonly<Record<string, string>>, payments = false) =>
+    asked(headers, createCallers(service.services, { development: false, payments }).admitPayer);
+
+  it('refuses who names nobody by headers alone, and leaves a signature to be checked with the body', async () => {
+    service = await startTestService();
+    expect(await admitted({})).toMatchObject({
+      code: 'api_key_missing',
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+    expect(await admitted({ 'x-agent-did': 'did:web:a' })).toMatchObject({ code: 'api_key_missing' });
+    expect(await admitted({ signature: 'a', 'signature-input': 'b' })).toMatchObject({ found: null });
+    expect(await admitted({}, true)).toMatchObject({ found: null });
+    expect(await admitted(await apiKey(service, 'pro'))).toMatchObject({ found: { tier: 'pro' } });
   });
 });

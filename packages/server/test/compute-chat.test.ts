@@ -151,6 +151,18 @@ describe.each(DATABASES)('chat over %s', (database) => {
     expect(await routed.balance(account)).toMatchObject({ balance: 9_993_700n, reserved: 0n });
   });
 
+  it('strips a provider’s own svc from an answer and a stream: it can speak for no receipt of ours', async () => {
+    const members = { svc: { receipt: { receipt_id: 'FAKE' } } };
+    routed.upstream.play({ members }, { members });
+    const reply = await routed.chat();
+    const { payloads, svc } = await routed.stream({ stream_options: { include_usage: true } });
+    expect(reply.text + payloads.join('')).not.toContain('FAKE');
+    expect(svcOf(reply).receipt.response.hash).toBe(answerHash(reply));
+    expect(payloads.filter((payload) => payload.includes('"svc"'))).toHaveLength(1);
+    expect(textIn(payloads)).toBe(said);
+    expect(svc?.receipt.response.hash).toBe(streamHash(payloads));
+  });
+
   describe('with an Idempotency-Key', () => {
     it('gives the first answer again and charges nothing', async () => {
       const headers = { 'idempotency-key': `k-${database}` };

@@ -96,14 +96,15 @@ describe.each(DATABASES)('compression over %s', (database) => {
   });
 
   it('leaves alone what is off, and what has nothing to gain', async () => {
+    routed.upstream.play({ usage: { prompt: 2_900, completion: 8 } });
     const off = await routed.chat({ messages: asked, svc: { compression: 'off' } });
     expect(sent()).toEqual(asked);
     expect(toldBy(svcOf(off))).toEqual({
       tier: 'off',
       tokenizer: 'provider',
       estimate: false,
-      tokens_before: 12,
-      tokens_after: 12,
+      tokens_before: 2_900,
+      tokens_after: 2_900,
       methods: {},
       lost_cache_tokens: 0,
       removed: [],
@@ -277,6 +278,10 @@ describe.each(DATABASES)('compression over %s', (database) => {
       };
     const before = await stats();
     expect(before.caller).toBeNull();
+    await routed.chat({ model: 'local/extract-1' }, { 'x-agent-did': 'did:web:free.example' });
+    const unchanged = await stats({ 'x-agent-did': 'did:web:free.example' });
+    expect(unchanged.service.calls).toBe(before.service.calls + 1);
+    expect(unchanged.caller).toMatchObject({ calls: 1, changed_calls: 0, saved_tokens: 0, methods: {} });
     routed.upstream.always({ usage: { prompt: 2_000, completion: 5 } });
     const reply = await routed.chat({ messages: asked }, { 'x-agent-did': did });
     const told = toldBy(svcOf(reply));
@@ -284,11 +289,12 @@ describe.each(DATABASES)('compression over %s', (database) => {
     const share = BigInt(Math.floor(saved * 150 * 0.35));
     expect((await routed.balance(callerAccount(did))).balance).toBe(share);
     const after = await stats({ 'x-agent-did': did });
-    expect(after.service.calls).toBe(before.service.calls + 1);
+    expect(after.service.calls).toBe(before.service.calls + 2);
     expect(after.service.saved_tokens).toBe(before.service.saved_tokens + saved);
     expect(after.caller).toMatchObject({
       subject: did,
       calls: 1,
+      changed_calls: 1,
       tokens_before: told.tokens_before,
       tokens_after: told.tokens_after,
       saved_tokens: saved,

@@ -87,7 +87,7 @@ const BEFORE: readonly Row[] = [
   },
   {
     fault: 'a first byte that is too slow',
-    answers: [{ fault: { kind: 'slow_first_byte', ms: 1_500 } }],
+    answers: [{ fault: { kind: 'slow_first_byte', ms: 3_000 } }],
     status: 504,
     code: 'provider_timeout',
     calls: 1,
@@ -260,7 +260,7 @@ describe('a client that hangs up', () => {
 
   it('pays nothing where nothing came', async () => {
     const before = await owed();
-    routed.upstream.play({ fault: { kind: 'slow_first_byte', ms: 350 } });
+    routed.upstream.play({ fault: { kind: 'silence' } });
     const hungUp = routed.upstream.hungUp();
     const controller = new AbortController();
     const posted = routed.post(CHAT, { model, messages }, {}, controller.signal);
@@ -273,7 +273,7 @@ describe('a client that hangs up', () => {
   });
 });
 
-it('loses and reorders nothing in 500 streams at once', { timeout: 60_000 }, async () => {
+it('loses and reorders nothing in 500 streams at once', async () => {
   const patient = await startRouted();
   const pieces = Array.from({ length: 64 }, (_, index) => `${index} `);
   patient.upstream.always({ pieces, everyMs: 20 });

@@ -59,9 +59,9 @@ export interface Svc {
 
 /** Short enough for tests of what takes too long, long enough for a busy machine. */
 export const IMPATIENT = {
-  TALLY_FIRST_BYTE_TIMEOUT_MS: '400',
-  TALLY_ANSWER_TIMEOUT_MS: '400',
-  TALLY_IDLE_TIMEOUT_MS: '400',
+  TALLY_FIRST_BYTE_TIMEOUT_MS: '1000',
+  TALLY_ANSWER_TIMEOUT_MS: '1000',
+  TALLY_IDLE_TIMEOUT_MS: '1000',
 };
 
 export async function startRouted(options: TestServiceOptions = {}): Promise<Routed> {
@@ -115,7 +115,7 @@ export function payloadsOf(text: string): string[] {
     .map((event) => event.slice('data: '.length).replaceAll('\ndata: ', '\n'));
 }
 
-function svcIn(payloads: readonly string[]): Svc | null {
+export function svcIn(payloads: readonly string[]): Svc | null {
   const text = payloads.findLast((payload) => payload.includes('"svc"'));
   return text === undefined ? null : ((JSON.parse(text) as { svc: Svc }).svc ?? null);
 }

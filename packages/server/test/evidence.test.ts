@@ -63,6 +63,7 @@ describe.each(DATABASES)('the evidence room on %s', (database) => {
     await emit('a later day');
     expect((await verdictOf((await evidenceOf(service, tenant)).bytes)).receipts).toBe(3);
     service.clock.advance(DAY);
+    expectProblem(await service.get(`/v1/receipt/${old}`, tenant.headers), 'receipt_purged');
     await service.restart();
     await purgeExpired(service.services.store, service.clock());
     const { bytes } = await evidenceOf(service, tenant);

@@ -1,13 +1,17 @@
 import type { Frame } from '../src/http/exchange.ts';
+import { createLogStorms } from '../src/http/log-storm.ts';
 import { createLogger, createMetrics } from '../src/observability.ts';
 
 /** A frame whose log lines are kept in `lines`. */
 export function testFrame(overrides: Partial<Frame> = {}): Frame & { lines: string[] } {
   const lines: string[] = [];
+  const logger = createLogger('info', { write: (line) => lines.push(line) });
   return {
     receiptsUrl: 'https://receipts.test',
     maxBodyBytes: 1_024,
-    logger: createLogger('info', { write: (line) => lines.push(line) }),
+    bodies: { stallMs: 30_000, wholeMs: 60_000, streamMs: 60_000 },
+    logger,
+    storms: createLogStorms(logger),
     metrics: createMetrics(),
     lines,
     ...overrides,

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { canonicalize, copyJson } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { startRouted, svcOf } from './compute.ts';
 import { apiKey, DATABASES, expectProblem, startTestService, type TestService, toReply } from './service.ts';
 import { freshSigner, registration } from './statements.ts';
 
@@ -100,6 +101,35 @@ describe.each(DATABASES)('Idempotency-Key on %s', (database) => {
     const replies = await Promise.all(bodies.map((body) => service.post('/v1/receipt/emit', body, KEY)));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(replies.filter(({ json }) => json.code === 'idempotency_key_reused')).toHaveLength(19);
+  });
+
+  it('20 calls of one key at once make one charge, with one body as with 20', async () => {
+    const routed = await startRouted({ database });
+    service = routed.service;
+    const charged = async () => -(await routed.balance('development')).balance;
+    for (const [round, bodyOf] of [() => 'Say it.', (i: number) => `Say ${i}.`].entries()) {
+      const [before, asked] = [await charged(), routed.upstream.requests.length];
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          routed.chat(
+            { messages: [{ role: 'user', content: bodyOf(i) }] },
+            { 'idempotency-key': `charge-${round}` },
+          ),
+        ),
+      );
+      const answered = replies.filter(({ status }) => status === 200);
+      expect(new Set(answered.map(({ text }) => text)).size).toBe(1);
+      expect(answered).toHaveLength(round === 0 ? 20 : 1);
+      for (const reply of replies.filter(({ status }) => status !== 200))
+        expect(reply).toMatchObject({ status: 422, json: { code: 'idempotency_key_reused' } });
+      expect(routed.upstream.requests.length - asked).toBe(1);
+      const [first] = answered;
+      const { nano } = first === undefined ? { nano: '0' } : svcOf(first).billing.charge;
+      expect(BigInt(nano)).toBeGreaterThan(0n);
+      expect((await charged()) - before).toBe(BigInt(nano));
+    }
+    await routed.expectBalanced();
+    await routed.upstream.close();
   });
 
   it('issuers: 20 of one statement at once, and again after a restart, give one record', async () => {

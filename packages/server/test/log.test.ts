@@ -1,3 +1,4 @@
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCheckpoint, parseVerifierKey, toHex } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -25,7 +26,7 @@ const checkpointOf = (size: number) =>
     const reply = await service.get('/checkpoint');
     expect([reply.status, reply.text.split('\n')[1]]).toEqual([200, String(size)]);
     return reply;
-  });
+  }, 60_000);
 
 describe('the log over HTTP', () => {
   it('has no postings without a chain, and refuses a limit that is none', async () => {
@@ -109,7 +110,7 @@ describe('the log over HTTP', () => {
 });
 
 describe('data of another log', () => {
-  const other = async () => createKeyring('did:svc:local', service.clock());
+  const other = async () => createKeyring('local', service.clock());
   it.each<[string, (config: Config) => Config | Promise<Config>]>([
     ['origin', (config) => ({ ...config, log: { ...config.log, origin: 'log.example/b' } })],
     ['chain', (config) => ({ ...config, chain: { ...config.chain, id: 7 } })],
@@ -127,6 +128,20 @@ describe('data of another log', () => {
     await expect(openServices(changed, service.clock)).rejects.toMatchObject({ code: 'log_mismatch' });
     await service.restart();
     expect((await service.get('/v1/log')).json).toMatchObject({ origin: 'log.example/a', accepted: 3 });
+  });
+
+  it('a start without the keyring is refused before a new one is written', async () => {
+    await service.services.close();
+    const { path } = service.config.keyring;
+    renameSync(path, `${path}.away`);
+    await expect(openServices(service.config, service.clock)).rejects.toMatchObject({
+      code: 'log_mismatch',
+      message: expect.stringContaining(`There is no keyring at ${path}`),
+    });
+    expect(existsSync(path)).toBe(false);
+    renameSync(`${path}.away`, path);
+    await service.restart();
+    expect((await service.get('/v1/log')).json).toMatchObject({ accepted: 3 });
   });
 
   it('an origin that nobody chose gives way to the one that the data have', async () => {

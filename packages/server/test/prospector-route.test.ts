@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../src/listen.ts';
+import { testFrame } from './frame.ts';
 import { freePort } from './postgres.ts';
 import { apiKey, expectProblem, runningClock, startTestService, type TestService } from './service.ts';
 
@@ -104,8 +105,8 @@ it('a partner may have two checks running, and is told when to come back', async
 it('in production this machine is not called, and only https', async () => {
   const { prospectorRoutes } = await import('../src/routes/prospector.ts');
   const { createApi } = await import('../src/http/api.ts');
-  const { config, clock, apiKeys, logger, metrics } = service.services;
-  const api = createApi({ receiptsUrl: config.receiptsUrl, maxBodyBytes: 1_000_000, logger, metrics });
+  const { config, clock, apiKeys } = service.services;
+  const api = createApi(testFrame());
   api.add(...prospectorRoutes({ config: { ...config, mode: 'production' }, clock, apiKeys }));
   for (const asked of [
     origin,

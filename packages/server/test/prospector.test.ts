@@ -98,6 +98,55 @@ it('this very server, as it is started', async () => {
   ]);
 });
 
+describe('a rate limit', () => {
+  /** Answers a route with 429, the first so many times. */
+  const limiting = (route: RegExp, times: number, retryAfter: string | null): Fault => {
+    let left = times;
+    return (answer, request) => {
+      if (!route.test(request.route) || left === 0) return;
+      left -= 1;
+      answer.status = 429;
+      answer.body = JSON.stringify({ title: 'Too many requests', status: 429, code: 'rate_limited' });
+      answer.headers.set('content-type', 'application/problem+json');
+      if (retryAfter === null) answer.headers.delete('retry-after');
+      else answer.headers.set('retry-after', retryAfter);
+    };
+  };
+
+  it.each([
+    ['names when to come back', '0'],
+    ['names a date that is past', 'Thu, 01 Jan 2026 00:00:00 GMT'],
+    ['names nothing', null],
+  ])('that %s is waited for', async (_, retryAfter) => {
+    const { origin, seen } = await surface({ certificate, fault: limiting(/free$/, 2, retryAfter) });
+    expect(await report(origin)).toMatchObject({
+      findings: [],
+      verdict: 'ready',
+      score: 100,
+      complete: true,
+    });
+    expect(seen.filter((route) => route === 'POST /v1/receipt/free').length).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['the mint', /free$/],
+    ['the documents', /^GET \/(?:openapi|pricing|\.well-known)/],
+    ['the tools', /mcp$/],
+    ['everything', /./],
+  ])(
+    'that lasts longer than the check, of %s, is no finding but a check that is not complete',
+    async (_, route) => {
+      const { origin, seen } = await surface({ certificate, fault: limiting(route, 1_000, '3600') });
+      const found = await report(origin);
+      expect(codes(found)).toEqual([]);
+      expect(found.complete).toBe(false);
+      expect(found.areas.some(({ state }) => state === 'not_checked')).toBe(true);
+      expect(found.verdict).not.toBe('ready');
+      expect(seen.length).toBeLessThan(60);
+    },
+  );
+});
+
 const TRUST = 'GET /.well-known/trust.json';
 const DID = 'GET /.well-known/did.json';
 const MINT = 'POST /v1/receipt/free';

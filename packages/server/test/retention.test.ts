@@ -24,6 +24,8 @@ describe.each(DATABASES)('retention on %s', (database) => {
     await purge();
     expect((await service.get(`/v1/receipt/${id}`)).text).toBe(text);
     service.clock.advance(1000);
+    // Before the purge comes, too.
+    expectProblem(await service.get(`/v1/receipt/${id}`), 'receipt_purged');
     expect(await purge()).toBe(1);
     expectProblem(await service.get(`/v1/receipt/${id}`), 'receipt_purged');
     await service.restart();

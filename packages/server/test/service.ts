@@ -99,6 +99,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     TALLY_DATA_DIR: dataDir,
     TALLY_LOG_LEVEL: 'silent',
     TALLY_DEVNET: 'off',
+    TALLY_HANDLE: 'local',
     ...(database === 'postgres' ? { TALLY_DATABASE_URL: await newDatabase() } : {}),
     ...env,
   });
@@ -163,7 +164,7 @@ async function openShared(): Promise<SharedDatabase> {
 
 export async function toReply(response: Response): Promise<Reply> {
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  const isJson = text !== '' && response.headers.get('content-type')?.includes('json') === true;
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
 }
 

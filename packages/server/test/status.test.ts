@@ -198,12 +198,13 @@ describe('probing', () => {
   it('can’t be claimed from outside', async () => {
     await start({ env: { TALLY_FREE_MINT_PER_DAY: '1' } });
     const url = await service.listen();
-    const mint = () =>
-      fetch(`${url}/v1/receipt/free?probe=true`, {
+    const mint = (query = '') =>
+      fetch(`${url}/v1/receipt/free${query}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', probe: 'true', 'x-probe': 'true' },
         body: JSON.stringify({ input: 'x', purpose: 'status probe' }),
       });
+    expect((await mint('?probe=true')).status).toBe(422);
     const receipt = (await (await mint()).json()) as { receipt_id: string };
     expect((await service.get(`/v1/receipt/${receipt.receipt_id}`)).status).toBe(200);
     expect((await mint()).status).toBe(429);
@@ -242,6 +243,18 @@ describe('probing', () => {
     ]);
   });
 
+  it('shows no document of before while none can be stored', async () => {
+    await start();
+    const { sequence } = await newest();
+    const { store, status } = service.services;
+    const full = vi.spyOn(store, 'consume').mockRejectedValue(new Error('database or disk is full'));
+    service.clock.advance(MINUTE);
+    await expect(status.round()).rejects.toThrow('full');
+    expect(await service.get('/status')).toMatchObject({ status: 503, json: { code: 'unavailable' } });
+    full.mockRestore();
+    expect((await newest()).sequence).toBe(sequence + 1);
+  });
+
   it('waits for nobody for ever, and goes on', async () => {
     await start();
     behind((request, door) =>
@@ -262,19 +275,15 @@ describe('probing', () => {
     const { status } = service.services;
     const round = status.round();
     await reached.promise;
-    const began = performance.now();
+    // A probe that is not called off is waited for.
+    let isWaitedFor = false;
+    const patience = setTimeout(() => {
+      isWaitedFor = true;
+    }, 2_500);
     await Promise.all([status.close(), round]);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    clearTimeout(patience);
+    expect(isWaitedFor).toBe(false);
     expect(await service.services.store.getDocument('status')).toBeNull();
-  });
-
-  it('says that no model answers when all rest', async () => {
-    await start();
-    service.services.compute.pipeline.health.available = () => false;
-    expect(entry(await newest(), 'compute_chat')).toMatchObject({
-      state: 'down',
-      code: 'no_model_available',
-    });
   });
 });
 
@@ -297,7 +306,7 @@ describe('the log in the status', () => {
       const lines = text.split('\n');
       expect(lines[1]).toBe('1');
       return lines;
-    }, 5_000);
+    }, 60_000);
     const { checkpoint } = (await next()).log;
     expect(checkpoint).toMatchObject({ origin: note[0] });
     expect(Buffer.from(checkpoint?.root ?? '', 'hex').toString('base64')).toBe(note[2]);

@@ -271,7 +271,7 @@ it('liveness, readiness, metrics and the reference answer', async () => {
   expect((await service.get('/healthz')).json).toEqual({ status: 'ok' });
   expect((await service.get('/readyz')).json).toEqual({
     status: 'ok',
-    checks: { store: 'ok', log: 'ok', trust: 'ok' },
+    checks: { store: 'ok', log: 'ok', posting: 'ok', chain: 'ok', trust: 'ok' },
   });
   await service.get('/v1/receipt/r_nano_1803902400_0123456789ab');
   const { text } = await service.get('/metrics');

@@ -21,10 +21,14 @@ export type Fault =
       readonly status: number;
       readonly retryAfter?: string;
       readonly message?: string;
+      /** The member of the request that the provider blames, in OpenAI's format. */
+      readonly param?: string;
     }
   /** Reads the request and never answers. */
   | { readonly kind: 'silence' }
   | { readonly kind: 'slow_first_byte'; readonly ms: number }
+  /** Answers once the promise has resolved. */
+  | { readonly kind: 'held'; readonly until: Promise<void> }
   /** Breaks the connection instead of answering. */
   | { readonly kind: 'reset' }
   /** Breaks the connection within an answer; one that is not streamed breaks in its middle. */
@@ -48,6 +52,10 @@ export interface Script {
   readonly usage?: { readonly prompt: number; readonly completion: number; readonly cached?: number };
   /** Stands where the usage would, whatever it is. */
   readonly wrongUsage?: JsonObject;
+  /** What the model thinks before it answers; of Anthropic's format only. */
+  readonly thinking?: string;
+  /** Members of the provider's own in the answer, or in every chunk of it; of OpenAI's format only. */
+  readonly members?: JsonObject;
   /** Between events of a stream. */
   readonly everyMs?: number;
   readonly fault?: Fault;
@@ -68,7 +76,7 @@ export interface Wire {
   complete(script: Script, request: UpstreamRequest): JsonObject;
   /** The text of each event of a stream, its separators included. */
   events(script: Script, request: UpstreamRequest): string[];
-  error(status: number, message: string): JsonObject;
+  error(status: number, message: string, param?: string): JsonObject;
   errorEvent(message?: string): string;
   readonly garbage: string;
 }

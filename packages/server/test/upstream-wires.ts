@@ -26,12 +26,13 @@ export const openaiWire: Wire = {
     const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(script) };
     return {
       ...openaiHead('chat.completion', body),
+      ...script.members,
       choices: Array.from({ length: Number(body['n'] ?? 1) }, (_, index) => ({ ...choice, index })),
       usage: openaiUsage(script),
     };
   },
   events(script, { body }) {
-    const head = openaiHead('chat.completion.chunk', body);
+    const head = { ...openaiHead('chat.completion.chunk', body), ...script.members };
     const asked = (body['stream_options'] as JsonObject | undefined)?.['include_usage'] === true;
     const chunk = (delta: JsonObject, finish: string | null = null): string =>
       sse({ ...head, choices: [{ index: 0, delta, finish_reason: finish }], ...(asked && { usage: null }) });
@@ -49,11 +50,11 @@ export const openaiWire: Wire = {
       'data: [DONE]\n\n',
     ];
   },
-  error: (status, message) => ({
+  error: (status, message, param) => ({
     error: {
       message,
       type: status < 500 ? 'invalid_request_error' : 'server_error',
-      param: null,
+      param: param ?? null,
       code: null,
     },
   }),
@@ -88,6 +89,7 @@ export const anthropicWire: Wire = {
     const content: JsonObject[] = script.toolCalls
       ? script.toolCalls.map((call) => ({ ...toolUse(call), input: parsed(call) }))
       : [{ type: 'text', text: textOf(script) }];
+    if (script.thinking !== undefined) content.unshift({ type: 'thinking', thinking: script.thinking });
     return { ...messageHead(body), content, stop_reason: stopReason(script), usage: messageUsage(script) };
   },
   events(script, { body }) {
@@ -98,7 +100,7 @@ export const anthropicWire: Wire = {
       stop_reason: null,
       usage: { ...usage, output_tokens: 1 },
     };
-    const blocks = script.toolCalls
+    const said = script.toolCalls
       ? script.toolCalls.map((call) => ({
           content: { ...toolUse(call), input: {} },
           deltas: ['', ...call.pieces].map((text) => ({ type: 'input_json_delta', partial_json: text })),
@@ -109,6 +111,12 @@ export const anthropicWire: Wire = {
             deltas: (script.pieces ?? defaultPieces).map((text) => ({ type: 'text_delta', text })),
           },
         ];
+    const { thinking } = script;
+    const thought = {
+      content: { type: 'thinking', thinking: '' },
+      deltas: [{ type: 'thinking_delta', thinking: thinking ?? '' }],
+    };
+    const blocks = thinking === undefined ? said : [thought, ...said];
     return [
       namedSse({ type: 'message_start', message }),
       namedSse({ type: 'ping' }),

@@ -115,8 +115,8 @@ class Exchange {
     if (fault?.kind === 'silence') return;
     if (fault?.kind === 'reset') return void this.#response.destroy(broken);
     if (fault?.kind === 'slow_first_byte') await sleep(fault.ms);
-    if (fault?.kind === 'status')
-      return sendFailure(this.#response, this.#wire, fault.status, fault.retryAfter, fault.message);
+    if (fault?.kind === 'held') await fault.until;
+    if (fault?.kind === 'status') return sendFailure(this.#response, this.#wire, fault);
     await (this.#request.body['stream'] === true ? this.#stream() : this.#complete());
   }
 
@@ -165,15 +165,15 @@ class Exchange {
   }
 }
 
+type StatusFault = Extract<Fault, { kind: 'status' }>;
+
 function sendFailure(
   response: ServerResponse,
   wire: Wire,
-  status: number,
-  retryAfter: string | undefined,
-  message = 'the script says so',
+  { status, retryAfter, message = 'the script says so', param }: StatusFault,
 ): void {
   if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-  sendJson(response, status, wire.error(status, message));
+  sendJson(response, status, wire.error(status, message, param));
 }
 
 function sendJson(response: ServerResponse, status: number, body: JsonObject): void {
@@ -189,8 +189,7 @@ async function embed(
   response: ServerResponse,
 ): Promise<void> {
   const wire = path === '/api/embed' ? ollamaWire : openaiWire;
-  if (fault?.kind === 'status')
-    return sendFailure(response, wire, fault.status, fault.retryAfter, fault.message);
+  if (fault?.kind === 'status') return sendFailure(response, wire, fault);
   const inputs = Array.isArray(body['input']) ? body['input'] : [body['input']];
   const { model = '' } = body;
   if (path === '/api/embed')

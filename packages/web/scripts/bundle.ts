@@ -37,6 +37,20 @@ export async function bundleScript(entry: URL): Promise<{ script: string; licens
 
 /** Of the Ed25519 library, core's engine uses the points alone; the rest of this object signs and makes keys. */
 const SIGNING = 'export const ed25519 = /* @__PURE__ */ ed({});';
+/** Square roots in any field. The curve has its own for its field (RFC 8032, section 5.1.3), which points use. */
+const ROOTS = '(sqrt = FpSqrt(this.ORDER))';
+/** The quick way to read a leaf, for millions of them. Where it reads nothing, core parses. */
+const CANONICAL_LEAF = 'export const readCanonicalLeaf = () => 0;';
+/** A page has no policy: it says what it finds. */
+const EVIDENCE_POLICY = 'export const requireClass = () => {};';
+/** Multiplying by secrets, in constant time: from here to where multiplying by public numbers begins. */
+const BY_SECRETS = [
+  '    validateMulInput(point, scalar) {',
+  '    mulUnsafe(point, scalar, transform) {',
+] as const;
+/** A page holds the evidence in memory as it is, so that a set of texts serves it as well as core's compact one. */
+const HASH_SET =
+  'export class HashSet { #texts = new Set(); add(hash) { return this.#texts.size < this.#texts.add(String(hash)).size; } }';
 
 /**
  * Leaves out what verifying never calls: signing, and AES in JavaScript. Only the sample of a sealed document
@@ -50,13 +64,33 @@ const verifyingOnly: Plugin = {
       contents:
         'const absent = () => { throw new Error("This page has no AES of its own."); }; export { absent as gcm, absent as gcmShortNonce };',
     }));
-    build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => {
-      const contents = await readFile(path, 'utf8');
-      if (!contents.includes(SIGNING)) throw new Error(`${path} has another form than expected.`);
-      return { contents: contents.replace(SIGNING, 'export const ed25519 = { Point: ed25519_Point };') };
+    build.onLoad({ filter: /[\\/]canonical-leaf\.ts$/ }, () => ({ contents: CANONICAL_LEAF }));
+    build.onLoad({ filter: /[\\/]evidence-policy\.ts$/ }, () => ({ contents: EVIDENCE_POLICY }));
+    build.onLoad({ filter: /[\\/]hash-set\.ts$/ }, () => ({ contents: HASH_SET }));
+    build.onLoad({ filter: /[\\/]abstract[\\/]modular\.js$/ }, async ({ path }) => ({
+      contents: await changed(
+        path,
+        ROOTS,
+        '(sqrt = () => { throw new Error("This page takes no roots."); })',
+      ),
+    }));
+    build.onLoad({ filter: /[\\/]abstract[\\/]curve\.js$/ }, async ({ path }) => {
+      const [from, to] = BY_SECRETS;
+      const [before = '', rest = ''] = (await changed(path, from, from)).split(from);
+      return { contents: before + to + rest.slice(rest.indexOf(to) + to.length) };
     });
+    build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => ({
+      contents: await changed(path, SIGNING, 'export const ed25519 = { Point: ed25519_Point };'),
+    }));
   },
 };
+
+/** The text of a file with a part replaced, which must be there once. */
+async function changed(path: string, part: string, by: string): Promise<string> {
+  const contents = await readFile(path, 'utf8');
+  if (contents.split(part).length !== 2) throw new Error(`${path} has another form than expected.`);
+  return contents.replace(part, () => by);
+}
 
 /** The text, which must hold nothing that would end the element or comment around it. */
 export function inert(text: string, ...enders: readonly string[]): string {

@@ -6,14 +6,14 @@ export type Kind = 'receipt' | 'evidence' | 'anchor' | 'trust';
 
 const bundle = /"type"\s*:\s*"svc-trust-v1"/;
 const anchor = /^\s*\{[^{}]*"(?:merkle_path|batch_id)"\s*:[^{}]*\}\s*$/;
-const leaves = /^\s*(\[|\{[^{}]*"receipt_sha256"[^{}]*\})/;
+const items = /^\s*(\[|\{\s*"(?:unit|receipt)"|\{[^{}]*"receipt_sha256")/;
 
 /** Sorts a file by what it looks like; what looks like nothing else is taken for a receipt, and judged as one. */
 export function kindOf(bytes: Uint8Array): Kind {
   const text = new TextDecoder().decode(bytes);
   if (bundle.test(text)) return 'trust';
   if (anchor.test(text)) return 'anchor';
-  return leaves.test(text) ? 'evidence' : 'receipt';
+  return items.test(text) ? 'evidence' : 'receipt';
 }
 
 /** A trust bundle as it is served, or as `tally trust fetch` keeps it, beside its pin. */
@@ -22,7 +22,7 @@ export function bundleIn(document: JsonValue): JsonValue {
 }
 
 /**
- * The evidence leaves in the order given: a JSON array, or one JSON value a line. Empty lines are skipped.
+ * The items of evidence in the order given: a JSON array, or one JSON value a line. Empty lines are skipped.
  * @throws json_*
  */
 export function leavesOf(bytes: Uint8Array): JsonValue[] {

@@ -89,7 +89,7 @@ describe('the landing page', () => {
     await page.click('#restore');
     await page.waitForSelector('#verdict .verdict[data-state=pass]');
     expect(await page.inputValue('#receipt')).toBe(signed);
-    await page.fill('#receipt', signed.replace('"sealed": false', '"sealed": true'));
+    await page.fill('#receipt', signed.replace('"sealed": null', '"sealed": true'));
     await page.waitForSelector('#verdict .verdict[data-state=fail]');
     await page.fill('#receipt', JSON.stringify(JSON.parse(signed)));
     await page.waitForSelector('#verdict .verdict[data-state=pass]');

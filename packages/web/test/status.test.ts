@@ -55,7 +55,7 @@ function made(
   sequence: number,
   { content = {}, ageMs = 0, signer = own, did }: Change = {},
 ): Promise<string> {
-  const { version, service: at, endpoints, log } = report;
+  const { version, service: at, endpoints, providers, models, log } = report;
   const issuedAt = Date.now() - ageMs;
   const issuance = {
     did: did ?? service.services.issuer.did,
@@ -64,7 +64,11 @@ function made(
     issuedAt,
     validUntil: issuedAt + 3 * MINUTE,
   };
-  return signStatus({ version, service: at, endpoints, log, ...content }, issuance, signer);
+  return signStatus(
+    { version, service: at, endpoints, providers, models, log, ...content },
+    issuance,
+    signer,
+  );
 }
 
 /** With one endpoint in another state. */
@@ -104,8 +108,10 @@ describe.each(LOOKS)('at %i px, %s', (width, scheme) => {
     );
     await settled(page);
     const { text } = await service.get('/status');
-    const { endpoints, sequence } = readStatus(parseJson(utf8(text)) as JsonObject);
+    const { endpoints, providers, sequence } = readStatus(parseJson(utf8(text)) as JsonObject);
     expect(await page.locator('#endpoints tbody tr').count()).toBe(endpoints.length);
+    expect(await page.locator('#models table').first().locator('tbody tr').count()).toBe(providers.length);
+    expect(await page.textContent('#models')).toContain('local/extract-1');
     expect(await page.textContent('#verdict')).toContain(`Signed by did:svc:local, number ${sequence},`);
     await expectAccessible(page, width);
     expect(requests.filter((at) => !['data:', `${url}/`].some((ours) => at.startsWith(ours)))).toEqual([]);
@@ -137,6 +143,12 @@ describe('what is shown', () => {
       () => made(5, { content: withState('down', 'timeout') }),
       'fail',
       '1 of 17 endpoints are down',
+    ],
+    [
+      'one is unknown',
+      () => made(5, { content: withState('unknown', 'not_called') }),
+      'unknown',
+      '16 of 17 endpoints are up; how the others are is not known',
     ],
     ['it is over', () => made(5, { ageMs: 3 * MINUTE }), 'unsure', 'Out of date'],
     [
@@ -177,6 +189,31 @@ describe('what is shown', () => {
     expect(drawn > 0).toBe(!['Not what was signed', 'No status could be read'].includes(heading));
     await context.close();
   });
+});
+
+test('a provider that is down, a model that is gone and one that nobody called are told apart', async () => {
+  const since = '2027-03-01T11:00:00Z';
+  const answer = await made(5, {
+    content: {
+      providers: [{ id: 'openai', state: 'down', code: 'unreachable', since }],
+      models: [
+        { id: 'openai/gpt-4o', state: 'down', code: 'model_gone', since },
+        { id: 'openai/gpt-4.1-nano', state: 'down', code: 'server', since },
+        { id: 'openai/gpt-5', state: 'unknown', code: 'not_called', since },
+      ],
+    },
+  });
+  const { page, context } = await openOn([answer], { viewport: { width: 360, height: 740 } });
+  const [providers, models] = await page.locator('#models tbody').allInnerTexts();
+  expect(providers).toContain('Down: unreachable');
+  expect(models).toContain('Down: model gone');
+  expect(models).toContain('Down: server errors');
+  // Also on a phone a state stands on one line.
+  for (const state of await page.locator('#models .is').all())
+    expect((await state.boundingBox())?.height).toBeLessThan(30);
+  expect(models).not.toContain('gpt-5');
+  expect(await page.textContent('#models details')).toContain('openai/gpt-5');
+  await context.close();
 });
 
 describe('what this browser has seen', () => {

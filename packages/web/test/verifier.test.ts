@@ -416,6 +416,30 @@ describe('what is put in', () => {
     await context.close();
   });
 
+  test.each([
+    [
+      'whole receipts as evidence',
+      true,
+      '4 verified (3 trusted, 2 issued in the window), 0 logged, 1 hashed',
+    ],
+    ['the hashes of the same receipts', true, '0 verified, 0 logged, 5 hashed'],
+    ['whole receipt that was changed', false, 'evidence[0].receipt is not valid: signature: '],
+  ])('evidence is verified, and counted by what stands behind it: %s', async (name, ok, detail) => {
+    const { page, context } = await open(browser, saved);
+    const metered = readVectors('metering.json').find((vector) => vector.name === name);
+    const lines = metered?.evidence?.map((item) => JSON.stringify(item)).join('\n') ?? '';
+    for (const contents of [await bundleOf(stores.known), `${lines}\n`, JSON.stringify(metered?.document)]) {
+      await drop(page, contents);
+    }
+    await page.waitForSelector('#result .coverage');
+    const shown = await page.evaluate(readShown);
+    expect('checks' in shown && shown.checks.find((check) => check.name === 'evidence')).toMatchObject({
+      ok,
+    });
+    expect(await page.textContent('.coverage')).toContain(detail);
+    await context.close();
+  });
+
   test('the time that was asked for is said in the verdict', async () => {
     const { page, context } = await open(browser, saved);
     await page.evaluate(() => document.getElementById('time-panel')?.setAttribute('open', ''));

@@ -27,16 +27,20 @@ from .log.checkpoint import Checkpoint, check_cosignature, open_checkpoint
 from .log.tlog_proof import TlogProof, parse_tlog_proof
 from .message_signature import sign_request
 from .metering import (
+    EvidenceClass,
+    EvidenceCounts,
+    IssuedBill,
     MeteringBill,
     build_bill,
     check_opening,
     commit,
     evidence_leaf,
-    mint_metering,
+    evidence_receipt,
     new_salt,
     opening_key,
     salt_commitment,
 )
+from .mint import mint_metering
 from .receipts.family import Check
 from .receipts.issued import Issued
 from .sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
@@ -70,7 +74,10 @@ __all__ = [
     "CheckedTrust",
     "Checkpoint",
     "Client",
+    "EvidenceClass",
+    "EvidenceCounts",
     "Issued",
+    "IssuedBill",
     "IssuedByIssuer",
     "Issuer",
     "IssuerDocument",
@@ -109,6 +116,7 @@ __all__ = [
     "did_key_of",
     "did_svc",
     "evidence_leaf",
+    "evidence_receipt",
     "generate_secret_key",
     "is_did",
     "issue",

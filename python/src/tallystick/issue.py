@@ -17,6 +17,7 @@ from .json_types import JsonObject
 from .log.anchored import Anchor
 from .receipts.issue import ISSUE_TYPE
 from .receipts.issued import Issued
+from .recipient import is_recipient
 from .shape import is_object
 from .timestamps import format_timestamp, unix_ms
 
@@ -93,7 +94,7 @@ def sign_issue(
     _require(_is_text(symbol), "symbol", "a text that is not empty")
     _require(_is_number(units, int), "units", "a whole number from 0 to 2^53-1")
     _require(_is_number(amount_usd, int, float), "amount_usd", "a number from 0 to 2^53-1")
-    _require(_is_text(recipient), "recipient", "a text that is not empty")
+    _require(_is_text(recipient) and is_recipient(recipient), "recipient", _RECIPIENT)
     _require(issuer_did is None or is_did(issuer_did), "issuer_did", "a DID")
     signer = signer_of(issuer_sk)
     now = unix_ms(datetime.now(timezone.utc))
@@ -114,6 +115,9 @@ def sign_issue(
     assert is_object(body)
     signature = to_base64url(signer.sign(canonical_bytes(body)))
     return Issued.of({**body, "sig_b64u": signature})
+
+
+_RECIPIENT = "a DID, an EVM or Solana address, or an account in CAIP-10 form"
 
 
 def _is_text(value: object) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from .did import did_key_of
 from .encoding import to_base64url
-from .receipts.family import Check, Claims, failed, passed, unchecked
+from .receipts.family import CLOCK_SKEW, Check, Claims, failed, passed, unchecked
 from .timestamps import format_timestamp, seconds_of
 from .trust import IssuerKey, IssuerRecord, KeyPurpose, Trust
 
@@ -58,7 +58,7 @@ def judge_issuer(
     if claims.issuer_verified is True and record["status"] != "verified":
         detail = f"{did} claims to be verified, but is only {record['status']}."
         return _contradicted(did, detail)
-    return _known(record, key, claims.issued_at, existed_at)
+    return _known(record, key, claims, existed_at)
 
 
 def _contradicted(did: str | None, detail: str) -> IssuerVerdict:
@@ -75,7 +75,7 @@ def _unknown(did: str | None) -> IssuerVerdict:
 
 
 def _known(
-    record: IssuerRecord, key: IssuerKey, issued_at: int, existed_at: int | None
+    record: IssuerRecord, key: IssuerKey, claims: Claims, existed_at: int | None
 ) -> IssuerVerdict:
     revoked = key["revoked"]
     compromised = revoked is not None and revoked["reason"] == "compromised"
@@ -85,7 +85,7 @@ def _known(
         and existed_at < seconds_of(revoked["at"]) * 1_000
     )
     believable = not compromised or dated_by_anchor
-    window = _window_check(key, issued_at)
+    window = _window_check(key, claims, existed_at)
     within = window.ok is True
     if within and not believable:
         detail = "The key was compromised, and nothing proves that this was signed before."
@@ -100,19 +100,32 @@ def _known(
     )
 
 
-def _window_check(key: IssuerKey, issued_at: int) -> Check:
+def _window_check(key: IssuerKey, claims: Claims, existed_at: int | None) -> Check:
+    issued_at = claims.issued_at
     name, revoked, until = "key_window", key["revoked"], key["valid_until"]
-    at = f"issued at {format_timestamp(issued_at * 1_000)}"
+    named = "says that it was compiled at" if claims.may_be_signed_later else "was issued at"
+    at = f"{named} {format_timestamp(issued_at * 1_000)}"
     state = key["state"]
     if state == "pending":
         return failed(name, "The key is not in use yet.")
     if (state == "retired" and until is None) or (state == "revoked" and revoked is None):
         return failed(name, f"The key is {state}, and its record does not say since when.")
-    if issued_at < seconds_of(key["valid_from"]):
-        return failed(name, f"The key signs from {key['valid_from']} on; this was {at}.")
+    start = seconds_of(key["valid_from"])
+    early = issued_at < start
+    if early and not claims.may_be_signed_later:
+        return failed(name, f"The key signs from {key['valid_from']} on; this {at}.")
+    if early and existed_at is not None and existed_at < (start - CLOCK_SKEW) * 1_000:
+        anchored = f"this was anchored at {format_timestamp(existed_at)}"
+        return failed(name, f"The key signs from {key['valid_from']} on; {anchored}.")
     if until is not None and issued_at >= seconds_of(until):
-        return failed(name, f"The key signed until {until}; this was {at}.")
+        return failed(name, f"The key signed until {until}; this {at}.")
     if revoked is not None and issued_at >= seconds_of(revoked["at"]):
-        detail = f"The key was revoked at {revoked['at']} ({revoked['reason']}); this was {at}."
+        detail = f"The key was revoked at {revoked['at']} ({revoked['reason']}); this {at}."
         return failed(name, detail)
-    return passed(name, "The key was in use when this was issued.")
+    if early:
+        compiled = f"This says that it was compiled at {format_timestamp(issued_at * 1_000)}."
+        signs = f"The key signs from {key['valid_from']} on"
+        later = "so it was signed later than compiled. Only an anchor shows when."
+        return passed(name, f"{compiled} {signs}, {later}")
+    when = "says that it was compiled" if claims.may_be_signed_later else "was issued"
+    return passed(name, f"The key was in use when this {when}.")

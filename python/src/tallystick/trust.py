@@ -145,6 +145,18 @@ class Trust:
         """The key of an id."""
         return self._keys.get(key_id)
 
+    def with_registered(self, record: IssuerRecord) -> Trust:
+        """This trust, and as registered the issuer of a published record, if it is not listed here.
+
+        Nobody signs the status of a record, so it does not count.
+        """
+        registered: IssuerRecord = {
+            "did": record["did"],
+            "status": "registered",
+            "keys": record["keys"],
+        }
+        return Trust([*self._issuers.values(), registered], self.anchors)
+
     def _add(self, record: IssuerRecord) -> None:
         self._issuers[record["did"]] = record
         verified = record["status"] == "verified"

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from .canonical import canonical_bytes
 from .did import did_key_of, public_key_of_did_key
-from .ed25519 import verify_ed25519
+from .ed25519 import signature_fault, verify_ed25519
 from .encoding import from_base64url, to_base64url
 from .errors import TallyError
+from .hashes import sha256_hex
+from .issuers import IssuerDocument, check_issuer_document
 from .json_types import JsonObject, JsonValue
 from .judge import IssuerStatus, KeyState, judge_issuer
 from .log.anchor_checks import NOT_ASKED, AnchorFacts, AnchorTransaction, NotAsked
 from .log.anchored import Anchor
-from .log.receipt_anchor import judge_anchor
+from .log.receipt_anchor import judge_anchor, judge_anchor_of
+from .metering.intake import EvidenceCounts, EvidenceJudge, JudgedAnchor, JudgedReceipt
 from .receipts.family import (
     CLOCK_SKEW,
     MAX_BYTES,
@@ -31,7 +34,7 @@ from .receipts.family import (
     unchecked,
     without_unsigned,
 )
-from .receipts.read import family_of, read_json
+from .receipts.read import family_of, read_json, read_receipt
 from .shape import is_object
 from .timestamps import format_timestamp, unix_ms
 from .trust import Trust
@@ -65,10 +68,15 @@ class Verification:
     receipt_id: str | None
     checks: tuple[Check, ...]
     verified_at: str
+    evidence: EvidenceCounts | None = None
+    """Of a metering receipt whose evidence was given and could be read to its end."""
 
     def to_json(self) -> JsonObject:
         """The verdict as the service answers it."""
-        return cast(JsonObject, {**asdict(self), "checks": [asdict(one) for one in self.checks]})
+        members = {**asdict(self), "checks": [asdict(one) for one in self.checks]}
+        if self.evidence is None:
+            del members["evidence"]
+        return cast(JsonObject, members)
 
     @classmethod
     def from_json(cls, document: JsonValue) -> Verification:
@@ -77,10 +85,14 @@ class Verification:
         Raises ``KeyError`` or ``TypeError`` where it is none.
         """
         verdict = cast(dict[str, Any], document)
-        members = {one.name: verdict[one.name] for one in fields(cls)}
+        members = {one.name: verdict[one.name] for one in fields(cls) if one.name != "evidence"}
         issuer = {one.name: verdict["issuer"][one.name] for one in fields(Issuer)}
         checks = tuple(Check(one["name"], one["ok"], one["detail"]) for one in verdict["checks"])
-        return cls(**{**members, "issuer": Issuer(**issuer), "checks": checks})
+        counted = verdict.get("evidence")
+        counts = counted and {one.name: counted[one.name] for one in fields(EvidenceCounts)}
+        evidence = EvidenceCounts(**counts) if counts else None
+        nested = {"issuer": Issuer(**issuer), "checks": checks, "evidence": evidence}
+        return cls(**{**members, **nested})
 
 
 def verify(
@@ -88,6 +100,7 @@ def verify(
     *,
     now: datetime,
     trust: Trust | None = None,
+    issuer: IssuerDocument | None = None,
     evidence: Iterable[JsonValue] | None = None,
     anchor: JsonValue | bytes | Anchor = None,
     transaction: AnchorTransaction | NotAsked | None = NOT_ASKED,
@@ -95,14 +108,16 @@ def verify(
     """Verifies a receipt. Nothing is fetched; a receipt that is no good is no error.
 
     ``document`` is the receipt's text (``str`` or UTF-8 ``bytes``) or the parsed object; ``now``
-    has a time zone. ``trust`` are the issuers and logs known, nobody when absent; ``evidence`` the
-    leaves behind a metering receipt, in order; ``anchor`` its anchored result as text or object,
-    the one that the receipt carries when absent; ``transaction`` the anchor's as a node of the
-    chain gave it, in a block that is final, and ``None`` where the chain has no such transaction.
-    Where the chain was not asked, nothing proves when the receipt existed.
+    has a time zone. ``trust`` are the issuers and logs known, nobody when absent; ``issuer``
+    is the record of one that they do not list, which counts as registered and is never trusted;
+    ``evidence`` is what a metering receipt rests on, in order: leaves, or whole receipts, which are
+    verified too; ``anchor`` its anchored result as text or object, the one that it carries when
+    absent; ``transaction`` the anchor's as a node of the chain gave it, in a block that is final,
+    and ``None`` where the chain has no such transaction. Where the chain was not asked, nothing
+    proves when the receipt existed.
 
     Raises ``json_*`` for text that is not I-JSON or a value that is not plain JSON, of the receipt
-    or the anchor.
+    or the anchor; ``issuer_proof_invalid`` for a record that does not follow from its history.
     """
     at = unix_ms(now)
     receipt = read_json(document)
@@ -115,15 +130,22 @@ def verify(
         return _not_reached(family, str(fault), at)
     claims = family.claims(receipt)
     known = Trust() if trust is None else trust
+    if issuer is not None:
+        known = known.with_registered(check_issuer_document(issuer))
     key = _resolve_key(claims, known)
-    integrity_checks = _integrity_checks(family, receipt, claims, key, known, evidence)
+    integrity_checks = _integrity_checks(family, receipt, claims, key, known)
+    counts: EvidenceCounts | None = None
+    if family.judge_evidence is not None:
+        judge = evidence_judge(now, known)
+        behind, counts = family.judge_evidence(receipt, evidence, judge)
+        integrity_checks.append(behind)
     facts = AnchorFacts(claims.issued_at, transaction, known.anchors)
     anchored = judge_anchor(family, receipt, given, facts)
-    issuer = judge_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
+    judged = judge_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
     checks = [
         *integrity_checks,
         _time_check(claims, at),
-        *issuer.checks,
+        *judged.checks,
         *anchored.checks,
         *_settlement_checks(family, receipt),
     ]
@@ -132,18 +154,54 @@ def verify(
         valid=valid,
         integrity=_holds(integrity_checks),
         issuer=Issuer(
-            did=issuer.did,
+            did=judged.did,
             key_id=claims.key_id or key.key_id,
-            trusted=valid and issuer.trusted,
-            status=issuer.status,
-            key_state=issuer.key_state,
+            trusted=valid and judged.trusted,
+            status=judged.status,
+            key_state=judged.key_state,
         ),
         family=family.name,
         profile=claims.profile,
         receipt_id=claims.receipt_id,
         checks=tuple(checks),
         verified_at=format_timestamp(at),
+        evidence=counts,
     )
+
+
+@dataclass(frozen=True)
+class _EvidenceJudge:
+    """Receipts are judged on the same path as any receipt, anchors by the same trust."""
+
+    now: datetime
+    trust: Trust
+
+    def receipt(self, receipt: JsonObject, anchor: JsonObject | None) -> JudgedReceipt:
+        family, document = read_receipt(receipt)
+        verdict = verify(document, now=self.now, trust=self.trust, anchor=anchor)
+        return JudgedReceipt(
+            sha256=sha256_hex(canonical_bytes(family.anchored(document))),
+            issued_at=family.claims(document).issued_at,
+            fault=_fault_in(verdict.checks),
+            trusted=verdict.issuer.trusted,
+        )
+
+    def anchor(self, receipt_sha256: str, anchor: JsonObject) -> JudgedAnchor:
+        facts = AnchorFacts(0, NOT_ASKED, self.trust.anchors)
+        checks = judge_anchor_of(bytes.fromhex(receipt_sha256), anchor, facts).checks
+        held = {one.name for one in checks if one.ok}
+        return JudgedAnchor(_fault_in(checks), {"anchor", "anchor_checkpoint"} <= held)
+
+
+def evidence_judge(now: datetime, trust: Trust | None) -> EvidenceJudge:
+    """What judges the evidence behind a bill."""
+    return _EvidenceJudge(now, Trust() if trust is None else trust)
+
+
+def _fault_in(checks: Iterable[Check]) -> str | None:
+    """Why a verdict is not good: the first check that is false."""
+    broken = next((one for one in checks if one.ok is False), None)
+    return None if broken is None else f"{broken.name}: {broken.detail}"
 
 
 def _settlement_checks(family: Family, receipt: JsonObject) -> list[Check]:
@@ -183,7 +241,6 @@ def _integrity_checks(
     claims: Claims,
     key: _ResolvedKey,
     trust: Trust,
-    evidence: Iterable[JsonValue] | None,
 ) -> list[Check]:
     signed = canonical_bytes(family.signed(receipt))
     kind = claims.profile if family.name == "profile" else family.name
@@ -193,7 +250,7 @@ def _integrity_checks(
         key.check,
         _signature_check(signed, claims.signature, key.public_key),
         *(_counter_check(signed, one, trust) for one in family.counter_signatures(receipt)),
-        *family.rules(receipt, evidence),
+        *family.rules(receipt),
     ]
 
 
@@ -256,43 +313,57 @@ def _counter_check(signed: bytes, counter: CounterSignature, trust: Trust) -> Ch
         return unchecked(name, f"The {counter.role} has not signed.")
     if did is None:
         return failed(name, f"There is a signature, but the receipt names no {counter.role}.")
+    signature = from_base64url(counter.signature, 64)
+    fault = signature_fault(signature)
+    if fault is not None:
+        return failed(name, f"No key can have made this signature: it {fault}.")
     candidates = _keys_of(did, trust)
     if not candidates:
         return unchecked(name, f"The keys of {did} are not known here.")
-    signature = from_base64url(counter.signature, 64)
-    signer = next((key for key in candidates if verify_ed25519(key[0], signed, signature)), None)
+    made = (key for key in candidates if verify_ed25519(key.public_key, signed, signature))
+    signer = next(made, None)
     if signer is None:
         return failed(name, f"The signature is not one of {did} over these contents.")
-    _, revoked = signer
-    if revoked:
+    if signer.purpose != "receipt":
+        detail = f"The key of {did} that signed this is for {signer.purpose}, not for receipts."
+        return failed(name, detail)
+    if signer.revoked:
         detail = f"A key of {did} signed this that was revoked: nothing shows that it was before."
         return unchecked(name, detail)
     return passed(name, f"{did} signed exactly these contents.")
 
 
-def _keys_of(did: str, trust: Trust) -> list[tuple[bytes, bool]]:
-    """The keys that may counter-sign for a DID, and whether each was revoked.
+class _CounterKey(NamedTuple):
+    """A key of the party that is to counter-sign."""
 
-    A key of unusable form is no key.
-    """
+    public_key: bytes
+    purpose: str
+    revoked: bool
+
+
+def _keys_of(did: str, trust: Trust) -> list[_CounterKey]:
+    """The keys of a DID, whatever they are for. A key of unusable form is no key."""
     if not did.startswith("did:key:"):
         record = trust.issuer(did)
         return [
-            (from_base64url(key["public_key"], 32), key["revoked"] is not None)
+            _CounterKey(
+                from_base64url(key["public_key"], 32), key["purpose"], key["revoked"] is not None
+            )
             for key in (record["keys"] if record is not None else [])
-            if key["purpose"] == "receipt"
         ]
     try:
-        return [(public_key_of_did_key(did), False)]
+        return [_CounterKey(public_key_of_did_key(did), "receipt", False)]
     except TallyError:
         return []
 
 
 def _time_check(claims: Claims, now: int) -> Check:
-    issued = format_timestamp(claims.issued_at * 1_000)
+    # The time that a bill claims is that of its compilation; only an anchor dates its signature.
+    what = "Compiled" if claims.may_be_signed_later else "Issued"
+    issued = f"{what} at {format_timestamp(claims.issued_at * 1_000)}"
     return check(
         "issued_at",
         claims.issued_at <= now // 1_000 + CLOCK_SKEW,
-        f"Issued at {issued}.",
-        f"Issued at {issued}, which has not come yet.",
+        f"{issued}.",
+        f"{issued}, which has not come yet.",
     )

@@ -68,7 +68,8 @@ export function logCommands(program: Command, finish: (exit: Exit) => void): voi
 }
 
 const FSCK_HELP = `
-Run it with the environment of the service, which says where the data are and who the witnesses are.
+Run it with the environment of the service, which says where the data are and who the witnesses are. The keys of
+former witnesses are kept with the log; a signature of any other key is reported, and is no fault.
 
 Exit status: 0 sound, 1 something is wrong, 2 wrong usage, or the chain could not be asked.
 

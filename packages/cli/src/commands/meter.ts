@@ -2,6 +2,7 @@ import {
   COMMITMENT_LABELS,
   type CommitmentLabel,
   canonicalize,
+  EVIDENCE_CLASSES,
   SERVICE_UNITS,
   SETTLEMENT_CLASSES,
   TallyError,
@@ -54,6 +55,11 @@ function mintCommand(meter: Command): void {
     )
     .requiredOption('--currency <code>', 'three capitals, such as EUR')
     .requiredOption('--evidence <file>', 'leaves or receipts, NDJSON or CSV; an empty file for none')
+    .addOption(
+      new Option('--evidence-policy <policy>', 'the least that each unit’s evidence must be').choices([
+        ...EVIDENCE_CLASSES,
+      ]),
+    )
     .addOption(new Option('--settlement-class <class>', 'how it is settled').choices([...SETTLEMENT_CLASSES]))
     .option('--settlement <reference>', 'reference of the offer or invoice; stays here', filled)
     .option('--salt-file <file>', 'where the salt is kept (mode 0600); beside --out when absent')
@@ -81,6 +87,9 @@ const MINT_HELP = `
 Evidence, in the order of the file:
   NDJSON  {"unit":1,"receipt_sha256":"<64 hex>"} or {"unit":1,"receipt":{…}} on each line
   CSV     a header with unit and receipt_sha256, or unit and receipt (JSON, or a file); other columns are left alone
+A whole receipt is verified, and refused where it is not valid; with a service, it is sent there for that.
+--evidence-policy verified takes whole receipts only; logged also hashes that the service's log has, or that come with
+an anchor; hashed, the default, any hash.
 
 Example:
   $ tally meter mint --machine SN-000117 --customer acme-7 --rate-reference contract-12 \\

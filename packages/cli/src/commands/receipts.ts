@@ -18,6 +18,9 @@ interface Sending extends Destination {
 interface MintOptions extends Sending {
   readonly text?: string;
   readonly purpose: string;
+  readonly policyHash?: string;
+  readonly responseHash?: string;
+  readonly responseSealed?: boolean;
 }
 
 interface EmitOptions extends Sending {
@@ -42,7 +45,10 @@ export function receiptCommands(program: Command): void {
       )
       .argument('[file]', 'the input: a file, or - for standard input')
       .option('--text <text>', 'the input itself')
-      .option('--purpose <purpose>', 'what the receipt is for', 'receipt'),
+      .option('--purpose <purpose>', 'what the receipt is for', 'receipt')
+      .option('--policy-hash <hash>', 'sha256:<hex> of the policy, as you say')
+      .option('--response-hash <hash>', 'sha256:<hex> of what came of it, as you say')
+      .option('--response-sealed', 'say that the response is sealed'),
   )
     .addHelpText('after', MINT_HELP)
     .action(mint);
@@ -100,7 +106,13 @@ function shared(command: Command): Command {
 
 async function mint(file: string | undefined, options: MintOptions): Promise<void> {
   const input = await inputText(file, options.text);
-  await send('/v1/receipt/free', { input, purpose: options.purpose }, options);
+  const { purpose, policyHash, responseHash, responseSealed } = options;
+  const declared = {
+    ...(policyHash !== undefined && { policy_hash: policyHash }),
+    ...(responseHash !== undefined && { response_hash: responseHash }),
+    ...(responseSealed !== undefined && { response_sealed: responseSealed }),
+  };
+  await send('/v1/receipt/free', { input, purpose, ...declared }, options);
 }
 
 async function inputText(file: string | undefined, text: string | undefined): Promise<string> {

@@ -34,7 +34,7 @@ Environment, with the defaults of development:
   PORT                           8787; 0 for any free port
   HOST                           127.0.0.1
   TALLY_DATA_DIR                 ./.tally
-  TALLY_HANDLE                   local: the service is did:svc:local
+  TALLY_HANDLE                   none: the service is did:svc:local-… after its root key, for good
   TALLY_KEYRING_PASSPHRASE_FILE  none: the keys are not encrypted
   TALLY_ANCHOR_PERIOD_SECONDS    10: how often the anchor log posts its root
   TALLY_DEVNET                   on: a development chain of its own, where no TALLY_CHAIN_RPC_URL is set

@@ -7,7 +7,14 @@ import { paint, print, printJson, remark, UsageError } from '../output.ts';
 import { printable } from '../printable.ts';
 import { forgetStatus } from '../status/seen.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
-import { allSavedTrust, forgetTrust, savedTrust, saveTrust, trustFile } from '../trust-store.ts';
+import {
+  allSavedTrust,
+  forgetTrust,
+  type SavedTrust,
+  savedTrust,
+  saveTrust,
+  trustFile,
+} from '../trust-store.ts';
 import { operatorTrustCommands } from './trust-operator.ts';
 
 type Checked = Awaited<ReturnType<typeof checkTrustBundle>>;
@@ -27,7 +34,8 @@ export function trustCommands(program: Command): void {
     .summary('fetch a service’s bundle, check it and save it')
     .description(
       'Fetches a service’s bundle and saves it for `tally verify`. The first fetch pins the root; after that, a bundle ' +
-        'of another root, an older one and an expired one are refused, and what was saved stays.',
+        'of another root, an older one and an expired one are refused, and what was saved stays. A server in development that is ' +
+        'set up anew has another root: --replace takes it.',
     )
     .addArgument(
       program
@@ -35,6 +43,7 @@ export function trustCommands(program: Command): void {
         .argParser(serviceUrl),
     )
     .option('--root <fingerprint>', 'the root’s fingerprint as you know it (sha256:…)', rootFingerprintOption)
+    .option('--replace', 'forget the root that is pinned, and pin the one that the service has now')
     .option('--out <file>', 'write the bundle to a file too, to carry it elsewhere')
     .option('--json', 'as JSON')
     .addHelpText('after', FETCH_HELP)
@@ -74,17 +83,19 @@ Examples:
 
 async function fetchTrust(
   given: string | undefined,
-  options: { root?: string; out?: string; json?: boolean },
+  options: { root?: string; replace?: boolean; out?: string; json?: boolean },
 ): Promise<void> {
   const url = given ?? serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
-  assertPin(url, options.root);
+  const before = options.replace ? null : savedTrust(url);
+  assertPin(url, before, options.root);
   const { text, body } = await call(url, '/.well-known/trust.json');
-  const before = savedTrust(url);
   const expected = { now: Date.now(), pin: before?.pin, root: options.root };
   const checked = await checkTrustBundle(body, expected).catch((error: unknown) => {
     throw refused(error, url, before !== null);
   });
   const file = saveTrust({ url, ...checked });
+  // The status of a service that was set up anew counts from the start again.
+  if (options.replace) forgetStatus(url);
   if (options.out !== undefined) writeOut(options.out, `${text}\n`);
   if (options.json) return printJson({ url, file, root: checked.pin.root, bundle: checked.bundle });
   show(checked);
@@ -97,12 +108,12 @@ async function fetchTrust(
 }
 
 /** @throws trust_root_mismatch when --root gives another root than the one that is pinned */
-function assertPin(url: string, root: string | undefined): void {
-  const pinned = savedTrust(url)?.pin.root;
+function assertPin(url: string, before: SavedTrust | null, root: string | undefined): void {
+  const pinned = before?.pin.root;
   if (root === undefined || pinned === undefined || pinned === root) return;
   throw new TallyError(
     'trust_root_mismatch',
-    `${url}: the pinned root is ${pinned}, not ${root} as --root says. If the service really changed its root: tally trust forget ${url}`,
+    `${url}: the pinned root is ${pinned}, not ${root} as --root says. If the service really changed its root: tally trust fetch --replace ${url}`,
   );
 }
 
@@ -110,7 +121,9 @@ function refused(error: unknown, url: string, kept: boolean): unknown {
   if (!(error instanceof TallyError)) return error;
   const stays = kept ? ' What was saved stays as it is.' : ' Nothing was saved.';
   const advice =
-    error.code === 'trust_root_mismatch' && kept ? ` To start anew: tally trust forget ${url}` : '';
+    error.code === 'trust_root_mismatch' && kept
+      ? ` If the service was set up anew: tally trust fetch --replace ${url}`
+      : '';
   return new TallyError(error.code, `${url}: ${error.message}${stays}${advice}`, {
     field: error.field,
     cause: error,

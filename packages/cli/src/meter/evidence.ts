@@ -1,22 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  anchoredHash,
-  canonicalBytes,
-  isObject,
-  type JsonValue,
-  parseJson,
-  TallyError,
-  utf8,
-} from '@tallystick/core';
+import { canonicalBytes, type JsonObject, type JsonValue, TallyError, utf8 } from '@tallystick/core';
 import { unreadable } from '../files.ts';
 import { parseNamed } from '../input.ts';
 import { type Line, readLines } from '../lines.ts';
 import { UsageError } from '../output.ts';
 import { csvFields } from './csv.ts';
 
-/** A leaf as JSON bytes, only lent like the line it was made of, and the number of that line. */
-export interface LeafLine {
+/** An item of evidence as JSON bytes, only lent like the line it was made of, and the number of that line. */
+export interface ItemLine {
   readonly number: number;
   readonly json: Uint8Array;
 }
@@ -24,25 +16,24 @@ export interface LeafLine {
 type Read = (line: Line) => Uint8Array | null;
 
 const OPENING_BRACE = 0x7b;
-const RECEIPT_MEMBER = '"receipt"';
 
 /**
- * The leaves of an evidence file in order, in bounded memory. A file is either NDJSON, of leaves
+ * The items of an evidence file in order, in bounded memory. A file is either NDJSON, of leaves
  * `{"unit","receipt_sha256"}` or of `{"unit","receipt"}` with whole receipts, or CSV with a header that has the
  * columns `unit` and one of `receipt_sha256` and `receipt`: a receipt is there as JSON or as the path of a file,
- * from the CSV's folder. A row without one is a unit without evidence. What a receipt is worth is not judged, nor
- * whether the leaves fit a bill.
+ * from the CSV's folder. A row without one is a unit without evidence. Nothing is judged here, neither a receipt nor
+ * whether the items fit a bill.
  * @param onRead is told how many bytes of the file were read on
- * @throws UsageError when the file cannot be read; json_*, not_a_receipt, invalid_field, body_too_large, all with
- * the file and line in the message
+ * @throws UsageError when the file cannot be read; json_*, invalid_field, body_too_large, all with the file and line in
+ * the message
  */
-export function* readEvidence(path: string, onRead?: (bytes: number) => void): Generator<LeafLine> {
+export function* readEvidence(path: string, onRead?: (bytes: number) => void): Generator<ItemLine> {
   let read: Read | undefined;
   for (const line of readLines(path, onRead)) {
     try {
       if (read === undefined) {
-        read = line.bytes[0] === OPENING_BRACE ? leafOfJson : csvReader(textOf(line), dirname(path));
-        if (read !== leafOfJson) continue;
+        read = line.bytes[0] === OPENING_BRACE ? itemOfJson : csvReader(textOf(line), dirname(path));
+        if (read !== itemOfJson) continue;
       }
       const json = read(line);
       if (json !== null) yield { number: line.number, json };
@@ -50,6 +41,16 @@ export function* readEvidence(path: string, onRead?: (bytes: number) => void): G
       throw atLine(error, path, line.number);
     }
   }
+}
+
+/** The number of the line that holds the item of this index, from 0; null where the file can't be read again. */
+export function lineOfItem(path: string, index: number): number | null {
+  let rest = index;
+  for (const { number } of readEvidence(path)) {
+    if (rest === 0) return number;
+    rest -= 1;
+  }
+  return null;
 }
 
 /** The same fault, its message led by file and line. */
@@ -60,17 +61,8 @@ export function atLine(error: unknown, path: string, number: number): unknown {
   return new TallyError(error.code, `${at}: ${error.message}`, { field: `line ${number}`, cause: error });
 }
 
-function leafOfJson({ bytes }: Line): Uint8Array {
-  if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(RECEIPT_MEMBER)) return bytes;
-  const value = parseJson(bytes);
-  if (!isObject(value) || value.receipt === undefined) return bytes;
-  const { unit, receipt, ...others } = value;
-  if (unit === undefined || Object.keys(others).length > 0)
-    throw new TallyError(
-      'invalid_field',
-      'A line with a receipt has the members unit and receipt, and no other.',
-    );
-  return leaf(unit, anchoredHash(receipt));
+function itemOfJson({ bytes }: Line): Uint8Array {
+  return bytes;
 }
 
 function csvReader(header: string, folder: string): Read {
@@ -91,7 +83,8 @@ function csvReader(header: string, folder: string): Read {
     }
     const value = fields[valueAt]?.trim() ?? '';
     if (value === '') return null;
-    return leaf(unitOf(fields[unitAt] ?? ''), hashed ? value : receiptHash(value, folder));
+    const unit = unitOf(fields[unitAt] ?? '');
+    return item(hashed ? { unit, receipt_sha256: value } : { unit, receipt: receiptIn(value, folder) });
   };
 }
 
@@ -109,20 +102,15 @@ function unitOf(text: string): number {
   throw new TallyError('invalid_field', `“${digits}” is not the number of a unit.`);
 }
 
-function receiptHash(value: string, folder: string): string {
-  if (value.startsWith('{')) return anchoredHash(parseNamed(utf8(value), 'The receipt'));
+function receiptIn(value: string, folder: string): JsonValue {
+  if (value.startsWith('{')) return parseNamed(utf8(value), 'The receipt');
   try {
-    return anchoredHash(parseNamed(readFileSync(resolve(folder, value)), value));
+    return parseNamed(readFileSync(resolve(folder, value)), value);
   } catch (error) {
-    if (!(error instanceof TallyError)) throw unreadable(value, error);
-    throw error.code === 'not_a_receipt' ? named(error, value) : error;
+    throw error instanceof TallyError ? error : unreadable(value, error);
   }
 }
 
-function named({ code, message }: TallyError, name: string): TallyError {
-  return new TallyError(code, `${name}: ${message}`);
-}
-
-function leaf(unit: JsonValue, receiptSha256: string): Uint8Array {
-  return canonicalBytes({ unit, receipt_sha256: receiptSha256 });
+function item(members: JsonObject): Uint8Array {
+  return canonicalBytes(members);
 }

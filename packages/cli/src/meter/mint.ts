@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { parse } from 'node:path';
-import { TallyError } from '@tallystick/core';
+import { describeCounts, type EvidenceClass, TallyError } from '@tallystick/core';
 import { requireKey } from '../api-key.ts';
 import { readKeyFile } from '../key-file.ts';
 import { remark, UsageError } from '../output.ts';
@@ -12,6 +12,8 @@ import { submitBill } from './submit.ts';
 
 export interface MintOptions extends BillOptions, Destination {
   readonly evidence: string;
+  /** The least class of evidence that is accepted; any when absent. */
+  readonly evidencePolicy?: EvidenceClass;
   readonly saltFile?: string;
   /** Mints here with this key file; without it the service does. */
   readonly key?: string;
@@ -31,14 +33,17 @@ export async function mint(options: MintOptions): Promise<void> {
   const signer = key === undefined ? null : await readKeyFile(key);
   if (isNew) writeSaltFile(saltFile, secrets);
   const issued = await (signer === null
-    ? submitBill({ ...options, bill, path: options.evidence })
-    : signBill(bill, options.evidence, signer)
+    ? submitBill({ ...options, bill, path: options.evidence, policy: options.evidencePolicy })
+    : signBill(bill, options.evidence, { signer, policy: options.evidencePolicy })
   ).catch((error: unknown) => {
     if (isNew && !mayBeIssued(error)) rmSync(saltFile, { force: true });
     throw error;
   });
   const check = (file: string): string => `tally meter verify ${file} --evidence ${options.evidence}`;
-  handOn({ ...issued, check, also: { salt_file: saltFile } }, options);
+  const { counts } = issued;
+  const also = { salt_file: saltFile, ...(counts !== null && { evidence: counts }) };
+  handOn({ ...issued, check, also }, options);
+  if (counts !== null && options.json !== true) remark(`Evidence: ${describeCounts(counts)}.`);
   sayAnchor(options);
   if (isNew) remark(`The salt is in ${saltFile}. Keep it: without it no commitment can be opened.`);
 }

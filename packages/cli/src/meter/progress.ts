@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { leavesText, ProgressLine, type Screen } from '../progress-line.ts';
-import { type LeafLine, readEvidence } from './evidence.ts';
+import { type ItemLine, readEvidence } from './evidence.ts';
 
 /** The clock is looked at once in so many leaves. */
 const LEAVES_A_LOOK = 512;
@@ -37,8 +37,8 @@ export class Progress {
   }
 }
 
-/** The leaves of an evidence file, with progress shown on the terminal. Throws as `readEvidence` does. */
-export function* watchedEvidence(path: string): Generator<LeafLine> {
+/** The items of an evidence file, with progress shown on the terminal. Throws as `readEvidence` does. */
+export function* watchedEvidence(path: string): Generator<ItemLine> {
   const progress = new Progress(process.stderr, statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   try {
     for (const line of readEvidence(path, (bytes) => progress.read(bytes))) {

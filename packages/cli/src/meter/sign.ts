@@ -1,26 +1,37 @@
-import { checkBill, EvidenceTally, type JsonObject, mintMetering, type Signer } from '@tallystick/core';
-import type { Issued } from '../receipt-out.ts';
-import { atLine } from './evidence.ts';
-import { watchedEvidence } from './progress.ts';
+import {
+  checkBill,
+  type EvidenceClass,
+  EvidenceIntake,
+  evidenceJudge,
+  type JsonObject,
+  mintMetering,
+  type Signer,
+} from '@tallystick/core';
+import { leadingTrust } from '../judge.ts';
+import { trustSources } from '../trust-sources.ts';
+import type { IssuedBill } from './issued-bill.ts';
 import { nodeSha256 } from './sha256.ts';
+import { takeEvidence } from './take.ts';
 
 /**
- * Mints a bill's receipt here, with one's own key.
+ * Mints a bill's receipt here, with one's own key. Receipts that are given whole are verified by the bundles that are
+ * saved here.
  * @param path the evidence file
- * @throws what `checkBill` and `readEvidence` do; metering_unit_* and metering_receipt_twice with file and line
+ * @param policy the least class of evidence that is accepted
+ * @throws what `checkBill` and `takeEvidence` do
  */
-export async function signBill(bill: JsonObject, path: string, signer: Signer): Promise<Issued> {
+export async function signBill(
+  bill: JsonObject,
+  path: string,
+  { signer, policy }: { readonly signer: Signer; readonly policy: EvidenceClass | undefined },
+): Promise<IssuedBill> {
   const now = Date.now();
   const checked = checkBill(bill, { now });
-  const tally = new EvidenceTally(checked.billed_unit_count, nodeSha256);
-  for (const { number, json } of watchedEvidence(path)) {
-    try {
-      tally.addJson(json, 'leaf');
-    } catch (error) {
-      throw atLine(error, path, number);
-    }
-  }
-  const text = await mintMetering(checked, tally.summary(), { now }, signer);
+  const { sources } = await trustSources(undefined, { now, root: undefined });
+  const judge = evidenceJudge({ now, ...leadingTrust(sources, now) });
+  const intake = new EvidenceIntake(checked, judge, { policy, hash: nodeSha256 });
+  const { counts, ...summary } = await takeEvidence(path, intake);
+  const text = await mintMetering(checked, summary, { now }, signer);
   const { receipt_id: receiptId } = JSON.parse(text) as { receipt_id: string };
-  return { text, receiptId };
+  return { text, receiptId, counts };
 }

@@ -1,6 +1,9 @@
 import {
+  anchoredHash,
   CompactRange,
   canonicalize,
+  type EvidenceClass,
+  evidenceCountsIn,
   isObject,
   type JsonObject,
   type JsonValue,
@@ -11,8 +14,9 @@ import {
 } from '@tallystick/core';
 import { authorization } from '../api-key.ts';
 import { type Reply, upload } from '../client.ts';
-import { checkedReceipt, type Issued } from '../receipt-out.ts';
-import { atLine, readEvidence } from './evidence.ts';
+import { checkedReceipt } from '../receipt-out.ts';
+import { atLine, lineOfItem } from './evidence.ts';
+import type { IssuedBill } from './issued-bill.ts';
 import { watchedEvidence } from './progress.ts';
 import { nodeSha256 } from './sha256.ts';
 
@@ -25,6 +29,7 @@ export interface Submission {
   readonly bill: JsonObject;
   /** The evidence file. */
   readonly path: string;
+  readonly policy?: EvidenceClass | undefined;
   readonly url: string;
   readonly idempotencyKey?: string | undefined;
   readonly anchor?: boolean | undefined;
@@ -32,33 +37,37 @@ export interface Submission {
 }
 
 /**
- * Has a service mint a bill's receipt. The evidence is sent while it is read; what comes back must be a receipt of
- * this bill and these leaves.
+ * Has a service mint a bill's receipt. The evidence is sent while it is read, receipts that are given whole as a whole:
+ * the service verifies them. What comes back must be a receipt of this bill and these leaves.
  * @throws what `readEvidence` does; the service's refusals, a leaf's with the line of the file; unavailable
  */
-export async function submitBill(submission: Submission): Promise<Issued> {
-  const { bill, path, url, idempotencyKey, anchor, apiKey } = submission;
+export async function submitBill(submission: Submission): Promise<IssuedBill> {
+  const { bill, path, policy, url, idempotencyKey, anchor, apiKey } = submission;
   const tree = new CompactRange(undefined, nodeSha256);
   const headers = {
     ...authorization(apiKey),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
   };
-  const asked = anchor ? { ...bill, anchor } : bill;
+  const asked: JsonObject = {
+    ...bill,
+    ...(anchor && { anchor }),
+    ...(policy !== undefined && { evidence_policy: policy }),
+  };
   const reply = await upload(url, PATH, pieces(asked, path, tree), headers).catch((error: unknown) => {
     throw withFileLine(error, path);
   });
   const receiptId = await checkedReceipt(reply.body, url);
   requireSameBill(reply, bill, tree, url);
-  return { text: reply.text, receiptId };
+  return { text: reply.text, receiptId, counts: evidenceCountsIn(reply.headers) };
 }
 
-/** The bill and the leaves as lines, in pieces. The leaves go into the tree on their way. */
+/** The bill and the items as lines, in pieces. The leaf of each item goes into the tree on its way. */
 function* pieces(bill: JsonObject, path: string, tree: CompactRange): Generator<Uint8Array, void, undefined> {
   let text = `${canonicalize(bill)}\n`;
   for (const { json, number } of watchedEvidence(path)) {
-    const leaf = canonicalLeaf(json, path, number);
+    const { line, leaf } = lineOf(json, path, number);
     tree.append(leafHash(Buffer.from(leaf, 'utf8'), nodeSha256));
-    text += `${leaf}\n`;
+    text += `${line}\n`;
     if (text.length < PIECE_BYTES) continue;
     yield Buffer.from(text, 'utf8');
     text = '';
@@ -66,14 +75,31 @@ function* pieces(bill: JsonObject, path: string, tree: CompactRange): Generator<
   yield Buffer.from(text, 'utf8');
 }
 
-/** @throws json_* with file and line */
-function canonicalLeaf(json: Uint8Array, path: string, number: number): string {
+/**
+ * What is sent of an item, and the JCS of its leaf. What is no item is sent as it is: the service names what is wrong.
+ * @throws json_* with file and line
+ */
+function lineOf(json: Uint8Array, path: string, number: number): { line: string; leaf: string } {
   const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString('latin1');
-  if (CANONICAL_LEAF.test(text)) return text;
+  if (CANONICAL_LEAF.test(text)) return { line: text, leaf: text };
   try {
-    return canonicalize(parseJson(json));
+    const item = parseJson(json);
+    const line = canonicalize(item);
+    if (!isObject(item)) return { line, leaf: line };
+    const { unit = null, receipt, receipt_sha256: given = null } = item;
+    const receipt_sha256 = receipt === undefined ? given : hashOf(receipt);
+    return { line, leaf: canonicalize({ unit, receipt_sha256 }) };
   } catch (error) {
     throw atLine(error, path, number);
+  }
+}
+
+function hashOf(receipt: JsonValue): string | null {
+  try {
+    return anchoredHash(receipt);
+  } catch (error) {
+    if (error instanceof TallyError) return null;
+    throw error;
   }
 }
 
@@ -82,21 +108,11 @@ function withFileLine(error: unknown, path: string): unknown {
   if (!(error instanceof TallyError) || error.message.startsWith(`${path}, `)) return error;
   const { code, field, message } = error;
   const sent = /^line (\d+)/.exec(field ?? '');
-  const number = sent === null ? null : lineOfLeaf(path, Number(sent[1]) - 2);
+  const number = sent === null ? null : lineOfItem(path, Number(sent[1]) - 2);
   if (sent === null || number === null) return error;
   const [name] = sent;
   const text = message.startsWith(name) ? `line ${number}${message.slice(name.length)}` : message;
   return new TallyError(code, `${path}, ${text}`, { field: `line ${number}`, cause: error });
-}
-
-/** The number of the line that the leaf of this index, from 0, was made of. */
-function lineOfLeaf(path: string, index: number): number | null {
-  let rest = index;
-  for (const { number } of readEvidence(path)) {
-    if (rest === 0) return number;
-    rest -= 1;
-  }
-  return null;
 }
 
 function requireSameBill({ body }: Reply, bill: JsonObject, tree: CompactRange, url: string): void {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
-  didSvc,
   formatTimestamp,
   type KeyPurpose,
   parseTimestamp,
@@ -31,7 +30,7 @@ export async function init({ rootOut, json }: { rootOut?: string; json?: boolean
   if (rootOut !== undefined && resolve(rootOut) === path)
     throw new UsageError('--root-out names the service’s own keyring; give another file.');
   const passphrase = keyringPassphrase(config);
-  const keyring = await createKeyring(didSvc(config.handle), Date.now());
+  const keyring = await createKeyring(config.handle, Date.now());
   const isRoot = ({ purpose }: { purpose: string }): boolean => purpose === 'root';
   if (rootOut !== undefined)
     writeKeyring(rootOut, { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null }, passphrase);

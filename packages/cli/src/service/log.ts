@@ -8,6 +8,7 @@ import {
   type openStore,
   rawDecoder,
   recordedAnchors,
+  type WitnessFinding,
 } from '@tallystick/server';
 import { sayCheckpoint } from '../log/checkpoint.ts';
 import { asUsage, EXIT, type Exit, paint, print, printJson, UsageError } from '../output.ts';
@@ -100,10 +101,11 @@ function watchedChain(chain: ChainReader, line: ProgressLine): Pick<ChainReader,
 }
 
 function* reportLines(report: FsckReport, chainAsked: boolean): Generator<string> {
-  const { leaves, tiles, checkpoints, postings, faults, faultCount } = report;
+  const { leaves, tiles, checkpoints, postings, witnesses, faults, faultCount } = report;
   for (const { where, what } of faults)
     yield `${paint('red', '✗')} ${paint('bold', printable(where))}: ${printable(what)}`;
   if (faultCount > faults.length) yield `… and ${faultCount - faults.length} more`;
+  for (const witness of witnesses) yield `– ${witnessText(witness)}`;
   const read = [
     counted(leaves, 'leaf', 'leaves'),
     counted(tiles, 'tile'),
@@ -114,6 +116,14 @@ function* reportLines(report: FsckReport, chainAsked: boolean): Generator<string
   yield faultCount === 0
     ? `${paint('green', '✓ Sound')}: ${read}. ${asked}`
     : `${paint('red', '✗ Not sound')}: ${counted(faultCount, 'fault')} in ${read}. ${asked}`;
+}
+
+function witnessText({ name, key_id, standing, checkpoints, newest }: WitnessFinding): string {
+  const signed = `${counted(checkpoints, 'checkpoint')}, the newest of ${counted(newest, 'leaf', 'leaves')}`;
+  const who = paint('bold', printable(name));
+  if (standing === 'unknown')
+    return `${who} (key ${key_id}, unknown) signed ${signed}. Nothing here can check that; it is no fault.`;
+  return `${who} (${standing === 'former' ? 'a former witness' : 'witness'}) cosigned ${signed}.`;
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {

@@ -3,10 +3,10 @@ import { paint } from '../output.ts';
 import { printable } from '../printable.ts';
 import type { Look, Standing, Verified } from './look.ts';
 
-type Colour = 'green' | 'yellow' | 'red';
+type Colour = 'green' | 'yellow' | 'red' | 'dim';
 
-const COLOURS = { up: 'green', degraded: 'yellow', down: 'red' } as const;
-const MARKS = { up: '✓', degraded: '○', down: '✗' } as const;
+const COLOURS = { up: 'green', degraded: 'yellow', down: 'red', unknown: 'dim' } as const;
+const MARKS = { up: '✓', degraded: '○', down: '✗', unknown: '?' } as const;
 
 /** A status in lines for a terminal. @param now Unix milliseconds */
 export function statusLines(url: string, { report, verified }: Look, now: number): string[] {
@@ -16,6 +16,8 @@ export function statusLines(url: string, { report, verified }: Look, now: number
     '',
     ...report.endpoints.map(endpointLine),
     '',
+    ...modelLines(report),
+    '',
     ...logLines(report),
   ];
 }
@@ -23,11 +25,12 @@ export function statusLines(url: string, { report, verified }: Look, now: number
 /** What a document says that can't be relied on is told as its word. */
 function headline(url: string, { endpoints }: StatusReport, verified: Verified | null): string {
   const count = (state: string) => endpoints.filter((one) => one.state === state).length;
-  const [down, degraded] = [count('down'), count('degraded')];
-  const worst = down > 0 ? 'down' : degraded > 0 ? 'degraded' : 'up';
+  const [down, degraded, unknown] = [count('down'), count('degraded'), count('unknown')];
+  const worst = down > 0 ? 'down' : degraded > 0 ? 'degraded' : unknown > 0 ? 'unknown' : 'up';
   const parts = [`${count('up')} of ${endpoints.length} endpoints are up`];
   if (degraded > 0) parts.push(`${degraded} degraded`);
   if (down > 0) parts.push(`${down} down`);
+  if (unknown > 0) parts.push(`${unknown} unknown`);
   const doubtful = verified !== null && verified.standing !== 'current';
   const shown = doubtful ? 'down' : worst;
   const said = `${doubtful ? 'says that ' : ''}${parts.join(', ')}`;
@@ -81,6 +84,25 @@ function endpointLine({
   ].filter((note) => note !== null);
   const place = printable(`${method.padEnd(4)} ${path}`).padEnd(36);
   return `${paint(COLOURS[state], `${MARKS[state]} ${state.padEnd(8)}`)} ${printable(name).padEnd(16)} ${place} ${took.padStart(9)}  ${paint('dim', `since ${since}  ${notes.join(', ')}`.trimEnd())}`;
+}
+
+/** Each provider, and those of its models that were called lately. */
+function modelLines({ providers, models }: StatusReport): string[] {
+  const called = models.filter(({ state }) => state !== 'unknown');
+  const idle = models.length - called.length;
+  return [
+    ...providers.map((one) => modelLine('provider', one)),
+    ...called.map((one) => modelLine('model', one)),
+    ...(idle > 0 ? [paint('dim', `  ${idle} of ${models.length} models were not called lately`)] : []),
+  ];
+}
+
+function modelLine(
+  kind: 'provider' | 'model',
+  { id, state, code, since }: StatusReport['models'][number],
+): string {
+  const note = state === 'up' ? '' : `  ${printable(code)}`;
+  return `${paint(COLOURS[state], `${MARKS[state]} ${state.padEnd(8)}`)} ${kind.padEnd(8)} ${printable(id).padEnd(36)} ${paint('dim', `since ${since}${note}`)}`;
 }
 
 function logLines({ log }: StatusReport): string[] {

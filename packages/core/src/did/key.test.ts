@@ -51,6 +51,8 @@ test.each([
   ['base16 multibase', `did:key:fed01${toHex(publicKey)}`],
   ['an X25519 key', withPrefix('ec01')],
   ['an overlong varint', withPrefix('ed8100')],
+  ['another second byte of the multicodec', withPrefix('ed02')],
+  ['a second byte of the multicodec that is zero', withPrefix('ed00')],
   ['a short key', withPrefix('ed01', publicKey.subarray(1))],
   ['a long key', withPrefix('ed01', concatBytes(publicKey, Uint8Array.of(0)))],
   ...smallOrderPoints.map(({ order, hex }) => [`order ${order}`, withPrefix('ed01', fromHex(hex))]),

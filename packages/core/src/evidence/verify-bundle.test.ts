@@ -272,6 +272,12 @@ const CASES: readonly (readonly [
     () => signed(withFile('trust/trust.json', utf8(own.trust.replace('"version":3', '"version":4')))),
   ],
   [
+    'a trust bundle of another version, signed by the same root',
+    'trust_refused',
+    () =>
+      signed(files, (facts) => ({ ...facts, trust: { ...facts.trust, version: facts.trust.version + 1 } })),
+  ],
+  [
     'the trust bundle of another root',
     'trust_refused',
     () =>

@@ -21,16 +21,24 @@ export async function judgeAnchor(
 ): Promise<AnchorVerdict> {
   const anchor = given ?? receipt.anchor ?? null;
   const batch = pendingBatch(anchor ?? receipt);
-  if (batch !== null) {
-    return unproved(unchecked('anchor', `Still pending: its root is to be posted at ${batch}.`));
-  }
+  if (batch !== null) return stillPending(batch);
   if (anchor === null) return unproved(unchecked('anchor', 'No anchor proof was given.'));
+  const anchoredHash = sha256(canonicalBytes(family.anchored(receipt)));
+  return judgeResult(anchor, { ...facts, anchoredHash }, given !== undefined && given !== null);
+}
+
+/** Judges the anchored result that was given for a hash. One that is pending proves nothing and contradicts nothing. */
+export async function judgeAnchorOf(given: JsonValue, facts: AnchorFacts): Promise<AnchorVerdict> {
+  const batch = pendingBatch(given);
+  return batch === null ? judgeResult(given, facts, true) : stillPending(batch);
+}
+
+async function judgeResult(anchor: JsonValue, facts: AnchorFacts, isGiven: boolean): Promise<AnchorVerdict> {
   try {
-    const anchoredHash = sha256(canonicalBytes(family.anchored(receipt)));
-    return await checkAnchor(readAnchoredResult(anchor), { ...facts, anchoredHash });
+    return await checkAnchor(readAnchoredResult(anchor), facts);
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
-    if (given === undefined || given === null) return unproved(unchecked('anchor', error.message));
+    if (!isGiven) return unproved(unchecked('anchor', error.message));
     const detail = 'Not reached: the anchor has not the form of an anchored result.';
     return unproved(
       failed('anchor', error.message),
@@ -39,6 +47,9 @@ export async function judgeAnchor(
     );
   }
 }
+
+const stillPending = (batch: string): AnchorVerdict =>
+  unproved(unchecked('anchor', `Still pending: its root is to be posted at ${batch}.`));
 
 const unproved = (...checks: readonly Check[]): AnchorVerdict => ({ checks, existedAt: undefined });
 

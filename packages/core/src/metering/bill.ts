@@ -2,6 +2,7 @@ import { TallyError } from '../errors.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
 import { compareInstants, formatTimestamp, type Instant, instantOf } from '../time.ts';
+import { isCurrency } from './currencies.ts';
 import type { SERVICE_UNITS, SETTLEMENT_CLASSES } from './derive.ts';
 import { billShape } from './shape.ts';
 
@@ -37,7 +38,7 @@ export type CheckedBill = JsonObject & MeteringBill & { compiled_at: string; met
  * A copy of an untrusted bill whose form, window and time of compiling are in order. Where it does not say
  * `compiled_at`, that is now, or the end of the window where a clock that is a little behind has not seen it yet.
  * @param options.now Unix milliseconds
- * @throws invalid_field for a member of wrong form or one that is not known; metering_window; metering_compiled_early
+ * @throws invalid_field for a member of wrong form, one that is not known, or an unknown currency; metering_window; metering_compiled_early
  * before the window's end; metering_compiled_late more than 300 seconds after `now`; what `copyJson` throws
  */
 export function checkBill(bill: unknown, { now }: { readonly now: number }): CheckedBill {
@@ -49,6 +50,7 @@ export function checkBill(bill: unknown, { now }: { readonly now: number }): Che
     });
   }
   const said = copy as JsonObject & MeteringBill;
+  requireCurrency(said.rate.currency);
   const end = instantOf(said.window_end);
   if (compareInstants(end, instantOf(said.window_start)) <= 0) {
     throw new TallyError('metering_window', 'window_end must be later than window_start.', {
@@ -59,6 +61,16 @@ export function checkBill(bill: unknown, { now }: { readonly now: number }): Che
   const compiled_at = said.compiled_at ?? defaultTime(said.window_end, end, now, latest);
   requireTime(instantOf(compiled_at), end, latest);
   return { ...said, compiled_at };
+}
+
+/** Verification keeps to the pattern of specification 2.4, so that no receipt fails for a code that is new. */
+function requireCurrency(code: string): void {
+  if (isCurrency(code)) return;
+  throw new TallyError(
+    'invalid_field',
+    'rate.currency must be a currency code of ISO 4217, in use or withdrawn.',
+    { field: 'rate.currency' },
+  );
 }
 
 function defaultTime(windowEnd: string, end: Instant, now: number, latest: Instant): string {

@@ -6,8 +6,9 @@ import type { JsonValue } from '../json/types.ts';
 import { CompactRange } from '../merkle/compact-range.ts';
 import { leafHash } from '../merkle/hash.ts';
 import { hex64, integer, isObject, object } from '../receipts/shape.ts';
+import { readCanonicalLeaf } from './canonical-leaf.ts';
 import { HashSet } from './hash-set.ts';
-import { type EvidenceLeaf, leafBytes, readCanonicalLeaf } from './leaf.ts';
+import { type EvidenceLeaf, leafBytes } from './leaf.ts';
 import { UnitSet } from './unit-set.ts';
 
 export interface EvidenceSummary {
@@ -78,16 +79,27 @@ export class EvidenceTally {
    * @throws what `parseLine` and `add` do
    */
   addJson(bytes: Uint8Array, path: string): void {
+    if (!this.addCanonical(bytes, path)) this.add(parseLine(bytes, path), path);
+  }
+
+  /**
+   * Takes a leaf as bytes that are its JCS already. False, and nothing taken, when the bytes are anything else.
+   * @throws as `add` does
+   */
+  addCanonical(bytes: Uint8Array, path: string): boolean {
     const unit = readCanonicalLeaf(bytes, this.#receipt);
-    if (unit === 0) {
-      this.add(parseLine(bytes, path), path);
-      return;
-    }
+    if (unit === 0) return false;
     this.#requireRoom(path);
     if (unit > this.#billed) {
       throw refused('metering_unit_range', `${path}.unit`, `must be an integer from 1 to ${this.#billed}`);
     }
     this.#place(unit, bytes, path);
+    return true;
+  }
+
+  /** The anchored hash, 32 bytes, of the leaf that was taken last. */
+  get lastReceipt(): Uint8Array {
+    return this.#receipt.slice();
   }
 
   summary(): EvidenceSummary {

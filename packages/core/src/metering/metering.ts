@@ -7,7 +7,8 @@ import { type Check, check, type Family, failed, passed, unchecked } from '../re
 import { isObject } from '../receipts/shape.ts';
 import { compareInstants, parseTimestamp } from '../time.ts';
 import { coverageClass, coverageRatio, meteringId, meteringReceiptId, verdictOf } from './derive.ts';
-import { EvidenceTally } from './evidence.ts';
+import type { EvidenceCounts } from './evidence-classes.ts';
+import { EvidenceIntake, type EvidenceJudge } from './intake.ts';
 import { METERING_TYPE, type MeteringReceipt, meteringShape, type SignedBody } from './shape.ts';
 
 export const metering: Family = {
@@ -25,6 +26,7 @@ export const metering: Family = {
       issuerDid: null,
       issuerVerified: null,
       issuedAt: receipt.ts,
+      mayBeSignedLater: true,
       signature: receipt.sig_b64u,
     };
   },
@@ -32,12 +34,13 @@ export const metering: Family = {
   signatureMembers: ({ signed_body: _body, ...rest }) => rest,
   anchored: (document) => document,
   counterSignatures: () => [],
-  *rules(document, evidence) {
+  *rules(document) {
     const receipt = document as MeteringReceipt;
     yield* topLevelRules(receipt);
     yield* billRules(receipt.signed_body);
-    yield evidenceRule(receipt.signed_body, evidence);
   },
+  evidence: (document, items, judge) =>
+    judgeEvidence((document as MeteringReceipt).signed_body, items, judge),
 };
 
 /** Every top-level member follows from the signed body, though no signature covers it. */
@@ -72,26 +75,51 @@ function* billRules(body: SignedBody): Generator<Check> {
   );
 }
 
-function evidenceRule(body: SignedBody, evidence: Iterable<JsonValue> | undefined): Check {
+/** Items are judged in groups of so many, which bounds what is held of them. */
+const GROUP = 256;
+
+async function judgeEvidence(
+  body: SignedBody,
+  items: Iterable<JsonValue> | undefined,
+  judge: EvidenceJudge,
+): Promise<{ check: Check; counts: EvidenceCounts | null }> {
   const name = 'evidence';
-  if (evidence === undefined) {
-    return unchecked(name, "No evidence leaves were given: the count of backed units is the issuer's word.");
+  if (items === undefined) {
+    const open = "No evidence leaves were given: the count of backed units is the issuer's word.";
+    return { check: unchecked(name, open), counts: null };
   }
-  const tally = new EvidenceTally(body.metered.billed_unit_count);
+  const { billed_unit_count } = body.metered;
+  const intake = new EvidenceIntake({ ...body, billed_unit_count }, judge);
   try {
-    for (const leaf of evidence) tally.add(copyJson(leaf));
+    for (const item of items) {
+      intake.add(copyJson(item));
+      if (intake.waiting === GROUP) await intake.settle();
+    }
+    const { backed, digest, counts } = await intake.finish();
+    const { evidence_backed_unit_count: claimed, receipt_set_digest: root } = body.metered;
+    const found = check(
+      name,
+      backed === claimed && digest === root,
+      `${backed} leaves give the signed digest and count: ${describeCounts(counts)}.`,
+      `The ${backed} leaves given have the digest ${digest}; the receipt signs ${claimed} and ${root}.`,
+    );
+    return { check: found, counts };
   } catch (error) {
-    if (error instanceof TallyError) return failed(name, error.message);
-    throw error;
+    if (!(error instanceof TallyError)) throw error;
+    return { check: failed(name, error.message), counts: null };
   }
-  const { backed, digest } = tally.summary();
-  const { evidence_backed_unit_count: claimed, receipt_set_digest: root } = body.metered;
-  return check(
-    name,
-    backed === claimed && digest === root,
-    `${backed} leaves give the signed digest and count.`,
-    `The ${backed} leaves given have the digest ${digest}; the receipt signs ${claimed} and ${root}.`,
-  );
+}
+
+/** The counts in words, as part of a sentence. */
+export function describeCounts({
+  verified,
+  logged,
+  hashed,
+  trusted,
+  issued_in_window,
+}: EvidenceCounts): string {
+  const receipts = verified === 0 ? '' : ` (${trusted} trusted, ${issued_in_window} issued in the window)`;
+  return `${verified} verified${receipts}, ${logged} logged, ${hashed} hashed`;
 }
 
 function isAfter(a: string, b: string): boolean {

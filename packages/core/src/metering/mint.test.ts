@@ -361,6 +361,11 @@ describe('the form of a bill', () => {
       { rate: { ...(bill.rate as JsonObject), currency: 'eur' } },
       'rate.currency',
     ],
+    [
+      'a currency that never was',
+      { rate: { ...(bill.rate as JsonObject), currency: 'QQQ' } },
+      'rate.currency',
+    ],
   ])('%s is refused', async (_what, changes, field) => {
     await expect(mint(changes, [])).rejects.toThrow(refused('invalid_field', field));
   });

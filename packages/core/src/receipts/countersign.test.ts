@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { ISSUED, KINDS, keyOf, NOW, recordOf, sampleReceipt, signerOf } from '../../test/sample-receipts.ts';
 import type { Signer } from '../ed25519/signer.ts';
+import { toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { sha256Hex } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import { parseJson } from '../json/parse.ts';
 import type { JsonObject } from '../json/types.ts';
-import { trustOf } from '../trust/issuer.ts';
+import { KEY_PURPOSES, trustOf } from '../trust/issuer.ts';
 import { verify } from '../verify.ts';
 import { anchoredHash, countersign } from './countersign.ts';
 import { type EnvelopeFacts, type Issuance, mintEnvelope } from './envelope.ts';
@@ -86,6 +87,70 @@ describe('counter-signatures', () => {
     expect(await counterChecks(receipt)).toEqual({ valid: false, requester: null, operator: false });
     const unknown = trustOf([recordOf('did:svc:alice', keyOf(service))]);
     expect(await counterChecks(receipt, unknown)).toEqual({ valid: true, requester: null, operator: null });
+  });
+
+  test.each([
+    ['a small-order R and S = 0', new Uint8Array(64)],
+    ['an S that is not below the group order', new Uint8Array(64).fill(0xff, 32).fill(9, 0, 32)],
+    ['an R that is not canonical', new Uint8Array(64).fill(0xff, 0, 32).fill(0, 32)],
+  ])('that no key can have made fail, whether the DID’s keys are known or not: %s', async (_, bytes) => {
+    for (const entity of ['did:svc:operator', 'did:svc:stranger', 'did:example:nobody'] as const) {
+      const named = parsed(
+        await mintEnvelope({ ...facts, operator: { ...facts.operator, entity } }, issuance, service),
+      );
+      const forged = {
+        ...named,
+        signatures: { ...(named.signatures as JsonObject), operator: toBase64url(bytes) },
+      };
+      const { valid, checks } = await verify(forged, { now: NOW, trust });
+      expect({ valid, check: checks.find(({ name }) => name === 'signature_operator') }).toEqual({
+        valid: false,
+        check: {
+          name: 'signature_operator',
+          ok: false,
+          detail: expect.stringMatching(/^No key can have made this signature: it has an (?:R|S) that is/),
+        },
+      });
+    }
+  });
+
+  test.each(KEY_PURPOSES.filter((purpose) => purpose !== 'receipt'))(
+    'by a key of the DID that is for %s fail, and the check says what the key is for',
+    async (purpose) => {
+      const receipt = parsed(await countersign(await mint(), 'operator', foreign));
+      const known = trustOf([
+        recordOf('did:svc:alice', keyOf(service)),
+        recordOf('did:svc:operator', keyOf(operator), keyOf(foreign, { purpose })),
+      ]);
+      const { valid, checks } = await verify(receipt, { now: NOW, trust: known });
+      expect({ valid, check: checks.find(({ name }) => name === 'signature_operator') }).toEqual({
+        valid: false,
+        check: {
+          name: 'signature_operator',
+          ok: false,
+          detail: `The key of did:svc:operator that signed this is for ${purpose}, not for receipts.`,
+        },
+      });
+      const without = trustOf([
+        recordOf('did:svc:alice', keyOf(service)),
+        recordOf('did:svc:operator', keyOf(operator, { purpose })),
+      ]);
+      expect(await counterChecks(receipt, without)).toMatchObject({ valid: false, operator: false });
+    },
+  );
+
+  test('a did:key inside another DID certifies nothing', async () => {
+    const entity = `did:svc:${operator.keyId}`;
+    const named = parsed(
+      await mintEnvelope({ ...facts, operator: { ...facts.operator, entity } }, issuance, service),
+    );
+    const receipt = parsed(await countersign(named, 'operator', operator));
+    const { checks } = await verify(receipt, { now: NOW, trust });
+    expect(checks).toContainEqual({
+      name: 'signature_operator',
+      ok: null,
+      detail: `The keys of ${entity} are not known here.`,
+    });
   });
 
   test('are not made for a party that the receipt does not name', async () => {

@@ -5,10 +5,9 @@ import { sha256Hex } from '../hash.ts';
 import { canonicalBytes, canonicalize } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
-import { familyOf } from '../verify.ts';
+import { readReceipt } from '../verify.ts';
 import { envelope } from './envelope.ts';
-import type { CounterSignature, Family } from './family.ts';
-import { isObject } from './shape.ts';
+import type { CounterSignature } from './family.ts';
 
 /**
  * Adds the requester's or the operator's signature to an envelope. Nothing that was signed before changes.
@@ -20,7 +19,7 @@ export async function countersign(
   role: CounterSignature['role'],
   signer: Signer,
 ): Promise<string> {
-  const { family, receipt } = readReceipt(document);
+  const { family, receipt } = readReceipt(copyJson(document));
   const party = family.counterSignatures(receipt).find((counter) => counter.role === role);
   if (family !== envelope || party === undefined) {
     throw new TallyError('not_a_receipt', 'Only an envelope (svc-receipt-v1) can be counter-signed.');
@@ -51,21 +50,6 @@ export async function countersign(
  * @throws not_a_receipt
  */
 export function anchoredHash(document: unknown): string {
-  const { family, receipt } = readReceipt(document);
+  const { family, receipt } = readReceipt(copyJson(document));
   return sha256Hex(canonicalBytes(family.anchored(receipt)));
-}
-
-function readReceipt(document: unknown): { family: Family; receipt: JsonObject } {
-  const receipt = copyJson(document);
-  const family = isObject(receipt) ? familyOf(receipt) : null;
-  if (!isObject(receipt) || family === null) {
-    throw new TallyError('not_a_receipt', 'This is not a receipt of a known family.');
-  }
-  const fault = family.shape(receipt);
-  if (fault !== null) {
-    throw new TallyError('not_a_receipt', `${fault.field} must be ${fault.expected}.`, {
-      field: fault.field,
-    });
-  }
-  return { family, receipt };
 }

@@ -37,6 +37,8 @@ export type EnvelopeFacts = {
     readonly region: string | null;
     readonly training_region: string | null;
   };
+  /** Paths of the members that the caller gave, and the issuer did not check. */
+  readonly declared?: readonly string[];
   readonly hardware: { readonly class: string | null; readonly attestation: string | null };
   readonly response: { readonly hash: string | null; readonly sealed: boolean | null };
   readonly settlement: {
@@ -96,6 +98,7 @@ export async function mintEnvelope(
   // In the order of JCS, which spares the sorting.
   const unsigned: JsonObject = {
     ...(facts.call !== undefined && { call: facts.call }),
+    ...(facts.declared !== undefined && { declared: [...facts.declared] }),
     hardware: facts.hardware,
     issued_at: formatTimestamp(issuance.issuedAt),
     issuer_did: issuance.issuerDid,

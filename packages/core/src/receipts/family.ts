@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/types.ts';
+import type { EvidenceCounts } from '../metering/evidence-classes.ts';
+import type { EvidenceJudge } from '../metering/intake.ts';
 import type { KeyPurpose } from '../trust/issuer.ts';
 import type { NamedSettlement } from './settlement.ts';
 import type { Fault } from './shape.ts';
@@ -29,6 +31,11 @@ export interface Claims {
   readonly issuerVerified: boolean | null;
   /** Whole Unix seconds. */
   readonly issuedAt: number;
+  /**
+   * Whether the receipt may have been signed long after `issuedAt`, as a bill is that was compiled earlier. The start of
+   * the key then does not bound `issuedAt`; the end and the revocation of the key do.
+   */
+  readonly mayBeSignedLater?: boolean;
   /** base64url, 64 bytes: the issuer's own signature. */
   readonly signature: string;
 }
@@ -65,7 +72,13 @@ export interface Family {
   /** The transaction that the receipt says has paid for it; null, like the absence of this, where it names none. */
   settlement?(document: JsonObject): NamedSettlement | null;
   /** The family's own rules, each by name. */
-  rules(document: JsonObject, evidence: Iterable<JsonValue> | undefined): Iterable<Check>;
+  rules(document: JsonObject): Iterable<Check>;
+  /** Judges the evidence behind the receipt, where the family has any; `counts` are null where it was not read whole. */
+  evidence?(
+    document: JsonObject,
+    items: Iterable<JsonValue> | undefined,
+    judge: EvidenceJudge,
+  ): Promise<{ readonly check: Check; readonly counts: EvidenceCounts | null }>;
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from './shape.ts';
 import type { StatusDocument } from './status.ts';
 
-export const STATUS_STATES = ['up', 'degraded', 'down'] as const;
+export const STATUS_STATES = ['up', 'degraded', 'down', 'unknown'] as const;
 export type StatusState = (typeof STATUS_STATES)[number];
 
 /** How one endpoint did when it was last asked. */
@@ -36,6 +36,18 @@ export interface StatusEndpoint {
   readonly since: string;
 }
 
+/** Whether a provider, or a model, answers. */
+export interface StatusModel {
+  /** The id of a model, as in `/v1/compute/models`; the name of a provider. */
+  readonly id: string;
+  /** `unknown` where nobody called it lately. */
+  readonly state: StatusState;
+  /** `ok`, or what was wrong. */
+  readonly code: string;
+  /** When `state` became what it is. */
+  readonly since: string;
+}
+
 /** How the anchor log is. */
 export interface StatusLog {
   /** The newest signed checkpoint; null before the first. `root` is hex. */
@@ -52,6 +64,8 @@ export interface StatusReport extends StatusDocument {
   version: number;
   service: string;
   endpoints: (StatusEndpoint & JsonObject)[];
+  providers: (StatusModel & JsonObject)[];
+  models: (StatusModel & JsonObject)[];
   log: StatusLog & JsonObject;
 }
 
@@ -74,19 +88,30 @@ const endpointShape = object({
   since: timestamp,
 });
 
-const endpoints: Rule = (value, path) => {
-  if (!Array.isArray(value)) return { field: path, expected: 'a list' };
-  for (const [index, entry] of value.entries()) {
-    const fault = endpointShape(entry, `${path}[${index}]`);
-    if (fault !== null) return fault;
-  }
-  return null;
-};
+const modelShape = object({
+  id: nonEmptyText,
+  state: oneOf(...STATUS_STATES),
+  code,
+  since: timestamp,
+});
+
+const listOf =
+  (shape: Rule): Rule =>
+  (value, path) => {
+    if (!Array.isArray(value)) return { field: path, expected: 'a list' };
+    for (const [index, entry] of value.entries()) {
+      const fault = shape(entry, `${path}[${index}]`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
 
 const reportShape = object({
   version: integer(VERSION, VERSION),
   service: nonEmptyText,
-  endpoints,
+  endpoints: listOf(endpointShape),
+  providers: listOf(modelShape),
+  models: listOf(modelShape),
   log: object({
     checkpoint: nullable(object({ origin: nonEmptyText, size: integer(0), root: hex64 })),
     accepted: integer(0),

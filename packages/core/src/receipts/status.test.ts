@@ -27,7 +27,15 @@ const endpoint = {
   since: '2027-02-01T00:00:00Z',
 };
 const log = { checkpoint: null, accepted: 0, anchored: 0, oldest_unanchored_seconds: null };
-const content: JsonObject = { version: 1, service: 'https://x.example', endpoints: [endpoint], log };
+const light = { id: 'openai', state: 'unknown', code: 'not_called', since: '2027-03-01T12:00:00Z' };
+const content: JsonObject = {
+  version: 1,
+  service: 'https://x.example',
+  endpoints: [endpoint],
+  providers: [light],
+  models: [{ ...light, id: 'openai/gpt-5' }],
+  log,
+};
 
 async function made(
   sequence: number,
@@ -120,6 +128,8 @@ describe('reading a report', () => {
     ['a state that there is not', { endpoints: [{ ...endpoint, state: 'fine' }] }, 'endpoints[0].state'],
     ['a path with a host', { endpoints: [{ ...endpoint, path: 'https://x' }] }, 'endpoints[0].path'],
     ['a code that draws', { endpoints: [endpoint, { ...endpoint, code: 'a\u001b' }] }, 'endpoints[1].code'],
+    ['providers that are no list', { providers: {} }, 'providers'],
+    ['a model in a state that there is not', { models: [{ ...light, state: 'fine' }] }, 'models[0].state'],
     ['a latency below zero', { endpoints: [{ ...endpoint, latency_ms: -1 }] }, 'endpoints[0].latency_ms'],
     [
       'a root that is no hash',

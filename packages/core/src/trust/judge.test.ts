@@ -139,6 +139,44 @@ describe('windows are half-open, to the second', () => {
   });
 });
 
+describe('a bill, whose compiled_at may be before its signing', () => {
+  const judgeBill = async (key: Partial<IssuerKey>, existedAt?: number): Promise<Judged> =>
+    judge(key, existedAt, await sampleReceipt('metering', did, alice));
+
+  test.each<[string, Partial<IssuerKey>, number | undefined, Judged]>([
+    ['a key that came a second later', { valid_from: at(1) }, undefined, trusted('active')],
+    ['a key that came a day later', { valid_from: at(86_400) }, undefined, trusted('active')],
+    ['anchored after that key came', { valid_from: at(1_000) }, ms(1_000), trusted('active')],
+    [
+      'anchored within the clocks’ tolerance before it',
+      { valid_from: at(1_000) },
+      ms(700),
+      trusted('active'),
+    ],
+    ['anchored before that key came', { valid_from: at(1_000) }, ms(699), invalid('active')],
+    ['retired a second later', { valid_from: at(-9), ...retired(1) }, undefined, trusted('retired')],
+    ['retired then', retired(0), undefined, invalid('retired')],
+    ['revoked then', revoked(0, 'superseded'), undefined, invalid('revoked')],
+    ['compromised later', revoked(100, 'compromised'), undefined, undated('compromised')],
+    ['compromised later, anchored before', revoked(100, 'compromised'), ms(50), trusted('compromised')],
+    ['compromised then', revoked(0, 'compromised'), undefined, invalid('compromised')],
+    ['a pending key', { state: 'pending', valid_from: at(1) }, undefined, invalid('pending')],
+  ])('%s', async (_what, key, existedAt, verdict) => {
+    expect(await judgeBill(key, existedAt)).toEqual(verdict);
+  });
+
+  test('says that it was signed later than compiled', async () => {
+    const bill = await sampleReceipt('metering', did, alice);
+    const details = async (key: Partial<IssuerKey>): Promise<string | undefined> => {
+      const verdict = await verify(bill, { now: NOW, trust: trustOf([recordOf(did, keyOf(alice, key))]) });
+      return verdict.checks.find(({ name }) => name === 'key_window')?.detail;
+    };
+    expect(await details({ valid_from: at(60) })).toContain('signed later than compiled');
+    expect(await details({ valid_from: at(-60) })).not.toContain('later');
+    expect(await details(revoked(0, 'superseded'))).toContain('this says that it was compiled at');
+  });
+});
+
 describe('whose key it is', () => {
   const known = trustOf([
     recordOf(did, keyOf(alice)),

@@ -1,6 +1,6 @@
 import { didKeyOf } from '../did/key.ts';
 import { toBase64url } from '../encoding/base64url.ts';
-import { type Check, type Claims, failed, passed, unchecked } from '../receipts/family.ts';
+import { type Check, CLOCK_SKEW, type Claims, failed, passed, unchecked } from '../receipts/family.ts';
 import { formatTimestamp, secondsOf } from '../time.ts';
 import type { IssuerKey, IssuerRecord, KeyPurpose, Trust } from './issuer.ts';
 
@@ -57,7 +57,7 @@ export function judgeIssuer(
   if (claims.issuerVerified === true && record.status !== 'verified') {
     return contradicted(record.did, `${record.did} claims to be verified, but is only ${record.status}.`);
   }
-  return knownIssuer(record, key, claims.issuedAt, anchoredAt);
+  return knownIssuer(record, key, claims, anchoredAt);
 }
 
 function unknownIssuer(did: string | null): IssuerVerdict {
@@ -76,11 +76,11 @@ function unknownIssuer(did: string | null): IssuerVerdict {
 function knownIssuer(
   record: IssuerRecord,
   key: IssuerKey,
-  issuedAt: number,
+  claims: Claims,
   anchoredAt: number | undefined,
 ): IssuerVerdict {
   const compromised = key.revoked?.reason === 'compromised';
-  const window = windowCheck(key, issuedAt);
+  const window = windowCheck(key, claims, anchoredAt);
   const datedByAnchor =
     anchoredAt !== undefined && key.revoked !== null && anchoredAt < secondsOf(key.revoked.at) * 1000;
   const believable = !compromised || datedByAnchor;
@@ -99,17 +99,26 @@ function knownIssuer(
   };
 }
 
-function windowCheck(key: IssuerKey, issuedAt: number): Check {
+function windowCheck(
+  key: IssuerKey,
+  { issuedAt, mayBeSignedLater = false }: Claims,
+  anchoredAt: number | undefined,
+): Check {
   const name = 'key_window';
+  const named = mayBeSignedLater ? 'this says that it was compiled at' : 'this was issued at';
   const failedAt = (what: string): Check =>
-    failed(name, `${what}; this was issued at ${formatTimestamp(issuedAt * 1000)}.`);
+    failed(name, `${what}; ${named} ${formatTimestamp(issuedAt * 1000)}.`);
   if (key.state === 'pending') return failed(name, 'The key is not in use yet.');
   const undated = { active: false, retired: key.valid_until === null, revoked: key.revoked === null }[
     key.state
   ];
   if (undated) return failed(name, `The key is ${key.state}, and its record does not say since when.`);
-  if (issuedAt < secondsOf(key.valid_from)) {
-    return failedAt(`The key signs from ${key.valid_from} on`);
+  const start = secondsOf(key.valid_from);
+  const isEarly = issuedAt < start;
+  if (isEarly && !mayBeSignedLater) return failedAt(`The key signs from ${key.valid_from} on`);
+  if (isEarly && anchoredAt !== undefined && anchoredAt < (start - CLOCK_SKEW) * 1000) {
+    const anchored = formatTimestamp(anchoredAt);
+    return failed(name, `The key signs from ${key.valid_from} on; this was anchored at ${anchored}.`);
   }
   if (key.valid_until !== null && issuedAt >= secondsOf(key.valid_until)) {
     return failedAt(`The key signed until ${key.valid_until}`);
@@ -117,5 +126,14 @@ function windowCheck(key: IssuerKey, issuedAt: number): Check {
   if (key.revoked !== null && issuedAt >= secondsOf(key.revoked.at)) {
     return failedAt(`The key was revoked at ${key.revoked.at} (${key.revoked.reason})`);
   }
-  return passed(name, 'The key was in use when this was issued.');
+  if (isEarly) {
+    return passed(
+      name,
+      `This says that it was compiled at ${formatTimestamp(issuedAt * 1000)}. The key signs from ${key.valid_from} on, so it was signed later than compiled. Only an anchor shows when.`,
+    );
+  }
+  return passed(
+    name,
+    `The key was in use when ${mayBeSignedLater ? 'this says that it was compiled' : 'this was issued'}.`,
+  );
 }

@@ -34,6 +34,8 @@ export interface PriceLadder {
     readonly receipts: { readonly count: number; readonly per: 'day' | 'month' } | null;
     readonly anchored: string;
     readonly verifier: string;
+    /** Whether this service has that verifier: false for the on-premises image. */
+    readonly verifier_available: boolean;
     /** Null where no payment buys the tier. */
     readonly monthly_usd: string | null;
     readonly annual_usd: string | null;
@@ -42,7 +44,10 @@ export interface PriceLadder {
   readonly annual_prepay_months: number;
   readonly reads: {
     readonly price_usd: string;
+    /** Free reads a day of each DID; null where they are not limited. */
     readonly free_per_day: number | null;
+    /** Free reads a day of all DIDs at one address together; null where they are not limited. */
+    readonly free_per_day_by_address: number | null;
     readonly pay_by: readonly string[];
   };
   readonly compute: {

@@ -6,6 +6,7 @@ export interface SelectProfileParams {
   readonly intent?: string | undefined;
   /** US dollars: a number, or decimal text such as `0.009`. */
   readonly amount?: number | string | undefined;
+  /** A DID, which is not read, or words such as `a regulated bank`. */
   readonly counterparty?:
     | string
     | {
@@ -20,7 +21,7 @@ export interface SelectProfileParams {
 /** The profile to take, the rule that chose it, and what else there is. Prices are decimal text in US dollars. */
 export interface Recommendation {
   readonly recommended_profile: Profile;
-  readonly rule: 'regulated' | 'verify' | 'sub_cent' | 'commerce';
+  readonly rule: 'regulated' | 'retention' | 'verify' | 'sub_cent' | 'commerce';
   readonly reason: string;
   readonly price_usd: string;
   readonly alternatives: readonly {

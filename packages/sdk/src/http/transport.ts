@@ -49,10 +49,11 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** An answer: its JSON, and its text to the byte. */
+/** An answer: its JSON, its text to the byte, and its headers. */
 export interface Reply {
   readonly json: JsonValue;
   readonly text: string;
+  readonly headers: Headers;
 }
 
 /** What the body of one attempt must heed. */
@@ -115,7 +116,7 @@ export function createTransport(options: TransportOptions): Transport {
     if ('failure' in exchange) return unreached(baseUrl, exchange.failure, exchange.timedOut ? limit : null);
     const { response, body } = exchange;
     return response.ok
-      ? (replyIn(body) ?? refused(baseUrl, response, body))
+      ? (replyIn(response, body) ?? refused(baseUrl, response, body))
       : refused(baseUrl, response, body);
   };
 
@@ -219,9 +220,9 @@ async function exchangeOnce(
   }
 }
 
-function replyIn(body: Uint8Array): Reply | null {
+function replyIn({ headers }: Response, body: Uint8Array): Reply | null {
   try {
-    return { json: parseJson(body), text: new TextDecoder().decode(body) };
+    return { json: parseJson(body), text: new TextDecoder().decode(body), headers };
   } catch (error) {
     if (error instanceof TallyError) return null;
     throw error;

@@ -1,4 +1,4 @@
-import { anchoredHash, type EvidenceLeaf } from '@tallystick/core';
+import { anchoredHash, type EvidenceLeaf, type JsonObject, type ReceiptEvidence } from '@tallystick/core';
 import { type ReceiptInput, readReceipt } from './read.ts';
 
 /**
@@ -8,4 +8,18 @@ import { type ReceiptInput, readReceipt } from './read.ts';
  */
 export function evidenceLeaf(unit: number, receipt: ReceiptInput): EvidenceLeaf {
   return { unit, receipt_sha256: anchoredHash(readReceipt(receipt)) };
+}
+
+/**
+ * The whole receipt as evidence of a billed unit, so that who gets it can verify it. Its leaf follows from it.
+ * @param unit 1 to the count of billed units
+ * @param anchor the receipt's anchored result, if there is one
+ * @throws json_* for a text that is not JSON
+ */
+export function evidenceReceipt(unit: number, receipt: ReceiptInput, anchor?: ReceiptInput): ReceiptEvidence {
+  return {
+    unit,
+    receipt: readReceipt(receipt) as JsonObject,
+    ...(anchor !== undefined && { anchor: readReceipt(anchor) as JsonObject }),
+  };
 }

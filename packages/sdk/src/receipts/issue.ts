@@ -4,6 +4,7 @@ import {
   copyJson,
   formatTimestamp,
   isDid,
+  isRecipient,
   type JsonObject,
   receiptId,
   TallyError,
@@ -31,7 +32,7 @@ export interface IssueParams {
   readonly units: number;
   /** US dollars, from 0. */
   readonly amountUsd: number;
-  /** The address that receives. */
+  /** Who receives: a DID, an EVM or Solana address, or an account of another chain in CAIP-10 form. */
   readonly recipient: string;
   /** The issuer's signing key. It is not sent anywhere. */
   readonly issuerSk: SigningKey;
@@ -154,7 +155,8 @@ function assertParams({ symbol, units, amountUsd, recipient, issuerDid }: IssueP
   refuseUnless(Number.isSafeInteger(units) && units >= 0, 'units', 'a whole number from 0 to 2^53-1');
   const isAmount = typeof amountUsd === 'number' && amountUsd >= 0 && amountUsd <= Number.MAX_SAFE_INTEGER;
   refuseUnless(isAmount, 'amountUsd', 'a number from 0 to 2^53-1');
-  refuseUnless(isText(recipient), 'recipient', 'a text that is not empty');
+  const isKnownForm = typeof recipient === 'string' && isRecipient(recipient);
+  refuseUnless(isKnownForm, 'recipient', 'a DID, an EVM or Solana address, or an account in CAIP-10 form');
   refuseUnless(issuerDid === undefined || isDid(issuerDid), 'issuerDid', 'a DID');
 }
 

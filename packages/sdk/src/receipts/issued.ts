@@ -8,6 +8,6 @@ export interface Issued<Receipt> {
 }
 
 /** A service's answer as the receipt that was asked for. Whether it is one, verifying says. */
-export function issuedIn<Receipt>({ json, text }: Reply): Issued<Receipt> {
+export function issuedIn<Receipt>({ json, text }: Pick<Reply, 'json' | 'text'>): Issued<Receipt> {
   return { receipt: json as Receipt, text };
 }

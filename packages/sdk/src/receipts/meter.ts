@@ -1,4 +1,12 @@
-import { copyJson, type EvidenceLeaf, formatTimestamp, type JsonObject } from '@tallystick/core';
+import {
+  copyJson,
+  type EvidenceClass,
+  type EvidenceCounts,
+  type EvidenceItem,
+  evidenceCountsIn,
+  formatTimestamp,
+  type JsonObject,
+} from '@tallystick/core';
 import { type Lines, ndjsonUpload } from '../http/ndjson.ts';
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
 import type { MeteringReceipt, ServiceUnit, SettlementClass } from './documents.ts';
@@ -21,10 +29,16 @@ export interface MeterParams {
   /** 0 to 10,000,000. */
   readonly billedUnitCount: number;
   /**
-   * A leaf for each unit that has evidence, in order: see `evidenceLeaf`. Arrays and functions can be sent
-   * again when an attempt fails; anything else is read once, and then the request is attempted once.
+   * An item for each unit that has evidence, in order: its leaf (see `evidenceLeaf`), or the whole receipt, which the
+   * service then verifies (see `evidenceReceipt`). Arrays and functions can be sent again when an attempt fails;
+   * anything else is read once, and then the request is attempted once.
    */
-  readonly evidence: Lines<EvidenceLeaf>;
+  readonly evidence: Lines<EvidenceItem>;
+  /**
+   * The least that is accepted of each item: `verified` takes whole receipts only, `logged` also hashes that are in the
+   * log of the service, `hashed` any. `hashed` when absent. It is not signed.
+   */
+  readonly evidencePolicy?: EvidenceClass | undefined;
   readonly rate: {
     /** Minor units of the currency for each unit: 0 to 100,000,000. */
     readonly unitRateMinor: number;
@@ -39,6 +53,11 @@ export interface MeterParams {
   readonly anchor?: boolean | undefined;
 }
 
+/** A bill's receipt, and what the service found its evidence to be; null where the service did not say. */
+export interface IssuedBill extends Issued<MeteringReceipt> {
+  readonly evidence: EvidenceCounts | null;
+}
+
 /**
  * Has a metering receipt signed for a bill. Up to 10,000,000 leaves, streamed in bounded memory. A call with
  * many leaves needs a longer `timeoutMs`.
@@ -48,14 +67,23 @@ export async function meter(
   transport: Transport,
   params: MeterParams,
   call?: CallOptions,
-): Promise<Issued<MeteringReceipt>> {
+): Promise<IssuedBill> {
   const path = '/v1/receipt/metering';
   const { evidence } = params;
   const bill = billOf(params);
-  if (Array.isArray(evidence) && evidence.length <= MOST_IN_JSON) {
-    return issuedIn(await transport.post(path, { ...bill, evidence }, call));
-  }
-  return issuedIn(await transport.upload(path, ndjsonUpload(bill, evidence), call));
+  const reply = isShort(evidence)
+    ? await transport.post(path, { ...bill, evidence }, call)
+    : await transport.upload(path, ndjsonUpload(bill, evidence), call);
+  return { ...issuedIn<MeteringReceipt>(reply), evidence: evidenceCountsIn(reply.headers) };
+}
+
+/** Whether the evidence is an array of leaves alone, and of few: receipts are too large for one document. */
+function isShort(evidence: Lines<EvidenceItem>): boolean {
+  return (
+    Array.isArray(evidence) &&
+    evidence.length <= MOST_IN_JSON &&
+    evidence.every((item: object) => !('receipt' in item) && !('anchor' in item))
+  );
 }
 
 function billOf(params: MeterParams): JsonObject {
@@ -78,6 +106,7 @@ function billOf(params: MeterParams): JsonObject {
       settlement_class: binding.settlementClass,
       settlement_commitment: binding.settlementCommitment,
     },
+    evidence_policy: params.evidencePolicy,
     anchor: params.anchor,
   };
   return copyJson(defined(bill)) as JsonObject;

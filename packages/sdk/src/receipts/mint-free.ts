@@ -7,6 +7,12 @@ export interface MintFreeParams {
   readonly input: string;
   /** What it is for; signed. */
   readonly purpose: string;
+  /** `sha256:<64 hex>` of the policy that held for the request. What you say here is signed as declared. */
+  readonly policyHash?: string | undefined;
+  /** `sha256:<64 hex>` of what came of it; signed as declared. */
+  readonly responseHash?: string | undefined;
+  /** Whether the response is sealed; with `responseHash`, signed as declared. */
+  readonly responseSealed?: boolean | undefined;
   /** Have the receipt's hash anchored. Needs an API key; a Scale or Enterprise key does so for every receipt. */
   readonly anchor?: boolean | undefined;
 }
@@ -14,8 +20,16 @@ export interface MintFreeParams {
 /** Mints a free receipt: no account, no key. @throws ServiceError (empty_input, receipt_too_large, rate_limited…) */
 export async function mintFree(
   transport: Transport,
-  { input, purpose, anchor }: MintFreeParams,
+  { input, purpose, policyHash, responseHash, responseSealed, anchor }: MintFreeParams,
   call?: CallOptions,
 ): Promise<Issued<EnvelopeReceipt>> {
-  return issuedIn(await transport.post('/v1/receipt/free', { input, purpose, anchor }, call));
+  const members = {
+    input,
+    purpose,
+    policy_hash: policyHash,
+    response_hash: responseHash,
+    response_sealed: responseSealed,
+    anchor,
+  };
+  return issuedIn(await transport.post('/v1/receipt/free', members, call));
 }

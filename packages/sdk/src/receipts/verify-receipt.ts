@@ -1,6 +1,9 @@
 import {
   type AnchorTransaction,
+  bothTrusts,
+  type IssuerDocument,
   type JsonValue,
+  registeredIssuer,
   type SettlementTransaction,
   type Trust,
   trustOf,
@@ -14,9 +17,14 @@ import { type ReceiptInput, readReceipt } from './read.ts';
 export interface VerifyReceiptOptions {
   /** Whom to trust: what `fetchTrust` or `checkTrust` gave, or a store that holds it. Nobody when absent. */
   readonly trust?: CheckedTrust | TrustStore | undefined;
+  /**
+   * The record of an issuer that the trust does not list, as `client.issuer` gives it: it counts as registered, and is
+   * never trusted.
+   */
+  readonly issuer?: IssuerDocument | undefined;
   /** Unix milliseconds to judge at: this moment when absent. */
   readonly now?: number | undefined;
-  /** The evidence leaves behind a metering receipt, in order. */
+  /** The evidence behind a metering receipt, in order: leaves, or whole receipts, which are verified too. */
   readonly evidence?: Iterable<JsonValue> | undefined;
   /** The receipt's anchored result: its text, bytes or document. The one that the receipt carries when absent. */
   readonly anchor?: ReceiptInput | undefined;
@@ -33,16 +41,17 @@ export interface VerifyReceiptOptions {
  * Verifies a receipt of any family here, without the network. `valid` says that the bytes are as they were
  * signed and that the rules hold; `issuer.trusted` that the key belongs to a verified issuer of the trust given.
  * @throws json_* for a text that is not JSON, of the receipt or the anchor; trust_expired, trust_unavailable for a
- * store that holds nothing
+ * store that holds nothing; issuer_proof_invalid for a record that does not follow from its history
  */
 export async function verifyReceipt(
   receipt: ReceiptInput,
-  { trust, now = Date.now(), evidence, anchor, transaction, settlement }: VerifyReceiptOptions = {},
+  { trust, issuer, now = Date.now(), evidence, anchor, transaction, settlement }: VerifyReceiptOptions = {},
 ): Promise<Verification> {
   const document = readReceipt(receipt);
+  const known = await issuersOf(trust, now);
   return verifyParsed(document, {
     now,
-    trust: await issuersOf(trust, now),
+    trust: issuer === undefined ? known : bothTrusts(known, trustOf([await registeredIssuer(issuer)])),
     evidence,
     anchor: anchor === undefined ? undefined : readReceipt(anchor),
     transaction,

@@ -3,7 +3,7 @@ import type { CallOptions, Transport } from '../http/transport.ts';
 import { type ReceiptInput, readReceipt } from './read.ts';
 
 export interface RemoteVerifyOptions extends CallOptions {
-  /** The evidence leaves behind a metering receipt, in order. */
+  /** The evidence behind a metering receipt, in order: leaves, or whole receipts. */
   readonly evidence?: readonly object[] | undefined;
   /** The receipt's anchored result. The one that the receipt carries when absent. */
   readonly anchor?: ReceiptInput | undefined;

@@ -10,7 +10,7 @@ import {
 import type { Config } from '../config.ts';
 import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { nodeSha256 } from '../crypto/node-sha256.ts';
-import { header } from '../http/context.ts';
+import { type AppContext, header } from '../http/context.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Registry } from '../issuers/registry.ts';
 import type { Store } from '../store/store.ts';
@@ -63,8 +63,8 @@ export function createAgents({ config, store, registry, clock }: Means): Agents 
   return {
     async agentOf({ c, rawBody }) {
       const did = agentHeader(c);
+      if (!carriesSignature(c)) return { did, proved: false };
       const field = (name: string): string | undefined => header(c, name);
-      if (!isSigned(field)) return { did, proved: false };
       const now = Math.floor(clock() / 1000);
       const request = { method: c.req.method, urls: urlsOf(c.req.url), header: field, body: rawBody };
       const signature = readRequestSignature(request, { now, sha256: nodeSha256 });
@@ -77,6 +77,11 @@ export function createAgents({ config, store, registry, clock }: Means): Agents 
       return { did: signature.did, proved: true };
     },
   };
+}
+
+/** Whether a request has a message signature, good or not. */
+export function carriesSignature(c: AppContext): boolean {
+  return isSigned((name) => header(c, name));
 }
 
 /** Remembered for longer than the signature is good, so that a clock of another process may be behind. */

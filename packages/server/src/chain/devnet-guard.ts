@@ -6,16 +6,20 @@ import { DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import { type Door, openDoor } from './devnet-door.ts';
 
 // Keeps a development chain for as long as standard input stays open: the process that started this holds the other
 // end, so the end of that process, kill -9 included, is seen here. Its signals do not come this far, since this runs in
-// a session of its own. The first line of standard output is the chain's address.
+// a session of its own. A chain that ends by itself, or stops answering, is started again where it was saved. The first
+// line of standard output is the chain's address, which stays; then come `down` and `up`.
 
 const POLL_MS = 250;
 const LOCK_RETRY_MS = 50;
 const RPC_TIMEOUT_MS = 10_000;
+const RESTART_MS = 500;
 
-const [anvil = '', folder = '', chainId = ''] = process.argv.slice(2);
+/** The port is 0 for any free one. */
+const [anvil = '', folder = '', chainId = '', port = '0'] = process.argv.slice(2);
 const statePath = join(folder, 'state.json');
 const pidPath = join(folder, 'anvil.pid');
 const cachePath = join(folder, 'cache');
@@ -102,9 +106,9 @@ function portOf(child: ChildProcess): Promise<number | null> {
   });
 }
 
-function rpc(port: number, method: string, params: readonly unknown[]): Promise<unknown> {
+function rpc(chainPort: number, method: string, params: readonly unknown[]): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, method: 'POST', timeout: RPC_TIMEOUT_MS };
+    const options = { host: '127.0.0.1', port: chainPort, method: 'POST', timeout: RPC_TIMEOUT_MS };
     const headers = { 'content-type': 'application/json' };
     const call = request({ ...options, headers }, (response) => {
       json(response).then((answer) => resolve((answer as { result?: unknown }).result), reject);
@@ -116,8 +120,8 @@ function rpc(port: number, method: string, params: readonly unknown[]): Promise<
 }
 
 /** Anvil itself writes its state in place, so that a crash in between leaves half a file. */
-async function save(port: number): Promise<void> {
-  const dump = await rpc(port, 'anvil_dumpState', []);
+async function save(chainPort: number): Promise<void> {
+  const dump = await rpc(chainPort, 'anvil_dumpState', []);
   if (typeof dump !== 'string') throw new TypeError('No state.');
   const temporary = `${statePath}.new`;
   const state = gunzipSync(Buffer.from(dump.slice(2), 'hex'));
@@ -128,39 +132,76 @@ async function save(port: number): Promise<void> {
   closeSync(handle);
 }
 
-async function newestBlock(port: number): Promise<unknown> {
-  const block = await rpc(port, 'eth_getBlockByNumber', ['latest', false]);
+async function newestBlock(chainPort: number): Promise<unknown> {
+  const block = await rpc(chainPort, 'eth_getBlockByNumber', ['latest', false]);
   return typeof block === 'object' && block !== null && 'hash' in block ? block.hash : null;
 }
 
-/** Saves whenever there is a new block, and once more at the end. */
-async function keep(port: number): Promise<void> {
-  let saved: unknown = null;
+let saving: Promise<void> = Promise.resolve();
+/** The newest block that was saved. */
+let saved: unknown = null;
+
+/** Saves the chain where it has a new block, or has changed otherwise. Saves take turns: the last has the newest state. */
+function saveNew(chainPort: number, changed: boolean): Promise<void> {
+  const next = saving.then(() => saveNow(chainPort, changed));
+  saving = next.catch(() => {});
+  return next;
+}
+
+async function saveNow(chainPort: number, changed: boolean): Promise<void> {
+  const newest = await newestBlock(chainPort);
+  if (!changed && newest === saved) return;
+  await save(chainPort);
+  saved = newest;
+}
+
+/** Looks for a new block that no request has asked for, and saves once more at the end. */
+async function keep(chainPort: number): Promise<void> {
   while (!end.aborted) {
-    const newest = await newestBlock(port);
-    if (newest !== saved) {
-      await save(port);
-      saved = newest;
-    }
+    await saveNew(chainPort, false);
     await pause(POLL_MS);
   }
-  await save(port);
+  await saveNew(chainPort, true);
+}
+
+/** Runs the chain once. Resolves when it is time to leave; rejects when the chain has ended or does not answer. */
+async function runChain(door: Door, onUp: () => void): Promise<void> {
+  const child = start();
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  try {
+    const chainPort = await portOf(child);
+    if (chainPort === null) throw new Error('The chain did not start.');
+    door.chainPort = chainPort;
+    onUp();
+    await keep(chainPort);
+  } finally {
+    door.chainPort = null;
+    child.kill('SIGKILL');
+    await ended;
+  }
 }
 
 async function main(): Promise<void> {
   const held = await lock();
   if (held === null) return;
   await endOrphan();
-  const child = start();
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const door = await openDoor(Number(port), saveNew);
+  let line = `http://127.0.0.1:${door.port}`;
+  const onUp = (): void => {
+    process.stdout.write(`${line}\n`);
+    line = 'up';
+  };
   try {
-    const port = await portOf(child);
-    if (port === null) throw new Error('The chain did not start.');
-    process.stdout.write(`http://127.0.0.1:${port}\n`);
-    await keep(port);
+    while (!end.aborted) {
+      await runChain(door, onUp).catch((error: unknown) => {
+        // One that has never run is of no use, and the reason for it stays.
+        if (line !== 'up') throw error;
+        process.stdout.write('down\n');
+      });
+      if (!end.aborted) await pause(RESTART_MS);
+    }
   } finally {
-    child.kill('SIGKILL');
-    await ended;
+    door.close();
     held.close();
   }
 }

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { callRpc } from '../../test/anvil.ts';
 import { type Devnet, startDevnet } from './devnet.ts';
 
 const ADDRESS = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';
 const ETHER = 10n ** 18n;
 const logger = pino({ level: 'silent' });
+const WAIT = { timeout: 30_000, interval: 10 };
 
 let dataDir: string;
 let devnet: Devnet | undefined;
@@ -86,6 +87,21 @@ describe('the development chain', () => {
     );
   });
 
+  it('is started again at its address when it is killed, and has lost no block that anybody was told of', async () => {
+    const chain = await start();
+    const { rpcUrl } = chain;
+    const pid = anvilPid();
+    await chain.fund(ADDRESS, ETHER);
+    await callRpc(rpcUrl, 'evm_mine', []);
+    const block = await callRpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false]);
+    process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => expect(chain.state()).toMatch(/has ended/), WAIT);
+    await vi.waitFor(() => expect(chain.state()).toBe('ok'), WAIT);
+    expect(anvilPid()).not.toBe(pid);
+    expect(await callRpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])).toEqual(block);
+    expect(await callRpc(rpcUrl, 'eth_getBalance', [ADDRESS, 'latest'])).toBe(`0x${ETHER.toString(16)}`);
+  });
+
   it('is saved and ends when its process is killed, and the next one waits for that', async () => {
     const { child, rpcUrl } = await startInProcess();
     await callRpc(rpcUrl, 'anvil_mine', ['0x5']);
@@ -99,6 +115,19 @@ describe('the development chain', () => {
   it('is not given to two processes', async () => {
     await startInProcess();
     await expect(start(300)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  it.skipIf(!existsSync('/proc/self/stat'))('gets another guard when its guard is killed', async () => {
+    const chain = await start();
+    const { rpcUrl } = chain;
+    await callRpc(rpcUrl, 'anvil_mine', ['0x3']);
+    const orphan = anvilPid();
+    const guard = Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${orphan}/stat`, 'utf8'))?.[1]);
+    process.kill(guard, 'SIGKILL');
+    await vi.waitFor(() => expect(chain.state()).toMatch(/has ended/), WAIT);
+    await vi.waitFor(() => expect(chain.state()).toBe('ok'), WAIT);
+    expect(isRunning(orphan)).toBe(false);
+    expect(await callRpc(rpcUrl, 'eth_blockNumber', [])).toBe('0x3');
   });
 
   it.skipIf(!existsSync('/proc/self/stat'))('does not outlive its guard for long', async () => {

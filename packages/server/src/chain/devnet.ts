@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TallyError } from '@tallystick/core';
 import type { Logger } from 'pino';
@@ -15,6 +16,8 @@ import { openRpc } from './rpc.ts';
 /** The development chain: an Anvil on a free loopback port, one block for each transaction. */
 export interface Devnet {
   readonly rpcUrl: string;
+  /** `ok`, or that the chain has ended and is being started again. */
+  state(): string;
   /** Gives an account a balance of at least `wei`. */
   fund(address: string, wei: bigint): Promise<void>;
   /** Saves the chain and ends it. */
@@ -32,67 +35,121 @@ export interface DevnetOptions {
 
 const RPC_TIMEOUT_MS = 5000;
 const WAIT_MS = 30_000;
+const RESTART_MS = 1_000;
 const GUARD = `./devnet-guard${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
 
 /**
- * Starts the chain of a data directory where it was left. It is saved within a second of each block and at the end, and
- * ends with this process, however that ends.
+ * Starts the chain of a data directory where it was left. What it has answered is saved, and it ends with this process,
+ * however that ends. A chain that ends before is started again at the same address, where it was.
  * @throws chain_unavailable when Anvil is not installed or does not start, or another process keeps using the chain
  */
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   const { dataDir, chainId, logger, waitMs = WAIT_MS } = options;
   const folder = resolve(dataDir, 'devnet');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const guard = spawn(
-    process.execPath,
-    [fileURLToPath(new URL(GUARD, import.meta.url)), anvilPath(), folder, String(chainId)],
-    // A session of its own keeps the terminal's Ctrl-C from the chain, which the drain may still need.
-    { stdio: ['pipe', 'pipe', 'ignore'], detached: true },
-  );
-  // Neither the guard nor its pipes keep this process from ending, and a guard that has ended breaks no write to it.
-  guard.unref();
-  for (const pipe of [guard.stdin, guard.stdout]) if (pipe instanceof Socket) pipe.unref();
-  guard.stdin.on('error', () => {});
-  const ended = new Promise<void>((done) => guard.once('close', () => done()));
-  const stop = async (): Promise<void> => {
-    guard.ref();
-    guard.stdin.end();
-    await ended;
+  let up = true;
+  let stopping = false;
+  const onLine = (line: string): void => {
+    const wasUp = up;
+    up = line !== 'down';
+    if (up === wasUp) return;
+    if (up) logger.warn('The development chain runs again.');
+    else logger.error('The development chain has ended, and is started again.');
   };
-  const rpcUrl = await firstLine(guard, waitMs);
-  if (rpcUrl === null) {
-    await stop();
+  const startGuard = (port: string): Promise<Guard | null> =>
+    launch([anvilPath(), folder, String(chainId), port], waitMs, onLine);
+
+  let guard = await startGuard('0');
+  if (guard === null) {
     throw new TallyError(
       'chain_unavailable',
       `The development chain in ${folder} did not start. Does another process use it?`,
     );
   }
+  const { rpcUrl } = guard;
   writeFileSync(resolve(folder, 'rpc-url'), `${rpcUrl}\n`);
-  let stopping = false;
-  guard.once('exit', () => {
-    if (!stopping) logger.error('The development chain has ended; postings wait until a restart.');
-  });
+  const guarding = (async () => {
+    for (;;) {
+      await guard?.ended;
+      if (stopping) return;
+      onLine('down');
+      await sleep(RESTART_MS, undefined, { ref: false });
+      if (stopping) return;
+      guard = await startGuard(new URL(rpcUrl).port).catch((error: unknown) => {
+        logger.error({ err: error }, 'the development chain could not be started again');
+        return null;
+      });
+      if (stopping) return guard?.stop();
+      if (guard !== null) onLine('up');
+    }
+  })();
   return {
     rpcUrl,
+    state: () => (up ? 'ok' : 'The development chain has ended, and is being started again.'),
     fund: (address, wei) => fund(rpcUrl, address, wei),
-    stop: () => {
+    stop: async () => {
       stopping = true;
-      return stop();
+      await guard?.stop();
+      await guarding;
     },
   };
 }
 
-function firstLine(guard: ChildProcess, waitMs: number): Promise<string | null> {
-  const { stdout } = guard;
+/** The process that keeps the chain. */
+interface Guard {
+  readonly rpcUrl: string;
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Null when it says nothing in time. @param onLine hears what it says after its address */
+async function launch(
+  args: readonly string[],
+  waitMs: number,
+  onLine: (line: string) => void,
+): Promise<Guard | null> {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL(GUARD, import.meta.url)), ...args],
+    // A session of its own keeps the terminal's Ctrl-C from the chain, which the drain may still need.
+    { stdio: ['pipe', 'pipe', 'ignore'], detached: true },
+  );
+  // Neither the guard nor its pipes keep this process from ending, and a guard that has ended breaks no write to it.
+  child.unref();
+  for (const pipe of [child.stdin, child.stdout]) if (pipe instanceof Socket) pipe.unref();
+  child.stdin.on('error', () => {});
+  const ended = new Promise<void>((done) => child.once('close', () => done()));
+  const stop = async (): Promise<void> => {
+    child.ref();
+    child.stdin.end();
+    await ended;
+  };
+  const rpcUrl = await firstLine(child, waitMs, onLine);
+  if (rpcUrl !== null) return { rpcUrl, ended, stop };
+  await stop();
+  return null;
+}
+
+function firstLine(
+  child: ChildProcess,
+  waitMs: number,
+  onLine: (line: string) => void,
+): Promise<string | null> {
+  const { stdout } = child;
   if (stdout === null) return Promise.resolve(null);
   return new Promise((done) => {
-    const timer = setTimeout(() => done(null), waitMs);
-    guard.once('error', () => done(null));
-    createInterface({ input: stdout })
-      .once('line', done)
-      .once('close', () => done(null))
-      .on('close', () => clearTimeout(timer))
-      .on('line', () => clearTimeout(timer));
+    const lines = createInterface({ input: stdout });
+    const settle = (line: string | null): void => {
+      clearTimeout(timer);
+      done(line);
+    };
+    const timer = setTimeout(settle, waitMs, null);
+    child.once('error', () => settle(null));
+    lines.once('line', (line) => {
+      settle(line);
+      lines.on('line', onLine);
+    });
+    lines.once('close', () => settle(null));
   });
 }
 

@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import type { Agents, SignedExchange } from '../agents/agents.ts';
+import { type Agents, carriesSignature, type SignedExchange } from '../agents/agents.ts';
 import type { ApiKey, ApiKeys } from '../api-keys/authenticate.ts';
 import { callerAccount, DEVELOPMENT, X402 } from './ledger/accounts.ts';
 
@@ -19,16 +19,31 @@ export interface Caller {
   readonly development: boolean;
 }
 
+/** A call whose API key was looked up before its body was read, or is looked up now. */
+export interface CallerExchange extends SignedExchange {
+  /** What `admitCaller` or `admitPayer` gave; absent where neither was asked. */
+  readonly admitted?: ApiKey | null | undefined;
+}
+
 export interface Callers {
+  /**
+   * The API key of a call, by its headers alone: for `admit` of an endpoint. Null where there is none and the caller is named
+   * otherwise, which `callerOf` then checks.
+   * @throws api_key_missing where nothing names a caller; api_key_invalid, api_key_revoked, api_key_expired; with
+   * `WWW-Authenticate`
+   */
+  readonly admitCaller: (exchange: Pick<SignedExchange, 'c' | 'headers'>) => Promise<ApiKey | null>;
+  /** As `admitCaller`, of a call that an x402 payment may cover. */
+  readonly admitPayer: (exchange: Pick<SignedExchange, 'c' | 'headers'>) => Promise<ApiKey | null>;
   /**
    * Who calls. A message signature that is there is always checked, also beside an API key, and uses up its nonce: ask
    * once a request.
    * @throws api_key_missing, api_key_invalid, api_key_revoked, with `WWW-Authenticate`; signature_invalid;
    * invalid_field for an `X-Agent-DID` that is no DID
    */
-  readonly callerOf: (call: SignedExchange) => Promise<Caller>;
+  readonly callerOf: (call: CallerExchange) => Promise<Caller>;
   /** As `callerOf`, of a call that an x402 payment may cover, whoever makes it. */
-  readonly payerOf: (call: SignedExchange) => Promise<Caller>;
+  readonly payerOf: (call: CallerExchange) => Promise<Caller>;
 }
 
 /** The codes that `callerOf` throws, for the endpoints that use it. */
@@ -45,17 +60,27 @@ export function createCallers(
   { agents, apiKeys }: { readonly agents: Agents; readonly apiKeys: ApiKeys },
   { development, payments }: { readonly development: boolean; readonly payments: boolean },
 ): Callers {
-  const find = async (call: SignedExchange, otherwise: string | null): Promise<Caller> => {
-    const key = await apiKeys.findAny(call, { ignoreStrangers: development });
+  const keyOf = (call: Pick<SignedExchange, 'c' | 'headers'>): Promise<ApiKey | null> =>
+    apiKeys.findAny(call, { ignoreStrangers: development });
+  const admit = async (call: Pick<SignedExchange, 'c' | 'headers'>, otherwise: string | null) => {
+    const key = await keyOf(call);
+    if (key === null && otherwise === null && !carriesSignature(call.c)) throw unknownCaller(call);
+    return key;
+  };
+  const find = async (call: CallerExchange, otherwise: string | null): Promise<Caller> => {
+    const key = call.admitted === undefined ? await keyOf(call) : call.admitted;
     const { did, proved } = await agents.agentOf(call);
     const account = accountOf(key, proved ? did : null) ?? otherwise;
     if (account === null) throw unknownCaller(call);
     return { account, did, proved, key, development: development && !payments };
   };
   const stranger = development ? DEVELOPMENT : null;
+  const payer = payments ? X402 : stranger;
   return {
+    admitCaller: (call) => admit(call, stranger),
+    admitPayer: (call) => admit(call, payer),
     callerOf: (call) => find(call, stranger),
-    payerOf: (call) => find(call, payments ? X402 : stranger),
+    payerOf: (call) => find(call, payer),
   };
 }
 

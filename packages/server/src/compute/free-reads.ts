@@ -3,27 +3,39 @@ import { canonicalize, TallyError } from '@tallystick/core';
 import type { Agent, Agents, SignedExchange } from '../agents/agents.ts';
 import type { ApiKey, ApiKeys } from '../api-keys/authenticate.ts';
 import type { Clients } from '../http/client.ts';
-import { isProbe } from '../http/context.ts';
+import { header, isProbe } from '../http/context.ts';
 import type { EndpointPrice } from '../http/price.ts';
 import { showRateLimit } from '../http/rate-limit.ts';
 import { type Payments, type PricedOrder, toNano } from '../payments/x402/payments.ts';
 import type { Store } from '../store/store.ts';
 import { callerAccount, REVENUE } from './ledger/accounts.ts';
+import { parseUsdc } from './ledger/money.ts';
 
 /** Who reads. */
 export interface Reader extends Agent {
   readonly key: ApiKey | null;
 }
 
+/** A read whose API key was looked up before its body was read, or is looked up now. */
+interface Read extends SignedExchange {
+  /** What `keyOf` gave; absent where it was not asked. */
+  readonly admitted?: ApiKey | null | undefined;
+}
+
 export interface FreeReads {
   /**
-   * Counts a read (specification 3.2) by the DID and by the address that it comes from, unless it carries an API key.
-   * With payments on, what is over the count is paid for, and so is what names no DID (specification 5.5): from the
-   * balance of a DID that is proved, else by x402.
-   * @throws rate_limited, with `Retry-After`; signature_invalid, api_key_invalid, api_key_revoked; invalid_field for an
-   * `X-Agent-DID` that is no DID
+   * The API key of a read, by its headers alone: for `admit` of an endpoint with a body.
+   * @throws api_key_invalid, api_key_revoked, api_key_expired
    */
-  readonly admit: (call: SignedExchange) => Promise<Reader>;
+  readonly keyOf: (call: Pick<SignedExchange, 'c' | 'headers'>) => Promise<ApiKey | null>;
+  /**
+   * Counts a read (specification 5.5) by its DID, and against the higher limit of the address that it comes from, unless
+   * it carries an API key. With payments on, a read over either limit is paid for, and so is one that names no DID: by
+   * x402, or from the balance of a DID that is proved and has agreed to the price in `X-Accept-Charge`.
+   * @throws rate_limited, with `Retry-After`; payment_required; signature_invalid, api_key_invalid, api_key_revoked;
+   * invalid_field for an `X-Agent-DID` that is no DID, or an `X-Accept-Charge` that is no amount
+   */
+  readonly admit: (call: Read) => Promise<Reader>;
 }
 
 /** The codes that `admit` throws, for the endpoints that use it. */
@@ -47,9 +59,11 @@ interface Means {
   readonly clock: () => number;
 }
 
-interface Limit {
-  /** Reads a UTC day; 0 turns the counting off. */
+interface Limits {
+  /** Reads a UTC day of each DID, and of each address without one; 0 turns the counting off. */
   readonly perDay: number;
+  /** Reads a UTC day of all DIDs at one address, so that invented DIDs gain little; 0 is without limit. */
+  readonly perDayByAddress: number;
   readonly development: boolean;
 }
 
@@ -59,6 +73,10 @@ const SCHEMES = ['batch-settlement'] as const;
 /** For how long a payment may be repeated: until then the answer may have been lost. */
 const REPEAT_SECONDS = 600;
 
+/** How else a read is paid for, as the refusal says it. */
+const OTHERWISE =
+  ', or send X-Agent-DID proved by a signature and X-Accept-Charge: 0.001, which charges its balance; with an API key reads are free';
+
 /** Of every endpoint that `FreeReads` admits. */
 export const READ_PRICE = {
   usd: '0.001',
@@ -66,46 +84,113 @@ export const READ_PRICE = {
   schemes: SCHEMES,
 } as const satisfies EndpointPrice;
 
-const NAME = 'free-read';
+/** The request header in which a caller agrees to be charged. */
+const ACCEPT_CHARGE = 'X-Accept-Charge';
+
+/** What the header does, for the reference. */
+export const CHARGE_HEADERS = {
+  [ACCEPT_CHARGE]:
+    'The most, in USDC, that this request may take from the balance of the proved X-Agent-DID once its free reads are used up, such as 0.001. Without it nothing is taken and the answer is 402.',
+} as const;
+
 const DAY_SECONDS = 86_400;
 
-export function createFreeReads(means: Means, { perDay, development }: Limit): FreeReads {
-  const { agents, apiKeys, clients, store, payments, clock } = means;
+/** Reads of one kind of counter in a UTC day. */
+interface Budget {
+  /** Name of the policy in the `RateLimit` headers. */
+  readonly name: 'free-read' | 'free-read-by-address';
+  readonly counter: string;
+  readonly limit: number;
+  /** Whose reads these are, in the words of a refusal. */
+  readonly whose: string;
+}
 
-  const count = async (call: SignedExchange, agent: Agent): Promise<'free' | 'used_up'> => {
-    const now = clock();
-    const day = Math.floor(now / 1000 / DAY_SECONDS);
-    const resetAt = (day + 1) * DAY_SECONDS;
-    const counters = [`address:${clients.group(call.c)}`, ...counterOf(agent)];
-    // Together, so that they share one commit.
-    const outcomes = await Promise.all(
-      counters.map((counter) => store.consume(`${NAME}:${day}:${counter}`, perDay, resetAt)),
-    );
-    const used = Math.max(...outcomes.map((outcome) => outcome.used));
-    const window = { name: NAME, limit: perDay, seconds: DAY_SECONDS, resetAt };
-    const left = showRateLimit(call, window, used, now);
-    if (outcomes.every(({ allowed }) => allowed)) return 'free';
-    if (payments !== null) return 'used_up';
-    call.headers['retry-after'] = String(left);
-    throw new TallyError(
-      'rate_limited',
-      `The ${perDay} free reads of this UTC day are used up. Try again in ${left} s, or send an API key.`,
-    );
-  };
+export function createFreeReads(means: Means, limits: Limits): FreeReads {
+  const { agents, apiKeys, store, payments, clock } = means;
+
+  const keyOf: FreeReads['keyOf'] = (call) => apiKeys.findAny(call, { ignoreStrangers: limits.development });
 
   return {
+    keyOf,
     async admit(call) {
-      const key = await apiKeys.findAny(call, { ignoreStrangers: development });
+      const key = call.admitted === undefined ? await keyOf(call) : call.admitted;
       const agent = await agents.agentOf(call);
-      if (key !== null || perDay === 0 || isProbe(call.c)) return { ...agent, key };
-      if (payments === null) await count(call, agent);
-      else if (payments.offered(call) !== null) await pay(payments, call);
-      else if (agent.did === null || (await count(call, agent)) === 'used_up') {
-        if (!(await payFromBalance(store, agent, clock()))) await pay(payments, call);
-      }
+      const agreed = agreedCharge(call);
+      if (key !== null || limits.perDay === 0 || isProbe(call.c)) return { ...agent, key };
+      const isOffered = payments !== null && payments.offered(call) !== null;
+      // With payments on, who names no DID pays for each read.
+      const isCounted = payments === null || (agent.did !== null && !isOffered);
+      if (isCounted && (await count(means, limits, call, agent)) === 'free') return { ...agent, key };
+      if (payments === null) throw new Error('A read over its limit was let through.');
+      const isCharged =
+        !isOffered && agreed >= toNano(PRICE) && (await payFromBalance(store, agent, clock()));
+      if (!isCharged) await pay(payments, call);
       return { ...agent, key };
     },
   };
+}
+
+/**
+ * Counts one read. The budget of the DID comes first, so that what it refuses does not use up the address's.
+ * @throws rate_limited where a budget is used up and no payments are taken
+ */
+async function count(
+  means: Means,
+  limits: Limits,
+  call: SignedExchange,
+  agent: Agent,
+): Promise<'free' | 'used_up'> {
+  const now = means.clock();
+  const day = Math.floor(now / 1000 / DAY_SECONDS);
+  const resetAt = (day + 1) * DAY_SECONDS;
+  let shown: Budget | null = null;
+  for (const budget of budgetsOf(agent, means.clients.group(call.c), limits)) {
+    const { name, limit, whose } = budget;
+    const counter = `free-read:${day}:${budget.counter}`;
+    const { allowed, used } = await means.store.consume(counter, limit, resetAt);
+    const window = { name, limit, seconds: DAY_SECONDS, resetAt };
+    // An allowed read shows what is left to the DID.
+    const left = allowed && shown !== null ? 0 : showRateLimit(call, window, used, now);
+    shown ??= budget;
+    if (allowed) continue;
+    if (means.payments !== null) return 'used_up';
+    call.headers['retry-after'] = String(left);
+    throw new TallyError(
+      'rate_limited',
+      `The ${limit} free reads ${whose} for this UTC day are used up. Try again in ${left} s, or send an API key.`,
+    );
+  }
+  return 'free';
+}
+
+/** Nobody uses up another’s reads by naming a DID without proof. */
+function budgetsOf({ did, proved }: Agent, address: string, limits: Limits): Budget[] {
+  const { perDay, perDayByAddress } = limits;
+  const own: Budget =
+    did === null
+      ? { name: 'free-read', counter: `nobody:${address}`, limit: perDay, whose: 'without an X-Agent-DID' }
+      : {
+          name: 'free-read',
+          counter: `${proved ? 'did' : 'unproved'}:${did}`,
+          limit: perDay,
+          whose: 'of this DID',
+        };
+  if (perDayByAddress === 0) return [own];
+  return [
+    own,
+    {
+      name: 'free-read-by-address',
+      counter: `address:${address}`,
+      limit: perDayByAddress,
+      whose: 'of this address',
+    },
+  ];
+}
+
+/** What the caller agrees to be charged, in nano-USDC: 0 where it says nothing. @throws invalid_field */
+function agreedCharge({ c }: SignedExchange): bigint {
+  const text = header(c, 'x-accept-charge');
+  return text === undefined ? 0n : parseUsdc(text, ACCEPT_CHARGE);
 }
 
 async function pay(payments: Payments, call: SignedExchange): Promise<void> {
@@ -125,6 +210,7 @@ function orderOf({ c, rawBody }: SignedExchange): PricedOrder {
     amount: PRICE,
     credit: REVENUE,
     repeatSeconds: REPEAT_SECONDS,
+    otherwise: OTHERWISE,
   };
 }
 
@@ -147,10 +233,4 @@ async function payFromBalance(
     ],
   });
   return outcome === 'posted';
-}
-
-/** Nobody uses up another’s reads by naming a DID without proof. */
-function counterOf({ did, proved }: Agent): string[] {
-  if (did === null) return [];
-  return [`${proved ? 'did' : 'unproved'}:${did}`];
 }

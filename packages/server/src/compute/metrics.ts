@@ -5,12 +5,14 @@ import { NANO_PER_USDC } from './ledger/money.ts';
 import type { CompressionSummary } from './pipeline/compression-summary.ts';
 import type { ProviderErrorKind } from './providers/provider.ts';
 import type { Health } from './resilience/health.ts';
-import type { Usage } from './types.ts';
+import type { DoubtReason, Usage } from './types.ts';
 
 /** The router's metrics. Labels name providers and models of the catalogue only, never what a caller sends. */
 export interface ComputeMetrics {
   /** A call that was billed; `complete` is false where its answer ended early. */
   billed(model: Model, usage: Usage, complete: boolean): void;
+  /** A provider's counts that were not believed. */
+  doubted(model: Model, why: DoubtReason): void;
   /** One try at a provider, until its answer began or it failed. */
   tried(model: Model, outcome: 'answered' | ProviderErrorKind, seconds: number): void;
   /** A prompt that was looked at in the thread. */
@@ -35,6 +37,12 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
     name: 'compute_tokens_total',
     help: 'Billed tokens. Those read from or written to a provider’s cache are prompt tokens too.',
     labelNames: ['provider', 'model', 'kind'],
+    registers,
+  });
+  const doubts = new Counter({
+    name: 'compute_usage_doubted_total',
+    help: 'Token counts of a provider that can’t be true, by what is wrong with them; billed by the service’s own.',
+    labelNames: ['provider', 'model', 'why'],
     registers,
   });
   const tries = new Counter({
@@ -93,6 +101,7 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
       tokens.inc({ ...labels, kind: 'cache_write' }, usage.cacheWriteTokens ?? 0);
       tokens.inc({ ...labels, kind: 'completion' }, usage.completionTokens);
     },
+    doubted: ({ provider, id }, why) => doubts.inc({ provider, model: id, why }),
     tried({ provider }, outcome, seconds) {
       tries.inc({ provider, outcome });
       if (outcome === 'answered') latency.observe({ provider }, seconds);

@@ -19,7 +19,7 @@ import { createHealth } from './resilience/health.ts';
 import { defaultRetryPolicy } from './resilience/retries.ts';
 import { createRouter } from './router/router.ts';
 
-/** How long streams that break when the service closes may take to be billed. */
+/** How long streams that end because the service stops may take to be billed. */
 const BILLING_MS = 5_000;
 
 /** The inference router of one service. */
@@ -27,13 +27,20 @@ export interface Compute {
   readonly pipeline: PipelineContext;
   /** Brings the metrics up to date that are looked at now and then. */
   measure(): Promise<void>;
-  /** Lets go of the providers' connections, and bills the streams that this breaks. */
+  /**
+   * Ends every call under way, and every later one at once: an open stream gets an error event and its receipt, any
+   * other call is answered 503 and costs nothing. Resolves once the streams are billed, after 5 s at most. Idempotent.
+   */
+  endCalls(): Promise<void>;
+  /** Ends what is under way, and lets go of the providers' connections. */
   close(): Promise<void>;
 }
 
 interface Means {
   readonly config: Config;
   readonly store: Pick<Store, 'ledger' | 'compression'>;
+  /** See `PipelineContext`. */
+  readonly process: string;
   readonly issuer: OwnIssuer;
   readonly log: Pick<AnchorLog, 'accept'>;
   readonly registry: Registry;
@@ -46,18 +53,45 @@ interface Means {
  * Reads the operator's catalogue and opens the providers that are configured. Nothing is sent before the first call.
  * @throws invalid_field and the like, naming the catalogue's file
  */
-export function openCompute({ config, store, issuer, log, registry, clock, logger }: Means): Compute {
-  const { catalogueFile, environment, timeouts, retries, defaultMaxOutput, maxCallMs } = config.compute;
+export function openCompute({
+  config,
+  store,
+  process,
+  issuer,
+  log,
+  registry,
+  clock,
+  logger,
+}: Means): Compute {
+  const {
+    catalogueFile,
+    environment,
+    timeouts,
+    retries,
+    goneRestMs,
+    defaultMaxOutput,
+    maxCallMs,
+    maxStreamBytes,
+  } = config.compute;
   const operator = catalogueFile === null ? {} : readOperator(catalogueFile);
   const { catalogue, providers: entries } = openCatalogue(environment, operator);
   const providers = new Map<string, Provider>([[LOCAL, openLocalProvider()]]);
   for (const { name, kind, baseUrl, apiKey } of entries) {
     providers.set(name, openProvider(kind, { name, baseUrl, apiKey, timeouts }));
   }
-  const health = createHealth();
+  const health = createHealth({
+    goneRestMs,
+    onGone: ({ provider, upstreamModel: model }, restMs) =>
+      logger.warn({ provider, model, restMs }, 'the provider has the model no more'),
+  });
   const metrics = createComputeMetrics(registry);
   const compressor = createCompressor({ store: store.compression, catalogue, metrics, clock, logger });
   const unbilled = new Set<Promise<void>>();
+  const stop = new AbortController();
+  const endCalls = async (): Promise<void> => {
+    stop.abort();
+    await Promise.race([Promise.all(unbilled), sleep(BILLING_MS, undefined, { ref: false })]);
+  };
   return {
     pipeline: {
       catalogue,
@@ -67,26 +101,29 @@ export function openCompute({ config, store, issuer, log, registry, clock, logge
       retryPolicy: { ...defaultRetryPolicy, retries },
       compressor,
       ledger: store.ledger,
+      process,
       issuer,
       log,
       metrics,
       clock,
       logger,
-      region: config.region,
+      operator: config.operator,
       development: config.mode === 'development' && config.payments.mode === 'off',
       freeToAll: config.mode === 'development',
       defaultMaxOutput,
+      maxStreamBytes,
       maxCallMs,
+      stop: stop.signal,
       unbilled,
     },
+    endCalls,
     async measure() {
       metrics.health(catalogue.models, health);
       metrics.reserved(await store.ledger.reserved());
     },
     async close() {
+      await endCalls();
       await Promise.all([...providers.values()].map((provider) => provider.close()));
-      // A stream that nobody reads any more would never be billed.
-      await Promise.race([Promise.all(unbilled), sleep(BILLING_MS, undefined, { ref: false })]);
       await compressor.close();
     },
   };

@@ -38,19 +38,93 @@ async function load(encoding: Encoding): Promise<Count> {
 
 /** The tokens of texts of any length, as `counterOf` counts them. */
 export async function countTokens(texts: readonly string[], tokenizer: Model['tokenizer']): Promise<number> {
+  return countPieces(
+    texts.flatMap((text) => [...piecesOf(text)]),
+    tokenizer,
+  );
+}
+
+async function countPieces(pieces: readonly string[], tokenizer: Model['tokenizer']): Promise<number> {
   const count = await counterOf(tokenizer);
   let tokens = 0;
   let sinceTurn = 0;
-  for (const text of texts) {
-    for (const piece of piecesOf(text)) {
-      tokens += count(piece);
-      sinceTurn += piece.length;
-      if (sinceTurn < TURN) continue;
-      sinceTurn = 0;
-      await setImmediate();
-    }
+  for (const piece of pieces) {
+    tokens += count(piece);
+    sinceTurn += piece.length;
+    if (sinceTurn < TURN) continue;
+    sinceTurn = 0;
+    await setImmediate();
   }
   return tokens;
+}
+
+/** Characters that are held before they are counted. */
+const HELD = 65_536;
+
+/**
+ * Counts the tokens of one text that comes in pieces, as `countTokens` counts the whole, holding a bounded part of it
+ * where `settle` is called whenever `isFull`. Nothing is counted, and no vocabulary read, before that.
+ */
+export class TokenTally {
+  readonly #tokenizer: Model['tokenizer'];
+  #held: string[] = [];
+  #length = 0;
+  #tokens = 0;
+  #hard = 0;
+  #bytes = 0;
+
+  constructor(tokenizer: Model['tokenizer']) {
+    this.#tokenizer = tokenizer;
+  }
+
+  add(text: string): void {
+    this.#held.push(text);
+    this.#length += text.length;
+    this.#bytes += Buffer.byteLength(text);
+  }
+
+  /** Length of all text so far, in UTF-8 bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isFull(): boolean {
+    return this.#length > HELD;
+  }
+
+  /** Counts what is held but its last piece, which more text may continue. */
+  async settle(): Promise<void> {
+    const pieces = [...piecesOf(this.#held.join(''))];
+    const last = pieces.pop() ?? '';
+    this.#held = [last];
+    this.#length = last.length;
+    for (const piece of pieces) this.#hard += hardTokens(piece);
+    this.#tokens += await countPieces(pieces, this.#tokenizer);
+  }
+
+  /** See `hardTokens`, of all text so far. */
+  async hard(): Promise<number> {
+    await this.settle();
+    return this.#held.reduce((sum, text) => sum + hardTokens(text), this.#hard);
+  }
+
+  /** The tokens of all text so far. */
+  async tokens(): Promise<number> {
+    await this.settle();
+    return this.#tokens + (await countPieces(this.#held, this.#tokenizer));
+  }
+}
+
+/**
+ * Digits and bytes beyond ASCII in a text: each is a token to some tokenizers, where others take several at once.
+ */
+export function hardTokens(text: string): number {
+  let simple = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80 && !(unit >= 0x30 && unit <= 0x39)) simple += 1;
+  }
+  return Buffer.byteLength(text) - simple;
 }
 
 /** Cut before a space where there is one. */

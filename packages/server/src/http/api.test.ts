@@ -40,10 +40,31 @@ const status = endpoint({
   handle: () => json({ fine: true }),
 });
 
+const readOne = endpoint({
+  method: 'get',
+  path: '/free/{id}',
+  group: 'Test',
+  summary: 'Read one',
+  availability: 'live',
+  params: z.object({ id: z.string() }),
+  answers: { 200: { description: 'Read' } },
+  handle: ({ params }) => json(params),
+});
+
+const mint = endpoint({
+  method: 'post',
+  path: '/free/mint',
+  group: 'Test',
+  summary: 'Mint',
+  availability: 'live',
+  answers: { 200: { description: 'Minted' } },
+  handle: () => json({ minted: true }),
+});
+
 function testApi() {
   const frame = testFrame();
   const api = createApi(frame);
-  api.add(echo, status);
+  api.add(echo, status, readOne, mint);
   return { ...api, frame };
 }
 
@@ -172,10 +193,29 @@ describe('the log', () => {
     expect(frame.lines.join()).toContain('hunter2');
   });
 
+  it('has the first few lines of a storm of faults, not one a request', async () => {
+    const { app, frame } = testApi();
+    for (let i = 0; i < 30; i++) await app.request('/echo/7', post({ text: 'crash' }));
+    const levels = frame.lines.map((line) => (JSON.parse(line) as { level: number }).level);
+    expect(levels.filter((level) => level === 50)).toHaveLength(3);
+    expect(levels.filter((level) => level === 30)).toHaveLength(20);
+    const text = await frame.metrics.registry.metrics();
+    expect(text).toContain('http_requests_total{route="/echo/{id}",method="POST",status="500"} 30');
+  });
+
   it('tells of an error that the endpoint does not list', async () => {
     const { app, frame } = testApi();
     await app.request('/echo/7', post({ text: 'unlisted' }));
     expect(frame.lines.join()).toMatch(/"code":"receipt_purged".*does not list/);
+  });
+
+  it('has no warning of a path that is asked by another method, which is counted for no endpoint', async () => {
+    const { app, frame } = testApi();
+    const answer = await app.request('/free/mint');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    expect(frame.lines.map((line) => (JSON.parse(line) as { level: number }).level)).toEqual([30]);
+    const text = await frame.metrics.registry.metrics();
+    expect(text).toContain('http_requests_total{route="(none)",method="(any)",status="405"} 1');
   });
 });
 

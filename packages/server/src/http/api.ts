@@ -1,9 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { TallyError } from '@tallystick/core';
+import { TallyError, VERSION } from '@tallystick/core';
 import { type AppContext, type AppEnv, header } from './context.ts';
 import { preflight } from './cors.ts';
 import type { Endpoint } from './endpoint.ts';
-import { exchangeHandler, type Frame } from './exchange.ts';
+import { type Exchange, exchangeHandler, type Frame } from './exchange.ts';
 import { problemSchema } from './problem-responses.ts';
 
 export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
@@ -19,21 +19,22 @@ export interface Api {
 /** An app that answers preflights, 404, 405 and whatever escapes a handler as problem documents. */
 export function createApi(frame: Frame): Api {
   const app = new OpenAPIHono<AppEnv>();
+  const literals: Literals = new Map();
   let document: OpenApiDocument | undefined;
   app.openAPIRegistry.registerComponent('schemas', 'Problem', problemSchema);
-  answerTheRest(app, frame);
+  answerTheRest(app, frame, literals);
   return {
     app,
     add: (...endpoints) => {
       document = undefined;
-      for (const endpoint of endpoints) mount(app, frame, endpoint);
+      for (const endpoint of endpoints) mount(app, frame, literals, endpoint);
     },
     document: () => {
       document ??= app.getOpenAPI31Document({
         openapi: '3.1.0',
         info: {
           title: 'Tallystick',
-          version: '1.0.0',
+          version: VERSION,
           description:
             'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
         },
@@ -44,54 +45,82 @@ export function createApi(frame: Frame): Api {
   };
 }
 
-function mount(app: OpenAPIHono<AppEnv>, frame: Frame, endpoint: Endpoint): void {
+/**
+ * The methods of each path that has no parameter. Where `/v1/receipt/free` takes POST alone, a GET of it is refused, though
+ * `GET /v1/receipt/{id}` would match.
+ */
+type Literals = Map<string, Set<string>>;
+
+function mount(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literals, endpoint: Endpoint): void {
   app.openAPIRegistry.registerPath(endpoint.openapi);
   const place = { method: endpoint.method.toUpperCase(), route: endpoint.path, errors: endpoint.errors };
   const template = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
   const path = endpoint.rest ? `${template}{.+}` : template;
-  app.on(
-    place.method,
-    path,
-    exchangeHandler(frame, place, (exchange) => endpoint.handle(exchange, frame)),
+  const literal = path === endpoint.path;
+  if (literal) literals.set(path, (literals.get(path) ?? new Set()).add(place.method));
+  const handle = exchangeHandler(frame, place, (exchange) => endpoint.handle(exchange, frame));
+  const refuse = exchangeHandler(frame, NOWHERE, (exchange) => {
+    throw notAllowed(methodsAt(app, literals, exchange.c), exchange);
+  });
+  // Another endpoint may have exactly this path, and not this method.
+  app.on(place.method, path, (c) =>
+    literals.get(c.req.path)?.has(place.method) === false ? refuse(c) : handle(c),
   );
 }
 
-function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame): void {
+/** Labels of what no endpoint answers. */
+const NOWHERE = { method: '(any)', route: '(none)' };
+
+function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literals): void {
   const preflightAt = { method: 'OPTIONS', route: '(preflight)' };
   app.options(
     '*',
     exchangeHandler(frame, preflightAt, ({ c }) => {
-      const allowed = methodsAt(app, c);
+      const allowed = methodsAt(app, literals, c);
       if (allowed.length === 0) throw nothingHere(c);
       return preflight(allowed, header(c, 'access-control-request-headers'));
     }),
   );
   app.notFound(
-    exchangeHandler(frame, { method: '(any)', route: '(none)' }, ({ c, headers }) => {
-      const allowed = methodsAt(app, c);
-      if (allowed.length === 0) throw nothingHere(c);
-      headers['allow'] = allowed.join(', ');
-      throw new TallyError(
-        'method_not_allowed',
-        `${c.req.path} answers to ${allowed.join(', ')}, not to ${c.req.method}.`,
-      );
+    exchangeHandler(frame, NOWHERE, (exchange) => {
+      const allowed = methodsAt(app, literals, exchange.c);
+      throw allowed.length === 0 ? nothingHere(exchange.c) : notAllowed(allowed, exchange);
     }),
   );
   app.onError((error, c) =>
-    exchangeHandler(frame, { method: '(any)', route: '(none)' }, () => {
+    exchangeHandler(frame, NOWHERE, () => {
       throw error;
     })(c),
   );
 }
 
 /** The methods that the path does answer to, for `Allow` (RFC 9110, section 10.2.1). */
-function methodsAt(app: OpenAPIHono<AppEnv>, c: AppContext): string[] {
-  const methods = ['GET', 'POST', 'PUT', 'DELETE'].filter((method) => {
+function methodsAt(app: OpenAPIHono<AppEnv>, literals: Literals, c: AppContext): string[] {
+  const known = literals.get(c.req.path);
+  if (known !== undefined) return allowedOf(known);
+  const methods = METHODS.filter((method) => {
     const [handlers] = app.router.match(method, c.req.path);
     return handlers.some(([[, route]]) => route.method === method);
   });
-  if (methods.length === 0) return [];
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+  return allowedOf(new Set(methods));
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+
+/** The methods for `Allow`, with HEAD and OPTIONS where they follow from the others; empty where there is no method. */
+function allowedOf(methods: ReadonlySet<string>): string[] {
+  if (methods.size === 0) return [];
+  const inOrder = METHODS.filter((method) => methods.has(method));
+  return [...inOrder, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'];
+}
+
+/** Sets `Allow`. */
+function notAllowed(allowed: readonly string[], { c, headers }: Exchange): TallyError {
+  headers['allow'] = allowed.join(', ');
+  return new TallyError(
+    'method_not_allowed',
+    `${c.req.path} answers to ${allowed.join(', ')}, not to ${c.req.method}.`,
+  );
 }
 
 function nothingHere(c: AppContext): TallyError {

@@ -1,4 +1,6 @@
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { JsonValue } from '@tallystick/core';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,10 +11,24 @@ import { bodyChunks, readJson } from './body.ts';
 import type { AppEnv } from './context.ts';
 
 const LIMIT = 64;
+/** Small enough for a test to wait for: what is sent at once takes far less. */
+const LIMITS = { bytes: LIMIT, stallMs: 300, wholeMs: 900, streamMs: 900 };
+
+/** Each code that a request was refused with. */
+const refused = new EventEmitter<{ refused: [code: string] }>();
 
 const app = new Hono<AppEnv>()
-  .post('/', async (c) => c.json((await readJson(c, LIMIT)).json))
-  .onError((error, c) => c.text(toProblem(error, { receiptsUrl: '' }).code));
+  .post('/', async (c) => c.json((await readJson(c, LIMITS)).json))
+  .post('/stream', async (c) => {
+    let length = 0;
+    for await (const chunk of bodyChunks(c, LIMITS)) length += chunk.length;
+    return c.text(`${length} bytes`);
+  })
+  .onError((error, c) => {
+    const { code } = toProblem(error, { receiptsUrl: '' });
+    refused.emit('refused', code);
+    return c.text(code, 200, { connection: 'close' });
+  });
 
 const big = JSON.stringify('x'.repeat(LIMIT));
 const exact = JSON.stringify('x'.repeat(LIMIT - 2));
@@ -138,6 +154,49 @@ describe('on a socket', () => {
     expect(await promise).toMatch(/body_too_large/);
     socket.destroy();
   });
+
+  it('says 100 when it begins to read, and not before it refuses', async () => {
+    const expecting = (length: number): string => head(`Content-Length: ${length}`, 'Expect: 100-continue');
+    expect(await raw(expecting(7), '{"a":1}')).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/);
+    expect(await raw(expecting(3_000_000_000))).toMatch(/^HTTP\/1\.1 200 [^]*body_too_large/);
+  });
+
+  /** Sends the head, then `bytes` one by one, until the answer has come. */
+  async function dribble(path: string, bytes: string): Promise<string> {
+    const socket = connect(server.address.port, '127.0.0.1').setEncoding('utf8');
+    socket.write(head('Content-Length: 60').replace('POST /', `POST ${path}`));
+    const answer = once(socket, 'data');
+    const sending = (async () => {
+      for (const byte of bytes) {
+        await setTimeout(100);
+        if (socket.writable) socket.write(byte);
+      }
+    })();
+    const [text] = (await answer) as [string];
+    socket.destroy();
+    await sending;
+    return text;
+  }
+
+  it.each(['/', '/stream'])('gives up a body that stalls: %s', async (path) => {
+    expect(await dribble(path, '')).toMatch(/request_timeout/);
+    expect(await dribble(path, '[1')).toMatch(/request_timeout/);
+  });
+
+  it.each(['/', '/stream'])(
+    'gives up a body that takes too long, though it never stalls: %s',
+    async (path) => {
+      expect(await dribble(path, '[12345678901234567890')).toMatch(/request_timeout/);
+    },
+  );
+
+  it.each(['/', '/stream'])('a client that hangs up has left, which is no fault: %s', async (path) => {
+    const code = once(refused, 'refused');
+    const socket = connect(server.address.port, '127.0.0.1');
+    socket.write(head('Content-Length: 60').replace('POST /', `POST ${path}`));
+    socket.end('[1');
+    expect(await code).toEqual(['client_closed']);
+  });
 });
 
 describe('bodyChunks', () => {
@@ -149,7 +208,7 @@ describe('bodyChunks', () => {
         turns += 1;
         ticking = setImmediate(tick);
       });
-      for await (const chunk of bodyChunks(c)) turnsAt.push(turns * chunk.length);
+      for await (const chunk of bodyChunks(c, LIMITS)) turnsAt.push(turns * chunk.length);
       clearImmediate(ticking);
       return c.text('');
     });

@@ -1,24 +1,46 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import type { HttpBindings } from '@hono/node-server';
 import { type JsonValue, parseJson, TallyError } from '@tallystick/core';
 import { type AppContext, header, incomingOf } from './context.ts';
 
-/** A client that sends nothing of a streamed body for this long is cut off, in milliseconds. */
-const STALL_MS = 30_000;
+/** How long a body may take to come, in milliseconds. */
+export interface BodyLimits {
+  /** How long the client may send nothing of it. */
+  readonly stallMs: number;
+  /** How long the whole body may take, from the head of the request to its last byte, where it is read as a whole. */
+  readonly wholeMs: number;
+  /** How long the whole body may take where it is handled as it comes. */
+  readonly streamMs: number;
+}
+
+/** How large a body that is read as a whole may be, in bytes, and how long it may take. */
+interface WholeLimits extends Pick<BodyLimits, 'stallMs' | 'wholeMs'> {
+  readonly bytes: number;
+}
 
 /**
- * The request's JSON, gated as raw bytes, and those bytes, which a message signature covers. At most `limit` bytes of it are ever held, whatever Content-Length
- * says and however the body is framed.
+ * The request's JSON, gated as raw bytes, and those bytes, which a message signature covers. At most `limits.bytes` of it
+ * are ever held, whatever Content-Length says and however the body is framed.
  *
  * @throws unsupported_media_type for a content type that is not JSON, or an encoded body
- * @throws body_too_large past `limit` bytes
+ * @throws body_too_large past `limits.bytes`
+ * @throws request_timeout when it comes too slowly; client_closed when the client hangs up before its end
  * @throws json_* when the bytes are not I-JSON
  */
-export async function readJson(c: AppContext, limit: number): Promise<{ raw: Uint8Array; json: JsonValue }> {
+export async function readJson(
+  c: AppContext,
+  limits: WholeLimits,
+): Promise<{ raw: Uint8Array; json: JsonValue }> {
   requireJson(c);
-  if (Number(header(c, 'content-length') ?? 0) > limit) throw tooLarge(limit);
+  if (Number(header(c, 'content-length') ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
   const incoming = incomingOf(c);
-  const raw = incoming === undefined ? await readWeb(c.req.raw.body, limit) : await readNode(incoming, limit);
+  if (incoming === undefined) {
+    const raw = await readWeb(c.req.raw.body, limits.bytes);
+    return { raw, json: parseJson(raw) };
+  }
+  inviteBody(c);
+  const raw = await readNode(incoming, limits);
   return { raw, json: parseJson(raw) };
 }
 
@@ -31,28 +53,54 @@ export function hasMediaType(c: AppContext, mediaType: string): boolean {
  * The request's body in chunks as they come, however long it is. Between two chunks other requests have their turn.
  *
  * @throws unsupported_media_type for an encoded body
- * @throws json_syntax when the connection closes before the body ends
+ * @throws request_timeout when it comes too slowly; client_closed when the client hangs up before its end
  */
-export async function* bodyChunks(c: AppContext): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* bodyChunks(
+  c: AppContext,
+  limits: Pick<BodyLimits, 'stallMs' | 'streamMs'>,
+): AsyncGenerator<Uint8Array, void, undefined> {
   requireIdentity(c);
   const incoming = incomingOf(c);
-  for await (const chunk of incoming === undefined ? (c.req.raw.body ?? []) : nodeChunks(incoming)) {
+  if (incoming !== undefined) inviteBody(c);
+  for await (const chunk of incoming === undefined ? (c.req.raw.body ?? []) : nodeChunks(incoming, limits)) {
     yield chunk;
     await setImmediate();
   }
 }
 
-async function* nodeChunks(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
-  const cut = (): void => void incoming.destroy();
-  incoming.setTimeout(STALL_MS, cut);
-  try {
-    // Without destroying it at an early end: the socket is still needed for the answer.
-    yield* incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  } catch (cause) {
-    throw cutShort(cause);
-  } finally {
-    incoming.setTimeout(0).off('timeout', cut);
+async function* nodeChunks(
+  incoming: IncomingMessage,
+  { stallMs, streamMs }: Pick<BodyLimits, 'stallMs' | 'streamMs'>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const until = performance.now() + streamMs;
+  // Without destroying it at an early end: the socket is still needed for the answer.
+  const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, void>;
+  for (;;) {
+    const left = Math.max(until - performance.now(), 0);
+    const late = (): TallyError => (left < stallMs ? tooLong(streamMs) : stalled(stallMs));
+    const { done, value } = await within(Math.min(left, stallMs), chunks.next(), late);
+    if (done === true) return;
+    yield value;
   }
+}
+
+/** What `next` resolves to. Rejects with `late()` after so many milliseconds, with client_closed where `next` rejects. */
+function within<T>(milliseconds: number, next: Promise<T>, late: () => TallyError): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => reject(late()), milliseconds);
+  next.then(resolve, (cause) => reject(hungUp(cause))).finally(() => clearTimeout(timer));
+  return promise;
+}
+
+/**
+ * Answers `Expect: 100-continue` (RFC 9110, section 10.1.1). It comes only now, when the body is about to be read, so that
+ * what is refused by its head alone is refused before a byte of the body is sent.
+ */
+function inviteBody(c: AppContext): void {
+  const { incoming, outgoing } = c.env as HttpBindings;
+  const { expect } = incoming.headers;
+  if (expect === undefined || incoming.httpVersion === '1.0') return;
+  if (/\b100-continue\b/i.test(expect)) outgoing.writeContinue();
 }
 
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json[ \t]*(?:;|$)/i;
@@ -80,27 +128,44 @@ function tooLarge(limit: number): TallyError {
 }
 
 /** Reads Node's own stream: 1.4 us a request cheaper than `arrayBuffer()`, which copies. */
-function readNode(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
+function readNode(incoming: IncomingMessage, { bytes, stallMs, wholeMs }: WholeLimits): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Uint8Array[] = [];
   let length = 0;
+  const stall = setTimeout(() => giveUp(stalled(stallMs)), stallMs);
+  const whole = setTimeout(() => giveUp(tooLong(wholeMs)), wholeMs);
+  const stop = (): void => {
+    clearTimeout(stall);
+    clearTimeout(whole);
+    incoming.off('data', onData);
+  };
   const onData = (chunk: Uint8Array): void => {
     length += chunk.byteLength;
     chunks.push(chunk);
-    if (length > limit) refuse(tooLarge(limit));
+    stall.refresh();
+    if (length > bytes) refuse(tooLarge(bytes));
   };
   const refuse = (error: Error): void => {
+    stop();
     // The adapter discards, boundedly, what is still to come once the answer is out.
-    incoming.off('data', onData).pause();
+    incoming.pause();
     chunks.length = 0;
     reject(error);
   };
+  // The connection is closed after the answer. Bytes that nobody has read by then would reset it, and the answer be lost.
+  const giveUp = (error: Error): void => {
+    refuse(error);
+    incoming.resume();
+  };
   incoming.on('data', onData);
-  incoming.on('end', () => resolve(joined(chunks, length)));
-  incoming.on('error', refuse);
+  incoming.on('end', () => {
+    stop();
+    resolve(joined(chunks, length));
+  });
+  incoming.on('error', (cause) => refuse(hungUp(cause)));
   // An error costs a stack trace, and every request closes.
-  incoming.on('close', () => incoming.readableEnded || reject(cutShort()));
-  if (incoming.destroyed) refuse(cutShort());
+  incoming.on('close', () => incoming.readableEnded || refuse(hungUp()));
+  if (incoming.destroyed) refuse(hungUp());
   return promise;
 }
 
@@ -120,6 +185,24 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, length);
 }
 
-function cutShort(cause?: unknown): TallyError {
-  return new TallyError('json_syntax', 'The connection closed before the body ended.', { cause });
+function hungUp(cause?: unknown): TallyError {
+  return new TallyError('client_closed', 'The connection closed before the body ended.', { cause });
+}
+
+function stalled(stallMs: number): TallyError {
+  return new TallyError(
+    'request_timeout',
+    `Nothing of the body came for ${seconds(stallMs)}. Send it again.`,
+  );
+}
+
+function tooLong(wholeMs: number): TallyError {
+  return new TallyError(
+    'request_timeout',
+    `The body had not ended after ${seconds(wholeMs)}. Send it faster, or in parts.`,
+  );
+}
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1_000} s`;
 }

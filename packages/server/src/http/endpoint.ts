@@ -5,7 +5,7 @@ import { bodyChunks, hasMediaType, readJson } from './body.ts';
 import type { Exchange, Frame } from './exchange.ts';
 import { type EndpointPrice, PAYMENT_RESPONSE_HEADER, PRICE_ERRORS, PRICE_HEADERS } from './price.ts';
 import { problemResponses } from './problem-responses.ts';
-import { validate } from './validate.ts';
+import { namesOf, validate } from './validate.ts';
 
 /** How one status is answered, for the reference. */
 interface AnswerDocs {
@@ -18,7 +18,7 @@ interface AnswerDocs {
 }
 
 /** An endpoint as its author writes it; see `endpoint`. */
-export interface EndpointDefinition<Body, Query, Params> {
+export interface EndpointDefinition<Body, Query, Params, Admitted> {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** In OpenAPI's form: `/v1/receipt/{id}`. */
   readonly path: string;
@@ -35,7 +35,7 @@ export interface EndpointDefinition<Body, Query, Params> {
   /** The JSON body, made of `z.strictObject`; without it the body is not read. */
   readonly body?: z.ZodType<Body>;
   /** Another form of the body, of any length, that is handled as it comes. */
-  readonly stream?: StreamDefinition<Query, Params>;
+  readonly stream?: StreamDefinition<Query, Params, Admitted>;
   /** Answers as OpenAI's API does: what is wrong with the request is `invalid_request`. */
   readonly openai?: boolean;
   /** Bytes of body allowed here when it is not the service's general limit. */
@@ -49,36 +49,43 @@ export interface EndpointDefinition<Body, Query, Params> {
   readonly answers: Readonly<Record<number, AnswerDocs>>;
   /** Codes that the handler can give; those of reading and checking the request are added. */
   readonly errors?: readonly ErrorCode[];
-  readonly handle: (call: Call<Body, Query, Params>) => Answer | Promise<Answer>;
+  /**
+   * Who may call, by the headers and the path alone. It is asked before the query and the body are read, so that a stranger
+   * learns of neither. What it gives is `admitted` of the call.
+   */
+  readonly admit?: (exchange: Exchange & { readonly params: Params }) => Admitted | Promise<Admitted>;
+  readonly handle: (call: Call<Body, Query, Params, Admitted>) => Answer | Promise<Answer>;
 }
 
-interface StreamDefinition<Query, Params> {
+interface StreamDefinition<Query, Params, Admitted> {
   /** `application/x-ndjson` */
   readonly mediaType: string;
   readonly description: string;
   readonly example: string;
-  readonly handle: (call: StreamCall<Query, Params>) => Promise<Answer>;
+  readonly handle: (call: StreamCall<Query, Params, Admitted>) => Promise<Answer>;
 }
 
 /** A request whose body is still to be read, and has passed no gate. */
-interface StreamCall<Query, Params> extends Exchange {
+interface StreamCall<Query, Params, Admitted> extends Exchange {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly query: Query;
   readonly params: Params;
+  readonly admitted: Admitted;
 }
 
 /** A request that has passed the gate. */
-interface Call<Body, Query, Params> extends Exchange {
+interface Call<Body, Query, Params, Admitted> extends Exchange {
   readonly body: Body;
   /** The body to the byte; empty where it is not read. */
   readonly rawBody: Uint8Array;
   readonly query: Query;
   readonly params: Params;
+  readonly admitted: Admitted;
 }
 
 /** An endpoint ready to be mounted, its body's type known only inside. */
 export interface Endpoint {
-  readonly method: EndpointDefinition<unknown, unknown, unknown>['method'];
+  readonly method: EndpointDefinition<unknown, unknown, unknown, unknown>['method'];
   readonly path: string;
   readonly rest: boolean;
   readonly errors: ReadonlySet<ErrorCode>;
@@ -105,8 +112,8 @@ export interface Given {
  * Defines an endpoint: what the reference says of it and what it does, in one object. To add one, copy a
  * neighbour in `routes/` and add it to the app's list.
  */
-export function endpoint<Body = undefined, Query = undefined, Params = undefined>(
-  definition: EndpointDefinition<Body, Query, Params>,
+export function endpoint<Body = undefined, Query = undefined, Params = undefined, Admitted = undefined>(
+  definition: EndpointDefinition<Body, Query, Params, Admitted>,
 ): Endpoint {
   const errors = [...gateErrors(definition), ...(definition.errors ?? []), 'internal' as const];
   return {
@@ -119,33 +126,49 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
     maxBodyBytes: definition.maxBodyBytes,
     handle: inTermsOf(definition, async (exchange, frame: Frame) => {
       const { c } = exchange;
-      const place = checkPlace(definition, { params: c.req.param(), query: c.req.query() });
+      const place = await enter(definition, exchange, {
+        params: c.req.param(),
+        query: definition.query === undefined ? {} : singleQuery(c),
+      });
       const { stream } = definition;
       if (stream !== undefined && hasMediaType(c, stream.mediaType)) {
-        return stream.handle({ ...exchange, ...place, chunks: bodyChunks(c) });
+        return stream.handle({ ...exchange, ...place, chunks: bodyChunks(c, frame.bodies) });
       }
-      const limit = definition.maxBodyBytes ?? frame.maxBodyBytes;
-      const read = definition.body && (await readJson(c, limit));
-      const body = definition.body && read && validate(definition.body, read.json);
+      const bytes = definition.maxBodyBytes ?? frame.maxBodyBytes;
+      const read = definition.body && (await readJson(c, { ...frame.bodies, bytes }));
+      const body = definition.body && read && validate(definition.body, read.json, namesOf(definition.query));
       const rawBody = read?.raw ?? NO_BYTES;
       return definition.handle({ ...exchange, ...place, body: body as Body, rawBody });
     }),
     answer: inTermsOf(definition, async (exchange, given: Given) => {
-      const place = checkPlace(definition, given);
+      const place = await enter(definition, exchange, given);
       const body = definition.body && validate(definition.body, given.body);
       return definition.handle({ ...exchange, ...place, body: body as Body, rawBody: given.rawBody });
     }),
   };
 }
 
-function checkPlace<Query, Params>(
-  { params, query }: Pick<EndpointDefinition<unknown, Query, Params>, 'params' | 'query'>,
+/** @throws invalid_field for a parameter that is given twice, of which only one would count */
+function singleQuery({ req }: Exchange['c']): Readonly<Record<string, string>> {
+  for (const [name, values] of Object.entries(req.queries())) {
+    if (values.length === 1) continue;
+    throw new TallyError('invalid_field', `${name} is given ${values.length} times. Give it once.`, {
+      field: name,
+    });
+  }
+  return req.query();
+}
+
+/** What is known of a call before its body is read. */
+async function enter<Query, Params, Admitted>(
+  definition: Pick<EndpointDefinition<never, Query, Params, Admitted>, 'params' | 'query' | 'admit'>,
+  exchange: Exchange,
   given: Pick<Given, 'params' | 'query'>,
-): { params: Params; query: Query } {
-  return {
-    params: (params && validate(params, given.params)) as Params,
-    query: (query && validate(query, given.query)) as Query,
-  };
+): Promise<{ params: Params; query: Query; admitted: Admitted }> {
+  const params = (definition.params && validate(definition.params, given.params)) as Params;
+  const admitted = (definition.admit && (await definition.admit({ ...exchange, params }))) as Admitted;
+  const query = (definition.query && validate(definition.query, given.query)) as Query;
+  return { params, query, admitted };
 }
 
 function inTermsOf<Source>(
@@ -174,6 +197,8 @@ const FIELD_ERRORS = ['missing_field', 'unknown_field', 'invalid_field'] as cons
 const BODY_ERRORS = [
   'unsupported_media_type',
   'body_too_large',
+  'request_timeout',
+  'client_closed',
   'json_empty',
   'json_not_utf8',
   'json_bom',
@@ -186,7 +211,7 @@ const BODY_ERRORS = [
   'json_depth',
 ] as const;
 
-function gateErrors<B, Q, P>(definition: EndpointDefinition<B, Q, P>): ErrorCode[] {
+function gateErrors<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>): ErrorCode[] {
   const { body, query, params, openai, price } = definition;
   const checked = body !== undefined || query !== undefined || params !== undefined;
   const ofFields: readonly ErrorCode[] = openai === true ? ['invalid_request'] : FIELD_ERRORS;
@@ -197,7 +222,7 @@ function gateErrors<B, Q, P>(definition: EndpointDefinition<B, Q, P>): ErrorCode
   ];
 }
 
-function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: readonly ErrorCode[]) {
+function describe<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>, errors: readonly ErrorCode[]) {
   const { method, path, group, summary, description, availability, body, stream, example, price } =
     definition;
   return createRoute({
@@ -235,7 +260,7 @@ function describe<B, Q, P>(definition: EndpointDefinition<B, Q, P>, errors: read
   });
 }
 
-function streamContent<Q, P>({ mediaType, description, example }: StreamDefinition<Q, P>) {
+function streamContent<Q, P, A>({ mediaType, description, example }: StreamDefinition<Q, P, A>) {
   return { [mediaType]: { schema: { type: 'string' as const, description }, example } };
 }
 

@@ -1,11 +1,13 @@
 import { type ErrorCode, TallyError } from '@tallystick/core';
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability.ts';
-import { isFault, problemAnswer, toProblem } from '../problem.ts';
+import { isFault } from '../problem.ts';
 import type { Answer } from './answer.ts';
+import type { BodyLimits } from './body.ts';
 import { type AppContext, header, isProbe } from './context.ts';
-import { corsHeaders } from './cors.ts';
-import { openAiError } from './openai-error.ts';
+import type { LogStorms } from './log-storm.ts';
+import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
+import { headersOf } from './retry-later.ts';
 
 /** One request on its way through a handler. */
 export interface Exchange {
@@ -20,7 +22,9 @@ export interface Exchange {
 export interface Frame {
   readonly receiptsUrl: string;
   readonly maxBodyBytes: number;
+  readonly bodies: BodyLimits;
   readonly logger: Logger;
+  readonly storms: LogStorms;
   readonly metrics: Metrics;
 }
 
@@ -42,7 +46,7 @@ export function exchangeHandler(
 ): (c: AppContext) => Promise<Response> {
   return async (c) => {
     const started = performance.now();
-    const exchange: Exchange = { c, requestId: requestIdOf(c), headers: {} };
+    const exchange: Exchange = { c, requestId: requestIdOf(header(c, 'x-request-id')), headers: {} };
     let answer: Answer;
     try {
       answer = await handle(exchange);
@@ -55,9 +59,14 @@ export function exchangeHandler(
   };
 }
 
+/** Lines of one kind that are written in ten seconds; the others are counted in one more line. */
+const FAULTS = { level: 'error', burst: 3 } as const;
+const UNLISTED = { level: 'warn', burst: 3 } as const;
+const REFUSALS = { level: 'info', burst: 20 } as const;
+
 /** Counts and logs an answer. What the service asks itself is no traffic: it is in neither. */
 function report(
-  { metrics, logger }: Frame,
+  { metrics, logger, storms }: Frame,
   place: Place,
   { c, requestId }: Exchange,
   { status, milliseconds }: { readonly status: number; readonly milliseconds: number },
@@ -66,39 +75,31 @@ function report(
   const line = { requestId, method, route, status, milliseconds };
   if (isProbe(c)) return logger.debug(line, 'probe');
   metrics.observe(place, status, milliseconds / 1_000);
-  logger.info(line, 'request');
+  if (status < 400 || storms.admits(`${method} ${route} ${status}`, REFUSALS)) logger.info(line, 'request');
 }
 
 function refuse(frame: Frame, place: Place, exchange: Exchange, thrown: unknown): Answer {
   const { requestId } = exchange;
-  const known = { requestId, method: place.method, route: place.route };
-  if (isFault(thrown)) frame.logger.error({ ...known, err: thrown }, 'request failed');
-  else if (thrown instanceof TallyError && place.errors?.has(thrown.code) === false) {
-    frame.logger.warn({ ...known, code: thrown.code }, 'an error that the endpoint does not list');
+  const { method, route, errors } = place;
+  const { logger, storms } = frame;
+  const code = thrown instanceof TallyError ? thrown.code : 'internal';
+  if (isFault(thrown)) {
+    if (storms.admits(`${method} ${route} ${code}`, FAULTS)) {
+      logger.error({ requestId, method, route, err: thrown }, 'request failed');
+    }
+  } else if (errors?.has(code) === false && storms.admits(`${method} ${route} ${code}`, UNLISTED)) {
+    logger.warn({ requestId, method, route, code }, 'an error that the endpoint does not list');
   }
-  const problem = toProblem(thrown, { receiptsUrl: frame.receiptsUrl, requestId });
-  const openai = exchange.c.req.path.startsWith(OPENAI_PATHS);
-  return problemAnswer(openai ? { ...problem, error: openAiError(problem, thrown) } : problem);
+  Object.assign(exchange.headers, headersOf(thrown));
+  return refusal(thrown, { path: exchange.c.req.path, requestId, receiptsUrl: frame.receiptsUrl });
 }
-
-/** Under which OpenAI's clients call. */
-const OPENAI_PATHS = '/v1/compute/';
 
 function toResponse(answer: Answer, exchange: Exchange): Response {
   const headers: Record<string, string> = {
-    ...corsHeaders,
-    'x-content-type-options': 'nosniff',
-    'x-request-id': exchange.requestId,
+    ...commonHeaders(exchange.requestId),
     ...exchange.headers,
     ...answer.headers,
   };
   if (answer.contentType !== null) headers['content-type'] = answer.contentType;
   return new Response(answer.body, { status: answer.status, headers });
-}
-
-const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
-
-function requestIdOf(c: AppContext): string {
-  const given = header(c, 'x-request-id');
-  return given !== undefined && SANE_REQUEST_ID.test(given) ? given : crypto.randomUUID();
 }

@@ -9,13 +9,31 @@ type Steps = readonly (string | number)[];
  * The value itself as the schema's type: schemas check, they neither default nor transform. Objects in a schema
  * are `z.strictObject`, so that nothing unknown passes.
  *
+ * @param inQuery names of query parameters, for a body that holds one of them by mistake
  * @throws missing_field, unknown_field (the message names the known ones) or invalid_field, with `field`
  */
-export function validate<T>(schema: z.ZodType<T>, value: JsonValue): T {
+export function validate<T>(schema: z.ZodType<T>, value: JsonValue, inQuery: readonly string[] = []): T {
   const result = schema.safeParse(value, naming);
   // Not zod's copy: that one lacks a member `__proto__`, which a signature may cover.
   if (result.success) return value as T;
+  refuseMisplaced(result.error.issues, inQuery);
   throw toError(result.error.issues, value, []);
+}
+
+/** @throws unknown_field for a member of the body that is a parameter of the query */
+function refuseMisplaced(issues: readonly Issue[], inQuery: readonly string[]): void {
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys' || issue.path.length > 0) continue;
+    const name = issue.keys.find((key) => inQuery.includes(key));
+    if (name === undefined) continue;
+    const message = `${name} belongs in the query, not in the body: ?${name}=….`;
+    throw new TallyError('unknown_field', message, { field: name });
+  }
+}
+
+/** The names of an object schema's members; none for another schema, or where there is none. */
+export function namesOf(schema: z.ZodType | undefined): string[] {
+  return knownNames(schema);
 }
 
 /** Zod's own text but for unknown members, where it keeps back what the schema does know. */

@@ -18,7 +18,7 @@ let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}`, 'keyring.json');
 
 beforeAll(async () => {
-  keyring = await createKeyring('did:svc:local', Date.UTC(2027, 2, 1));
+  keyring = await createKeyring('local', Date.UTC(2027, 2, 1));
 });
 
 describe.each([
@@ -137,7 +137,7 @@ it('the first of several writers at once wins', async () => {
   const script = (number: number) => `
     const { writeFirstKeyring } = await import(${JSON.stringify(import.meta.resolve('./keyring-file.ts'))});
     const { createKeyring } = await import(${JSON.stringify(import.meta.resolve('./keyring.ts'))});
-    writeFirstKeyring(${JSON.stringify(path)}, await createKeyring('did:svc:writer-${number}', 0), null);
+    writeFirstKeyring(${JSON.stringify(path)}, await createKeyring('writer-${number}', 0), null);
     const { readFileSync } = await import('node:fs');
     process.stdout.write(readFileSync(${JSON.stringify(path)}, 'utf8'));`;
   const run = (number: number) =>

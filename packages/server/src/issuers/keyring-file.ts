@@ -97,12 +97,23 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
 
 /**
  * Reads a keyring and checks that its record follows from its history and that each secret is its key's.
- * @throws invalid_field when the file is malformed or the passphrase is wrong or missing
+ * @throws invalid_field when the file is malformed or the passphrase is wrong or missing; json_*, and the codes of a
+ * record that does not follow from its history. Each names the file.
  */
 export async function readKeyring(path: string, passphrase: string | null): Promise<Keyring> {
+  try {
+    return await readWhole(path, passphrase);
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    const { code, message, field } = error;
+    throw new TallyError(code, `The keyring ${path} can’t be used. ${message}`, { field, cause: error });
+  }
+}
+
+async function readWhole(path: string, passphrase: string | null): Promise<Keyring> {
   const file = parseJson(readFileSync(path));
   if (!isObject(file) || file.type !== KEYRING_TYPE || !Array.isArray(file.keys)) {
-    throw malformed(`${path} is not a keyring.`);
+    throw malformed('It is not a keyring.');
   }
   const unlock = unlocker(file.kdf, passphrase);
   const document = file.document as unknown as IssuerDocument;

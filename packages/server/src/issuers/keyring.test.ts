@@ -4,6 +4,7 @@ import {
   type JsonObject,
   KEY_PURPOSES,
   type KeyPurpose,
+  rootFingerprint,
   trustOf,
   verify,
 } from '@tallystick/core';
@@ -55,7 +56,7 @@ async function judged(receipt: JsonObject, keyring: Keyring, existedAt?: number)
 
 describe('keyring', () => {
   it('has one key for each purpose, and all but the root in the record', async () => {
-    const keyring = await createKeyring(DID, NOW);
+    const keyring = await createKeyring('local', NOW);
     expect(keyring.keys.map(({ purpose }) => purpose).toSorted()).toEqual([...KEY_PURPOSES].toSorted());
     expect(new Set(keyring.keys.map(({ keyId }) => keyId)).size).toBe(KEY_PURPOSES.length);
     expect(keysOf(keyring, 'root')).toEqual([]);
@@ -65,10 +66,18 @@ describe('keyring', () => {
     expect(holdsRoot(keyring)).toBe(true);
   });
 
+  it('is named after its root where nobody chose a handle', async () => {
+    const keyrings = await Promise.all([createKeyring(null, NOW), createKeyring(null, NOW)]);
+    const dids = keyrings.map(({ document }) => document.did);
+    const roots = keyrings.map((keyring) => rootFingerprint(signerFor(keyring, 'root').publicKey));
+    expect(dids).toEqual(roots.map((root) => `did:svc:local-${root.slice('sha256:'.length, 15)}`));
+    expect(new Set(dids).size).toBe(2);
+  });
+
   it.each(KEY_PURPOSES.filter((purpose) => purpose !== 'root' && purpose !== 'log'))(
     'rotates %s: both keys for a minute, then the new one',
     async (purpose) => {
-      const before = await createKeyring(DID, NOW);
+      const before = await createKeyring('local', NOW);
       const after = await rotateKey(before, purpose, NOW + MINUTE);
       await checkIssuerDocument(after.document);
       expect(keysOf(after, purpose)).toMatchObject([
@@ -84,7 +93,7 @@ describe('keyring', () => {
   );
 
   it('what the outgoing key signed stays trusted, what it signs past its grace does not', async () => {
-    const before = await createKeyring(DID, NOW);
+    const before = await createKeyring('local', NOW);
     const after = await rotateKey(before, 'receipt', NOW + MINUTE);
     const good = { valid: true, integrity: true, trusted: true };
     expect(await judged(await receiptOf(before, NOW), after)).toMatchObject({
@@ -104,7 +113,7 @@ describe('keyring', () => {
   });
 
   it('rotates many times, and by a key that was rotated in', async () => {
-    let keyring = await createKeyring(DID, NOW);
+    let keyring = await createKeyring('local', NOW);
     for (let i = 1; i <= 5; i++) keyring = await rotateKey(keyring, 'receipt', NOW + i * 2 * MINUTE);
     await checkIssuerDocument(keyring.document);
     expect(keysOf(keyring, 'receipt').map(({ state }) => state)).toEqual([
@@ -117,7 +126,7 @@ describe('keyring', () => {
     ['superseded', true],
     ['compromised', false],
   ] as const)('revokes the present key as %s and goes on with a new one', async (reason, trusted) => {
-    const before = await createKeyring(DID, NOW);
+    const before = await createKeyring('local', NOW);
     const { keyId } = signerFor(before, 'receipt');
     const after = await revokeKey(before, keyId, reason, NOW + MINUTE, NOW + MINUTE);
     await checkIssuerDocument(after.document);
@@ -140,14 +149,14 @@ describe('keyring', () => {
   });
 
   it('neither rotates the root or the log’s key nor revokes a stranger’s key', async () => {
-    const keyring = await createKeyring(DID, NOW);
+    const keyring = await createKeyring('local', NOW);
     for (const purpose of ['root', 'log'] as const) {
       await expect(rotateKey(keyring, purpose, NOW)).rejects.toMatchObject({
         code: 'invalid_field',
         field: 'purpose',
       });
     }
-    const stranger = signerFor(await createKeyring(DID, NOW), 'receipt').keyId;
+    const stranger = signerFor(await createKeyring('local', NOW), 'receipt').keyId;
     await expect(revokeKey(keyring, stranger, 'ceased', NOW, NOW)).rejects.toMatchObject({
       code: 'invalid_field',
       field: 'key_id',
@@ -155,7 +164,7 @@ describe('keyring', () => {
   });
 
   it('says which key is missing where the root is kept apart', async () => {
-    const keyring = await createKeyring(DID, NOW);
+    const keyring = await createKeyring('local', NOW);
     const online = { ...keyring, keys: keyring.keys.filter(({ purpose }) => purpose !== 'root') };
     expect(holdsRoot(online)).toBe(false);
     expect(() => signerFor(online, 'root')).toThrow('no root key');
@@ -165,9 +174,9 @@ describe('keyring', () => {
 
 describe('the secret of API keys', () => {
   it('is made with the keyring, stays over changes, and is made once where there is none', async () => {
-    const keyring = await createKeyring(DID, NOW);
+    const keyring = await createKeyring('local', NOW);
     expect(keyring.apiKeySecret).toHaveLength(32);
-    expect((await createKeyring(DID, NOW)).apiKeySecret).not.toEqual(keyring.apiKeySecret);
+    expect((await createKeyring('local', NOW)).apiKeySecret).not.toEqual(keyring.apiKeySecret);
     expect((await rotateKey(keyring, 'receipt', NOW + MINUTE)).apiKeySecret).toEqual(keyring.apiKeySecret);
     expect(withApiKeySecret(keyring).apiKeySecret).toEqual(keyring.apiKeySecret);
     expect(withApiKeySecret({ ...keyring, apiKeySecret: null }).apiKeySecret).toHaveLength(32);

@@ -1,11 +1,13 @@
 import {
   applyStatement,
+  didSvc,
   generateSecretKey,
   type IssuerDocument,
   type IssuerKey,
   KEY_PURPOSES,
   type KeyPurpose,
   type RevocationReason,
+  rootFingerprint,
   type Signer,
   signStatement,
   TallyError,
@@ -36,8 +38,23 @@ export interface Keyring {
 /** Purposes whose keys stand in the issuer record; the root stands only in the trust bundle. */
 const RECORDED = KEY_PURPOSES.filter((purpose) => purpose !== 'root');
 
-/** A fresh keyring with one key for each purpose. `now` is Unix milliseconds. */
-export async function createKeyring(did: string, now: number): Promise<Keyring> {
+/**
+ * The DID of a service for which nobody chose a handle, as in development: `did:svc:local-` and the first 8 hex digits of
+ * its root's fingerprint. So two such services have two names, as has one that was set up anew.
+ */
+function didOfRoot(root: Signer): string {
+  const [, digits = ''] = rootFingerprint(root.publicKey).split(':');
+  return didSvc(`local-${digits.slice(0, 8)}`);
+}
+
+/**
+ * A fresh keyring with one key for each purpose.
+ * @param handle null where nobody chose one: then the DID follows from the root
+ * @param now Unix milliseconds
+ */
+export async function createKeyring(handle: string | null, now: number): Promise<Keyring> {
+  const root = freshKey('root');
+  const did = handle === null ? didOfRoot(nodeSigner(root.secret)) : didSvc(handle);
   const receipt = freshKey('receipt');
   const register = {
     audience: did,
@@ -52,7 +69,7 @@ export async function createKeyring(did: string, now: number): Promise<Keyring> 
       ...(await applyStatement(null, await signStatement(register, nodeSigner(receipt.secret)))),
       status: 'verified',
     },
-    keys: [receipt, freshKey('root')],
+    keys: [receipt, root],
     apiKeySecret: freshSecret(),
   };
   for (const purpose of RECORDED) {

@@ -13,12 +13,13 @@ export interface OwnIssuer {
 }
 
 /**
- * The issuer of a keyring file. `refresh` reads the file again when it has changed on disk, so that a rotation by
- * the CLI reaches a running server.
+ * The issuer of a keyring file. `refresh` reads the file again when it has changed on disk, so that a rotation by the CLI
+ * reaches a running server.
+ * @param expected the DID that the keyring must be of; null takes whichever it is of
  */
 export async function openOwnIssuer(
   path: string,
-  did: string,
+  expected: string | null,
   passphrase: string | null,
 ): Promise<OwnIssuer & { refresh(): Promise<boolean> }> {
   if (!existsSync(path)) {
@@ -28,7 +29,8 @@ export async function openOwnIssuer(
     );
   }
   let version = fileVersion(path);
-  let keyring = await readFor(path, did, passphrase);
+  let keyring = await readFor(path, expected, passphrase);
+  const { did } = keyring.document;
   const signers = new Map<KeyPurpose, Signer>();
   return {
     did,
@@ -54,9 +56,9 @@ export async function openOwnIssuer(
   };
 }
 
-async function readFor(path: string, did: string, passphrase: string | null): Promise<Keyring> {
+async function readFor(path: string, did: string | null, passphrase: string | null): Promise<Keyring> {
   const keyring = await readKeyring(path, passphrase);
-  if (keyring.document.did !== did) {
+  if (did !== null && keyring.document.did !== did) {
     throw new TallyError(
       'unavailable',
       `The keyring at ${path} is of ${keyring.document.did}, but the service is ${did}. Set TALLY_HANDLE or TALLY_KEYRING.`,

@@ -1,14 +1,17 @@
 import {
   canonicalize,
   checkIssuerDocument,
+  checkTrustBundle,
   copyJson,
   type IssuerDocument,
   type JsonObject,
   type Signer,
   toBase64url,
+  trustOf,
   utf8,
+  verify,
 } from '@tallystick/core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DATABASES, expectProblem, startTestService, type TestService } from '../../test/service.ts';
 import { change, freshSigner, registration } from '../../test/statements.ts';
 import { approveIssuer, refreshTrust } from './trust-bundle.ts';
@@ -172,34 +175,64 @@ describe.each(DATABASES)('the issuer registry on %s', (database) => {
     expectProblem(await service.get(`/.well-known/issuers/${DID}`), 'issuer_not_found');
   });
 
+  it('a registered issuer gets one verdict from the service and offline, by the bundle', async () => {
+    await register();
+    const receipts = await Promise.all([
+      issued(first, now(), { issuer_did: DID }),
+      issued(first, now(), { issuer_did: DID, issuer_verified: true }),
+      issued(second, now(), { issuer_did: DID }),
+    ]);
+    await vi.waitFor(
+      async () => {
+        const { json } = await service.get('/.well-known/trust.json');
+        expect((json.issuers as JsonObject[]).map(({ did }) => did)).toContain(DID);
+      },
+      { timeout: 20_000 },
+    );
+    const published = (await service.get('/.well-known/trust.json')).text;
+    const { bundle } = await checkTrustBundle(JSON.parse(published), { now: now() });
+    const trust = trustOf(bundle.issuers, [bundle]);
+    const statuses: string[] = [];
+    for (const receipt of receipts) {
+      const offline = await verify(JSON.parse(receipt), { now: now(), trust });
+      const hosted = (await service.post('/v1/receipt/verify', receipt)).json;
+      expect(hosted).toMatchObject({
+        valid: offline.valid,
+        issuer: { status: offline.issuer.status, trusted: false, key_state: offline.issuer.key_state },
+      });
+      statuses.push(offline.issuer.status);
+    }
+    expect(statuses).toEqual(['registered', 'contradicted', 'contradicted']);
+  });
+
   it('a registered issuer’s receipt is valid, and trusted only once the operator approves', async () => {
     await register();
     const plain = await issued(first, now(), { issuer_did: DID });
     const boasting = await issued(first, now(), { issuer_did: DID, issuer_verified: true });
     const stranger = await issued(second, now(), { issuer_did: DID });
-    const verify = async (receipt: string) => (await service.post('/v1/receipt/verify', receipt)).json;
-    expect(await verify(plain)).toMatchObject({
+    const verdictOn = async (receipt: string) => (await service.post('/v1/receipt/verify', receipt)).json;
+    expect(await verdictOn(plain)).toMatchObject({
       valid: true,
       issuer: { did: DID, status: 'registered', trusted: false },
     });
-    expect(await verify(boasting)).toMatchObject({
+    expect(await verdictOn(boasting)).toMatchObject({
       valid: false,
       integrity: true,
       issuer: { trusted: false },
     });
-    expect(await verify(stranger)).toMatchObject({ valid: false, issuer: { status: 'contradicted' } });
+    expect(await verdictOn(stranger)).toMatchObject({ valid: false, issuer: { status: 'contradicted' } });
 
     const { store, issuer, trust } = service.services;
     await approveIssuer(store, DID);
     await refreshTrust(store, issuer.keyring, now());
     await trust.refresh();
     for (const receipt of [plain, boasting]) {
-      expect(await verify(receipt)).toMatchObject({
+      expect(await verdictOn(receipt)).toMatchObject({
         valid: true,
         issuer: { status: 'verified', trusted: true },
       });
     }
-    expect(await verify(stranger)).toMatchObject({ valid: false });
+    expect(await verdictOn(stranger)).toMatchObject({ valid: false });
     const published = (await service.get(RECORD)).json;
     expect(published.status).toBe('verified');
     await checkIssuerDocument(published as unknown as IssuerDocument);

@@ -14,8 +14,8 @@ import { replayOf, reused } from '../http/idempotency.ts';
 import type { IdempotencyRecord, Store } from '../store/store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
-/** Handles that stand for something else. */
-const RESERVED = new Set(['anonymous', 'svc', 'member', 'root', 'admin', 'tallystick']);
+/** Handles that stand for something else; `local` and those derived from a root name services in development. */
+const RESERVED = /^(?:anonymous|svc|member|root|admin|tallystick|local(?:-[0-9a-f]{8})?)$/;
 const MAX_STATEMENTS = 200;
 /** How far a statement's clock may be off, in seconds. */
 const SKEW = 300;
@@ -30,7 +30,13 @@ export interface Registry {
   apply(signed: SignedStatement, idempotency: IdempotencyRecord | undefined): Promise<string>;
 }
 
-export function createRegistry(store: Store, issuer: OwnIssuer, clock: () => number): Registry {
+/** @param changed is called when a record has changed */
+export function createRegistry(
+  store: Store,
+  issuer: OwnIssuer,
+  clock: () => number,
+  changed: () => void,
+): Registry {
   const stored = async (did: string): Promise<{ document: IssuerDocument; revision: number } | null> => {
     const found = await store.getIssuer(did);
     if (found === null) return null;
@@ -63,7 +69,10 @@ export function createRegistry(store: Store, issuer: OwnIssuer, clock: () => num
           `${statement.did} was changed at the same moment. Read it and try again.`,
         );
       }
-      if (outcome === 'stored') return document;
+      if (outcome === 'stored') {
+        changed();
+        return document;
+      }
       if (outcome.kind === 'reused') throw reused();
       return outcome.response;
     },
@@ -78,7 +87,7 @@ function assertAcceptable({ statement }: SignedStatement, audience: string, now:
       `The statement is made to ${statement.audience}; this service is ${audience}.`,
     );
   }
-  if (did === audience || RESERVED.has(did.slice('did:svc:'.length))) {
+  if (did === audience || RESERVED.test(did.slice('did:svc:'.length))) {
     throw new TallyError('issuer_exists', `${did} is reserved.`, { field: 'statement.did' });
   }
   if (purpose !== 'receipt') throw invalid('statement.purpose', 'Issuers register receipt keys only.');

@@ -2,6 +2,7 @@ import {
   type AnchorAuthority,
   canonicalize,
   copyJson,
+  type IssuerDocument,
   type IssuerRecord,
   type JsonObject,
   type JsonValue,
@@ -23,6 +24,9 @@ const DAY_MS = 86_400_000;
 /** How long a bundle may be relied on: a revocation reaches every offline verifier within this time. */
 export const BUNDLE_DAYS = 90;
 
+/** How many issuers a bundle lists that are registered only: pages carry the bundle, and every version of it is kept. */
+const MAX_REGISTERED = 256;
+
 /** A bundle as it was published, to the byte, and as read. */
 export interface PublishedTrust {
   readonly text: string;
@@ -36,13 +40,32 @@ export async function currentTrust(store: Store): Promise<PublishedTrust | null>
   return { text: document.body, bundle: parseJson(utf8(document.body)) as unknown as TrustBundle };
 }
 
-/** What a bundle says of issuers: the service itself and whoever its operator verified, ordered by DID. */
+/** What a bundle says of issuers: the service itself, whoever its operator verified, and the first that registered; by DID. */
 async function trustedIssuers(store: Store, keyring: Keyring): Promise<IssuerRecord[]> {
   const records = [recordOf(keyring.document)];
   for await (const { record } of store.listIssuers({ status: 'verified' })) {
     records.push(recordOf(parseJson(utf8(record)) as unknown as IssuerRecord));
   }
+  records.push(...(await firstRegistered(store)));
   return records.sort((a, b) => (a.did < b.did ? -1 : 1));
+}
+
+/** Those that registered first: a flood of registrations changes nothing of who is listed. */
+async function firstRegistered(store: Store): Promise<IssuerRecord[]> {
+  const registered: { readonly at: number; readonly record: IssuerRecord }[] = [];
+  for await (const { record } of store.listIssuers({ status: 'registered' })) {
+    const document = parseJson(utf8(record)) as unknown as IssuerDocument;
+    const at = secondsOf(document.history[0]?.statement.at ?? '');
+    registered.push({ at, record: recordOf(document) });
+    if (registered.length >= 2 * MAX_REGISTERED) keepFirst(registered);
+  }
+  keepFirst(registered);
+  return registered.map(({ record }) => record);
+}
+
+function keepFirst(registered: { readonly at: number; readonly record: IssuerRecord }[]): void {
+  registered.sort((a, b) => a.at - b.at || (a.record.did < b.record.did ? -1 : 1));
+  registered.length = Math.min(registered.length, MAX_REGISTERED);
 }
 
 function recordOf({ did, status, keys }: IssuerRecord): IssuerRecord {

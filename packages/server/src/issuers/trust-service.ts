@@ -17,7 +17,7 @@ import { currentTrust, type PublishedTrust, recordedAnchors } from './trust-bund
 export interface TrustService {
   /** The issuers of the keyring and the newest bundle, without a look at the database. */
   issuers(): Trust;
-  /** `issuers()` and the registry's records of the issuers that the receipt names. */
+  /** The registry's records of the issuers that the receipt names, before `issuers()`; verified ones need no look. */
   forReceipt(receipt: JsonObject): Promise<Trust>;
   /** This service's own log and chain. */
   anchors(): AnchorAuthority;
@@ -36,10 +36,11 @@ export async function openTrustService(store: Store, issuer: OwnIssuer): Promise
     anchors: () => anchors,
     bundle: () => published,
     async forReceipt(receipt) {
-      const unknown = namedIssuers(receipt).filter((did) => trust.issuer(did) === undefined);
-      if (unknown.length === 0) return trust;
-      const found = await Promise.all(unknown.map((did) => registered(store, did)));
-      return bothTrusts(trust, trustOf(found.filter((record) => record !== null)));
+      // Of those that are registered only, the bundle may say what was so ten minutes ago.
+      const unsure = namedIssuers(receipt).filter((did) => trust.issuer(did)?.status !== 'verified');
+      if (unsure.length === 0) return trust;
+      const found = await Promise.all(unsure.map((did) => registered(store, did)));
+      return bothTrusts(trustOf(found.filter((record) => record !== null)), trust);
     },
     async refresh() {
       published = await currentTrust(store);

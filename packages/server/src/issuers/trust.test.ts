@@ -107,7 +107,7 @@ describe.each(DATABASES)('keys and trust on %s', (database) => {
 describe('a root that is kept offline', () => {
   it('trust is unavailable until a bundle is published; receipts are issued meanwhile', async () => {
     const clock = testClock();
-    const whole = await createKeyring('did:svc:local', clock());
+    const whole = await createKeyring('local', clock());
     const online = { ...whole, keys: whole.keys.filter(({ purpose }) => purpose !== 'root') };
     service = await startTestService({
       clock,

@@ -58,6 +58,8 @@ export interface AnchorLog {
   status(): Promise<LogStatus>;
   /** `ok`, or what is wrong, for `/readyz`. */
   ready(): Promise<string>;
-  /** Lets go of the lease and stops the timers. */
+  /** Stops signing and posting for good, and lets another process do it at once. */
+  resign(): Promise<void>;
+  /** As `resign`; then waits for the steps that are under way. */
   close(): Promise<void>;
 }

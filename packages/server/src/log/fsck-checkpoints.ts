@@ -23,11 +23,23 @@ export interface CheckpointCheck {
   end(): Promise<void>;
 }
 
+/** A witness whose cosignatures can be checked. */
+export interface KnownWitness extends VerifierKey {
+  readonly standing: 'configured' | 'former';
+}
+
+interface CheckpointOptions {
+  readonly store: LogStore;
+  readonly log: LogKey;
+  readonly witnesses: readonly KnownWitness[];
+}
+
 export function checkCheckpoints(
-  { store, log, witnesses = [] }: { store: LogStore; log: LogKey; witnesses?: readonly VerifierKey[] },
+  options: CheckpointOptions,
   findings: Findings,
   headSize: number,
 ): CheckpointCheck {
+  const { store } = options;
   const stored = store.listCheckpoints()[Symbol.asyncIterator]();
   let current: StoredCheckpoint | null = null;
   let begun = false;
@@ -42,7 +54,7 @@ export function checkCheckpoints(
     const where = `checkpoint ${checkpoint.size}`;
     if (root === null) findings.fault(where, `is over more leaves than the tree’s ${headSize}`);
     else if (!equalBytes(root, checkpoint.root)) findings.fault(where, 'its root is not that of the leaves');
-    for (const what of await noteFaults(checkpoint, log, witnesses)) findings.fault(where, what);
+    for (const what of await noteFaults(checkpoint, options, findings)) findings.fault(where, what);
   }
 
   return {
@@ -68,39 +80,29 @@ export function checkCheckpoints(
   };
 }
 
-/** What is wrong with a note: it must be the log's, say what its row says, and carry no signature that can't be checked. */
+/** What is wrong with a note: it must be the log's, say what its row says, and every cosignature of a witness must be good. */
 async function noteFaults(
   { size, root, note }: StoredCheckpoint,
-  log: LogKey,
-  witnesses: readonly VerifierKey[],
+  { log, witnesses }: CheckpointOptions,
+  findings: Findings,
 ): Promise<string[]> {
   try {
     const opened = await openCheckpoint(note, log, nodeEngine);
-    const same = opened.size === size && equalBytes(opened.root, root);
-    return [
-      ...(same ? [] : ['its note is of another tree']),
-      ...(await signatureFaults(note, log, witnesses)),
-    ];
+    const faults: string[] = [];
+    if (opened.size !== size || !equalBytes(opened.root, root)) faults.push('its note is of another tree');
+    for (const { name, keyHash } of parseNote(note).signatures) {
+      if (name === log.origin && keyHash === noteKeyHash(name, 1, log.publicKey)) continue;
+      const witness = witnesses.find(
+        (one) => one.name === name && keyHash === noteKeyHash(name, 4, one.publicKey),
+      );
+      const key_id = keyHash.toString(16).padStart(8, '0');
+      findings.cosigned({ name, key_id, standing: witness?.standing ?? 'unknown' }, size);
+      if (witness !== undefined && (await checkCosignature(note, witness, nodeEngine)) === null)
+        faults.push(`the cosignature of ${name} is not good`);
+    }
+    return faults;
   } catch (error) {
     if (error instanceof TallyError) return [error.message];
     throw error;
   }
-}
-
-async function signatureFaults(
-  note: string,
-  log: LogKey,
-  witnesses: readonly VerifierKey[],
-): Promise<string[]> {
-  const faults: string[] = [];
-  for (const { name, keyHash } of parseNote(note).signatures) {
-    if (name === log.origin && keyHash === noteKeyHash(name, 1, log.publicKey)) continue;
-    const witness = witnesses.find(
-      (one) => one.name === name && keyHash === noteKeyHash(name, 4, one.publicKey),
-    );
-    if (witness === undefined) faults.push(`a signature in the name of ${name} is of no key that is known`);
-    else if ((await checkCosignature(note, witness, nodeEngine)) === null)
-      faults.push(`the cosignature of ${name} is not good`);
-  }
-  return faults;
 }

@@ -5,12 +5,29 @@ export interface Fault {
   readonly what: string;
 }
 
+/** Signatures on stored checkpoints that are not the log's own, by the key that made them. */
+export interface WitnessFinding {
+  readonly name: string;
+  /** 8 hex digits: the key's id in a signed note. */
+  readonly key_id: string;
+  /**
+   * `configured` and `former` (it was configured once): each of its cosignatures was checked, and a bad one is a fault.
+   * `unknown`: there is no key to check it with, which is no fault: others may sign a checkpoint too.
+   */
+  readonly standing: 'configured' | 'former' | 'unknown';
+  /** How many checkpoints carry such a signature; `newest` is the size of the newest of them, in leaves. */
+  readonly checkpoints: number;
+  readonly newest: number;
+}
+
 /** What was read, and what is wrong with it. */
 export interface FsckReport {
   readonly leaves: number;
   readonly tiles: number;
   readonly checkpoints: number;
   readonly postings: number;
+  /** Who has cosigned checkpoints. */
+  readonly witnesses: readonly WitnessFinding[];
   /** The first 1,000. */
   readonly faults: readonly Fault[];
   /** All of them, counted. */
@@ -18,11 +35,13 @@ export interface FsckReport {
 }
 
 const KEPT_FAULTS = 1_000;
+const KEPT_WITNESSES = 1_000;
 
 /** Gathers a report in bounded memory. */
 export class Findings {
   readonly counts = { leaves: 0, tiles: 0, checkpoints: 0, postings: 0 };
   readonly #faults: Fault[] = [];
+  readonly #witnesses = new Map<string, WitnessFinding>();
   #faultCount = 0;
 
   fault(where: string, what: string): void {
@@ -30,7 +49,18 @@ export class Findings {
     if (this.#faults.length < KEPT_FAULTS) this.#faults.push({ where, what });
   }
 
+  /** Counts a signature of another key than the log's on the checkpoint of `size` leaves; the sizes come in rising order. */
+  cosigned(key: Pick<WitnessFinding, 'name' | 'key_id' | 'standing'>, size: number): void {
+    const id = `${key.name} ${key.key_id}`;
+    const before = this.#witnesses.get(id);
+    if (before === undefined && this.#witnesses.size >= KEPT_WITNESSES) return;
+    const { name, key_id, standing } = key;
+    const checkpoints = (before?.checkpoints ?? 0) + 1;
+    this.#witnesses.set(id, { name, key_id, standing, checkpoints, newest: size });
+  }
+
   report(): FsckReport {
-    return { ...this.counts, faults: this.#faults, faultCount: this.#faultCount };
+    const witnesses = [...this.#witnesses.values()];
+    return { ...this.counts, witnesses, faults: this.#faults, faultCount: this.#faultCount };
   }
 }

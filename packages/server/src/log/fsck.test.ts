@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { cosignCheckpoint, encodePosting, toHex, withSignature } from '@tallystick/core';
+import { cosignCheckpoint, encodePosting, noteKeyHash, toHex, withSignature } from '@tallystick/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { acceptHashes, lead, newLog, newLogStore, overriding } from '../../test/log-fixture.ts';
@@ -62,17 +62,33 @@ async function soundLog() {
     witnesses: [{ name: witness.origin, publicKey: witness.publicKey }],
     decodeAttempt,
   };
-  return { options, file, store, log, epoch };
+  return { options, file, store, log, epoch, witness };
 }
 
 test('a sound log has no faults, and its progress is told', async () => {
-  const { options } = await soundLog();
+  const { options, witness } = await soundLog();
   const progress: number[][] = [];
   const report = await fsckLog({
     ...options,
     onProgress: (checked, leaves) => progress.push([checked, leaves]),
   });
-  expect(report).toEqual({ leaves: 710, tiles: 4, checkpoints: 3, postings: 2, faults: [], faultCount: 0 });
+  expect(report).toEqual({
+    leaves: 710,
+    tiles: 4,
+    checkpoints: 3,
+    postings: 2,
+    witnesses: [
+      {
+        name: 'witness.example',
+        key_id: noteKeyHash('witness.example', 4, witness.publicKey).toString(16).padStart(8, '0'),
+        standing: 'configured',
+        checkpoints: 2,
+        newest: 700,
+      },
+    ],
+    faults: [],
+    faultCount: 0,
+  });
   expect(progress).toEqual([[256, 710]]);
 });
 
@@ -138,11 +154,14 @@ describe('one flipped bit is found and named', () => {
         bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ (1 << bit);
         const flipped: SQLInputValue = typeof cell === 'string' ? bytes.toString('utf8') : bytes;
         update.run(flipped, ...values);
-        const { faults } = await fsckLog(options);
+        const { faults, witnesses } = await fsckLog(options);
         update.run(cell as SQLInputValue, ...values);
-        expect(faults.map((fault) => `${fault.where} ${fault.what}`)).toContainEqual(
-          expect.stringMatching(where(values)),
-        );
+        // A bit of the name or the key id of a cosignature makes of it one by a key that nobody knows: no fault, but told.
+        const strangers = witnesses
+          .filter(({ standing }) => standing === 'unknown')
+          .map(({ name, newest }) => `checkpoint ${newest} is signed by ${name}`);
+        const told = faults.map((fault) => `${fault.where} ${fault.what}`);
+        expect([...told, ...strangers]).toContainEqual(expect.stringMatching(where(values)));
       }),
       { numRuns: 12 },
     );
@@ -198,6 +217,46 @@ test.each([
   database.close();
   const { faults } = await fsckLog(options);
   expect(faults.map(({ where, what }) => `${where} ${what}`)).toEqual(expected);
+});
+
+describe('a witness that has left the configuration', () => {
+  test('is named as a former one, and its cosignatures are still checked, where its key is kept', async () => {
+    const { options, store, witness, file } = await soundLog();
+    await store.rememberWitnesses([{ name: witness.origin, publicKey: witness.publicKey }]);
+    const later = { ...options, witnesses: [] };
+    expect(await fsckLog(later)).toMatchObject({
+      faults: [],
+      witnesses: [{ name: 'witness.example', standing: 'former', checkpoints: 2, newest: 700 }],
+    });
+    const database = new DatabaseSync(file);
+    // The last character before the padding is of the cosignature's last byte.
+    database.exec(`update checkpoints set note = substr(note, 1, length(note) - 3) ||
+      case substr(note, -3, 1) when 'A' then 'Q' else 'A' end || substr(note, -2) where size = 700`);
+    database.close();
+    const { faults, faultCount } = await fsckLog(later);
+    expect({ faults, faultCount }).toEqual({
+      faults: [{ where: 'checkpoint 700', what: 'the cosignature of witness.example is not good' }],
+      faultCount: 1,
+    });
+  });
+
+  test('and whose key nobody has kept, is told of, which is no fault', async () => {
+    const { options } = await soundLog();
+    expect(await fsckLog({ ...options, witnesses: [] })).toMatchObject({
+      faultCount: 0,
+      witnesses: [{ name: 'witness.example', standing: 'unknown', checkpoints: 2, newest: 700 }],
+    });
+  });
+
+  test('under a new key has two: the old one is former', async () => {
+    const { options, store, witness } = await soundLog();
+    await store.rememberWitnesses([{ name: witness.origin, publicKey: witness.publicKey }]);
+    const { publicKey } = newLog('witness.example');
+    expect(await fsckLog({ ...options, witnesses: [{ name: 'witness.example', publicKey }] })).toMatchObject({
+      faultCount: 0,
+      witnesses: [{ standing: 'former', checkpoints: 2 }],
+    });
+  });
 });
 
 test('a chain that has not what was posted is named', async () => {

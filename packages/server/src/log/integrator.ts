@@ -25,6 +25,9 @@ export type Integration =
 
 const fenced: Integration = { kind: 'fenced' };
 
+/** Whether this process still leads. It is told how many leaves the tree has so far, which may not be stored yet. */
+type Leads = (size: number) => boolean;
+
 /**
  * Takes the tree one step further: at most 32,768 leaves, then a checkpoint. In this order, so that a crash at any
  * point or a leader that wakes too late leaves one root for each size: read the right edge again and hold it against
@@ -39,7 +42,7 @@ export async function integrate(
   store: LogStore,
   log: LogSigner,
   epoch: number,
-  leads: () => boolean,
+  leads: Leads,
 ): Promise<Integration> {
   // The checkpoint is read before the head: the head never falls, so it can only be behind by a fault.
   const signed = await store.newestCheckpoint();
@@ -98,7 +101,7 @@ async function advance(
   from: TreeHead,
   edge: RightEdge,
   size: number,
-  leads: () => boolean,
+  leads: Leads,
 ): Promise<TreeHead | null> {
   let grown = edge;
   const tiles: Tile[] = [];
@@ -110,7 +113,7 @@ async function advance(
     grown = added.edge;
     tiles.push(...added.full);
     await setImmediate();
-    if (!leads()) return null;
+    if (!leads(grown.size)) return null;
   }
   tiles.push(...changedPartials(from.size, grown));
   const to = { size, root: edgeRoot(grown) };
@@ -128,9 +131,9 @@ async function publish(
   log: LogSigner,
   epoch: number,
   head: TreeHead,
-  leads: () => boolean,
+  leads: Leads,
 ): Promise<Integration> {
-  if (!leads()) return fenced;
+  if (!leads(head.size)) return fenced;
   const note = await signCheckpoint({ origin: log.origin, ...head }, ownSigner(log));
   const checkpoint = { ...head, note };
   return (await store.putCheckpoint(epoch, checkpoint)) === 'stored'

@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { acceptHashes, newLog, newLogStore, overriding } from '../../test/log-fixture.ts';
 import type { LogStore } from '../store/log-store.ts';
 import { Gate } from './gate.ts';
@@ -55,6 +55,130 @@ test('a lease that was not renewed is no longer used, whatever the database woul
   await leader.renew();
   await leader.integrate();
   expect((await store.newestCheckpoint())?.size).toBe(3);
+});
+
+test('a leader whose integrating hangs gives the lead up, and takes it again once that has ended', async () => {
+  const { store } = await newLogStore();
+  const hang = Promise.withResolvers<void>();
+  const dead = overriding(store, {
+    async countLeaves() {
+      await hang.promise;
+      return store.countLeaves();
+    },
+  });
+  const first = leaderOn(dead);
+  const second = leaderOn(store);
+  await first.leader.renew();
+  await acceptHashes(store, 0, 3);
+  const hanging = first.leader.integrate();
+  first.time.now += 4_000;
+  await first.leader.renew();
+  expect([first.leader.epoch, first.failures]).toEqual([null, ['lease']]);
+  await second.leader.renew();
+  await second.leader.integrate();
+  expect((await store.newestCheckpoint())?.size).toBe(3);
+
+  await second.leader.close();
+  first.time.now += 10_000;
+  await first.leader.renew();
+  expect(first.leader.epoch).toBeNull();
+  hang.resolve();
+  await hanging;
+  await first.leader.renew();
+  expect(first.leader.epoch).not.toBeNull();
+});
+
+test('a leader whose integrating only fails gives the lead up too, and leaves it to others for a while', async () => {
+  const { store } = await newLogStore();
+  const failing = overriding(store, { countLeaves: () => Promise.reject(new Error('no route')) });
+  const { leader, time } = leaderOn(failing);
+  await leader.renew();
+  for (const _ of [1, 2, 3, 4]) {
+    time.now += 1_000;
+    await leader.integrate().catch(() => {});
+    await leader.renew();
+  }
+  expect(leader.epoch).toBeNull();
+  await leader.renew();
+  expect(leader.epoch).toBeNull();
+  time.now += 3_000;
+  await leader.renew();
+  expect(leader.epoch).not.toBeNull();
+});
+
+test('a leader that integrates keeps the lead', async () => {
+  const { store } = await newLogStore();
+  const { leader, time } = leaderOn(store);
+  await leader.renew();
+  for (let second = 0; second < 20; second++) {
+    time.now += 1_000;
+    await leader.integrate();
+    await leader.renew();
+    expect(leader.epoch).toBe(1);
+  }
+});
+
+test('a leader keeps the lead through one long step on a slow database', async () => {
+  const { store } = await newLogStore();
+  const slow = overriding(store, {
+    async readLeaves(from, to) {
+      time.now += 500;
+      await leader.renew();
+      return store.readLeaves(from, to);
+    },
+  });
+  const { leader, time, published } = leaderOn(slow);
+  await leader.renew();
+  await acceptHashes(store, 0, 20_000);
+  await leader.integrate();
+  expect([leader.epoch, published]).toEqual([1, [20_000]]);
+});
+
+test('a leader whose steps fail at their end gives the lead up, whatever it hashed', async () => {
+  const { store } = await newLogStore();
+  const failing = overriding(store, { advance: () => Promise.reject(new Error('read-only')) });
+  const { leader, time } = leaderOn(failing);
+  await leader.renew();
+  await acceptHashes(store, 0, 3_000);
+  for (const _ of [1, 2, 3, 4, 5]) {
+    await leader.integrate().catch(() => {});
+    time.now += 1_000;
+    await leader.renew();
+  }
+  expect(leader.epoch).toBeNull();
+});
+
+test('a leader that closes gives the lead up first, also while a renewal and a step hang', async () => {
+  const { store } = await newLogStore();
+  const hang = Promise.withResolvers<void>();
+  let hangs = false;
+  const dead = overriding(store, {
+    async acquireLease(by, ttl) {
+      if (hangs) await hang.promise;
+      return store.acquireLease(by, ttl);
+    },
+    async countLeaves() {
+      if (hangs) await hang.promise;
+      return store.countLeaves();
+    },
+  });
+  const { leader } = leaderOn(dead);
+  await leader.renew();
+  hangs = true;
+  const hanging = Promise.all([leader.renew(), leader.integrate()]);
+  const closed = leader.close();
+  const other = leaderOn(store);
+  await vi.waitFor(async () => {
+    await other.leader.renew();
+    expect(other.leader.epoch).not.toBeNull();
+  }, 60_000);
+  await other.leader.close();
+  // The renewal that comes through late leaves the lease free.
+  hang.resolve();
+  await Promise.all([hanging, closed]);
+  const next = leaderOn(store);
+  await next.leader.renew();
+  expect(next.leader.epoch).not.toBeNull();
 });
 
 test('an ex-leader whose clock stood still is fenced and stops', async () => {

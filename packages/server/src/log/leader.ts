@@ -11,6 +11,11 @@ import { repeat } from './repeat.ts';
 const LEASE_TTL = 5;
 const RENEW_MS = 1_000;
 const INTEGRATE_MS = 200;
+/** Milliseconds without progress after which a leader does not renew its lease, and after which it gives it up. */
+const LATE_MS = 2_000;
+const STALLED_MS = 4_000;
+/** Milliseconds that a leader which gave up leaves the lease to the others. */
+const REST_MS = 3_000;
 
 /** What a leader does beside integrating, one step at a time; `step` rejects freely, and is called again. */
 export interface Duty {
@@ -43,16 +48,27 @@ export interface LeaderOptions {
  *
  * Nothing is done before the gate is open or after it has shut. A fault that the leader finds shuts the gate and ends
  * the lease; any other failure is logged once, counted, and tried again.
+ *
+ * The lease is renewed only while integrating makes progress. Its renewal takes one statement on any connection that
+ * lives; if it went on while integrating hangs or fails, no other process could take over.
  */
 export class Leader {
   readonly #options: LeaderOptions;
   readonly #holder = randomUUID();
   #lease: { readonly epoch: number; readonly until: number } | null = null;
   #signedSize = 0;
+  /** When integrating last made progress, or this process began to lead. */
+  #progressAt = 0;
+  /** The largest tree that integrating came to since then, stored or not. */
+  #reachedSize = 0;
+  #restUntil = 0;
+  #closed = false;
   #integrating: Promise<void> | undefined;
   /** What each part failed with last; logged once, however often it is tried. */
   readonly #troubles = new Map<LeaderPart, string>();
   #stops: (() => Promise<void>)[] = [];
+  /** Set when the timers are stopped; resolves when what they had begun is done. */
+  #ended: Promise<unknown> | undefined;
 
   constructor(options: LeaderOptions) {
     this.#options = options;
@@ -75,23 +91,52 @@ export class Leader {
     ];
   }
 
-  /** Takes or renews the lease; lets go of it once the gate has shut. Never rejects. */
+  /**
+   * Takes the lease; renews it while integrating makes progress, and gives it up where it makes none; lets go of it once
+   * the gate has shut. Never rejects.
+   */
   async renew(): Promise<void> {
-    const { store, gate, clock, logger } = this.#options;
+    const { gate, logger } = this.#options;
     const before = this.epoch;
     try {
       if (gate.fault !== null) return this.#lease === null ? undefined : await this.#resign();
-      await gate.pass();
-      const asked = clock();
-      const lease = await store.acquireLease(this.#holder, LEASE_TTL);
-      this.#lease = lease === null ? null : { epoch: lease.epoch, until: asked + LEASE_TTL * 1000 };
-      this.#troubles.delete('lease');
+      if (before === null) await this.#take();
+      else await this.#keep();
     } catch (error) {
       this.#failed('lease', error);
     }
     const after = this.epoch;
     if (before !== after)
       logger.info({ epoch: after }, after === null ? 'does not lead the log' : 'leads the log');
+  }
+
+  async #take(): Promise<void> {
+    const now = this.#options.clock();
+    // A step of an earlier lease that still hangs would also keep this one from making progress.
+    if (this.#integrating !== undefined || now < this.#restUntil) return;
+    this.#progressAt = now;
+    this.#reachedSize = 0;
+    await this.#acquire();
+  }
+
+  async #keep(): Promise<void> {
+    const { clock } = this.#options;
+    const idle = clock() - this.#progressAt;
+    if (idle < LATE_MS) return this.#acquire();
+    if (idle < STALLED_MS) return;
+    this.#restUntil = clock() + REST_MS;
+    this.#failed('lease', new Error('Integrating made no progress, so the lead of the log is given up.'));
+    await this.#resign();
+  }
+
+  async #acquire(): Promise<void> {
+    const { store, gate, clock } = this.#options;
+    await gate.pass();
+    const asked = clock();
+    const lease = await store.acquireLease(this.#holder, LEASE_TTL);
+    this.#lease = lease === null ? null : { epoch: lease.epoch, until: asked + LEASE_TTL * 1000 };
+    this.#troubles.delete('lease');
+    if (this.#closed) await this.#resign();
   }
 
   /**
@@ -135,12 +180,17 @@ export class Leader {
     }
   }
 
-  /** Stops leading and lets another process lead at once. */
-  async close(): Promise<void> {
-    const [renewing, ...others] = this.#stops.map((stop) => stop());
-    await renewing;
+  /** Stops leading for good, and lets another process lead at once. Never rejects. */
+  async resign(): Promise<void> {
+    this.#closed = true;
+    this.#ended ??= Promise.all(this.#stops.map((stop) => stop()));
     await this.#resign().catch((error: unknown) => this.#failed('lease', error));
-    await Promise.all(others);
+  }
+
+  /** As `resign`; then waits for the steps that are under way. */
+  async close(): Promise<void> {
+    await this.resign();
+    await this.#ended;
   }
 
   async #resign(): Promise<void> {
@@ -155,15 +205,25 @@ export class Leader {
     const accepted = await store.countLeaves();
     const began = clock();
     for (;;) {
-      const outcome = await integrate(store, log, epoch, () => this.epoch === epoch);
+      const outcome = await integrate(store, log, epoch, (size) => this.#leads(epoch, size));
       if (outcome.kind === 'fenced') {
         if (this.#lease?.epoch === epoch) this.#lease = null;
         return;
       }
       this.#signedSize = outcome.kind === 'idle' ? outcome.size : outcome.checkpoint.size;
+      this.#progressAt = clock();
       if (outcome.kind === 'signed') metrics.published(this.#signedSize, (clock() - began) / 1000);
       if (this.#signedSize >= accepted) return;
     }
+  }
+
+  /** A long step makes progress with each leaf that it hashes, but not with those that an earlier try had hashed. */
+  #leads(epoch: number, size: number): boolean {
+    if (size > this.#reachedSize) {
+      this.#reachedSize = size;
+      this.#progressAt = this.#options.clock();
+    }
+    return this.epoch === epoch;
   }
 
   #failed(part: LeaderPart, error: unknown): void {

@@ -54,6 +54,8 @@ export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLo
   const { store, signer, origin, originIsExplicit, chainId } = options;
   const { publicKey } = signer();
   const own = await claimLog(store, { origin, originIsExplicit, publicKey, chainId });
+  // Before any of them is asked: so no cosignature is ever stored whose key is not.
+  await store.rememberWitnesses(options.witnesses);
   const parts = assemble(options, { ...own, signer });
   try {
     await parts.gate.pass();
@@ -177,6 +179,7 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
     async ready() {
       return gate.fault?.message ?? 'ok';
     },
+    resign: () => leader.resign(),
     close: () => leader.close(),
   };
 }

@@ -3,6 +3,7 @@ import { type JsonObject, TallyError } from '@tallystick/core';
 import type { Answer } from '../http/answer.ts';
 import type { Endpoint, Given } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { headersOf } from '../http/retry-later.ts';
 import { isFault, toProblem } from '../problem.ts';
 import type { Services } from '../services.ts';
 import type { Tool, Wanted } from './prepare.ts';
@@ -45,6 +46,7 @@ export async function runTool(
     const problem = toProblem(thrown, { receiptsUrl: services.config.receiptsUrl, requestId });
     if (isFault(thrown)) services.logger.error({ ...place, requestId, err: thrown }, 'tool failed');
     done(problem.status);
+    Object.assign(headers, headersOf(thrown));
     return { isError: true, content: [textOf(JSON.stringify(problem))], ...metaOf(headers) };
   }
 }

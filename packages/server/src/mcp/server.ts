@@ -7,7 +7,7 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { TallyError } from '@tallystick/core';
+import { TallyError, VERSION } from '@tallystick/core';
 import type { Endpoint } from '../http/endpoint.ts';
 import { isFault, toProblem } from '../problem.ts';
 import type { Services } from '../services.ts';
@@ -18,7 +18,7 @@ import type { Sessions } from './sessions.ts';
 const INFO = {
   name: 'tallystick',
   title: 'Tallystick',
-  version: '1.0.0',
+  version: VERSION,
   description: 'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
 };
 

@@ -57,7 +57,8 @@ export const TOOLS: readonly ToolDefinition[] = [
       evidence: {
         type: 'array',
         items: { type: 'object' },
-        description: 'The evidence leaves of a metering receipt.',
+        description:
+          'The evidence of a metering receipt: its leaves, or the whole receipts that back its units.',
       },
       anchor: { type: 'object', description: 'The receipt’s anchored result, if it does not carry it.' },
     },

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonValue, parseJson } from '@tallystick/core';
+import { retryAfter } from '../compute/providers/failures.ts';
 import type { GuardedResponse } from '../http/guarded/exchange.ts';
 import { type FetchFault, GuardedFetchError } from '../http/guarded/failure.ts';
 import type { GuardedFetch } from '../http/guarded/guarded-fetch.ts';
@@ -40,6 +42,8 @@ export interface Inspection {
   readonly findings: readonly Finding[];
   /** What was seen to be well, by area. */
   readonly notes: readonly { readonly area: Area; readonly text: string }[];
+  /** Whether a rate limit kept an answer from coming in time: a 429 is asked again, and is no finding. */
+  readonly limited: () => boolean;
   /** Asks; what keeps an answer from coming becomes a finding of `transport`, and null is returned. */
   readonly ask: (place: Asked, asking?: Asking) => Promise<Answer | null>;
   /** As `ask`; what keeps an answer from coming is returned, and is for the caller to judge. */
@@ -51,6 +55,10 @@ export interface Inspection {
 
 /** What a server says may be part of a detail, and is as long as it likes. */
 const MAX_DETAIL_BYTES = 500;
+/** The most times that one request is sent while the answer stays 429. */
+const MAX_TRIES = 4;
+/** How long to wait after a 429 without `Retry-After`, in milliseconds. */
+const RATE_LIMITED_MS = 1_000;
 /** So many requests without an answer, and no more are sent. */
 const MAX_FAILURES = 3;
 
@@ -74,17 +82,21 @@ export function beginInspection({
   signal,
   origin,
   now,
+  endsAt,
 }: {
   readonly fetch: GuardedFetch;
   /** Ends the asking: from then on nothing is answered. */
   readonly signal: AbortSignal;
   readonly origin: string;
   readonly now: number;
+  /** When the time for everything is over, in milliseconds of `performance.now()`. */
+  readonly endsAt: number;
 }): Inspection {
   const answers: Answer[] = [];
   const findings: Finding[] = [];
   const notes: { area: Area; text: string }[] = [];
   let failures = 0;
+  let limited = false;
 
   const write = ({ code, detail, evidence }: Finding): void => {
     if (findings.some((other) => other.code === code)) return;
@@ -110,9 +122,24 @@ export function beginInspection({
       status,
       excerpt: excerptOf(response.body),
     };
-    const answer = { ...response, json: jsonIn(response.body), evidence };
-    answers.push(answer);
-    return answer;
+    return { ...response, json: jsonIn(response.body), evidence };
+  };
+  /** Null where the origin's rate limit leaves no time for an answer. */
+  const sendPatiently = async (place: Asked, asking: Asking): Promise<Answer | null> => {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await send(place, asking);
+      if (answer.status !== 429) {
+        answers.push(answer);
+        return answer;
+      }
+      const waitMs = retryAfter((name) => answer.headers.get(name), Date.now()) ?? RATE_LIMITED_MS;
+      if (tries === MAX_TRIES || performance.now() + waitMs >= endsAt) {
+        limited = true;
+        return null;
+      }
+      // The next request says that the time is over.
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
+    }
   };
 
   return {
@@ -121,10 +148,11 @@ export function beginInspection({
     answers,
     findings,
     notes,
+    limited: () => limited,
     async ask(place, asking = {}) {
       if (failures >= MAX_FAILURES) return null;
       try {
-        return await send(place, asking);
+        return await sendPatiently(place, asking);
       } catch (error) {
         if (!(error instanceof GuardedFetchError)) throw error;
         failures += 1;
@@ -137,7 +165,7 @@ export function beginInspection({
     async attempt(place, asking = {}) {
       if (failures >= MAX_FAILURES) return null;
       try {
-        return await send(place, asking);
+        return await sendPatiently(place, asking);
       } catch (error) {
         if (error instanceof GuardedFetchError) return error;
         throw error;

@@ -38,7 +38,8 @@ export async function qualify(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), deadlineMs);
   const ends = AbortSignal.any([signal, late.signal]);
-  const inspection = beginInspection({ fetch, signal: ends, origin: target.origin, now });
+  const endsAt = performance.now() + deadlineMs;
+  const inspection = beginInspection({ fetch, signal: ends, origin: target.origin, now, endsAt });
   const checked = new Set<Area>();
   const look = async (area: Area, check: () => Promise<boolean>): Promise<void> => {
     if (!ends.aborted && (await check())) checked.add(area);
@@ -57,7 +58,7 @@ export async function qualify(
     await look('payment', () => checkPayment(inspection, documents));
     await look('errors', () => checkErrors(inspection, documents));
     await look('limits', () => checkLimits(inspection, documents));
-    return reportOf(inspection, { checked, complete: !ends.aborted });
+    return reportOf(inspection, { checked, complete: !ends.aborted && !inspection.limited() });
   } finally {
     clearTimeout(timer);
   }

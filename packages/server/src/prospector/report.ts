@@ -17,7 +17,7 @@ export interface Report {
   readonly score: number;
   /** The weight of the areas that were checked, of 100. */
   readonly coverage: number;
-  /** Whether the time sufficed for everything. */
+  /** Whether the time sufficed for everything, and no rate limit of the origin stood against it. */
   readonly complete: boolean;
   readonly areas: readonly {
     readonly area: Area;

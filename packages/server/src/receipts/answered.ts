@@ -7,8 +7,10 @@ import {
   receiptId,
   TallyError,
 } from '@tallystick/core';
+import type { OperatorFacts } from '../config.ts';
 import type { IdempotencyRecord, ReceiptRow } from '../store/store.ts';
 import { expiryOf, type ReceiptContext, storeReceipt } from './mint.ts';
+import { ownOperation } from './operator-facts.ts';
 
 /** A request that was answered, and what its receipt says. */
 export interface Answered {
@@ -22,7 +24,7 @@ export interface Answered {
   readonly origin: string | null;
   /** What the request's policy hashes to, where it has one. */
   readonly policy: object | null;
-  readonly region: string | null;
+  readonly operator: OperatorFacts;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface Answered {
  */
 export async function receiptAnswer(
   { store, issuer, clock }: ReceiptContext,
-  { request, answer, purpose, origin, policy, region }: Answered,
+  { request, answer, purpose, origin, policy, operator }: Answered,
   claim: IdempotencyRecord | undefined,
 ): Promise<{ text: string; replayed: boolean }> {
   const now = clock();
@@ -46,8 +48,7 @@ export async function receiptAnswer(
         purpose,
         policy_hash: policy === null ? null : hashOf(policy),
       },
-      operator: { entity: issuer.did, region, training_region: null },
-      hardware: { class: null, attestation: null },
+      ...ownOperation(issuer.did, operator),
       response: { hash: hashOf(answer), sealed: false },
       settlement: { chain: null, asset: null, tx: null },
     },

@@ -118,6 +118,18 @@ describe('emit, by profile (specification 2.8)', () => {
   it.each(['', 'gold', 'NANO', 'env', 'toString'])('refuses the profile "%s"', async (profile) => {
     expectProblem(await send(profile, { input: 'x' }), 'unknown_profile', 'profile');
   });
+
+  it('refuses a second profile', async () => {
+    const reply = await service.post('/v1/receipt/emit?profile=nano&profile=pq', { input: 'x' });
+    expectProblem(reply, 'invalid_field', 'profile');
+  });
+
+  it.each(['/v1/receipt/free', '/v1/receipt/metering'])(
+    'refuses one for %s, which has none',
+    async (path) => {
+      expectProblem(await service.post(`${path}?profile=pq`, {}), 'unknown_field', 'profile');
+    },
+  );
 });
 
 describe('who and what', () => {
@@ -257,5 +269,50 @@ describe('size', () => {
       'invalid_field',
       'agent_did',
     );
+  });
+});
+
+describe('what a profile does not carry is refused, not dropped', () => {
+  const members = {
+    purpose: 'a purpose',
+    settlement_reference: { rail: 'card', chain_id: 1, asset: 'USD' },
+    seal: { seal_id: 's', ciphertext_sha256: 'a'.repeat(64), key_commitment: 'b'.repeat(64) },
+    sealed_evidence_ref: 'urn:evidence:7',
+    auditor_verifier: true,
+  };
+  const carried: Record<'nano' | 'standard' | 'pq', readonly string[]> = {
+    nano: [],
+    standard: ['purpose', 'settlement_reference', 'seal'],
+    pq: Object.keys(members),
+  };
+  const cases = Object.entries(members).flatMap(([name, value]) =>
+    (['nano', 'standard', 'pq'] as const).map((profile) => ({ profile, name, value })),
+  );
+
+  it.each(cases.filter(({ profile, name }) => !carried[profile].includes(name)))(
+    '$name in $profile',
+    async ({ profile, name, value }) => {
+      const reply = await send(profile, { input: 'x', [name]: value });
+      expectProblem(reply, 'unknown_field', name);
+      expect(reply.json.detail).toContain(`A ${profile} receipt has no ${name}.`);
+    },
+  );
+
+  it.each(cases.filter(({ profile, name }) => carried[profile].includes(name)))(
+    'but $name is in $profile',
+    async ({ profile, name, value }) => {
+      const { json } = await emit(profile, { input: 'x', [name]: value });
+      expect(json).toMatchObject({ [name]: value });
+    },
+  );
+
+  it('nothing is lost with a member that says nothing', async () => {
+    expect((await send('standard', { input: 'x', sealed_evidence_ref: null })).status).toBe(200);
+  });
+
+  it('`profile` in the body: it belongs in the query', async () => {
+    const reply = await service.post('/v1/receipt/emit', { input: 'x', profile: 'nano' });
+    expectProblem(reply, 'unknown_field', 'profile');
+    expect(reply.json.detail).toBe('profile belongs in the query, not in the body: ?profile=….');
   });
 });

@@ -12,6 +12,7 @@ import {
   utf8,
 } from '@tallystick/core';
 import type { Agent } from '../agents/agents.ts';
+import { type MemberTier, tierOf } from '../compute/members/tiers.ts';
 import { issueDurably, type Keeping, type Minted, type ReceiptContext } from './mint.ts';
 
 /** What a caller asks to be receipted: exactly one of `payload`, `input` and `payload_sha256`. */
@@ -50,28 +51,38 @@ export interface EmitOptions {
 const ANONYMOUS = 'did:svc:anonymous';
 
 /**
- * Emits a receipt of the chosen profile. Resolves after it is durable. A profile carries the members that it has
- * room for: nano neither purpose, settlement nor seal; only pq the evidence reference and the auditor flag.
+ * Emits a receipt of the chosen profile, which carries the members that the profile has: `refuseUncarried` has refused
+ * the others. Resolves after it is durable.
  * @throws missing_field, conflicting_fields, empty_input, receipt_too_large, idempotency_key_reused, unavailable
  */
-export function emit(context: ReceiptContext, request: EmitRequest, options: EmitOptions): Promise<Minted> {
-  const { agent } = options;
+export async function emit(
+  context: ReceiptContext,
+  request: EmitRequest,
+  options: EmitOptions,
+): Promise<Minted> {
+  const { agent, profile } = options;
   const agentDid = request.agent_did ?? agent.did ?? ANONYMOUS;
+  const agentProved = agent.proved && agentDid === agent.did;
   const facts = {
     agentDid,
-    agentProved: agent.proved && agentDid === agent.did,
+    agentProved,
     subject: subjectOf(request),
     verifyUri: options.verifyUri,
     purpose: request.purpose ?? null,
     settlement: options.settlement ?? settlementOf(request, options.chainId),
     seal: request.seal ?? null,
-    reputationTier: 'unregistered',
+    reputationTier: agentProved && profile !== 'nano' ? await memberTier(context, agentDid) : 'unregistered',
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,
     auditorVerifier: request.auditor_verifier ?? false,
   };
-  return issueDurably(context, options.profile, options.keeping, (issuance) =>
-    emitReceipt(options.profile, facts, issuance, context.issuer.signer('receipt')),
+  return issueDurably(context, profile, options.keeping, (issuance) =>
+    emitReceipt(profile, facts, issuance, context.issuer.signer('receipt')),
   );
+}
+
+/** The tier of a DID in the member ledger. Only for a DID that is proved: anybody can name that of a member. */
+async function memberTier({ store }: ReceiptContext, did: string): Promise<MemberTier> {
+  return tierOf(await store.ledger.member(did));
 }
 
 function subjectOf(request: EmitRequest): Subject {

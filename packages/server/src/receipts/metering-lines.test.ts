@@ -1,4 +1,4 @@
-import { EvidenceTally, type JsonObject } from '@tallystick/core';
+import { EvidenceIntake, evidenceJudge, type JsonObject } from '@tallystick/core';
 import { expect, it } from 'vitest';
 import { LeafBudget, type LineOptions, readMeteredLines } from './metering-lines.ts';
 
@@ -13,7 +13,11 @@ async function* lines(from: number, to: number, atEnd?: () => Promise<void>): As
 
 const options = (budget: LeafBudget): LineOptions => ({
   readBill: (value) => value as JsonObject,
-  openTally: () => new EvidenceTally(100),
+  openIntake: () =>
+    new EvidenceIntake(
+      { billed_unit_count: 100, window_start: '2026-01-01T00:00:00Z', window_end: '2026-01-02T00:00:00Z' },
+      evidenceJudge({ now: 0 }),
+    ),
   budget,
 });
 

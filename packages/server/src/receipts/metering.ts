@@ -1,39 +1,69 @@
 import {
   checkBill,
+  type EvidenceClass,
+  EvidenceIntake,
+  type EvidenceSources,
   type EvidenceSummary,
-  EvidenceTally,
+  evidenceJudge,
   type JsonObject,
   type JsonValue,
+  type JudgedEvidence,
   mintMetering,
-  secondsOf,
   TallyError,
 } from '@tallystick/core';
+import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { nodeSha256 } from '../crypto/node-sha256.ts';
+import type { TrustService } from '../issuers/trust-service.ts';
 import type { ReceiptRow, Store } from '../store/store.ts';
 import { expiryOf, type Keeping, type Minted, type ReceiptContext, storeReceipt } from './mint.ts';
+import { keptReceipt } from './retention.ts';
 
-/**
- * A tally for the bill's evidence. Refuses at once what minting would refuse after all leaves were read.
- * @throws what `checkBill` does; metering_compiled_before_key for a receipt that no verifier would accept
- */
-export function openTally({ issuer, clock }: ReceiptContext, bill: JsonObject): EvidenceTally {
-  const { compiled_at, billed_unit_count } = checkBill(bill, { now: clock() });
-  const { keyId } = issuer.signer('receipt');
-  const key = issuer.keyring.document.keys.find(({ key_id }) => key_id === keyId);
-  if (key !== undefined && secondsOf(compiled_at) < secondsOf(key.valid_from)) {
-    throw new TallyError(
-      'metering_compiled_before_key',
-      `compiled_at is before ${key.valid_from}, when the key that signs now came into use. Leave compiled_at out.`,
-      { field: 'compiled_at' },
-    );
-  }
-  return new EvidenceTally(billed_unit_count, nodeSha256);
+/** What taking the evidence of a bill needs of the service. `clock` gives Unix milliseconds. */
+interface EvidenceContext {
+  readonly store: Pick<Store, 'log'>;
+  readonly trust: Pick<TrustService, 'issuers' | 'forReceipt'>;
+  readonly clock: () => number;
 }
 
-/** The summary of leaves that are in memory already. Throws as `EvidenceTally.add` does. */
-export function tallyAll(tally: EvidenceTally, leaves: readonly JsonValue[]): EvidenceSummary {
-  for (const leaf of leaves) tally.add(leaf);
-  return tally.summary();
+/** Judges receipts that are given as evidence as the service verifies any receipt, and hashes by the service's own log. */
+export function evidenceSources({ store, trust }: Omit<EvidenceContext, 'clock'>): Required<EvidenceSources> {
+  return {
+    trustFor: (receipt) => trust.forReceipt(receipt),
+    areLogged: (hashes) => store.log.haveLeaves(hashes),
+  };
+}
+
+/**
+ * Opens the intake of a bill's evidence. Refuses at once what minting would refuse after all leaves were read.
+ * @param policy the least class of leaf that is accepted
+ * @throws what `checkBill` does
+ */
+export function openIntake(
+  context: EvidenceContext,
+  bill: JsonObject,
+  policy: EvidenceClass,
+): EvidenceIntake {
+  const now = context.clock();
+  const checked = checkBill(bill, { now });
+  const judge = evidenceJudge({
+    now,
+    trust: context.trust.issuers(),
+    engine: nodeEngine,
+    evidenceSources: evidenceSources(context),
+  });
+  return new EvidenceIntake(checked, judge, { policy, hash: nodeSha256 });
+}
+
+/** Takes evidence that is in memory already. Throws as `EvidenceIntake` does. */
+export async function takeAll(intake: EvidenceIntake, items: readonly JsonValue[]): Promise<JudgedEvidence> {
+  try {
+    for (const item of items) intake.add(item);
+  } catch (error) {
+    // An earlier item that is refused is told first.
+    await intake.settle();
+    throw error;
+  }
+  return intake.finish();
 }
 
 /**
@@ -51,7 +81,7 @@ export async function mintBill(
   const body = await mintMetering(bill, evidence, { now }, issuer.signer('receipt'));
   const { receipt_id: id } = identity(body);
   const kept = { id, body, tenant: tenant ?? null };
-  const earlier = await sameBill(store, kept);
+  const earlier = await sameBill(store, kept, now);
   if (earlier !== null) return earlier;
   const issuedAt = Math.floor(now / 1000);
   const row: ReceiptRow = {
@@ -62,7 +92,7 @@ export async function mintBill(
     issuedAt,
     expiresAt: expiryOf('metering', issuedAt),
   };
-  const stored = (await storeReceipt(store, row, idempotency)) ?? (await sameBill(store, kept));
+  const stored = (await storeReceipt(store, row, idempotency)) ?? (await sameBill(store, kept, now));
   if (stored !== null) return stored;
   throw new TallyError('unavailable', 'The receipt could not be given its id. Send the bill again.');
 }
@@ -71,11 +101,12 @@ export async function mintBill(
 async function sameBill(
   store: Store,
   { id, body, tenant }: Pick<ReceiptRow, 'id' | 'body' | 'tenant'>,
+  now: number,
 ): Promise<Minted | null> {
-  const earlier = await store.getReceipt(id);
+  const earlier = await keptReceipt(store, id, now);
   if (earlier.kind === 'unknown') return null;
   if (earlier.kind === 'purged' && earlier.tenant === tenant) {
-    throw new TallyError('receipt_purged', 'This bill had a receipt, which was deleted after its retention.');
+    throw new TallyError('receipt_purged', 'This bill had a receipt, whose retention is over.');
   }
   const same =
     earlier.kind === 'found' &&

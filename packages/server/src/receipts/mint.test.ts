@@ -34,7 +34,7 @@ describe('free mint', () => {
       },
       operator: { entity: 'did:svc:local', region: 'eu-west-1', training_region: null },
       hardware: { class: null, attestation: null },
-      response: { hash: null, sealed: false },
+      response: { hash: null, sealed: null },
       settlement: { chain: null, asset: null, tx: null },
       signatures: { requester: null, operator: null, svc: expect.stringMatching(/^[\w-]{86}$/) },
       issued_at: '2027-03-01T12:00:00.250Z',
@@ -47,6 +47,65 @@ describe('free mint', () => {
     expect(headers.get('x-receipt-profile')).toBe('standard');
     expect(headers.get('x-receipt-schema-version')).toBe('r1.0.0');
     expectSchema('envelope', json);
+  });
+
+  it('signs what the caller says of policy and response as declared', async () => {
+    const [policy, response] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`);
+    const said = { policy_hash: policy ?? '', response_hash: response ?? '', response_sealed: true };
+    const whole = await mint({ input: 'x', purpose: 'p', ...said });
+    expect(whole.json).toMatchObject({
+      declared: ['request.policy_hash', 'response.hash', 'response.sealed'],
+      request: { policy_hash: policy },
+      response: { hash: response, sealed: true },
+    });
+    expectSchema('envelope', whole.json);
+    const verdict = await service.post('/v1/receipt/verify', whole.text);
+    expect(verdict.json).toMatchObject({ valid: true, issuer: { trusted: true } });
+    const forged = await service.post('/v1/receipt/verify', { ...whole.json, declared: [] });
+    expect(forged.json).toMatchObject({ valid: false });
+    const part = await mint({ input: 'x', purpose: 'p', response_hash: response ?? '' });
+    expect(part.json).toMatchObject({
+      declared: ['response.hash'],
+      request: { policy_hash: null },
+      response: { hash: response, sealed: null },
+    });
+    expectProblem(
+      await service.post(FREE, { input: 'x', purpose: 'p', response_sealed: true }),
+      'missing_field',
+      'response_hash',
+    );
+    for (const field of ['policy_hash', 'response_hash']) {
+      const bare = { input: 'x', purpose: 'p', [field]: 'a'.repeat(64) };
+      expectProblem(await service.post(FREE, bare), 'invalid_field', field);
+    }
+  });
+
+  it('says what the operator configured of region, training and hardware, in each envelope', async () => {
+    const attestation = `sev-snp:sha256:${'c'.repeat(64)}`;
+    const own = await startTestService({
+      env: {
+        TALLY_REGION: 'eu-west-1',
+        TALLY_TRAINING_REGION: 'eu-north-1',
+        TALLY_HARDWARE_CLASS: 'amd-epyc',
+        TALLY_HARDWARE_ATTESTATION: attestation,
+      },
+    });
+    try {
+      const messages = [
+        { role: 'user', content: 'Which is the largest planet? Jupiter is the largest planet.' },
+      ];
+      const minted = await own.post(FREE, { input: 'x', purpose: 'p' });
+      const called = await own.post('/v1/compute/chat/completions', { model: 'local/extract-1', messages });
+      const receipts = [minted.json, (called.json.svc as JsonObject | undefined)?.receipt as JsonObject];
+      for (const one of receipts) {
+        expect(one).toMatchObject({
+          operator: { region: 'eu-west-1', training_region: 'eu-north-1' },
+          hardware: { class: 'amd-epyc', attestation },
+        });
+      }
+    } finally {
+      await own.close();
+    }
   });
 
   it('is verified offline against the published record', async () => {

@@ -7,9 +7,11 @@ import {
   receiptId,
   TallyError,
 } from '@tallystick/core';
+import type { OperatorFacts } from '../config.ts';
 import { reused } from '../http/idempotency.ts';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
 import type { IdempotencyRecord, ReceiptRow, Store } from '../store/store.ts';
+import { ownOperation } from './operator-facts.ts';
 
 /** What minting and emitting need of the service. `clock` gives Unix milliseconds. */
 export interface ReceiptContext {
@@ -43,7 +45,16 @@ export interface FreeMint {
   readonly purpose: string;
   /** The DID that the caller says is its own, or null. */
   readonly origin: string | null;
-  readonly region: string | null;
+  /** What the caller says of the policy and of the response: signed as declared. */
+  readonly declared: Declared;
+  readonly operator: OperatorFacts;
+}
+
+/** What only the caller knows. Hashes are `sha256:<64 hex>`; what is not said is undefined. */
+interface Declared {
+  readonly policyHash: string | undefined;
+  readonly responseHash: string | undefined;
+  readonly responseSealed: boolean | undefined;
 }
 
 /**
@@ -51,16 +62,22 @@ export interface FreeMint {
  * @throws receipt_too_large, idempotency_key_reused, unavailable
  */
 export function mintFree(context: ReceiptContext, mint: FreeMint, keeping: Keeping): Promise<Minted> {
+  const { policyHash, responseHash, responseSealed } = mint.declared;
+  const declared = Object.entries({
+    'request.policy_hash': policyHash,
+    'response.hash': responseHash,
+    'response.sealed': responseSealed,
+  }).flatMap(([path, value]) => (value === undefined ? [] : path));
   const facts: EnvelopeFacts = {
+    ...(declared.length > 0 && { declared }),
+    ...ownOperation(context.issuer.did, mint.operator),
     request: {
       hash: `sha256:${hash('sha256', mint.input)}`,
       origin: mint.origin,
       purpose: mint.purpose,
-      policy_hash: null,
+      policy_hash: policyHash ?? null,
     },
-    operator: { entity: context.issuer.did, region: mint.region, training_region: null },
-    hardware: { class: null, attestation: null },
-    response: { hash: null, sealed: false },
+    response: { hash: responseHash ?? null, sealed: responseSealed ?? null },
     settlement: { chain: null, asset: null, tx: null },
   };
   return issueDurably(context, 'env', keeping, (issuance) =>

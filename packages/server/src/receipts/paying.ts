@@ -52,7 +52,8 @@ export const RECEIPT_PRICE = {
   schemes: SCHEMES,
 } as const satisfies EndpointPrice;
 
-const RESERVED_SECONDS = 60;
+/** How long money that is about to be taken stays reserved, in seconds. */
+const RESERVED_SECONDS = 30;
 
 /**
  * Takes the price of a receipt, or makes sure of it: from the balance of a DID that is proved, else by x402.

@@ -20,7 +20,10 @@ import type { Store } from '../store/store.ts';
 import { RECEIPT_PRICE } from './paying.ts';
 import { PRICE_USD } from './pricing.ts';
 
-type Settings = Pick<Config, 'freeMintPerDay' | 'freeReadPerDay' | 'sales' | 'chain'>;
+type Settings = Pick<
+  Config,
+  'freeMintPerDay' | 'freeReadPerDay' | 'freeReadPerDayByAddress' | 'sales' | 'chain'
+>;
 
 /**
  * The machine-readable price ladder: what everything costs, and how it is paid. Amounts are decimal text.
@@ -60,7 +63,7 @@ function readRecord(body: string): { digest: string; validFrom: number } | null 
 }
 
 function pricesOf(config: Settings, money: Money | null) {
-  const { freeMintPerDay, freeReadPerDay, sales } = config;
+  const { freeMintPerDay, freeReadPerDay, freeReadPerDayByAddress, sales } = config;
   return {
     currency: 'USD',
     settlement: { asset: 'USDC', payment_required: money !== null },
@@ -84,12 +87,14 @@ function pricesOf(config: Settings, money: Money | null) {
       max_bytes: null,
       retention_days: RETENTION_DAYS.metering,
     },
-    anchor_tiers: anchorTiers(sales),
+    anchor_tiers: anchorTiers(sales, freeMintPerDay),
     annual_prepay_months: ANNUAL_PREPAY_MONTHS,
     reads: {
       what: 'GET /v1/compute/* and POST /v1/compute/estimate; with an API key they are free',
       free_per_day: limit(freeReadPerDay),
       free_by: 'X-Agent-DID',
+      free_per_day_by_address: limit(freeReadPerDay === 0 ? 0 : freeReadPerDayByAddress),
+      charged_by: 'X-Accept-Charge',
       price_usd: READ_PRICE.usd,
       unit: 'read',
       pay_by: [...READ_PRICE.schemes, 'prepaid'],
@@ -114,38 +119,46 @@ function limit(perDay: number): number | null {
   return perDay === 0 ? null : perDay;
 }
 
-function anchorTiers(sales: Config['sales']) {
+/** The verifier column of specification 2.10, and whether this service has it. */
+const VERIFIERS = {
+  free: { verifier: 'local only', available: true },
+  pro: { verifier: 'priority hosted', available: true },
+  scale: { verifier: 'dedicated SLA', available: true },
+  // No image is published yet.
+  enterprise: { verifier: 'on-premises image', available: false },
+} as const;
+
+function anchorTiers(sales: Config['sales'], freeMintPerDay: number) {
   const tiers = [
     {
-      tier: 'free',
+      tier: 'free' as const,
       key_prefix: null,
-      receipts: { count: 100, per: 'day' },
+      receipts: freeMintPerDay === 0 ? null : { count: freeMintPerDay, per: 'day' },
       anchored: 'none',
-      verifier: 'local only',
     },
     {
-      tier: 'pro',
+      tier: 'pro' as const,
       key_prefix: 'k_pro_',
       receipts: { count: 50_000, per: 'month' },
       anchored: 'on demand',
-      verifier: 'priority hosted',
     },
     {
-      tier: 'scale',
+      tier: 'scale' as const,
       key_prefix: 'k_scale_',
       receipts: null,
       anchored: 'every receipt',
-      verifier: 'dedicated SLA',
     },
     {
-      tier: 'enterprise',
+      tier: 'enterprise' as const,
       key_prefix: 'k_ent_',
       receipts: null,
       anchored: 'every receipt',
-      verifier: 'on-premises image',
     },
   ];
-  return tiers.map((one) => ({ ...one, ...tierPrice(one.tier, sales) }));
+  return tiers.map((one) => {
+    const { verifier, available } = VERIFIERS[one.tier];
+    return { ...one, verifier, verifier_available: available, ...tierPrice(one.tier, sales) };
+  });
 }
 
 /** Null where no payment buys the tier: it is free, or agreed on. */

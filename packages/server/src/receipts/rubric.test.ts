@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../../test/service.ts';
 
@@ -7,36 +8,49 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+/** A request, what it takes, and why: one JSON document a line. */
+interface Case {
+  readonly request: object;
+  readonly profile: 'nano' | 'standard' | 'pq';
+  readonly rule: string;
+  readonly why: string;
+}
+
+const cases = readFileSync(new URL('rubric-cases.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Case);
+
 describe('POST /v1/rubric/select (specification 4.1)', () => {
-  it.each([
-    [{ intent: 'sell a data set', amount: 19.9 }, 'standard', 'commerce'],
-    [{ intent: 'sell a data set', amount: '19.90' }, 'standard', 'commerce'],
-    [{}, 'standard', 'commerce'],
-    [{ intent: '', counterparty: 'did:svc:acme' }, 'standard', 'commerce'],
-    [{ intent: 'verify a receipt' }, 'nano', 'verify'],
-    [{ intent: 'Verify', amount: 100 }, 'nano', 'verify'],
-    [{ intent: 'attest a heartbeat' }, 'nano', 'verify'],
-    [{ amount: 0.009 }, 'nano', 'sub_cent'],
-    [{ amount: '0.009' }, 'nano', 'sub_cent'],
-    [{ amount: '0.009999999999999999' }, 'nano', 'sub_cent'],
-    [{ amount: 0 }, 'nano', 'sub_cent'],
-    [{ amount: '0' }, 'nano', 'sub_cent'],
-    [{ amount: 0.01 }, 'standard', 'commerce'],
-    [{ amount: '0.01' }, 'standard', 'commerce'],
-    [{ amount: '0.010000000000000001' }, 'standard', 'commerce'],
-    [{ intent: 'GDPR audit' }, 'pq', 'regulated'],
-    [{ intent: 'keep the evidence for 7 years' }, 'pq', 'regulated'],
-    [{ intent: 'verify a medical record', amount: 0.001 }, 'pq', 'regulated'],
-    [{ counterparty: { regulated: true }, amount: 0.001 }, 'pq', 'regulated'],
-    [{ counterparty: { regulated: true }, intent: 'verify' }, 'pq', 'regulated'],
-    [{ counterparty: { regulated: false, name: 'a shop' }, amount: 5 }, 'standard', 'commerce'],
-  ])('%j takes %s', async (body, recommended_profile, rule) => {
-    const { status, json } = await service.post('/v1/rubric/select', body);
+  it('has cases enough, each with its reason and none twice', () => {
+    expect(cases.length).toBeGreaterThanOrEqual(120);
+    expect(cases.every(({ why }) => why.length > 0)).toBe(true);
+    expect(new Set(cases.map(({ request }) => JSON.stringify(request))).size).toBe(cases.length);
+  });
+
+  it.each(cases)('$request takes $profile: $why', async ({ request, profile, rule }) => {
+    const { status, json } = await service.post('/v1/rubric/select', request);
     expect(status).toBe(200);
-    expect(json).toMatchObject({ recommended_profile, rule });
-    const price = { nano: '0.0001', standard: '0.0008', pq: '0.0012' }[recommended_profile];
-    expect(json.price_usd).toBe(price);
+    expect(json).toMatchObject({ recommended_profile: profile, rule });
+    expect(json.price_usd).toBe({ nano: '0.0001', standard: '0.0008', pq: '0.0012' }[profile]);
     expect(json.alternatives).toHaveLength(2);
+  });
+
+  it.each([
+    [{ intent: 'a HIPAA record' }, 'The intent says “HIPAA”, which points to a regulated matter.'],
+    [
+      { counterparty: 'a regulated bank' },
+      'The counterparty’s description says “regulated”, which points to a regulated party.',
+    ],
+    [
+      { intent: 'not an audit, but a long retention' },
+      'The intent says “retention”, and a standard receipt is kept for 365 days only.',
+    ],
+    [{ intent: 'ping' }, 'The intent is to verify (it says “ping”), and it names no deal.'],
+    [{ amount: '0.0099' }, 'The amount is less than a cent.'],
+  ])('%j: the reason names what decided', async (request, reason) => {
+    const { json } = await service.post('/v1/rubric/select', request);
+    expect(json.reason).toBe(reason);
   });
 });
 
@@ -66,10 +80,15 @@ it('GET /pricing is the ladder of specification 2.8, 2.10 and 4.1', async () => 
       retention_days: 2557,
     },
     anchor_tiers: [
-      { tier: 'free', key_prefix: null, receipts: { count: 100, per: 'day' } },
-      { tier: 'pro', key_prefix: 'k_pro_', receipts: { count: 50_000, per: 'month' } },
+      { tier: 'free', key_prefix: null, receipts: null, verifier_available: true },
+      {
+        tier: 'pro',
+        key_prefix: 'k_pro_',
+        receipts: { count: 50_000, per: 'month' },
+        verifier_available: true,
+      },
       { tier: 'scale', key_prefix: 'k_scale_', receipts: null },
-      { tier: 'enterprise', key_prefix: 'k_ent_', receipts: null },
+      { tier: 'enterprise', key_prefix: 'k_ent_', receipts: null, verifier_available: false },
     ],
   });
 });

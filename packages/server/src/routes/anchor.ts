@@ -57,11 +57,11 @@ function one(services: Services): Endpoint {
     example: { canonical_sha256: EXAMPLE },
     answers: { 200: { description: 'Pending, or anchored already', schema: anchorResultSchema } },
     errors: ACCEPT_ERRORS,
+    admit: (call) => services.apiKeys.require(call),
     async handle(call) {
-      const key = await services.apiKeys.require(call);
       idempotencyKey(call.c);
       const bytes = readHash(call.body.canonical_sha256, 'canonical_sha256');
-      const [result] = await acceptHashes(services, key, call, [bytes]);
+      const [result] = await acceptHashes(services, call.admitted, call, [bytes]);
       return json(result);
     },
   });
@@ -86,8 +86,8 @@ function batch(services: Services): Endpoint {
       },
     },
     errors: [...ACCEPT_ERRORS, 'too_many_hashes'],
+    admit: (call) => services.apiKeys.require(call),
     async handle(call) {
-      const key = await services.apiKeys.require(call);
       idempotencyKey(call.c);
       const { canonical_sha256: texts } = call.body;
       if (texts.length > MAX_BATCH) {
@@ -98,7 +98,7 @@ function batch(services: Services): Endpoint {
         );
       }
       const hashes = texts.map((text, index) => readHash(text, `canonical_sha256[${index}]`));
-      return json({ results: await acceptHashes(services, key, call, hashes) });
+      return json({ results: await acceptHashes(services, call.admitted, call, hashes) });
     },
   });
 }

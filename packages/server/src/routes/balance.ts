@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, TallyError } from '@tallystick/core';
-import { AGENT_HEADERS } from '../agents/agents.ts';
+import { AGENT_HEADERS, carriesSignature } from '../agents/agents.ts';
 import { money } from '../compute/billing.ts';
 import { CALLER_ERRORS } from '../compute/caller.ts';
 import { parseUsdc } from '../compute/ledger/money.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { idempotencyClaim } from '../http/idempotency.ts';
 import { openQuote } from '../payments/keys/quote.ts';
 import { requestWithdrawal } from '../payments/payouts/request.ts';
@@ -169,7 +170,8 @@ function topUpQuote(services: Services): Endpoint {
     body: z.strictObject({ amount }),
     example: { amount: '25' },
     answers: { 200: { description: 'What to pay', schema: paymentSchema } },
-    errors: [...CALLER_ERRORS, 'rate_limited', 'unavailable'],
+    errors: [...CALLER_ERRORS, 'rate_limited', 'payments_off', 'unavailable'],
+    admit: callers.admitCaller,
     async handle(call) {
       const { account } = await callers.callerOf(call);
       const at = requireMoney(services);
@@ -225,8 +227,10 @@ function withdraw(services: Services): Endpoint {
       'insufficient_balance',
       'idempotency_key_invalid',
       'idempotency_key_reused',
+      'payments_off',
       'unavailable',
     ],
+    admit: requireSignature,
     async handle(call) {
       const did = await provedDid(services, call);
       const { token, treasury } = requireMoney(services);
@@ -250,6 +254,11 @@ function withdraw(services: Services): Endpoint {
   });
 }
 
+/** @throws signature_invalid for a request without a message signature; a wrong one is found with the body */
+function requireSignature({ c }: Pick<Exchange, 'c'>): void {
+  if (!carriesSignature(c)) throw unsigned();
+}
+
 /** @throws signature_invalid where none is proved */
 async function provedDid(
   { agents }: Pick<Services, 'agents'>,
@@ -257,7 +266,11 @@ async function provedDid(
 ): Promise<string> {
   const { did, proved } = await agents.agentOf(call);
   if (did !== null && proved) return did;
-  throw new TallyError(
+  throw unsigned();
+}
+
+function unsigned(): TallyError {
+  return new TallyError(
     'signature_invalid',
     'A withdrawal is its DID’s alone: sign the request as it (RFC 9421; see spec/identity.md).',
   );

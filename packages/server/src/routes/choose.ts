@@ -50,12 +50,18 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
             anchor_tiers: z.array(
               z.looseObject({
                 tier: z.string(),
+                verifier: z.string(),
+                verifier_available: z.boolean(),
                 monthly_usd: z.string().nullable(),
                 annual_usd: z.string().nullable(),
                 pay_by: z.array(z.string()),
               }),
             ),
-            reads: z.looseObject({ price_usd: z.string(), free_per_day: z.int().nullable() }),
+            reads: z.looseObject({
+              price_usd: z.string(),
+              free_per_day: z.int().nullable(),
+              free_per_day_by_address: z.int().nullable(),
+            }),
             compute: z.looseObject({ share_of_savings_pct: z.record(z.string(), z.int()) }),
             payment: z
               .looseObject({
@@ -81,7 +87,7 @@ function rubric(): Endpoint {
     group: GROUP,
     summary: 'Recommend a profile',
     description:
-      'Regulated or kept long (by words in `intent`, or `counterparty.regulated`) takes pq; verifying, or an amount under 0.01 USD, nano; everything else standard.',
+      'The first rule that applies decides. `regulated`: `counterparty.regulated`, or words of law, supervision, health, finance or government in `intent` or in the counterparty’s text, take pq. `retention`: words in `intent` that ask for more than a year take pq. `verify`: an `intent` to verify that names no deal takes nano. `sub_cent`: an amount under 0.01 USD takes nano. `commerce`: everything else takes standard. Words are read in English; what the text denies (“not regulated”, “no long retention needed”) does not count. A counterparty as text is read unless it is a DID; of an object `name` and `jurisdiction` are read, unless `regulated` is false; `did` identifies and decides nothing.',
     availability: 'live',
     body: z.strictObject({
       intent: z.string().max(2000).optional(),
@@ -110,7 +116,7 @@ function rubric(): Endpoint {
         schema: z
           .object({
             recommended_profile: z.enum(PROFILES),
-            rule: z.enum(['regulated', 'verify', 'sub_cent', 'commerce']),
+            rule: z.enum(['regulated', 'retention', 'verify', 'sub_cent', 'commerce']),
             reason: z.string(),
             price_usd: z.string(),
             alternatives: z.array(

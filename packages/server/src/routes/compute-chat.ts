@@ -1,6 +1,7 @@
 import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
 import type { SignedExchange } from '../agents/agents.ts';
 import { missingKey } from '../api-keys/authenticate.ts';
+import type { CallerExchange } from '../compute/caller.ts';
 import { DEVELOPMENT, X402 } from '../compute/ledger/accounts.ts';
 import { showLowBalance } from '../compute/ledger/low-balance.ts';
 import { alreadyAnswered } from '../compute/pipeline/already-answered.ts';
@@ -8,12 +9,14 @@ import { CallSignal } from '../compute/pipeline/call-signal.ts';
 import { chatRequestSchema, readChatRequest } from '../compute/pipeline/chat-request.ts';
 import { type Call, type Completed, completeChat, replayedAnswer } from '../compute/pipeline/complete.ts';
 import { embed, embeddingRequestSchema, readEmbeddingRequest } from '../compute/pipeline/embed.ts';
+import { failureOf } from '../compute/pipeline/provider-failure.ts';
 import type { Open } from '../compute/pipeline/reserve.ts';
 import { type Streaming, streamChat } from '../compute/pipeline/stream.ts';
+import { ProviderError } from '../compute/providers/provider.ts';
 import { type Answer, text } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { idempotencyClaim, replayOf, requestHash } from '../http/idempotency.ts';
+import { idempotencyClaim, requestHash } from '../http/idempotency.ts';
 import type { Services } from '../services.ts';
 import type { IdempotencyRecord } from '../store/store.ts';
 import {
@@ -57,6 +60,7 @@ function chat(services: Services): Endpoint {
       200: { description: 'The answer', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
     },
     errors: CALL_ERRORS,
+    admit: services.callers.admitPayer,
     async handle(exchange) {
       const request = readChatRequest(exchange.body, pipeline.catalogue);
       return called(services, exchange, { route: CHAT, request, stream: request.stream }, (call) =>
@@ -85,6 +89,7 @@ function embeddings(services: Services): Endpoint {
       200: { description: 'The vectors', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
     },
     errors: CALL_ERRORS,
+    admit: services.callers.admitPayer,
     async handle(exchange) {
       const request = readEmbeddingRequest(exchange.body);
       return called(services, exchange, { route: EMBEDDINGS, request, stream: false }, (call) =>
@@ -100,14 +105,14 @@ interface Wanted<Request> {
   readonly stream: boolean;
 }
 
-/** Carries a call out for its caller; one with an `Idempotency-Key` once, and never beside itself. */
+/** Carries a call out for its caller; one with an `Idempotency-Key` once, whichever process it comes to. */
 async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
   services: Services,
-  exchange: SignedExchange,
+  exchange: CallerExchange,
   { route, request, stream }: Wanted<Request>,
   carryOut: (call: Call<Request>) => Promise<Completed | Streaming>,
 ): Promise<Answer> {
-  const { clients, clock, callers, config } = services;
+  const { clients, clock, callers, compute, config } = services;
   const { c, headers } = exchange;
   const caller = await callers.payerOf(exchange);
   requireShort(caller.did);
@@ -123,16 +128,14 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
       body,
       now: clock(),
     });
-  const call = async (): Promise<Completed | Streaming> => {
-    const signal = new CallSignal(clientSignal(c), config.compute.maxCallMs);
-    const answered = carryOut({ request, caller, signal, headers, claim, open: open?.open ?? null });
-    if (!stream) return answered.finally(() => signal.end());
-    return answered.catch((error: unknown) => {
-      signal.end();
-      throw error;
-    });
-  };
-  const answered = await (claim === undefined ? call() : once(services, claim, stream, call));
+  const signal = new CallSignal(clientSignal(c), config.compute.maxCallMs, compute.pipeline.stop);
+  const call = { request, caller, signal, headers, claim, open: open?.open ?? null };
+  const answered = await once(services, call, stream, () => carryOut(call)).catch((error: unknown) => {
+    signal.end();
+    throw error;
+  });
+  // A stream ends it itself.
+  if (!('events' in answered)) signal.end();
   await showLowBalance(services, { account: caller.account, atLeast: answered.available }, exchange);
   return answerOf(answered);
 }
@@ -164,25 +167,51 @@ function requireShort(did: string | null): void {
   });
 }
 
-/** In its turn, which lasts until the call is billed. */
+/**
+ * Carries out a call. One with an `Idempotency-Key` is carried out by one process at a time, until it is billed; the
+ * others wait for its answer, as long as the call itself may take.
+ */
 async function once(
-  { store, clock, turns }: Services,
-  claim: IdempotencyRecord,
+  { claims }: Services,
+  { claim, signal, headers }: Pick<Call<unknown>, 'claim' | 'signal' | 'headers'>,
   stream: boolean,
-  call: () => Promise<Completed | Streaming>,
+  carryOut: () => Promise<Completed | Streaming>,
 ): Promise<Completed | Streaming> {
-  const begun = Promise.withResolvers<Completed | Streaming>();
-  turns(claim.scope, async () => {
-    const earlier = await replayOf(store, claim, clock());
-    if (earlier !== null) {
-      if (stream) throw alreadyAnswered(earlier.response);
-      return begun.resolve(replayedAnswer(earlier.response));
-    }
-    const answer = await call();
-    begun.resolve(answer);
-    if ('billed' in answer) await answer.billed;
-  }).catch(begun.reject);
-  return begun.promise;
+  if (claim === undefined) return carryOut();
+  const claimed = await claims.take(claim, signal.signal).catch((error: unknown) => {
+    if (!signal.signal.aborted) throw error;
+    throw signal.left || signal.stopped ? endedFromOutside(signal, headers) : inUse(headers);
+  });
+  if (claimed.kind === 'replayed') {
+    if (stream) throw alreadyAnswered(claimed.response);
+    return replayedAnswer(claimed.response);
+  }
+  try {
+    const answer = await carryOut();
+    if ('billed' in answer) void answer.billed.then(claimed.release);
+    else claimed.release();
+    return answer;
+  } catch (error) {
+    claimed.release();
+    throw error;
+  }
+}
+
+function endedFromOutside(signal: CallSignal, headers: Record<string, string>): TallyError {
+  return failureOf(
+    signal,
+    new ProviderError('aborted', 'ended while another call with its key ran'),
+    headers,
+  );
+}
+
+/** The refusal to wait any longer for another request with the same key. */
+function inUse(headers: Record<string, string>): TallyError {
+  headers['retry-after'] = '5';
+  return new TallyError(
+    'idempotency_key_in_use',
+    'Another request with this Idempotency-Key is still being answered. Send the same request again later.',
+  );
 }
 
 function answerOf(answer: Completed | Streaming): Answer {

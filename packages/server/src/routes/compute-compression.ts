@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonObject } from '@tallystick/core';
 import { money } from '../compute/billing.ts';
-import { FREE_READ_ERRORS } from '../compute/free-reads.ts';
+import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
@@ -10,7 +10,8 @@ import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';
 
 const totalsSchema = z
   .object({
-    calls: z.int().openapi({ description: 'Whose prompts came out shorter.' }),
+    calls: z.int().openapi({ description: 'Number of chat calls.' }),
+    changed_calls: z.int().openapi({ description: 'Number of chat calls whose prompts came out shorter.' }),
     tokens_before: z.int(),
     tokens_after: z.int(),
     saved_tokens: z.int(),
@@ -33,13 +34,15 @@ export function compressionRoutes({ store, freeReads, config }: Services): Endpo
         'Of all callers together, from the ledger. With an API key, or a DID that a message signature (RFC 9421) proves, also the caller’s own; in development the DID needs no proof.',
       availability: 'live',
       headers: READ_HEADERS,
+      price: READ_PRICE,
       answers: {
         200: {
           description: 'The totals',
           schema: z.object({
             asset: z.literal('USDC'),
             service: totalsSchema,
-            caller: totalsSchema.extend({ subject: z.string() }).nullable(),
+            // Not `.nullable()`, which would leave the referenced object as the only form.
+            caller: z.union([totalsSchema.extend({ subject: z.string() }), z.null()]),
           }),
         },
       },
@@ -63,9 +66,10 @@ export function compressionRoutes({ store, freeReads, config }: Services): Endpo
 }
 
 function totalsDocument(totals: CompressionTotals): JsonObject {
-  const { calls, tokensBefore, tokensAfter, lostCacheTokens, saving, share, methods } = totals;
+  const { calls, changedCalls, tokensBefore, tokensAfter, lostCacheTokens, saving, share, methods } = totals;
   return {
     calls,
+    changed_calls: changedCalls,
     tokens_before: tokensBefore,
     tokens_after: tokensAfter,
     saved_tokens: tokensBefore - tokensAfter,

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type JsonObject, TallyError } from '@tallystick/core';
+import { type JsonObject, STATUS_STATES, TallyError } from '@tallystick/core';
 import { isApiKeyId } from '../api-keys/api-key.ts';
 import { money, priceDocument } from '../compute/billing.ts';
 import { CALLER_ERRORS } from '../compute/caller.ts';
@@ -9,6 +9,7 @@ import { callerAccount, DEVELOPMENT } from '../compute/ledger/accounts.ts';
 import { localCards } from '../compute/local/cards.ts';
 import { tierOf } from '../compute/members/tiers.ts';
 import { chatRequestSchema, readChatRequest } from '../compute/pipeline/chat-request.ts';
+import type { PipelineContext } from '../compute/pipeline/context.ts';
 import { estimateChat } from '../compute/pipeline/estimate.ts';
 import type { Config } from '../config.ts';
 import { json } from '../http/answer.ts';
@@ -36,6 +37,9 @@ const modelSchema = z
     svc: z.looseObject({
       kind: z.enum(['chat', 'embedding']),
       price_per_million_tokens: priceSchema,
+      health: z
+        .object({ state: z.enum(STATUS_STATES), code: z.string() })
+        .openapi({ description: 'By the calls of the last minutes, as in `/status`.' }),
     }),
   })
   .openapi('Model');
@@ -66,7 +70,11 @@ function models({ compute, freeReads }: Services): Endpoint {
     errors: FREE_READ_ERRORS,
     async handle(call) {
       await freeReads.admit(call);
-      return json({ object: 'list', data: compute.pipeline.catalogue.models.map(modelDocument) });
+      const { pipeline } = compute;
+      return json({
+        object: 'list',
+        data: pipeline.catalogue.models.map((one) => modelDocument(one, pipeline)),
+      });
     },
   });
 }
@@ -89,7 +97,7 @@ function model({ compute, freeReads }: Services): Endpoint {
     async handle(call) {
       await freeReads.admit(call);
       const found = compute.pipeline.catalogue.find(call.params.id);
-      if (found !== null) return json(modelDocument(found));
+      if (found !== null) return json(modelDocument(found, compute.pipeline));
       throw new TallyError(
         'model_not_found',
         `There is no model “${call.params.id.slice(0, 80)}”. GET /v1/compute/models lists them.`,
@@ -99,7 +107,7 @@ function model({ compute, freeReads }: Services): Endpoint {
   });
 }
 
-function modelDocument(model: Model) {
+function modelDocument(model: Model, { health }: Pick<PipelineContext, 'health'>) {
   const card = localCards.find(({ id }) => id === model.id);
   return {
     id: model.id,
@@ -115,6 +123,7 @@ function modelDocument(model: Model) {
       prior: model.prior,
       hardware: model.hardware,
       region: model.region,
+      health: health.light(model),
       ...(card !== undefined && { card }),
     },
   };
@@ -147,7 +156,8 @@ function estimate({ compute, freeReads, config, store }: Services): Endpoint {
         }),
       },
     },
-    errors: [...FREE_READ_ERRORS, 'model_not_found', 'context_too_long', 'no_model_available'],
+    errors: [...FREE_READ_ERRORS, 'model_not_found', 'model_gone', 'context_too_long', 'no_model_available'],
+    admit: freeReads.keyOf,
     async handle(call) {
       const { key, ...agent } = await freeReads.admit(call);
       const payer = key?.id ?? (agent.proved ? agent.did : null);

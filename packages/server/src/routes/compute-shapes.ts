@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ErrorCode } from '@tallystick/core';
 import { CALLER_ERRORS } from '../compute/caller.ts';
 import { TIERS } from '../compute/compression/options.ts';
+import { CHARGE_HEADERS } from '../compute/free-reads.ts';
 import { LOW_BALANCE_HEADER } from '../compute/ledger/low-balance.ts';
 
 /** Under which the reference lists the routes. */
@@ -70,6 +71,7 @@ export const CALL_ERRORS = [
   ...CALLER_ERRORS,
   'model_not_found',
   'context_too_long',
+  'model_gone',
   'no_model_available',
   'insufficient_balance',
   'provider_refused',
@@ -79,6 +81,7 @@ export const CALL_ERRORS = [
   'client_closed',
   'idempotency_key_invalid',
   'idempotency_key_reused',
+  'idempotency_key_in_use',
   'already_answered',
   'invalid_did',
   'unavailable',
@@ -86,6 +89,7 @@ export const CALL_ERRORS = [
 
 /** Request headers of the reads that are free so many times a day. */
 export const READ_HEADERS = {
+  ...CHARGE_HEADERS,
   'X-Agent-DID': 'The DID that the read counts for.',
   Authorization: 'Optional: `Bearer` and an API key, with which reads are not counted.',
 };

@@ -11,7 +11,7 @@ import {
   rootFingerprint,
   TallyError,
 } from '@tallystick/core';
-import { json, text } from '../http/answer.ts';
+import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
@@ -128,7 +128,7 @@ function record({ registry }: Services): Endpoint {
     description:
       'At `/.well-known/issuers/<did>.json`. Keys follow from the signed history, which anyone can replay.',
     availability: 'live',
-    params: z.object({ file: z.string().max(300).openapi({ example: 'did:svc:local.json' }) }),
+    params: z.object({ file: z.string().max(300).openapi({ example: 'did:svc:acme.json' }) }),
     answers: { 200: { description: 'The record', schema: documentSchema } },
     errors: ['issuer_not_found'],
     async handle({ params: { file } }) {
@@ -206,7 +206,8 @@ function didWeb({ config, issuer }: Services): Endpoint {
           publicKey: fromBase64url(public_key, 32),
         })),
       });
-      return json({ ...document, alsoKnownAs: [issuer.did] });
+      const named = { ...document, alsoKnownAs: [issuer.did] };
+      return text(JSON.stringify(named), 'application/did+json');
     },
   });
 }

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { formatTimestamp, parseJson, TallyError, utf8 } from '@tallystick/core';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { destinationOf } from '../payments/keys/contact.ts';
+import { type Destination, type DestinationFault, destinationOf } from '../payments/keys/contact.ts';
 import { type Months, SOLD_TIERS, type SoldTier } from '../payments/keys/prices.ts';
 import { openQuote, type Wanted } from '../payments/keys/quote.ts';
 import type { Services } from '../services.ts';
@@ -22,6 +22,28 @@ const contact = z.string().max(320).openapi({
   example: 'ops@example.com',
 });
 
+const deliveredTo = z
+  .object({ kind: z.enum(['email', 'domain', 'did']), to: z.string() })
+  .nullable()
+  .openapi({
+    description:
+      'Where the key will go, null for a renewal. It is issuer_did where the contact is an e-mail address and this service sends no e-mail.',
+  });
+
+function deliveryOf(destination: Destination | DestinationFault): z.infer<typeof deliveredTo> {
+  if (typeof destination === 'string') return null;
+  const { kind } = destination;
+  if (kind === 'email') return { kind, to: destination.address };
+  return { kind, to: kind === 'domain' ? destination.domain : destination.did };
+}
+
+/** What is wrong with where a key should go, for the caller. */
+const FAULTS: Record<DestinationFault, string> = {
+  no_contact: 'Say where the key goes: contact, or issuer_did.',
+  bad_contact: 'A contact is an e-mail address, a domain, a did:key, or a did:svc of this service.',
+  no_mail_server: 'This service sends no e-mail. Give a domain or a DID as contact, or issuer_did beside it.',
+};
+
 interface Asked {
   readonly tier: SoldTier;
   readonly months: Months;
@@ -32,6 +54,7 @@ interface Asked {
 
 function quote(services: Services): Endpoint {
   const { store, clock, config, keySales } = services;
+  const deliverable = { development: config.mode === 'development', mail: config.sales.mail !== null };
   return endpoint({
     method: 'post',
     path: '/v1/anchor/keys/quote',
@@ -57,17 +80,27 @@ function quote(services: Services): Endpoint {
     answers: {
       200: {
         description: 'What to pay, and the order',
-        schema: paymentSchema.extend({ tier: z.enum(SOLD_TIERS), months: z.int() }),
+        schema: paymentSchema.extend({
+          tier: z.enum(SOLD_TIERS),
+          months: z.int(),
+          delivered_to: deliveredTo,
+        }),
       },
     },
-    errors: ['invalid_field', 'conflicting_fields', 'rate_limited', 'unavailable'],
+    errors: ['invalid_field', 'conflicting_fields', 'rate_limited', 'payments_off', 'unavailable'],
     async handle(call) {
       const money = requireMoney(services);
       const { tier, months = 1 } = call.body;
       const wanted = await wantedBy({ ...call.body, tier, months });
       await countQuote(services, call);
       const opened = await openQuote(store, keySales.priceOf(tier, months), wanted, clock());
-      const document = { order_id: opened.id, ...paymentInstructions(opened, money), tier, months };
+      const document = {
+        order_id: opened.id,
+        ...paymentInstructions(opened, money),
+        tier,
+        months,
+        delivered_to: opened.kind === 'key' ? deliveryOf(destinationOf(opened, deliverable)) : null,
+      };
       return json(document, { headers: { 'cache-control': 'no-store' } });
     },
   });
@@ -76,15 +109,11 @@ function quote(services: Services): Endpoint {
     const { tier, months, renew } = body;
     if (renew !== undefined) return { kind: 'renewal', tier, months, apiKey: await renewable(renew, body) };
     const to = { contact: body.contact ?? null, did: body.issuer_did ?? null };
-    const destination = destinationOf(to, config.mode === 'development');
+    const destination = destinationOf(to, deliverable);
     if (typeof destination !== 'string') return { kind: 'key', tier, months, ...to };
-    throw new TallyError(
-      'invalid_field',
-      destination === 'no_contact'
-        ? 'Say where the key goes: contact, or issuer_did.'
-        : 'A contact is an e-mail address, a domain, a did:key, or a did:svc of this service.',
-      { field: to.contact === null ? 'issuer_did' : 'contact' },
-    );
+    throw new TallyError('invalid_field', FAULTS[destination], {
+      field: to.contact === null ? 'issuer_did' : 'contact',
+    });
   }
 
   async function renewable(id: string, { tier, contact: to, issuer_did }: Asked): Promise<string> {

@@ -38,6 +38,7 @@ export function mcpRoutes(services: Services, { api, endpoints, extend }: McpRou
   /** Refuses in the protocol's own form. */
   const inJsonRpc = (one: Endpoint): Endpoint => ({
     ...one,
+    openapi: { ...one.openapi, responses: withRefusals(one.openapi.responses) },
     handle: async (exchange, frame) => {
       try {
         guard(exchange.c);
@@ -61,6 +62,33 @@ const HEADERS = {
   'Mcp-Protocol-Version': 'The revision: `2026-07-28` needs no session.',
 };
 
+const refusal = z
+  .object({
+    jsonrpc: z.literal('2.0'),
+    id: z.null(),
+    error: z.object({
+      code: z.int(),
+      message: z.string(),
+      data: z.looseObject({}).optional().openapi({ description: 'The problem document.' }),
+    }),
+  })
+  .openapi('JsonRpcRefusal', { description: 'A refusal before any method runs (JSON-RPC 2.0).' });
+
+type Responses = Endpoint['openapi']['responses'];
+
+/** The responses with each refusal in the protocol's form; what is the service's own fault stays a problem document. */
+function withRefusals(responses: Responses): Responses {
+  const content = { 'application/json': { schema: refusal } };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      Number(status) < 400 || status === '500' ? response : { ...response, content },
+    ]),
+  );
+}
+
+const NOT_OPEN = { description: 'The session of `Mcp-Session-Id` is not open, or not any more' };
+
 function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
   return endpoint({
     method: 'post',
@@ -80,6 +108,8 @@ function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
         headers: { 'Mcp-Session-Id': 'With the answer to `initialize`: the new session.' },
       },
       202: { description: 'A notification was taken' },
+      404: NOT_OPEN,
+      406: { description: '`Accept` lacks application/json or text/event-stream' },
     },
     errors: ['origin_not_allowed', 'invalid_request', 'unavailable'],
     handle: async (call) => (await mcp()).post(call, call.body as never, call.rawBody),
@@ -94,7 +124,7 @@ function end(mcp: () => Promise<Mcp>): Endpoint {
     summary: 'End a session of the Model Context Protocol',
     availability: 'live',
     headers: { 'Mcp-Session-Id': 'The session to end.' },
-    answers: { 200: { description: 'It is ended' } },
+    answers: { 200: { description: 'It is ended' }, 404: NOT_OPEN },
     errors: ['origin_not_allowed', 'invalid_request'],
     handle: async (call) => (await mcp()).end(call),
   });

@@ -1,9 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import {
   COVERAGE_CLASSES,
-  type EvidenceSummary,
+  EVIDENCE_CLASSES,
+  type EvidenceClass,
+  evidenceHeaders,
   type JsonObject,
   type JsonValue,
+  type JudgedEvidence,
   SERVICE_UNITS,
   SETTLEMENT_CLASSES,
   VERDICTS,
@@ -13,10 +16,11 @@ import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { validate } from '../http/validate.ts';
-import { mintBill, openTally, tallyAll } from '../receipts/metering.ts';
+import { mintBill, openIntake, takeAll } from '../receipts/metering.ts';
 import { LeafBudget, readMeteredLines } from '../receipts/metering-lines.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
+import { noQuery } from './receipts.ts';
 import { anchorWanted, hex64, receiptSchema } from './shapes.ts';
 
 const ROUTE = '/v1/receipt/metering';
@@ -55,7 +59,7 @@ const bill = z.strictObject({
     currency: z
       .string()
       .regex(/^[A-Z]{3}$/, 'Not three upper-case letters')
-      .openapi({ example: 'EUR' }),
+      .openapi({ description: 'A code of ISO 4217, in use or withdrawn.', example: 'EUR' }),
     rate_commitment: commitment('the agreed rate'),
   }),
   settlement_binding: z
@@ -75,24 +79,33 @@ const bill = z.strictObject({
   evidence_backed_amount_minor: amount.optional(),
   verdict: z.enum(VERDICTS).optional(),
   boundary: z.string().optional(),
+  evidence_policy: z.enum(EVIDENCE_CLASSES).optional().openapi({
+    description:
+      'The least that is accepted of each unit of evidence: `verified` (whole receipts), `logged` (or hashes that are in this log, or come with an anchor) or `hashed` (or any hash), the default. It is not signed. A whole receipt that is not valid is refused under each.',
+  }),
   anchor: anchorWanted,
 });
 
-/** Documented here, checked by the tally: a leaf is refused the same in both forms of the body. */
-const leaf = z.unknown().openapi({
+/** Documented here, checked by the intake: an item is refused the same in both forms of the body. */
+const item = z.unknown().openapi({
   type: 'object',
-  required: ['unit', 'receipt_sha256'],
+  required: ['unit'],
   additionalProperties: false,
   properties: {
     unit: { type: 'integer', minimum: 1, description: 'Which of the billed units, from 1.' },
     receipt_sha256: {
       type: 'string',
       pattern: '^[0-9a-f]{64}$',
-      description: 'The anchored hash of its receipt.',
+      description: 'The anchored hash of its receipt. Give either this or `receipt`.',
     },
+    receipt: {
+      type: 'object',
+      description: 'The whole receipt: it is verified, its hash is computed, and it is not stored.',
+    },
+    anchor: { type: 'object', description: 'The anchored result of the receipt; optional.' },
   },
 });
-const body = bill.extend({ evidence: z.array(leaf) });
+const body = bill.extend({ evidence: z.array(item) });
 
 const hex = (digit: string): string => digit.repeat(64);
 const EXAMPLE = {
@@ -110,6 +123,16 @@ const EXAMPLE_LEAVES = [
   { receipt_sha256: hex('b'), unit: 2 },
 ];
 
+const EVIDENCE_HEADERS = {
+  'X-Evidence-Verified': 'How many leaves are of receipts that were given whole and are valid.',
+  'X-Evidence-Logged':
+    'How many of the others are of hashes in this log, or anchored in a log that it trusts.',
+  'X-Evidence-Hashed': 'How many are of hashes of which nothing more is known.',
+  'X-Evidence-Trusted': 'How many of the verified receipts are of an issuer that this service trusts.',
+  'X-Evidence-In-Window':
+    'How many of the verified receipts say that they were issued in the window of the bill.',
+};
+
 /** Mint metering receipts (specification 2.1 to 2.6). */
 export function meteringRoutes(services: Services): Endpoint[] {
   const budget = new LeafBudget(LEAVES_AT_ONCE);
@@ -126,50 +149,66 @@ export function meteringRoutes(services: Services): Endpoint[] {
         'Idempotency-Key': MINT_HEADERS['Idempotency-Key'],
         Authorization: MINT_HEADERS.Authorization,
       },
+      query: noQuery,
       body,
       example: { ...EXAMPLE, evidence: EXAMPLE_LEAVES },
+      admit: (call) => payerOf(services, call),
       stream: {
         mediaType: 'application/x-ndjson',
         description:
-          'The first line is the bill without `evidence` (at most 64 KiB), each further line one leaf in order (at most 512 bytes), up to 10,000,000. Errors name the line.',
+          'The first line is the bill without `evidence` (at most 64 KiB), each further line one item of evidence in order (at most 128 KiB), up to 10,000,000. Errors name the line.',
         example: [EXAMPLE, ...EXAMPLE_LEAVES].map((line) => `${JSON.stringify(line)}\n`).join(''),
         async handle(call) {
-          const payer = await payerOf(services, call);
+          const payer = call.admitted;
           let anchor = false;
+          let policy: EvidenceClass | undefined;
           const lines = await readMeteredLines(call.chunks, {
             readBill: (value) => {
-              const { anchor: wanted, ...said } = validate(bill, value);
+              const { anchor: wanted, evidence_policy, ...said } = validate(bill, value);
               anchor = wanted ?? false;
+              policy = evidence_policy;
               if (anchor && payer.key === null && payer.tenant === null) throw missingKey(call, 'anchor');
               return said as JsonObject;
             },
-            openTally: (said) => openTally(services, said),
+            openIntake: (said) => openIntake(services, said, policy ?? 'hashed'),
             budget,
           });
-          return mint(services, call, { ...payer, anchor, said: lines.bill, evidence: lines.evidence });
+          return mint(services, call, {
+            ...payer,
+            anchor,
+            policy,
+            said: lines.bill,
+            evidence: lines.evidence,
+          });
         },
       },
       answers: {
-        200: { description: 'The metering receipt', schema: receiptSchema, headers: RECEIPT_HEADERS },
+        200: {
+          description: 'The metering receipt',
+          schema: receiptSchema,
+          headers: { ...RECEIPT_HEADERS, ...EVIDENCE_HEADERS },
+        },
       },
       errors: [
         'metering_window',
         'metering_compiled_early',
         'metering_compiled_late',
-        'metering_compiled_before_key',
         'metering_derived_mismatch',
         'metering_unit_range',
         'metering_unit_twice',
         'metering_receipt_twice',
+        'metering_evidence_invalid',
+        'metering_evidence_policy',
         'receipt_purged',
         ...MINT_ERRORS,
       ],
       async handle(call) {
-        const payer = await payerOf(services, call);
-        const { evidence: leaves, anchor = false, ...rest } = call.body;
+        const payer = call.admitted;
+        const { evidence: items, anchor = false, evidence_policy: policy, ...rest } = call.body;
         const said = rest as JsonObject;
-        const evidence = tallyAll(openTally(services, said), leaves as JsonValue[]);
-        return mint(services, call, { ...payer, anchor, said, evidence });
+        const intake = openIntake(services, said, policy ?? 'hashed');
+        const evidence = await takeAll(intake, items as JsonValue[]);
+        return mint(services, call, { ...payer, anchor, policy, said, evidence });
       },
     }),
   ];
@@ -188,18 +227,20 @@ async function payerOf({ tenants, apiKeys }: Services, exchange: Exchange): Prom
 
 interface Metered extends Payer {
   readonly anchor: boolean;
+  /** As the caller gave it. */
+  readonly policy: EvidenceClass | undefined;
   readonly said: JsonObject;
-  readonly evidence: EvidenceSummary;
+  readonly evidence: JudgedEvidence;
 }
 
 /** Both forms of a body make the same request under an `Idempotency-Key`. */
-function mint(
+async function mint(
   services: Services,
   exchange: Exchange,
-  { key, tenant, anchor, said, evidence }: Metered,
+  { key, tenant, anchor, policy, said, evidence }: Metered,
 ): Promise<Answer> {
-  const asked = anchor ? { anchor } : {};
-  return mintOnce(services, exchange, {
+  const asked = { ...(anchor && { anchor }), ...(policy !== undefined && { evidence_policy: policy }) };
+  const answer = await mintOnce(services, exchange, {
     claim: { route: ROUTE, body: { bill: said, evidence: evidence.digest, ...asked } },
     profile: 'metering',
     key,
@@ -207,4 +248,6 @@ function mint(
     anchor,
     mint: (keeping) => mintBill(services, said, evidence, keeping),
   });
+  // What the evidence of this request was found to be, also where the receipt is that of an earlier request.
+  return { ...answer, headers: { ...answer.headers, ...evidenceHeaders(evidence.counts) } };
 }

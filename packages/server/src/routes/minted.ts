@@ -9,6 +9,7 @@ import { type IdempotentRequest, idempotencyClaim, replayOf, requestHash } from 
 import { keyedMint, tenantMint } from '../receipts/keyed.ts';
 import type { Keeping, Minted } from '../receipts/mint.ts';
 import { payForReceipt, type ReceiptPayment } from '../receipts/paying.ts';
+import { keptReceipt } from '../receipts/retention.ts';
 import type { Services } from '../services.ts';
 import type { ReceiptRow } from '../store/store.ts';
 
@@ -107,11 +108,11 @@ async function paymentOf(
 
 /** The receipt that the payment was answered with before, where the claim of it is forgotten. */
 async function delivered(
-  { store }: Services,
+  { store, clock }: Services,
   payment: ReceiptPayment | null,
 ): Promise<{ readonly response: string } | null> {
   const id = payment?.paid?.receiptId ?? null;
-  const found = id === null ? null : await store.getReceipt(id);
+  const found = id === null ? null : await keptReceipt(store, id, clock());
   return found?.kind === 'found' ? { response: found.body } : null;
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from '@hono/zod-openapi';
+import { VERSION } from '@tallystick/core';
 import { type Answer, json } from '../http/answer.ts';
 import { matches } from '../http/conditional.ts';
 import { type AppContext, header } from '../http/context.ts';
@@ -141,7 +142,7 @@ function landing(services: PageServices): Endpoint {
 function describeService({ siteUrl, receiptsUrl, apiUrl }: PageServices['config']) {
   return {
     service: 'tallystick',
-    version: '1.0.0',
+    version: VERSION,
     description: 'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
     endpoints: {
       openapi: `${receiptsUrl}/openapi.json`,

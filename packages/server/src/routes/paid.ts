@@ -20,6 +20,7 @@ import {
 } from '../payments/x402/payments.ts';
 import type { Services } from '../services.ts';
 import { moneySchema } from './compute-shapes.ts';
+import { paymentsOff } from './quotes.ts';
 
 /** What a client without an account buys with a payment alone: an anchor key at once, and a balance. */
 export function paidRoutes(services: Services): Endpoint[] {
@@ -48,7 +49,7 @@ function settlement({ network }: Payments, { amount, payer, tx }: Paid) {
 
 function required(payments: Payments | null): Payments {
   if (payments !== null) return payments;
-  throw new TallyError('unavailable', 'This service takes no payments (TALLY_PAYMENTS is off).');
+  throw paymentsOff();
 }
 
 function key(services: Services): Endpoint {
@@ -89,7 +90,7 @@ function key(services: Services): Endpoint {
         }),
       },
     },
-    errors: ['idempotency_key_invalid', 'unavailable'],
+    errors: ['idempotency_key_invalid', 'payments_off', 'unavailable'],
     async handle(call) {
       const payments = required(services.payments);
       // Before anything is paid.
@@ -101,6 +102,7 @@ function key(services: Services): Endpoint {
         description: `An anchor key, ${tier}, ${months === 12 ? 'a year' : 'a month'}`,
         schemes: BY_EXACT,
         requestHash: requestHash(call.c, { route: KEYS, body }),
+        otherwise: '',
         amount: toBaseUnits(keySales.priceOf(tier, months)),
         credit: REVENUE,
       });
@@ -158,7 +160,7 @@ function topUp(services: Services): Endpoint {
         }),
       },
     },
-    errors: [...CALLER_ERRORS, 'idempotency_key_invalid', 'unavailable'],
+    errors: [...CALLER_ERRORS, 'idempotency_key_invalid', 'payments_off', 'unavailable'],
     async handle(call) {
       const payments = required(services.payments);
       const amount = amountOf(call.body.amount);
@@ -168,6 +170,7 @@ function topUp(services: Services): Endpoint {
         description: `A top-up of ${formatUsdc(toNano(amount))} USDC`,
         schemes: BY_EXACT,
         // Not the body alone: who is credited may follow from the request's headers.
+        otherwise: '',
         requestHash: requestHash(call.c, { route: TOP_UP, body: { account, amount: String(amount) } }),
         amount,
         credit: account,

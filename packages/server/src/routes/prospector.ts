@@ -86,15 +86,15 @@ function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'cl
     }),
     answers: { 200: { description: 'Score, areas and findings', schema: reportSchema } },
     errors: [...PARTNER_ERRORS, 'conflicting_fields', 'rate_limited'],
+    admit: (call) => apiKeys.requirePartner(call),
     async handle(call) {
-      const partner = await apiKeys.requirePartner(call);
       const { readTarget } = await import('../prospector/surface.ts');
       const { origin, descriptor } = call.body;
       const target = readTarget({
         ...(origin === undefined ? {} : { origin }),
         ...(descriptor === undefined ? {} : { descriptor: descriptor as JsonObject }),
       });
-      const report = await gate.run(partner.id, call, async () => {
+      const report = await gate.run(call.admitted.id, call, async () => {
         const { qualify } = await import('../prospector/qualify.ts');
         const { createGuardedFetch } = await import('../http/guarded/guarded-fetch.ts');
         const { guardPolicy } = await import('../http/guarded/policy.ts');

@@ -11,10 +11,15 @@ import type { OrderRow } from '../store/treasury-store.ts';
 /** A quote holds an amount that no other can have: so many a day and client. */
 const QUOTES_PER_DAY = 50;
 
-/** @throws unavailable with payments off */
+/** @throws payments_off */
 export function requireMoney({ money }: Pick<Services, 'money'>): Money {
   if (money !== null) return money;
-  throw new TallyError('unavailable', 'This service takes no payments (TALLY_PAYMENTS is off).');
+  throw paymentsOff();
+}
+
+/** The refusal of a route that takes money, where none is taken: it lasts until the operator turns payments on. */
+export function paymentsOff(): TallyError {
+  return new TallyError('payments_off', 'This service takes no payments (TALLY_PAYMENTS is off).');
 }
 
 /** @throws rate_limited */

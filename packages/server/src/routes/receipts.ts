@@ -5,16 +5,22 @@ import { AGENT_ERRORS, AGENT_HEADERS } from '../agents/agents.ts';
 import { text } from '../http/answer.ts';
 import { isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
-import { emit } from '../receipts/emit.ts';
+import { type EmitRequest, emit } from '../receipts/emit.ts';
 import { anchorOf, withAnchor } from '../receipts/keyed.ts';
 import { mintFree } from '../receipts/mint.ts';
 import { RECEIPT_PRICE } from '../receipts/paying.ts';
+import { refuseUncarried } from '../receipts/profile-members.ts';
+import { keptReceipt } from '../receipts/retention.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
-import { anchorWanted, did, hex64, receiptSchema } from './shapes.ts';
+import { anchorWanted, did, hex64, receiptSchema, sha256Text } from './shapes.ts';
 
 const GROUP = 'Receipts';
+
+/** Of a route with one kind of receipt: `?profile=pq` is refused there, as it would change nothing. */
+export const noQuery = z.strictObject({});
 
 /** Mint, emit and read receipts (specification 4.1). */
 export function receiptRoutes(services: Services): Endpoint[] {
@@ -33,11 +39,22 @@ function free(services: Services): Endpoint {
       'Signs a receipt for the SHA-256 of `input`. The input itself is not stored. No account and no key; verify the receipt anywhere, offline.',
     availability: 'live',
     headers: MINT_HEADERS,
+    query: noQuery,
     body: z.strictObject({
       input: z
         .string()
         .openapi({ description: 'What the receipt is about. Hashed as UTF-8 and then forgotten.' }),
       purpose: z.string().openapi({ description: 'What the receipt is for, in your words. It is signed.' }),
+      policy_hash: sha256Text
+        .optional()
+        .openapi({ description: 'The policy that held for the request, as you say: signed as declared.' }),
+      response_hash: sha256Text
+        .optional()
+        .openapi({ description: 'What came of it, as you say: signed as declared.' }),
+      response_sealed: z
+        .boolean()
+        .optional()
+        .openapi({ description: 'Whether the response is sealed. With response_hash; signed as declared.' }),
       anchor: anchorWanted,
     }),
     example: { input: 'The quick brown fox', purpose: 'demo' },
@@ -45,12 +62,26 @@ function free(services: Services): Endpoint {
       200: { description: 'The receipt: an envelope', schema: receiptSchema, headers: RECEIPT_HEADERS },
     },
     errors: ['empty_input', 'receipt_too_large', 'rate_limited', ...MINT_ERRORS],
+    admit: (call) => apiKeys.find(call),
     async handle(call) {
-      const { c, body } = call;
-      const { input, purpose } = body;
+      const { c, body, admitted: key } = call;
+      const { input, purpose, policy_hash, response_hash, response_sealed } = body;
       if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
+      if (response_sealed !== undefined && response_hash === undefined) {
+        throw new TallyError(
+          'missing_field',
+          'response_sealed is said of a response: give response_hash too.',
+          {
+            field: 'response_hash',
+          },
+        );
+      }
+      const declared = {
+        policyHash: policy_hash,
+        responseHash: response_hash,
+        responseSealed: response_sealed,
+      };
       const origin = agentHeader(c);
-      const key = await apiKeys.find(call);
       return mintOnce(services, call, {
         claim: { route: '/v1/receipt/free', body: body as JsonValue },
         profile: 'standard',
@@ -58,7 +89,7 @@ function free(services: Services): Endpoint {
         anchor: body.anchor ?? false,
         async mint(keeping) {
           if (key === null && !isProbe(c)) await consumeDaily(quota, clients.group(c), call, clock());
-          return mintFree(services, { input, purpose, origin, region: config.region }, keeping);
+          return mintFree(services, { input, purpose, origin, declared, operator: config.operator }, keeping);
         },
       });
     },
@@ -141,7 +172,7 @@ function emission(services: Services): Endpoint {
     group: GROUP,
     summary: 'Emit a receipt of a profile',
     description:
-      'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and leaves out purpose, settlement and seal; standard at most 3,072; pq is kept about seven years.',
+      'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and has no purpose, settlement or seal; standard at most 3,072; pq is kept about seven years. A member that the profile does not have is refused.',
     availability: 'live',
     headers: { ...MINT_HEADERS, ...AGENT_HEADERS },
     price: RECEIPT_PRICE,
@@ -150,18 +181,21 @@ function emission(services: Services): Endpoint {
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
     answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
     errors: [...EMIT_ERRORS, ...MINT_ERRORS],
+    admit: (call) => apiKeys.find(call),
     async handle(call) {
       const { body, query } = call;
       const profile = profileOf(query.profile);
+      refuseUncarried(profile, body as EmitRequest);
+      refuseSecondSettlement(services, call);
       const agent = await agents.agentOf(call);
       return mintOnce(services, call, {
         claim: { route: '/v1/receipt/emit', profile, body: body as JsonValue },
         profile,
-        key: await apiKeys.find(call),
+        key: call.admitted,
         anchor: body.anchor ?? false,
         priced: { profile, agent },
         mint: (keeping, payment) =>
-          emit(services, body as Parameters<typeof emit>[1], {
+          emit(services, body as EmitRequest, {
             profile,
             agent,
             verifyUri: `${config.receiptsUrl}/verify`,
@@ -172,6 +206,23 @@ function emission(services: Services): Endpoint {
       });
     },
   });
+}
+
+/**
+ * A receipt that is paid for with the request names the transaction of that payment, so there is no room for another one.
+ * @throws conflicting_fields, payment_malformed
+ */
+function refuseSecondSettlement(
+  { payments }: Services,
+  call: Exchange & { readonly body: { readonly settlement_reference?: unknown } },
+): void {
+  if (call.body.settlement_reference === undefined || payments === null) return;
+  if (payments.offered(call) === null) return;
+  throw new TallyError(
+    'conflicting_fields',
+    'The receipt names the transaction of the payment that comes with this request. Leave settlement_reference out.',
+    { field: 'settlement_reference' },
+  );
 }
 
 /** The profile of a query. @throws unknown_profile */
@@ -188,7 +239,7 @@ export function profileOf(text: string | undefined): Profile {
   );
 }
 
-function read({ store, log, tenants }: Services): Endpoint {
+function read({ store, log, tenants, clock }: Services): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/receipt/{id}',
@@ -209,17 +260,23 @@ function read({ store, log, tenants }: Services): Endpoint {
     errors: ['receipt_not_found', 'receipt_purged', 'api_key_invalid', 'api_key_revoked'],
     async handle(call) {
       const { id } = call.params;
+      // A tenant's receipt is there for its key alone, so no cache may give one caller's answer to another.
+      call.headers['vary'] = 'Authorization';
+      call.headers['cache-control'] = 'private, no-store';
       const reader = await tenants.of(call);
-      const found = receiptIdPattern.test(id) ? await store.getReceipt(id) : ({ kind: 'unknown' } as const);
+      const found = receiptIdPattern.test(id)
+        ? await keptReceipt(store, id, clock())
+        : ({ kind: 'unknown' } as const);
       if (found.kind === 'unknown' || (found.tenant !== null && found.tenant !== reader)) {
         throw new TallyError('receipt_not_found', 'This service has no receipt of that id.');
       }
       if (found.kind === 'purged') {
         throw new TallyError(
           'receipt_purged',
-          'The receipt’s retention is over and it was deleted. Your copy still verifies.',
+          'The receipt’s retention is over, so it is no longer given out. Your copy still verifies.',
         );
       }
+      if (found.tenant === null) delete call.headers['cache-control'];
       const anchor = await anchorOf(log, found.body);
       if (anchor === null) return text(found.body, 'application/json');
       return text(withAnchor(found.body, anchor), 'application/json', {

@@ -165,9 +165,9 @@ function normalization(services: Services): Endpoint {
       'idempotency_key_reused',
       'unavailable',
     ],
+    admit: (call) => apiKeys.requirePartner(call),
     async handle(call) {
       const { c, body } = call;
-      await apiKeys.requirePartner(call);
       const origin = agentHeader(c);
       const claimed = { route: ROUTE, body: body as JsonValue };
       const claim = idempotencyClaim(c, { ...claimed, caller: clients.scope(c), now: clock() });
@@ -182,7 +182,7 @@ function normalization(services: Services): Endpoint {
         answer,
         purpose: 'rosetta.normalize',
         origin,
-        region: config.region,
+        operator: config.operator,
       };
       const { text, replayed } = await receiptAnswer(services, facts, claim);
       return answered(text, replayed);

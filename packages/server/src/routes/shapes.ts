@@ -9,6 +9,10 @@ export const did = z
 
 export const hex64 = z.string().regex(/^[0-9a-f]{64}$/, 'Not 64 lower-case hex characters');
 
+export const sha256Text = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/, 'Not sha256: and 64 lower-case hex characters');
+
 export const anchorWanted = z.boolean().optional().openapi({
   description:
     'Anchor the receipt’s hash. Needs an API key; with a Scale or Enterprise key every receipt is anchored.',
@@ -34,6 +38,19 @@ export const verificationSchema = z
     profile: z.string().nullable(),
     receipt_id: z.string().nullable(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean().nullable(), detail: z.string() })),
+    evidence: z
+      .object({
+        verified: z.int(),
+        logged: z.int(),
+        hashed: z.int(),
+        trusted: z.int(),
+        issued_in_window: z.int(),
+      })
+      .optional()
+      .openapi({
+        description:
+          'Only for a metering receipt whose evidence was given: how many leaves are of which class (each leaf counts once), how many of the verified receipts are trusted, and how many were issued in the window of the bill.',
+      }),
     verified_at: z.string(),
   })
   .openapi('Verification');

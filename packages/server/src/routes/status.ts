@@ -25,6 +25,15 @@ const endpointSchema = z
   })
   .openapi('StatusEndpoint');
 
+const modelSchema = z
+  .object({
+    id: z.string(),
+    state: z.enum(STATUS_STATES).openapi({ description: '`unknown` where nobody called it lately.' }),
+    code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
+    since: z.string().openapi({ description: 'When `state` became what it is.' }),
+  })
+  .openapi('StatusModel');
+
 const statusSchema = z
   .looseObject({
     type: z.literal('svc-status-v1'),
@@ -35,6 +44,8 @@ const statusSchema = z
     valid_until: z.string(),
     service: z.string(),
     endpoints: z.array(endpointSchema),
+    providers: z.array(modelSchema),
+    models: z.array(modelSchema),
     log: z.object({
       checkpoint: z.object({ origin: z.string(), size: z.int(), root: z.string() }).nullable(),
       accepted: z.int(),
@@ -60,7 +71,7 @@ export function statusRoutes(services: Pick<Services, 'status' | 'config' | 'tru
       group: 'Operations',
       summary: 'How the endpoints are, signed',
       description:
-        'Seventeen endpoints, each really asked once a minute, with the newest checkpoint and how long the oldest hash waits for its anchor. Signed with the service’s status key, numbered and chained, so that an old answer, or another one of the same number, is noticed: `tally status --verify`. To a client whose `Accept` names `text/html`, the page that shows it.',
+        'Seventeen endpoints, each really asked once a minute, the providers and models by how their calls ended lately, the newest checkpoint and how long the oldest hash waits for its anchor. Signed with the service’s status key, numbered and chained, so that an old answer, or another one of the same number, is noticed: `tally status --verify`. To a client whose `Accept` names `text/html`, the page that shows it.',
       availability: 'live',
       headers: { Accept: '`text/html` for the page.' },
       answers: { 200: { description: 'The signed document', schema: statusSchema } },

@@ -7,7 +7,8 @@ import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
-import { emit } from '../receipts/emit.ts';
+import { type EmitRequest, emit } from '../receipts/emit.ts';
+import { refuseUncarried } from '../receipts/profile-members.ts';
 import type { Services } from '../services.ts';
 import type { RoomExport } from '../tenants/export.ts';
 import type { AskedPeriod } from '../tenants/room.ts';
@@ -49,10 +50,11 @@ function emission(services: Services): Endpoint {
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
     answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
     errors: [...EMIT_ERRORS, ...TENANT_ERRORS, ...MINT_ERRORS],
+    admit: (call) => tenants.require(call, call.params.id),
     async handle(call) {
-      const { body, query } = call;
-      const tenant = await tenants.require(call, call.params.id);
+      const { body, query, admitted: tenant } = call;
       const profile = profileOf(query.profile);
+      refuseUncarried(profile, body as EmitRequest);
       const agent = await agents.agentOf(call);
       return mintOnce(services, call, {
         claim: { route: '/tenants/{id}/receipts', profile, body: body as JsonValue },
@@ -61,7 +63,7 @@ function emission(services: Services): Endpoint {
         tenant,
         anchor: true,
         mint: (keeping) =>
-          emit(services, body as Parameters<typeof emit>[1], {
+          emit(services, body as EmitRequest, {
             profile,
             agent,
             verifyUri: `${config.receiptsUrl}/verify`,
@@ -122,8 +124,9 @@ function evidence(services: Services): Endpoint {
       'range_invalid',
       'unavailable',
     ],
+    admit: (call) => tenants.require(call, call.params.id),
     async handle(call) {
-      const tenant = await tenants.require(call, call.params.id);
+      const tenant = call.admitted;
       const asked = periodOf(call.query);
       const { findExport, makeExport } = await import('../tenants/export.ts');
       const earlier = earlierManifest(call);
@@ -224,12 +227,17 @@ function exports({ store, tenants }: Services): Endpoint {
     params,
     answers: { 200: { description: 'The exports', schema: z.object({ exports: z.array(exportSchema) }) } },
     errors: [...TENANT_ERRORS],
-    async handle(call) {
-      const tenant = await tenants.require(call, call.params.id);
+    admit: (call) => tenants.require(call, call.params.id),
+    async handle({ admitted: tenant }) {
       const { exportListing } = await import('../tenants/export.ts');
       const listed: ReturnType<typeof exportListing>[] = [];
       for await (const row of store.tenants.listExports(tenant)) listed.push(exportListing(row));
-      return json({ exports: listed.slice(-LISTED) }, { headers: { 'cache-control': 'no-store' } });
+      return json(
+        { exports: listed.slice(-LISTED) },
+        {
+          headers: { 'cache-control': 'private, no-store', vary: 'Authorization' },
+        },
+      );
     },
   });
 }

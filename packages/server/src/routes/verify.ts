@@ -7,11 +7,16 @@ import {
   type Verification,
   verifyParsed,
 } from '@tallystick/core';
+import { API_KEY_ERRORS } from '../api-keys/authenticate.ts';
 import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { json } from '../http/answer.ts';
+import { header, isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { evidenceSources } from '../receipts/metering.ts';
 import { ownTransaction } from '../receipts/own-transaction.ts';
 import type { Services } from '../services.ts';
+import type { Turn } from '../verification/turns.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
 const MAX_BATCH = 500;
@@ -29,7 +34,7 @@ const wrapped = z.looseObject({
 });
 const EXAMPLE = { receipt: {} };
 const DESCRIPTION =
-  'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […], "anchor": …}` with the evidence leaves of a metering receipt and the anchored result of any; without `anchor`, the one that the receipt carries is checked.';
+  'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […], "anchor": …}` with the evidence of a metering receipt (leaves, or the whole receipts that back the units) and the anchored result of any; without `anchor`, the one that the receipt carries is checked.';
 
 function single(services: Services): Endpoint {
   return endpoint({
@@ -47,9 +52,15 @@ function single(services: Services): Endpoint {
         schema: verificationSchema,
       },
     },
-    errors: ['not_a_receipt'],
-    async handle({ body }) {
-      return json(await verdictOn(services, body as JsonValue));
+    headers: VERIFY_HEADERS,
+    errors: ['not_a_receipt', ...TURN_ERRORS],
+    async handle(call) {
+      const turn = await turnOf(services, call);
+      try {
+        return json(await verdictOn(services, call.body as JsonValue));
+      } finally {
+        turn.end();
+      }
     },
   });
 }
@@ -74,33 +85,72 @@ function many(services: Services): Endpoint {
         schema: z.union([verificationSchema, z.object({ results: z.array(verificationSchema) })]),
       },
     },
-    errors: ['not_a_receipt', 'too_many_receipts'],
-    async handle({ body }) {
-      const document = body as JsonObject;
-      const { receipts, ...rest } = document;
-      if (!Array.isArray(receipts)) return json(await verdictOn(services, document));
-      const [stray] = Object.keys(rest);
-      if (stray !== undefined) {
-        throw new TallyError('unknown_field', `A batch has one member, receipts; ${stray} is not known.`, {
-          field: stray,
-        });
+    headers: VERIFY_HEADERS,
+    errors: ['not_a_receipt', 'too_many_receipts', ...TURN_ERRORS],
+    async handle(call) {
+      const receipts = batchIn(call.body as JsonObject);
+      const turn = await turnOf(services, call);
+      try {
+        if (receipts === null) return json(await verdictOn(services, call.body as JsonValue));
+        return json({ results: await verdictsOn(services, receipts, turn) });
+      } finally {
+        turn.end();
       }
-      if (receipts.length > MAX_BATCH) {
-        throw new TallyError(
-          'too_many_receipts',
-          `A batch holds at most ${MAX_BATCH} receipts; this one has ${receipts.length}.`,
-          {
-            field: 'receipts',
-          },
-        );
-      }
-      const results: Verification[] = [];
-      for (const [index, receipt] of receipts.entries()) {
-        results.push(await verifyOne(services, receipt, `receipts[${index}].`));
-      }
-      return json({ results });
     },
   });
+}
+
+/** The receipts of a batch; null for a body that is one receipt. @throws unknown_field, too_many_receipts */
+function batchIn({ receipts, ...rest }: JsonObject): readonly JsonValue[] | null {
+  if (!Array.isArray(receipts)) return null;
+  const [stray] = Object.keys(rest);
+  if (stray !== undefined) {
+    throw new TallyError('unknown_field', `A batch has one member, receipts; ${stray} is not known.`, {
+      field: stray,
+    });
+  }
+  if (receipts.length > MAX_BATCH) {
+    throw new TallyError(
+      'too_many_receipts',
+      `A batch holds at most ${MAX_BATCH} receipts; this one has ${receipts.length}.`,
+      { field: 'receipts' },
+    );
+  }
+  return receipts;
+}
+
+const VERIFY_HEADERS = {
+  Authorization:
+    'Optional: `Bearer` and a Pro, Scale or Enterprise key, which verifies without waiting for callers who have none.',
+};
+
+const TURN_ERRORS = [...API_KEY_ERRORS, 'unavailable'] as const;
+
+/** A key of a tier; what else `Authorization` may hold gives no priority here, and is not read. */
+const KEY_OF_TIER = /^Bearer k_(?:pro|scale|ent)_/i;
+
+/** The turn of a status probe, which does not wait: a flood of callers does not mean that the endpoint is down. */
+const NO_TURN: Turn = { between: async () => {}, end: () => {} };
+
+/** The caller's turn, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
+async function turnOf({ apiKeys, verificationTurns }: Services, exchange: Exchange): Promise<Turn> {
+  const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
+  if (isProbe(exchange.c)) return NO_TURN;
+  if (hasKey && (await apiKeys.find(exchange)) !== null) return verificationTurns.first();
+  return verificationTurns.second(exchange);
+}
+
+async function verdictsOn(
+  services: Services,
+  receipts: readonly JsonValue[],
+  turn: Turn,
+): Promise<Verification[]> {
+  const results: Verification[] = [];
+  for (const [index, receipt] of receipts.entries()) {
+    if (index > 0) await turn.between();
+    results.push(await verifyOne(services, receipt, `receipts[${index}].`));
+  }
+  return results;
 }
 
 /** As `verifyOne`, but refuses what is no receipt at all. */
@@ -128,6 +178,7 @@ async function verifyOne(
     trust: isObject(receipt) ? await trust.forReceipt(receipt) : trust.issuers(),
     engine: nodeEngine,
     evidence,
+    evidenceSources: evidenceSources({ store, trust }),
     anchor,
     transaction: await ownTransaction(store, trust.anchors(), anchor ?? carried ?? null),
   });

@@ -68,7 +68,7 @@ describe('the board', () => {
     const board = new Board();
     const [first] = told(board, answered(1));
     const heir = new Board();
-    heir.resume({ endpoints: first === undefined ? [] : [{ ...first }] });
+    heir.resume({ endpoints: first === undefined ? [] : [{ ...first }], providers: [], models: [] });
     const [same, down, again] = told(heir, answered(1), lost, answered(1));
     expect([same?.since, same?.samples]).toEqual([first?.since, 1]);
     expect([down?.since, again?.since]).toEqual(['2027-03-01T12:01:00Z', '2027-03-01T12:02:00Z']);

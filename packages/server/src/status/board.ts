@@ -1,5 +1,12 @@
-import { formatTimestamp, type StatusEndpoint, type StatusReport, type StatusState } from '@tallystick/core';
+import {
+  formatTimestamp,
+  type StatusEndpoint,
+  type StatusModel,
+  type StatusReport,
+  type StatusState,
+} from '@tallystick/core';
 import type { ProbedEndpoint } from './endpoints.ts';
+import type { FoundLight } from './models.ts';
 import type { Finding } from './probe.ts';
 
 /** Of each endpoint the newest so many answers make the median. */
@@ -22,13 +29,25 @@ interface Track {
 /** How each endpoint did lately. */
 export class Board {
   readonly #tracks = new Map<string, Track>();
+  /** State and since when, by kind and id. */
+  readonly #lights = new Map<string, Pick<StatusModel, 'state' | 'since'>>();
 
   /** Takes over since when things are as they are: of an earlier process, or of another. */
-  resume({ endpoints }: Pick<StatusReport, 'endpoints'>): void {
+  resume({ endpoints, providers, models }: Pick<StatusReport, 'endpoints' | 'providers' | 'models'>): void {
+    for (const { id, state, since } of providers) this.#lights.set(`provider ${id}`, { state, since });
+    for (const { id, state, since } of models) this.#lights.set(`model ${id}`, { state, since });
     for (const { name, state, since } of endpoints) {
       const latencies = this.#tracks.get(name)?.latencies ?? [];
       this.#tracks.set(name, { state, since, latencies });
     }
+  }
+
+  /** @param now Unix milliseconds */
+  noteLight(kind: 'provider' | 'model', { id, state, code }: FoundLight, now: number): StatusModel {
+    const before = this.#lights.get(`${kind} ${id}`);
+    const since = before?.state === state ? before.since : formatTimestamp(now);
+    this.#lights.set(`${kind} ${id}`, { state, since });
+    return { id, state, code, since };
   }
 
   /** @param now Unix milliseconds */

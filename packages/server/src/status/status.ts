@@ -5,6 +5,7 @@ import {
   readStatus,
   type StatusEndpoint,
   type StatusLog,
+  type StatusModel,
   type StatusReport,
   signStatus,
   statusDigest,
@@ -18,6 +19,7 @@ import type { Store } from '../store/store.ts';
 import { type AnchoringMeans, AnchoringWatch } from './anchoring.ts';
 import { Board, type Trouble } from './board.ts';
 import { ENDPOINTS, type Round } from './endpoints.ts';
+import type { FoundModels } from './models.ts';
 import { type Door, probe } from './probe.ts';
 
 /** How the service says that it is: one signed document, made anew every minute by one process of a store. */
@@ -27,8 +29,9 @@ export interface StatusService {
   /** Starts the timer, which does not keep the process alive. */
   start(): void;
   /**
-   * The JCS text of the newest document, by whichever process; where there is none yet, after a first round.
-   * @throws unavailable where there is none even then
+   * The JCS text of the newest document, by whichever process; where there is none yet, after a first round. Where this
+   * process could not store what its last round found, it tries again first.
+   * @throws unavailable where there is none even then, or it still can't be stored
    */
   newest(): Promise<string>;
   /** Probes all endpoints and publishes what it found, unless a process of this store did in this minute. */
@@ -43,8 +46,8 @@ export interface StatusMeans extends AnchoringMeans {
   readonly service: string;
   /** Whether roots are posted to a chain. */
   readonly posts: boolean;
-  /** Whether some model answers, as far as calls have shown. */
-  readonly modelAvailable: () => boolean;
+  /** Looks at the models, after asking those that may be asked where no call has shown how they are. */
+  readonly models: (signal: AbortSignal) => Promise<FoundModels>;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly logger: Pick<Logger, 'error'>;
@@ -66,13 +69,25 @@ export function createStatus(means: StatusMeans): StatusService {
   let door: Door | null = null;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
+  /** Whether the last round could not be told: what is stored is of before then. */
+  let untold = false;
 
   const once = (): Promise<void> => {
-    running ??= round().finally(() => {
+    running ??= tell().finally(() => {
       running = undefined;
     });
     return running;
   };
+
+  async function tell(): Promise<void> {
+    try {
+      await round();
+      untold = false;
+    } catch (error) {
+      untold = true;
+      throw error;
+    }
+  }
 
   /** The first process that takes the minute has it, also of processes whose clocks differ. */
   async function round(): Promise<void> {
@@ -83,11 +98,14 @@ export function createStatus(means: StatusMeans): StatusService {
     const previous = await newestStored();
     if (previous !== null) resumeFrom(board, previous.document);
     const { report: log, status } = await watch.look(clock());
-    const endpoints = await probeAll(door, status);
-    if (!closing.signal.aborted) await publish(previous, { endpoints, log });
+    const found = await means.models(closing.signal);
+    const endpoints = await probeAll(door, status, found);
+    const providers = found.providers.map((one) => board.noteLight('provider', one, clock()));
+    const models = found.models.map((one) => board.noteLight('model', one, clock()));
+    if (!closing.signal.aborted) await publish(previous, { endpoints, providers, models, log });
   }
 
-  async function probeAll(through: Door, log: LogStatus): Promise<StatusEndpoint[]> {
+  async function probeAll(through: Door, log: LogStatus, found: FoundModels): Promise<StatusEndpoint[]> {
     const entries: StatusEndpoint[] = [];
     const known: Round = { did: issuer.did, free: null, emitted: null };
     for (const endpoint of ENDPOINTS) {
@@ -96,20 +114,18 @@ export function createStatus(means: StatusMeans): StatusService {
         origin: service,
         signal: closing.signal,
       });
-      entries.push(board.note(endpoint, finding, troubleOf(endpoint.name, log, means), clock()));
+      const trouble = troubleOf(endpoint.name, log, { ...means, chat: found.chat });
+      entries.push(board.note(endpoint, finding, trouble, clock()));
     }
     return entries;
   }
 
   /** Another process that was quicker has published this sequence: then its document stands. */
-  async function publish(
-    previous: Stored | null,
-    { endpoints, log }: { readonly endpoints: StatusEndpoint[]; readonly log: StatusLog },
-  ): Promise<void> {
+  async function publish(previous: Stored | null, content: Content): Promise<void> {
     const now = clock();
     const sequence = (previous?.sequence ?? 0) + 1;
     const text = await signStatus(
-      { version: VERSION, service, endpoints, log } as unknown as JsonObject,
+      { version: VERSION, service, ...content } as unknown as JsonObject,
       {
         did: issuer.did,
         sequence,
@@ -148,6 +164,7 @@ export function createStatus(means: StatusMeans): StatusService {
     },
     start: schedule,
     async newest() {
+      if (untold) await once().catch(refuseToTell);
       const before = await store.getDocument(NAME);
       if (before !== null) return before.body;
       await once();
@@ -162,6 +179,19 @@ export function createStatus(means: StatusMeans): StatusService {
       await running?.catch(() => {});
     },
   };
+}
+
+function refuseToTell(cause: unknown): never {
+  const message = 'The newest status could not be stored, so none is given.';
+  throw new TallyError('unavailable', message, { cause });
+}
+
+/** What a round found. */
+interface Content {
+  readonly endpoints: readonly StatusEndpoint[];
+  readonly providers: readonly StatusModel[];
+  readonly models: readonly StatusModel[];
+  readonly log: StatusLog;
 }
 
 interface Stored {
@@ -185,9 +215,9 @@ function resumeFrom(board: Board, document: JsonObject): void {
 function troubleOf(
   name: string,
   { accepting, posting, overdueSeconds }: LogStatus,
-  { posts, period, modelAvailable }: Pick<StatusMeans, 'posts' | 'period' | 'modelAvailable'>,
+  { posts, period, chat }: Pick<StatusMeans, 'posts' | 'period'> & Pick<FoundModels, 'chat'>,
 ): Trouble | null {
-  if (name === 'compute_chat') return modelAvailable() ? null : { state: 'down', code: 'no_model_available' };
+  if (name === 'compute_chat') return chat;
   if (name !== 'anchor') return null;
   if (accepting !== 'ok') return { state: 'down', code: 'anchor_unavailable' };
   const late = posting !== 'ok' || overdueSeconds > Math.max(2 * period, 120);

@@ -97,12 +97,19 @@ export function compressionSuite(name: string, createDatabase: CreateDatabase): 
         return ledger.settle({
           ...plain,
           usage: { ...plain.usage, subject, savedTokens: saved, saving: 2n ** 55n + 1n, share: 7n },
-          compression: { tokensBefore: 100, tokensAfter: 100 - saved, lostCacheTokens: 3, methods },
+          compression: {
+            changed: saved > 0,
+            tokensBefore: 100,
+            tokensAfter: 100 - saved,
+            lostCacheTokens: 3,
+            methods,
+          },
         });
       };
       const none = await ledger.compression(null);
       expect(none).toEqual({
         calls: 0,
+        changedCalls: 0,
         tokensBefore: 0,
         tokensAfter: 0,
         lostCacheTokens: 0,
@@ -120,6 +127,7 @@ export function compressionSuite(name: string, createDatabase: CreateDatabase): 
       await ledger.settle(settlement('c5', 0n, { reservationId: null, entries: [] }));
       expect(await ledger.compression('did:web:a')).toEqual({
         calls: 3,
+        changedCalls: 3,
         tokensBefore: 300,
         tokensAfter: 200,
         lostCacheTokens: 9,
@@ -130,7 +138,29 @@ export function compressionSuite(name: string, createDatabase: CreateDatabase): 
           { method: 'json-tsv', calls: 3, tokens: 97 },
         ],
       });
-      expect(await ledger.compression(null)).toMatchObject({ calls: 4, tokensAfter: 290, share: 28n });
+      expect(await ledger.compression(null)).toMatchObject({
+        calls: 4,
+        changedCalls: 4,
+        tokensAfter: 290,
+        share: 28n,
+        methods: [
+          { method: 'dedupe', calls: 4, tokens: 4 },
+          { method: 'json-tsv', calls: 4, tokens: 106 },
+        ],
+      });
+      const plain = settlement('c6', 0n, { reservationId: null, entries: [] });
+      const unchanged = { changed: false, tokensBefore: 7, tokensAfter: 7, lostCacheTokens: 0, methods: {} };
+      await ledger.settle({
+        ...plain,
+        usage: { ...plain.usage, subject: 'did:web:c' },
+        compression: unchanged,
+      });
+      for (const [subject, calls, before] of [
+        ['did:web:c', 1, 7],
+        [null, 5, 407],
+      ] as const) {
+        expect(await ledger.compression(subject)).toMatchObject({ calls, tokensBefore: before });
+      }
       expect(await ledger.usage('did:web:a')).toMatchObject([
         { calls: 4, savedTokens: 100, saving: 3n * (2n ** 55n + 1n), share: 21n },
       ]);

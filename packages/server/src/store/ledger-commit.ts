@@ -118,7 +118,7 @@ function makeReservations(
   begun: readonly ReserveRequest[],
   outcomes: Map<string, LedgerOutcome>,
 ): Reservation[] {
-  return begun.flatMap(({ id, account, amount, expiresAt }) => {
+  return begun.flatMap(({ id, account, amount, expiresAt, process = null }) => {
     const available = books.available(account);
     const refused = isCallerAccount(account) && amount > available;
     const kept = !refused && books.has(account);
@@ -129,7 +129,7 @@ function makeReservations(
         ? { kind: 'insufficient', available }
         : { kind: 'reserved', dust, available: books.available(account) },
     );
-    return kept ? { id, account, amount, dust, expiresAt } : [];
+    return kept ? { id, account, amount, dust, expiresAt, process } : [];
   });
 }
 

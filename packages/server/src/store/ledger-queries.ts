@@ -1,10 +1,16 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';
 
 /** Money as text: it can be past 2^53. */
 export function asText(column: string) {
   return sql<string>`cast(${sql.ref(column)} as text)`;
+}
+
+/** Whether the process that made a row of `reservations` has no lease any more. `now` is the database's clock. */
+export function ofDeadProcess(now: RawBuilder<number>) {
+  return sql<boolean>`(process is not null and not exists (
+    select 1 from processes where processes.id = reservations.process and lease_until > ${now}))`;
 }
 
 /** The ledger's statements that all dialects share. */
@@ -79,6 +85,7 @@ function compressionTotals(db: Kysely<Schema>) {
     .selectFrom('compression_days')
     .select([
       sumOf('calls').as('calls'),
+      sumOf('changed_calls').as('changedCalls'),
       sumOf('tokens_before').as('tokensBefore'),
       sumOf('tokens_after').as('tokensAfter'),
       sumOf('lost_cache_tokens').as('lostCacheTokens'),
@@ -91,9 +98,7 @@ function compressionTotals(db: Kysely<Schema>) {
     .groupBy('method')
     .orderBy('method');
   return {
-    compressionOfAll: statement(() => days),
     compressionOf: statement((v: { subject: string }) => days.where('subject', '=', v.subject)),
-    methodsOfAll: statement(() => methods),
     methodsOf: statement((v: { subject: string }) => methods.where('subject', '=', v.subject)),
   };
 }

@@ -49,7 +49,7 @@ export function ledgerRandomSuite(name: string, createDatabase: CreateDatabase, 
 
     afterEach(() => faults.inject(null));
 
-    it(`through ${OPERATIONS} random operations, with crashes in between`, { timeout: 240_000 }, async () => {
+    it(`through ${OPERATIONS} random operations, with crashes in between`, async () => {
       const seed = Math.floor(Math.random() * 2 ** 31);
       const run = new RandomRun(random(seed));
       for (let phase = 1; phase <= PHASES; phase += 1) {

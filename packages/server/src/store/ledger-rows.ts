@@ -8,8 +8,8 @@ export function accountFrom({ account, balance, reserved, dust, lines }: Raw<Acc
   return { account, balance: BigInt(balance), reserved: BigInt(reserved), dust: BigInt(dust), lines };
 }
 
-export function reservationFrom({ id, account, amount, dust, expiresAt }: Raw<Reservation>): Reservation {
-  return { id, account, amount: BigInt(amount), dust: BigInt(dust), expiresAt };
+export function reservationFrom(row: Raw<Reservation>): Reservation {
+  return { ...row, amount: BigInt(row.amount), dust: BigInt(row.dust) };
 }
 
 export function usageFrom(row: Raw<UsageRow>): UsageRow {
@@ -25,6 +25,7 @@ export function compressionFrom(
 ): CompressionTotals {
   return {
     calls: Number(sums?.calls ?? 0),
+    changedCalls: Number(sums?.changedCalls ?? 0),
     tokensBefore: Number(sums?.tokensBefore ?? 0),
     tokensAfter: Number(sums?.tokensAfter ?? 0),
     lostCacheTokens: Number(sums?.lostCacheTokens ?? 0),

@@ -81,33 +81,45 @@ function added(row: UsageOf, more: Settlement['usage']): UsageOf {
   };
 }
 
+/**
+ * The subject under which what compression did for everybody is added up. No caller has this name. It is the last in the
+ * order of keys, since all transactions wait for its row.
+ */
+export const EVERYBODY = '~';
+
+/** Sums by subject and day, and for everybody by day, so that no reader has to add up all subjects. */
 function compressionOf(settled: readonly Settlement[]): CompressionOf[] {
   const rows = new Map<string, CompressionOf>();
-  for (const { at, usage, compression } of settled) {
-    if (compression === undefined || compression === null) continue;
-    const { subject, saving, share } = usage;
+  const add = (subject: string, { at, usage, compression }: Settlement): void => {
+    if (compression === undefined || compression === null) return;
+    const { saving, share } = usage;
     const day = dateOf(Math.floor(at / DAY_SECONDS));
     const key = JSON.stringify([subject, day]);
     const before = rows.get(key);
-    const { tokensBefore, tokensAfter, lostCacheTokens } = compression;
+    const { changed, tokensBefore, tokensAfter, lostCacheTokens } = compression;
     rows.set(key, {
       subject,
       day,
       calls: (before?.calls ?? 0) + 1,
+      changedCalls: (before?.changedCalls ?? 0) + (changed ? 1 : 0),
       tokensBefore: (before?.tokensBefore ?? 0) + tokensBefore,
       tokensAfter: (before?.tokensAfter ?? 0) + tokensAfter,
       lostCacheTokens: (before?.lostCacheTokens ?? 0) + lostCacheTokens,
       saving: (before?.saving ?? 0n) + saving,
       share: (before?.share ?? 0n) + share,
     });
+  };
+  for (const one of settled) {
+    add(one.usage.subject, one);
+    add(EVERYBODY, one);
   }
   return [...rows.values()];
 }
 
+/** The same sums for each method of compression. */
 function methodsOf(settled: readonly Settlement[]): MethodOf[] {
   const rows = new Map<string, MethodOf>();
-  for (const { at, usage, compression } of settled) {
-    const { subject } = usage;
+  const add = (subject: string, { at, compression }: Settlement): void => {
     const day = dateOf(Math.floor(at / DAY_SECONDS));
     for (const [method, tokens] of Object.entries(compression?.methods ?? {})) {
       const key = JSON.stringify([subject, day, method]);
@@ -115,6 +127,10 @@ function methodsOf(settled: readonly Settlement[]): MethodOf[] {
       const calls = (before?.calls ?? 0) + 1;
       rows.set(key, { subject, day, method, calls, tokens: (before?.tokens ?? 0) + tokens });
     }
+  };
+  for (const one of settled) {
+    add(one.usage.subject, one);
+    add(EVERYBODY, one);
   }
   return [...rows.values()];
 }

@@ -23,6 +23,8 @@ export interface ReserveRequest {
   readonly amount: NanoUsdc;
   /** Unix seconds: from then on `expireReservations` gives it back. Later than any call can last. */
   readonly expiresAt: number;
+  /** Id of a process whose lease, once it has ended, ends the reservation too; null where only its time does. */
+  readonly process?: string | null;
 }
 
 export type ReserveOutcome =
@@ -57,8 +59,9 @@ interface UsageIncrement {
   readonly share: NanoUsdc;
 }
 
-/** What compression did for a call that it changed. */
+/** What compression did for a chat call; where it changed nothing, as many tokens before as after, and no methods. */
 export interface CompressionIncrement {
+  readonly changed: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** Tokens that the provider might have read from its cache and did not. */
@@ -67,9 +70,11 @@ export interface CompressionIncrement {
   readonly methods: Readonly<Record<string, number>>;
 }
 
-/** Of calls whose prompts compression changed. */
-export interface CompressionTotals extends Omit<CompressionIncrement, 'methods'> {
+/** Sums over all chat calls. */
+export interface CompressionTotals extends Omit<CompressionIncrement, 'methods' | 'changed'> {
   readonly calls: number;
+  /** Number of calls whose prompts compression changed. */
+  readonly changedCalls: number;
   readonly saving: NanoUsdc;
   readonly share: NanoUsdc;
   readonly methods: readonly MethodTotal[];
@@ -95,7 +100,7 @@ export interface Settlement {
   /** What the reservation's account carries on: instead of the dust that the reservation came with. */
   readonly dust: Dust;
   readonly usage: UsageIncrement;
-  /** Null where compression changed nothing. */
+  /** Null where there was no prompt to compress: of embeddings. */
   readonly compression?: CompressionIncrement | null;
   /** The member whose job this was, if it is one. Null where the call is none, as one that is not paid. */
   readonly jobOf: string | null;
@@ -215,7 +220,10 @@ export interface LedgerStore {
   usage(subject: string, span?: { readonly from?: string; readonly to?: string }): Promise<UsageRow[]>;
   /** What compression did since the beginning: for one subject, or for all (null). */
   compression(subject: string | null): Promise<CompressionTotals>;
-  /** Gives back what has expired at `now` (unix seconds), some at a time; answers how many. */
+  /**
+   * Gives back what has expired at `now` (unix seconds), and what processes put aside whose lease has ended (see
+   * `ClaimStore`); some at a time, answers how many.
+   */
   expireReservations(now: number): Promise<number>;
   /** Recomputes every sum, on one snapshot of the books. */
   checkBalanced(): Promise<BalanceCheck>;

@@ -19,6 +19,8 @@ export interface Reservation {
   readonly amount: NanoUsdc;
   readonly dust: Dust;
   readonly expiresAt: number;
+  /** See `ReserveRequest`. */
+  readonly process: string | null;
 }
 
 export interface EntryRow extends Entry {
@@ -59,7 +61,7 @@ export interface LedgerTables {
   lockReservations(ids: readonly string[]): Work<Map<string, Reservation>>;
   insertReservations(reservations: readonly Reservation[]): Work<void>;
   deleteReservations(ids: readonly string[]): Work<void>;
-  /** Takes out what has expired, but nothing that another transaction holds. */
+  /** Takes out what has expired and what dead processes left, but nothing that another transaction holds. */
   takeExpired(now: number, limit: number): Work<Reservation[]>;
   /** Makes those that are not there. */
   openAccounts(names: readonly string[]): Work<void>;

@@ -1,3 +1,4 @@
+import type { VerifierKey } from '@tallystick/core';
 import { type Kysely, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import type { LogIdentity, PostingAttempt, StoredCheckpoint, TreeHead } from './log-store.ts';
@@ -113,6 +114,19 @@ function treeQueries(db: Compiler) {
         ),
     ),
     newestCheckpoint: statement(() => checkpoints.orderBy('size', 'desc').limit(sql.lit(1))),
+    putWitness: statement((v: VerifierKey) =>
+      db
+        .insertInto('log_witnesses')
+        .values({ name: v.name, public_key: v.publicKey })
+        .onConflict((conflict) => conflict.columns(['name', 'public_key']).doNothing()),
+    ),
+    listWitnesses: statement(() =>
+      db
+        .selectFrom('log_witnesses')
+        .select(['name', 'public_key as publicKey'])
+        .orderBy('name')
+        .orderBy('public_key'),
+    ),
     getCheckpoint: statement((v: { size: number }) => checkpoints.where('size', '=', v.size)),
     pageOfCheckpoints: statement((v: { after: number; limit: number }) =>
       checkpoints.where('size', '>', v.after).orderBy('size').limit(v.limit),

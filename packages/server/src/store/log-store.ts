@@ -1,3 +1,5 @@
+import type { VerifierKey } from '@tallystick/core';
+
 /** A hash's place in the log. Times are unix seconds. */
 export interface Leaf {
   /** From 0, contiguous. */
@@ -119,9 +121,14 @@ export interface LogStore {
   /** Stores the identity at the first call, and answers the one that is stored. */
   claimIdentity(identity: LogIdentity): Promise<LogIdentity>;
 
+  /** The identity that is stored; null before the first claim. */
+  identity(): Promise<LogIdentity | null>;
+
   /** @throws unavailable also when too many hashes wait */
   accept(request: AcceptRequest): Promise<AcceptOutcome>;
   findLeaf(hash: Uint8Array): Promise<Leaf | null>;
+  /** Whether each of the hashes, 32 bytes each, has a leaf: in their order. Reads a page at a time. */
+  haveLeaves(hashes: readonly Uint8Array[]): Promise<boolean[]>;
   getLeaf(index: number): Promise<Leaf | null>;
   /** The hashes of the leaves [from, to), 32 bytes each, in one piece; fewer where the log ends before `to`. */
   readLeaves(from: number, to: number): Promise<Uint8Array>;
@@ -156,6 +163,14 @@ export interface LogStore {
   listCheckpoints(): AsyncIterable<StoredCheckpoint>;
   /** What is stored of a tile; null where there is none. */
   getTile(level: number, index: number): Promise<Uint8Array | null>;
+  /**
+   * Keeps the keys of witnesses with the log, for good: they are what their cosignatures are checked by after they have
+   * left the configuration. A key that is kept already stays.
+   */
+  rememberWitnesses(witnesses: readonly VerifierKey[]): Promise<void>;
+  /** Every witness whose key is kept, by name. */
+  listWitnesses(): Promise<VerifierKey[]>;
+
   /** All tiles, by level and index, a page at a time. */
   listTiles(): AsyncIterable<Tile>;
 

@@ -8,6 +8,8 @@ export interface LogTables {
    * where that makes others wait; no leaf is missing from the answer after it.
    */
   findLeaves<T>(hashes: readonly Uint8Array[], hold: Work<T>): Work<{ leaves: Leaf[]; held: T }>;
+  /** Positions, from 0, of those hashes that have a leaf, in any order. Every hash must be of 32 bytes. One statement. */
+  positionsOfLeaves(hashes: readonly Uint8Array[]): Work<number[]>;
   insertLeaves(leaves: readonly Leaf[]): Work<void>;
   /** Answers how many were written: not those that would change a hash that is there. */
   putTiles(tiles: readonly Tile[]): Work<number>;

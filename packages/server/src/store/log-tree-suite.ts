@@ -30,14 +30,35 @@ export function logTreeSuite(name: string, createDatabase: CreateDatabase): void
     });
 
     it('is claimed once: others are told by whom', async () => {
+      expect(await log.identity()).toBeNull();
       const identity = { origin: 'log.example', chainId: 31_337, publicKey: 'AAAA' };
       const claims = await Promise.all([
         log.claimIdentity(identity),
         (await open()).log.claimIdentity({ ...identity, chainId: 1 }),
       ]);
       expect(claims[1]).toEqual(claims[0]);
+      expect(await log.identity()).toEqual(claims[0]);
       await close(store);
       expect(await (await open()).log.claimIdentity({ ...identity, origin: 'other' })).toEqual(claims[0]);
+    });
+
+    it('keeps the keys of witnesses for good, each once', async () => {
+      const key = (name: string, byte: number) => ({ name, publicKey: new Uint8Array(32).fill(byte) });
+      expect(await log.listWitnesses()).toEqual([]);
+      const other = (await open()).log;
+      await Promise.all([
+        log.rememberWitnesses([key('b', 1), key('a', 1)]),
+        other.rememberWitnesses([key('b', 1), key('b', 2)]),
+      ]);
+      await log.rememberWitnesses([]);
+      await close(store);
+      const kept = await (await open()).log.listWitnesses();
+      expect(kept.map(({ name, publicKey }) => key(name, publicKey[0] ?? 0))).toEqual([
+        key('a', 1),
+        key('b', 1),
+        key('b', 2),
+      ]);
+      expect(kept.map(({ publicKey }) => publicKey.length)).toEqual([32, 32, 32]);
     });
 
     describe('the lease', () => {

@@ -1,4 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import type { Dialect } from './dialect.ts';
+import { ofDeadProcess } from './ledger-queries.ts';
 import { accountFrom, reservationFrom } from './ledger-rows.ts';
 import type { CompressionOf, LedgerTables, MethodOf } from './ledger-tables.ts';
 import type { Schema } from './schema.ts';
@@ -6,8 +8,8 @@ import { raw, statement } from './statement.ts';
 import { all, run, type Work } from './work.ts';
 
 /** A statement for all rows at once, since each costs a round trip, and none for no row. */
-export function postgresLedgerTables(db: Kysely<Schema>): LedgerTables {
-  const queries = { ...reservationStatements(db), ...bookStatements(db), ...countStatements(db) };
+export function postgresLedgerTables(db: Kysely<Schema>, dialect: Dialect): LedgerTables {
+  const queries = { ...reservationStatements(db, dialect), ...bookStatements(db), ...countStatements(db) };
   return {
     *lockReservations(ids) {
       if (ids.length === 0) return new Map();
@@ -72,14 +74,22 @@ interface ReservationText {
   amount: string;
   dust: string;
   expiresAt: number;
+  process: string | null;
 }
 
 const RESERVATION = sql<ReservationText>`
-  id, account, cast(amount as text) as amount, cast(dust as text) as dust, expires_at as "expiresAt"`;
+  id, account, cast(amount as text) as amount, cast(dust as text) as dust, expires_at as "expiresAt", process`;
 
-type Reservations = Columns<{ id: string; account: string; amount: bigint; dust: bigint; expiresAt: number }>;
+type Reservations = Columns<{
+  id: string;
+  account: string;
+  amount: bigint;
+  dust: bigint;
+  expiresAt: number;
+  process: string | null;
+}>;
 
-function reservationStatements(db: Kysely<Schema>) {
+function reservationStatements(db: Kysely<Schema>, { now }: Dialect) {
   return {
     lockReservations: statement((v: { ids: readonly string[] }) =>
       raw(
@@ -92,10 +102,10 @@ function reservationStatements(db: Kysely<Schema>) {
       raw(
         db,
         sql`
-          insert into reservations (id, account, amount, dust, expires_at)
+          insert into reservations (id, account, amount, dust, expires_at, process)
           select * from unnest(
             ${v.id}::text[], ${v.account}::text[], ${v.amount}::bigint[], ${v.dust}::bigint[],
-            ${v.expiresAt}::bigint[])`,
+            ${v.expiresAt}::bigint[], ${v.process}::text[])`,
       ),
     ),
     deleteReservations: statement((v: { ids: readonly string[] }) =>
@@ -106,7 +116,7 @@ function reservationStatements(db: Kysely<Schema>) {
         db,
         sql<ReservationText>`
           delete from reservations where id in (
-            select id from reservations where expires_at <= ${v.now}
+            select id from reservations where expires_at <= ${v.now} or ${ofDeadProcess(now)}
             order by expires_at limit ${v.limit} for update skip locked)
           returning ${RESERVATION}`,
       ),
@@ -220,15 +230,17 @@ function countStatements(db: Kysely<Schema>) {
       raw(
         db,
         sql`
-          insert into compression_days as d (subject, day, calls, tokens_before, tokens_after,
+          insert into compression_days as d (subject, day, calls, changed_calls, tokens_before, tokens_after,
             lost_cache_tokens, saving, share)
           select * from unnest(
-            ${v.subject}::text[], ${v.day}::text[], ${v.calls}::bigint[], ${v.tokensBefore}::bigint[],
-            ${v.tokensAfter}::bigint[], ${v.lostCacheTokens}::bigint[], ${v.saving}::bigint[], ${v.share}::bigint[]
-          ) as r (subject, day, calls, tokens_before, tokens_after, lost_cache_tokens, saving, share)
+            ${v.subject}::text[], ${v.day}::text[], ${v.calls}::bigint[], ${v.changedCalls}::bigint[],
+            ${v.tokensBefore}::bigint[], ${v.tokensAfter}::bigint[], ${v.lostCacheTokens}::bigint[], ${v.saving}::bigint[], ${v.share}::bigint[]
+          ) as r (subject, day, calls, changed_calls, tokens_before, tokens_after, lost_cache_tokens, saving,
+            share)
           order by r.subject collate "C", r.day collate "C"
           on conflict (subject, day) do update set
             calls = d.calls + excluded.calls,
+            changed_calls = d.changed_calls + excluded.changed_calls,
             tokens_before = d.tokens_before + excluded.tokens_before,
             tokens_after = d.tokens_after + excluded.tokens_after,
             lost_cache_tokens = d.lost_cache_tokens + excluded.lost_cache_tokens,

@@ -7,13 +7,17 @@ import { all, run, type Work } from './work.ts';
 
 /** A statement for all rows at once, since each costs a round trip. */
 export function postgresLogTables(db: Kysely<Schema>): LogTables {
-  const { findLeaves, insertLeaves, putTiles } = logStatements(db);
+  const { findLeaves, positionsOfLeaves, insertLeaves, putTiles } = logStatements(db);
 
   function* find(hashes: readonly Uint8Array[]): Work<Leaf[]> {
     return hashes.length === 0 ? [] : yield* all(findLeaves, { hashes });
   }
 
   return {
+    *positionsOfLeaves(hashes) {
+      const rows = hashes.length === 0 ? [] : yield* all(positionsOfLeaves, { hashes });
+      return rows.map(({ position }) => position);
+    },
     // Each statement sees what is committed when it starts: the second one, all that came before the lock.
     *findLeaves(hashes, hold) {
       const early = yield* find(hashes);
@@ -47,6 +51,15 @@ function logStatements(db: Kysely<Schema>) {
         sql<Leaf>`
           select idx as index, hash, batch_at as "batchAt" from leaves
           where hash = any(${v.hashes}::bytea[])`,
+      ),
+    ),
+    positionsOfLeaves: statement((v: { hashes: readonly Uint8Array[] }) =>
+      raw(
+        db,
+        sql<{ position: number }>`
+          select asked.position - 1 as position
+          from unnest(${v.hashes}::bytea[]) with ordinality as asked (hash, position)
+          join leaves on leaves.hash = asked.hash`,
       ),
     ),
     insertLeaves: statement((v: { indexes: number[]; hashes: Uint8Array[]; batches: number[] }) =>

@@ -5,9 +5,12 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../test/postgres.ts';
+import { startTcpProxy } from '../../test/tcp-proxy.ts';
+import { POSTGRES_LIMITS } from '../config-database.ts';
 import { apiKeySuite } from './api-key-suite.ts';
+import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
-import { credit, NOW } from './ledger-fixtures.ts';
+import { credit, NOW, reserve, settlement } from './ledger-fixtures.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { hash, place } from './log-fixtures.ts';
@@ -128,6 +131,7 @@ for (const suite of [
   apiKeySuite,
   ledgerSuite,
   compressionSuite,
+  claimSuite,
   paymentSuite,
   treasurySuite,
 ]) {
@@ -160,7 +164,7 @@ describe('PostgreSQL', () => {
     await store.close();
   });
 
-  it('stores no document while another one of its name is under way', { timeout: 10_000 }, async () => {
+  it('stores no document while another one of its name is under way', async () => {
     const url = await newDatabase();
     const store = await openPostgresStore(url);
     const other = await connect(url);
@@ -173,7 +177,7 @@ describe('PostgreSQL', () => {
     await store.close();
   });
 
-  it('purges without waiting for what is in use', { timeout: 10_000 }, async () => {
+  it('purges without waiting for what is in use', async () => {
     const url = await newDatabase();
     const store = await openPostgresStore(url);
     await Promise.all(['free', 'used'].map((counter) => store.consume(counter, 5, 1)));
@@ -201,7 +205,7 @@ describe('PostgreSQL', () => {
     await store.close();
   });
 
-  it('sees the hashes that another placed while it waited for the log', { timeout: 10_000 }, async () => {
+  it('sees the hashes that another placed while it waited for the log', async () => {
     const url = await newDatabase();
     const store = await openPostgresStore(url);
     const other = await connect(url);
@@ -236,7 +240,7 @@ describe('PostgreSQL', () => {
     await store.close();
   });
 
-  it('lets two processes spend what is there, once', { timeout: 60_000 }, async () => {
+  it('lets two processes spend what is there, once', async () => {
     const url = await newDatabase();
     const store = await openPostgresStore(url);
     const { ledger } = store;
@@ -252,6 +256,82 @@ describe('PostgreSQL', () => {
     expect(await ledger.member('did:web:m')).toMatchObject({ jobs: settled.length });
     expect(new Set(settled).size).toBe(settled.length);
     expect(await ledger.checkBalanced()).toEqual({ postings: 3 + settled.length, sum: 0n, faults: [] });
+    await store.close();
+  });
+
+  it('throws all connections away when one is silent, and goes on with new ones', async () => {
+    const url = new URL(await newDatabase());
+    const proxy = await startTcpProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const limits = { ...POSTGRES_LIMITS, statementMs: 400, queryMs: 500 };
+    const store = await openPostgresStore(url.href, limits);
+    const use = () => store.consume('c', 99, 1).then(({ used }) => used);
+    await Promise.all([use(), ...Array.from({ length: 9 }, () => store.ping())]);
+    proxy.blackHole();
+    // Whether this one was counted nobody can say, so it is not acknowledged; the rest find living connections.
+    await expect(use()).rejects.toMatchObject({ code: 'unavailable' });
+    await Promise.all(Array.from({ length: 9 }, () => store.ping()));
+    expect(await use()).toBeLessThanOrEqual(3);
+    await store.close();
+    await proxy.stop();
+  });
+
+  it('settles what was delivered though its connection dies, and once', async () => {
+    const url = new URL(await newDatabase());
+    const proxy = await startTcpProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const store = await openPostgresStore(url.href, { ...POSTGRES_LIMITS, statementMs: 400, queryMs: 500 });
+    const { ledger } = store;
+    const account = 'caller:key_1';
+    await credit(ledger, account, 100n);
+    await reserve(ledger, 'call', 60n, account);
+    proxy.blackHole();
+    const outcome = await ledger.settle(settlement('call', 10n, { account }));
+    expect(['settled', 'settled_before']).toContain(outcome);
+    expect(await ledger.balance(account)).toMatchObject({ balance: 90n, reserved: 0n });
+    expect(await ledger.checkBalanced()).toMatchObject({ sum: 0n, faults: [] });
+    await store.close();
+    await proxy.stop();
+  });
+
+  it('answers unavailable when a server takes connections and says nothing, and closes all the same', async () => {
+    const url = new URL(await newDatabase());
+    const proxy = await startTcpProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const store = await openPostgresStore(url.href, { ...POSTGRES_LIMITS, connectMs: 300, queryMs: 500 });
+    proxy.blackHole();
+    proxy.fate = 'swallow';
+    for (const _ of [1, 2, 3]) await expect(store.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    const hanging = store.ping().catch((error: unknown) => error);
+    await store.close();
+    expect(await hanging).toMatchObject({ code: 'unavailable' });
+    await proxy.stop();
+  });
+
+  it('answers unavailable when a lock is not to be had in time', async () => {
+    const url = await newDatabase();
+    const store = await openPostgresStore(url, { ...POSTGRES_LIMITS, lockMs: 100 });
+    const hold = await connect(url);
+    await hold.query('begin; lock table counters');
+    await expect(store.consume('c', 5, 1)).rejects.toMatchObject({ code: 'unavailable' });
+    await hold.query('commit');
+    expect(await store.consume('c', 5, 1)).toEqual({ allowed: true, used: 1 });
+    await hold.end();
+    await store.close();
+  });
+
+  it('ends a statement that takes too long, but not the audit of all postings', async () => {
+    const url = await newDatabase();
+    const store = await openPostgresStore(url, { ...POSTGRES_LIMITS, statementMs: 100 });
+    const hold = await connect(url);
+    await hold.query('begin; lock table ledger_entries, receipts');
+    await expect(store.getReceipt('r')).rejects.toMatchObject({ code: 'unavailable' });
+    const audit = store.ledger.checkBalanced();
+    await waitForLock(hold);
+    await expect(store.getReceipt('r')).rejects.toMatchObject({ code: 'unavailable' });
+    await hold.query('commit');
+    expect(await audit).toMatchObject({ postings: 0 });
+    await hold.end();
     await store.close();
   });
 

@@ -7,22 +7,27 @@ import {
   PostgresQueryCompiler,
   sql,
 } from 'kysely';
-import { DatabaseError, Pool, type PoolClient, TypeOverrides } from 'pg';
+import { TypeOverrides } from 'pg';
+import { POSTGRES_LIMITS, type PostgresLimits } from '../config-database.ts';
 import type { Dialect } from './dialect.ts';
 import { type ColumnTypes, migrate } from './migrations/migrate.ts';
+import { postgresClaimTables } from './postgres-claim-tables.ts';
 import { postgresCounters } from './postgres-counters.ts';
+import { publicError, sqlState } from './postgres-errors.ts';
 import { postgresLedgerTables } from './postgres-ledger-tables.ts';
 import { postgresLogTables } from './postgres-log-tables.ts';
+import { PostgresPool, type RunStatement } from './postgres-pool.ts';
 import { postgresWrites } from './postgres-writes.ts';
 import { sharedQueries } from './queries.ts';
 import type { Schema } from './schema.ts';
-import type { Durability, SqlDatabase } from './sql-database.ts';
+import type { Durability, Pace, SqlDatabase } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { raw, statement } from './statement.ts';
 import type { Store } from './store.ts';
 import { all, run, type StepResult, type Work } from './work.ts';
 
-const CONNECT_MS = 5_000;
+/** Milliseconds for a statement that nobody waits for: a migration, or the audit of a whole table. */
+const UNHURRIED_MS = 24 * 3_600_000;
 
 /** Any constant will do, as long as every release takes the same. */
 const MIGRATION_LOCK = 7_462_559;
@@ -41,14 +46,19 @@ const DIALECT: Dialect = {
 };
 
 /**
- * A process that stops in the middle of a transaction holds its locks no longer than this. In one round trip,
- * and for the transaction alone, so that it also holds behind a pooler.
+ * How a transaction begins. A process that stops in the middle of one holds its locks no longer than it may be idle.
+ * In one round trip, and for the transaction alone, so that it also holds behind a pooler.
  */
-const BEGIN = `
-  BEGIN ISOLATION LEVEL READ COMMITTED;
-  SET LOCAL idle_in_transaction_session_timeout = '3s'`;
-
-const BEGIN_RELAXED = `${BEGIN}; SET LOCAL synchronous_commit = off`;
+function begin(limits: PostgresLimits, durability: Durability, pace: Pace): string {
+  const [statementMs, lockMs] = pace === 'served' ? [limits.statementMs, limits.lockMs] : [0, 0];
+  const settings = [
+    `idle_in_transaction_session_timeout = ${limits.idleTransactionMs}`,
+    `statement_timeout = ${statementMs}`,
+    `lock_timeout = ${lockMs}`,
+    ...(durability === 'durable' ? [] : ['synchronous_commit = off']),
+  ];
+  return ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings.map((one) => `SET LOCAL ${one}`)].join('; ');
+}
 
 const BYTEA = 17;
 const INT8 = 20;
@@ -60,20 +70,15 @@ const JSON_TEXT = 114;
  *
  * @throws {TallyError} `unavailable` when the server cannot be reached, or a newer release wrote the database.
  */
-export async function openPostgresStore(url: string): Promise<Store> {
-  const pool = new Pool({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    types: typeParsers(),
-  });
-  // A connection that breaks while idle has left the pool already; unheard, the event would end the process.
-  pool.on('error', () => undefined);
-  // One that breaks while in use rejects its query as well, which is where it is dealt with.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+export async function openPostgresStore(
+  url: string,
+  limits: PostgresLimits = POSTGRES_LIMITS,
+): Promise<Store> {
+  const pool = new PostgresPool({ url, limits, types: typeParsers() });
   try {
-    return new SqlStore(await openDatabase(pool));
+    return new SqlStore(await openDatabase(pool, limits));
   } catch (error) {
-    await pool.end();
+    await pool.close();
     throw error;
   }
 }
@@ -93,7 +98,7 @@ function fromByteaHex(text: string): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);
 }
 
-async function openDatabase(pool: Pool): Promise<SqlDatabase> {
+async function openDatabase(pool: PostgresPool, limits: PostgresLimits): Promise<SqlDatabase> {
   const compiler = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -102,15 +107,19 @@ async function openDatabase(pool: Pool): Promise<SqlDatabase> {
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
-  await inTransaction(pool, migrateAlone(compiler));
+  const transaction = <T>(work: Work<T>, durability: Durability, pace: Pace): Promise<T> =>
+    inTransaction(pool, begin(limits, durability, pace), work, pace);
+  await transaction(migrateAlone(compiler), 'durable', 'unhurried');
   const lock = statement(() => raw(compiler, sql`lock table documents in share row exclusive mode`));
   return {
     queries: sharedQueries(compiler, DIALECT),
     counters: postgresCounters(compiler),
     logTables: postgresLogTables(compiler),
-    ledgerTables: postgresLedgerTables(compiler),
-    read: (work) => withClient(pool, (client) => perform(client, work)),
-    transaction: (work, durability) => inTransaction(pool, work, durability),
+    read: (work, pace = 'served') =>
+      pace === 'served' ? pool.use((run) => perform(run, work)) : transaction(work, 'durable', pace),
+    transaction: (work, durability = 'durable') => transaction(work, durability, 'served'),
+    ledgerTables: postgresLedgerTables(compiler, DIALECT),
+    claimTables: postgresClaimTables(compiler, DIALECT),
     putReceipts: postgresWrites(compiler),
     *lockDocuments() {
       yield* run(lock, {});
@@ -118,7 +127,7 @@ async function openDatabase(pool: Pool): Promise<SqlDatabase> {
     isRowFault: (error) => /^2[23]/.test(sqlState(error) ?? ''),
     backup: () =>
       Promise.reject(new TallyError('unavailable', 'A PostgreSQL database is backed up with pg_dump.')),
-    close: () => pool.end(),
+    close: () => pool.close(),
   };
 }
 
@@ -131,56 +140,35 @@ function* migrateAlone(db: Kysely<Schema>): Work<void> {
 }
 
 /** Runs some work, one round trip a step. */
-async function perform<T>(client: PoolClient, work: Work<T>): Promise<T> {
+async function perform<T>(run: RunStatement, work: Work<T>, waitMs?: number): Promise<T> {
   let step = work.next();
-  while (step.done !== true) step = work.next(await query(client, step.value.sql, step.value.values));
+  while (step.done !== true) step = work.next(await query(run, step.value.sql, step.value.values, waitMs));
   return step.value;
 }
 
-async function query(client: PoolClient, sql: string, values: unknown[] = []): Promise<StepResult> {
+async function query(
+  run: RunStatement,
+  sql: string,
+  values: unknown[] = [],
+  waitMs?: number,
+): Promise<StepResult> {
   try {
-    const { rows, rowCount } = await client.query(sql, values);
+    const { rows, rowCount } = await run(sql, values, waitMs);
     return { rows, changed: rowCount ?? 0 };
   } catch (error) {
     throw publicError(error);
   }
 }
 
-function inTransaction<T>(pool: Pool, work: Work<T>, durability: Durability = 'durable'): Promise<T> {
-  return withClient(pool, async (client) => {
-    await query(client, durability === 'durable' ? BEGIN : BEGIN_RELAXED);
-    const result = await perform(client, work);
-    await query(client, 'COMMIT');
+/**
+ * Runs work in a transaction. Where the connection dies under it, nobody knows whether it was committed: it rejects,
+ * so that nothing is acknowledged, and whoever tries again finds what was written.
+ */
+function inTransaction<T>(pool: PostgresPool, beginning: string, work: Work<T>, pace: Pace): Promise<T> {
+  return pool.use(async (run) => {
+    await query(run, beginning);
+    const result = await perform(run, work, pace === 'served' ? undefined : UNHURRIED_MS);
+    await query(run, 'COMMIT');
     return result;
   });
-}
-
-/** A client whose work fails is rolled back; one that cannot even do that is dropped from the pool. */
-async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw publicError(error);
-  });
-  let broken = false;
-  try {
-    return await work(client);
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      broken = true;
-    });
-    throw error;
-  } finally {
-    client.release(broken);
-  }
-}
-
-/** The five characters of PostgreSQL's appendix A, or undefined when the server did not speak. */
-function sqlState(error: unknown): string | undefined {
-  return error instanceof DatabaseError ? error.code : undefined;
-}
-
-/** A connection fault (08), an idle transaction that was ended (25P03), out of resources (53), shutting down (57). */
-function publicError(error: unknown): unknown {
-  const state = sqlState(error);
-  if (state !== undefined && !/^(?:08|25P03|53|57)/.test(state)) return error;
-  return new TallyError('unavailable', 'The database cannot be reached just now.', { cause: error });
 }

@@ -5,6 +5,7 @@ import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
 import { apiKeyQueries } from './sql-api-key-store.ts';
+import { leaseQueries } from './sql-claim-store.ts';
 import { compressionQueries } from './sql-compression-store.ts';
 import { paymentQueries } from './sql-payment-store.ts';
 import { tenantQueries } from './sql-tenant-store.ts';
@@ -28,6 +29,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...logQueries(db, dialect),
     ...apiKeyQueries(db),
     ...ledgerQueries(db),
+    ...leaseQueries(db, dialect),
     ...compressionQueries(db, dialect.skipLocked),
     ...paymentQueries(db),
     ...treasuryQueries(db),
@@ -49,7 +51,7 @@ function receiptQueries(db: Compiler) {
     ]);
   return {
     getReceipt: statement((v: { id: string }) =>
-      db.selectFrom('receipts').select(['body', 'tenant']).where('id', '=', v.id),
+      db.selectFrom('receipts').select(['body', 'tenant', 'expires_at as expiresAt']).where('id', '=', v.id),
     ),
     findRecord: statement((v: { scope: string }) => records.where('scope', '=', v.scope)),
     findLiveRecord: statement((v: { scope: string; now: number }) =>

@@ -46,7 +46,7 @@ export interface Schema {
     head_root: Uint8Array | null;
     lease_epoch: number;
     lease_holder: string | null;
-    /** With fractions of a second, by the database's clock. */
+    /** Unix seconds with fractions, by the database's clock. */
     lease_expires_at: number;
     /** Null, with the next two, until the log is claimed. */
     origin: string | null;
@@ -55,6 +55,8 @@ export interface Schema {
   };
   tiles: { level: number; idx: number; hashes: Uint8Array };
   checkpoints: { size: number; root: Uint8Array; note: string };
+  /** Every witness that was ever configured; rows are never removed. */
+  log_witnesses: { name: string; public_key: Uint8Array };
   postings: {
     sequence: number;
     batch_at: number;
@@ -88,7 +90,24 @@ export interface Schema {
     dust: Generated<bigint>;
     lines: Generated<number>;
   };
-  reservations: { id: string; account: string; amount: bigint; dust: bigint; expires_at: number };
+  reservations: {
+    id: string;
+    account: string;
+    amount: bigint;
+    dust: bigint;
+    expires_at: number;
+    /** The process whose end also ends the reservation; null where only its time does. */
+    process: string | null;
+  };
+  /** The serving processes. */
+  processes: {
+    /** Random, chosen anew by each process that starts. */
+    id: string;
+    /** Unix seconds with fractions, by the database's clock. */
+    lease_until: number;
+  };
+  /** Requests with an `Idempotency-Key` that are being carried out. */
+  claims: { scope: string; request_hash: string; process: string; token: string };
   ledger_postings: { id: string; memo: string; at: number };
   ledger_entries: {
     account: string;
@@ -123,6 +142,7 @@ export interface Schema {
   };
   /** The calls whose prompts were compressed. */
   compression_days: {
+    changed_calls: number;
     subject: string;
     day: string;
     calls: number;

@@ -1,3 +1,4 @@
+import type { ClaimTables } from './claim-tables.ts';
 import { type Counters, lockUsed, saveUsed } from './counters.ts';
 import type { LedgerTables } from './ledger-tables.ts';
 import type { LogTables } from './log-tables.ts';
@@ -18,14 +19,18 @@ export interface Consume {
 
 export type Durability = 'durable' | 'relaxed';
 
+/** Whether somebody waits for the answer, so that it has to come soon or not at all; or it may take its time. */
+export type Pace = 'served' | 'unhurried';
+
 /** What differs between SQL databases. */
 export interface SqlDatabase {
   readonly queries: Queries;
   readonly counters: Counters;
   readonly logTables: LogTables;
   readonly ledgerTables: LedgerTables;
+  readonly claimTables: ClaimTables;
   /** Runs work that only reads; it sees what is committed. */
-  read<T>(work: Work<T>): Promise<T>;
+  read<T>(work: Work<T>, pace?: Pace): Promise<T>;
   /**
    * Runs work in a transaction and resolves once it is durable; rolls back when it throws. A `relaxed` one is
    * seen by all and outlives this process at once, but the machine only once a durable one has followed.

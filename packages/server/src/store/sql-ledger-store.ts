@@ -1,8 +1,10 @@
+import { TallyError } from '@tallystick/core';
 import { GroupCommit } from './group-commit.ts';
 import { assertBalanced } from './ledger-books.ts';
 import { checkBalanced } from './ledger-check.ts';
 import { commitLedger, type LedgerOutcome, type LedgerWrite } from './ledger-commit.ts';
 import { accountFrom, compressionFrom, usageFrom } from './ledger-rows.ts';
+import { EVERYBODY } from './ledger-settle.ts';
 import type {
   AccountBalance,
   BalanceCheck,
@@ -54,7 +56,12 @@ export class SqlLedgerStore implements LedgerStore {
 
   async settle(settlement: Settlement): Promise<SettleOutcome> {
     assertBalanced(settlement.entries);
-    return this.#writes.submit({ kind: 'settle', settlement }) as Promise<SettleOutcome>;
+    const settle = () => this.#writes.submit({ kind: 'settle', settlement }) as Promise<SettleOutcome>;
+    return settle().catch((error: unknown) => {
+      // The answer was delivered, and nobody knows whether its bill was written. Sending it again writes it once at most.
+      if (error instanceof TallyError && error.code === 'unavailable') return settle();
+      throw error;
+    });
   }
 
   async release(id: string): Promise<void> {
@@ -93,15 +100,12 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async compression(subject: string | null): Promise<CompressionTotals> {
-    const { compressionOf, compressionOfAll, methodsOf, methodsOfAll } = this.#queries;
-    const [[days], methods] = await Promise.all(
-      subject === null
-        ? [this.#database.read(all(compressionOfAll, {})), this.#database.read(all(methodsOfAll, {}))]
-        : [
-            this.#database.read(all(compressionOf, { subject })),
-            this.#database.read(all(methodsOf, { subject })),
-          ],
-    );
+    const { compressionOf, methodsOf } = this.#queries;
+    const whose = { subject: subject ?? EVERYBODY };
+    const [[days], methods] = await Promise.all([
+      this.#database.read(all(compressionOf, whose)),
+      this.#database.read(all(methodsOf, whose)),
+    ]);
     return compressionFrom(days, methods);
   }
 
@@ -111,7 +115,7 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   checkBalanced(): Promise<BalanceCheck> {
-    return this.#database.read(checkBalanced(this.#queries.ledgerCheck));
+    return this.#database.read(checkBalanced(this.#queries.ledgerCheck), 'unhurried');
   }
 
   registerMember(member: Parameters<LedgerStore['registerMember']>[0]): Promise<Member | 'handle_taken'> {

@@ -1,4 +1,4 @@
-import { concatBytes } from '@tallystick/core';
+import { concatBytes, toHex, type VerifierKey } from '@tallystick/core';
 import { accept } from './accept.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { LogQueries, PostingRow } from './log-queries.ts';
@@ -29,6 +29,8 @@ const MAX_BATCH = 10_000;
 const MAX_PENDING = 250_000;
 
 const LEAF_PAGE = 8_192;
+/** Hashes that are looked up at a time: the embedded database holds up the thread for some milliseconds. */
+const HASH_PAGE = 1_024;
 const TILE_PAGE = 64;
 const PAGE = 200;
 
@@ -54,12 +56,27 @@ export class SqlLogStore implements LogStore {
     return this.#database.transaction(transactions.claimIdentity(this.#queries, identity));
   }
 
+  async identity(): Promise<LogIdentity | null> {
+    const { origin, chainId, publicKey } = await this.#state();
+    return origin === null || chainId === null || publicKey === null ? null : { origin, chainId, publicKey };
+  }
+
   accept(request: AcceptRequest): Promise<AcceptOutcome> {
     return this.#accepts.submit(request);
   }
 
   findLeaf(hash: Uint8Array): Promise<Leaf | null> {
     return this.#first(this.#queries.leafByHash, { hash });
+  }
+
+  async haveLeaves(hashes: readonly Uint8Array[]): Promise<boolean[]> {
+    const found = hashes.map(() => false);
+    for (let start = 0; start < hashes.length; start += HASH_PAGE) {
+      const page = hashes.slice(start, start + HASH_PAGE);
+      const positions = await this.#database.read(this.#database.logTables.positionsOfLeaves(page));
+      for (const position of positions) found[start + position] = true;
+    }
+    return found;
   }
 
   getLeaf(index: number): Promise<Leaf | null> {
@@ -114,6 +131,18 @@ export class SqlLogStore implements LogStore {
     return pages(PAGE, (last: StoredCheckpoint | undefined) =>
       this.#all(this.#queries.pageOfCheckpoints, { after: last?.size ?? -1, limit: PAGE }),
     );
+  }
+
+  async rememberWitnesses(witnesses: readonly VerifierKey[]): Promise<void> {
+    const known = new Set((await this.listWitnesses()).map(keyText));
+    for (const witness of witnesses) {
+      if (!known.has(keyText(witness)))
+        await this.#database.transaction(run(this.#queries.putWitness, witness));
+    }
+  }
+
+  listWitnesses(): Promise<VerifierKey[]> {
+    return this.#all(this.#queries.listWitnesses, {});
   }
 
   async getTile(level: number, index: number): Promise<Uint8Array | null> {
@@ -196,6 +225,8 @@ export class SqlLogStore implements LogStore {
     return row ?? null;
   }
 }
+
+const keyText = ({ name, publicKey }: VerifierKey): string => `${name} ${toHex(publicKey)}`;
 
 function toPosting({ txHash, blockHeight, blockHash, blockTime, ...row }: PostingRow): Posting {
   const placed = txHash !== null && blockHeight !== null && blockHash !== null && blockTime !== null;

@@ -4,6 +4,7 @@ import { GroupCommit } from './group-commit.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
 import { SqlApiKeyStore } from './sql-api-key-store.ts';
+import { SqlClaimStore } from './sql-claim-store.ts';
 import { SqlCompressionStore } from './sql-compression-store.ts';
 import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { SqlLedgerStore } from './sql-ledger-store.ts';
@@ -41,6 +42,7 @@ export class SqlStore implements Store {
   readonly treasury: SqlTreasuryStore;
   readonly payments: SqlPaymentStore;
   readonly tenants: TenantStore;
+  readonly claims: SqlClaimStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -55,6 +57,7 @@ export class SqlStore implements Store {
     this.treasury = new SqlTreasuryStore(database);
     this.payments = new SqlPaymentStore(database);
     this.tenants = new SqlTenantStore(database);
+    this.claims = new SqlClaimStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),
@@ -75,8 +78,8 @@ export class SqlStore implements Store {
   async getReceipt(id: string): Promise<GetOutcome> {
     const [row] = await this.#database.read(all(this.#queries.getReceipt, { id }));
     if (row === undefined) return { kind: 'unknown' };
-    const { body, tenant } = row;
-    return body === null ? { kind: 'purged', tenant } : { kind: 'found', body, tenant };
+    const { body, tenant, expiresAt } = row;
+    return body === null ? { kind: 'purged', tenant } : { kind: 'found', body, tenant, expiresAt };
   }
 
   async findIdempotent(scope: string, requestHash: string, now: number): Promise<Repeated | null> {
@@ -132,7 +135,7 @@ export class SqlStore implements Store {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#writes.close(), this.log.close(), this.ledger.close()]);
+    await Promise.all([this.#writes.close(), this.log.close(), this.ledger.close(), this.claims.close()]);
     await this.#database.close();
   }
 }

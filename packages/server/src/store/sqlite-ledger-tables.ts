@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { asText, ledgerQueries } from './ledger-queries.ts';
+import type { Dialect } from './dialect.ts';
+import { asText, ledgerQueries, ofDeadProcess } from './ledger-queries.ts';
 import { accountFrom, reservationFrom } from './ledger-rows.ts';
 import type {
   Account,
@@ -19,9 +20,9 @@ import { all, run } from './work.ts';
  * In process a statement costs little, so each row has its own. The transaction holds the only write lock there
  * is, so that reading a row keeps others from it.
  */
-export function sqliteLedgerTables(db: Kysely<Schema>): LedgerTables {
+export function sqliteLedgerTables(db: Kysely<Schema>, dialect: Dialect): LedgerTables {
   const { accountByName } = ledgerQueries(db);
-  const queries = { ...reservationQueries(db), ...bookQueries(db), ...countQueries(db) };
+  const queries = { ...reservationQueries(db, dialect), ...bookQueries(db), ...countQueries(db) };
   return {
     *lockReservations(ids) {
       const found = new Map<string, Reservation>();
@@ -77,7 +78,7 @@ export function sqliteLedgerTables(db: Kysely<Schema>): LedgerTables {
   };
 }
 
-function reservationQueries(db: Kysely<Schema>) {
+function reservationQueries(db: Kysely<Schema>, { now }: Dialect) {
   const reservations = db
     .selectFrom('reservations')
     .select([
@@ -86,11 +87,15 @@ function reservationQueries(db: Kysely<Schema>) {
       asText('amount').as('amount'),
       asText('dust').as('dust'),
       'expires_at as expiresAt',
+      'process',
     ]);
   return {
     reservationById: statement((v: { id: string }) => reservations.where('id', '=', v.id)),
     expired: statement((v: { now: number; limit: number }) =>
-      reservations.where('expires_at', '<=', v.now).orderBy('expires_at').limit(v.limit),
+      reservations
+        .where((row) => row.or([row('expires_at', '<=', v.now), ofDeadProcess(now)]))
+        .orderBy('expires_at')
+        .limit(v.limit),
     ),
     insertReservation: statement((v: Reservation) =>
       db.insertInto('reservations').values({
@@ -99,6 +104,7 @@ function reservationQueries(db: Kysely<Schema>) {
         amount: v.amount,
         dust: v.dust,
         expires_at: v.expiresAt,
+        process: v.process,
       }),
     ),
     deleteReservation: statement((v: { id: string }) => db.deleteFrom('reservations').where('id', '=', v.id)),
@@ -172,6 +178,7 @@ function countQueries(db: Kysely<Schema>) {
           subject: v.subject,
           day: v.day,
           calls: v.calls,
+          changed_calls: v.changedCalls,
           tokens_before: v.tokensBefore,
           tokens_after: v.tokensAfter,
           lost_cache_tokens: v.lostCacheTokens,
@@ -181,6 +188,7 @@ function countQueries(db: Kysely<Schema>) {
         .onConflict((conflict) =>
           conflict.columns(['subject', 'day']).doUpdateSet({
             calls: sql`calls + excluded.calls`,
+            changed_calls: sql`changed_calls + excluded.changed_calls`,
             tokens_before: sql`tokens_before + excluded.tokens_before`,
             tokens_after: sql`tokens_after + excluded.tokens_after`,
             lost_cache_tokens: sql`lost_cache_tokens + excluded.lost_cache_tokens`,

@@ -6,6 +6,7 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { apiKeySuite } from './api-key-suite.ts';
+import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
@@ -54,6 +55,7 @@ for (const suite of [
   apiKeySuite,
   ledgerSuite,
   compressionSuite,
+  claimSuite,
   paymentSuite,
   treasurySuite,
 ]) {

@@ -10,6 +10,7 @@ import { sharedQueries } from './queries.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
+import { sqliteClaimTables } from './sqlite-claim-tables.ts';
 import { sqliteCounters } from './sqlite-counters.ts';
 import { sqliteLedgerTables } from './sqlite-ledger-tables.ts';
 import { sqliteLogTables } from './sqlite-log-tables.ts';
@@ -55,9 +56,19 @@ const CONSTRAINT = 19;
  * Opens (or makes) the store in a file, whose folder must exist, and brings it to the newest version. Any
  * number of processes of one machine may open it; the file must be on a local disk.
  *
- * @throws {TallyError} `unavailable` when the file was written by a newer release.
+ * @throws {TallyError} `unavailable`, naming the file, when it is no database or can't be opened, or was written by a newer
+ * release.
  */
 export async function openSqliteStore(file: string): Promise<Store> {
+  try {
+    return await openFile(file);
+  } catch (cause) {
+    if (cause instanceof TallyError || !(cause instanceof Error)) throw cause;
+    throw new TallyError('unavailable', `The database ${file} cannot be used: ${cause.message}.`, { cause });
+  }
+}
+
+async function openFile(file: string): Promise<Store> {
   const connection = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
@@ -102,7 +113,8 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     queries,
     counters: sqliteCounters(compiler),
     logTables: sqliteLogTables(compiler, queries),
-    ledgerTables: sqliteLedgerTables(compiler),
+    ledgerTables: sqliteLedgerTables(compiler, DIALECT),
+    claimTables: sqliteClaimTables(compiler, queries, DIALECT),
     read: (work) => settle(() => session.perform(work)),
     transaction: (work, durability) =>
       settle(() => session.transaction(() => session.perform(work), durability)),

@@ -33,6 +33,9 @@ const LATER_TABLES = [
   'tenant_keys',
   'room_purges',
   'room_exports',
+  'processes',
+  'claims',
+  'log_witnesses',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {
@@ -58,7 +61,7 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
       it('are readable by others as soon as they are answered, byte for byte, and after a reopen', async () => {
         const row = receipt('r1', { tenant: 'acme' });
         expect(await store.putReceipt(row)).toEqual({ kind: 'stored' });
-        const found = { kind: 'found', body: row.body, tenant: 'acme' };
+        const found = { kind: 'found', body: row.body, tenant: 'acme', expiresAt: row.expiresAt };
         expect(await (await open()).getReceipt('r1')).toEqual(found);
         await close(store);
         expect(await (await open()).getReceipt('r1')).toEqual(found);
@@ -69,7 +72,9 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
         const outcomes = await Promise.all(rows.map((row) => store.putReceipt(row)));
         expect(outcomes.every((outcome) => outcome.kind === 'stored')).toBe(true);
         const read = await Promise.all(rows.map((row) => store.getReceipt(row.id)));
-        expect(read).toEqual(rows.map(({ body, tenant }) => ({ kind: 'found', body, tenant })));
+        expect(read).toEqual(
+          rows.map(({ body, tenant, expiresAt }) => ({ kind: 'found', body, tenant, expiresAt })),
+        );
       });
 
       it('keep the first body of an id, and a taken id fails no neighbour', async () => {

@@ -1,4 +1,5 @@
 import type { ApiKeyStore } from './api-key-store.ts';
+import type { ClaimStore } from './claim-store.ts';
 import type { CompressionStore } from './compression-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LogStore } from './log-store.ts';
@@ -43,7 +44,7 @@ export interface ConsumeOutcome {
 }
 
 export type GetOutcome =
-  | { kind: 'found'; body: string; tenant: string | null }
+  | { kind: 'found'; body: string; tenant: string | null; expiresAt: number }
   | { kind: 'purged'; tenant: string | null }
   | { kind: 'unknown' };
 
@@ -79,6 +80,7 @@ export interface Store {
   readonly treasury: TreasuryStore;
   readonly payments: PaymentStore;
   readonly tenants: TenantStore;
+  readonly claims: ClaimStore;
 
   /**
    * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers
@@ -86,7 +88,7 @@ export interface Store {
    */
   putReceipt(row: ReceiptRow, idempotency?: IdempotencyRecord): Promise<PutOutcome>;
 
-  /** A receipt is `found` until it is purged, also past its `expiresAt`. */
+  /** A receipt is `found` until it is purged, also past its `expiresAt` (unix seconds): `keptReceipt` heeds that. */
   getReceipt(id: string): Promise<GetOutcome>;
 
   /** What an earlier request under this scope was answered, or null where no record is live at `now`. */

@@ -57,10 +57,13 @@ function nameOf({ name, availability, probe }: StatusEndpoint): HTMLElement {
   );
 }
 
-const TONES = { up: 'pass', degraded: 'unsure', down: 'fail' } as const;
+const TONES = { up: 'pass', degraded: 'unsure', down: 'fail', unknown: 'unknown' } as const;
 
-function stateOf({ state, code }: StatusEndpoint): HTMLElement {
-  const words = state === 'up' ? prose.states.up : `${prose.states[state]}: ${code.replaceAll('_', ' ')}`;
+/** A state in words, with its cause unless it is up. */
+export function stateOf({ state, code }: Pick<StatusEndpoint, 'state' | 'code'>): HTMLElement {
+  const causes: Readonly<Record<string, string>> = prose.codes;
+  const cause = Object.hasOwn(causes, code) ? causes[code] : code.replaceAll('_', ' ');
+  const words = state === 'up' ? prose.states.up : `${prose.states[state]}: ${cause}`;
   const made = element('span', 'is', icon(TONES[state]), words);
   made.dataset['state'] = TONES[state];
   return made;

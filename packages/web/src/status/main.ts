@@ -1,6 +1,7 @@
 import { announce, byId, copyButton, element, on, put } from '../dom.ts';
 import { trustAt } from '../trust.ts';
 import { endpointsOf, glanceOf, logOf } from './draw.ts';
+import { modelsOf } from './models.ts';
 import { prose } from './prose.ts';
 import { readNow } from './read.ts';
 import { showVerdict } from './verdict.ts';
@@ -26,6 +27,7 @@ async function show(): Promise<void> {
     if (report === null) return;
     put(byId('glance'), glanceOf(report, now));
     put(byId('endpoints'), endpointsOf(report));
+    put(byId('models'), modelsOf(report));
     put(byId('log'), logOf(report));
   } catch (error) {
     // Nothing half drawn may be left standing as if it were verified.

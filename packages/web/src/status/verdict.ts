@@ -12,6 +12,7 @@ const TONES: Readonly<Record<Outcome, State>> = {
   up: 'pass',
   degraded: 'unsure',
   down: 'fail',
+  idle: 'unknown',
   untrusted: 'unsure',
   stale: 'unsure',
   rolled_back: 'fail',
@@ -52,13 +53,16 @@ export function showVerdict(reading: Reading, trust: TrustInUse, now: number, ag
 function outcomeOf({ standing, report }: Reading): Outcome {
   if (standing !== 'current') return standing;
   const states = report?.endpoints.map(({ state }) => state) ?? [];
-  return states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'up';
+  if (states.includes('down')) return 'down';
+  if (states.includes('degraded')) return 'degraded';
+  return states.includes('unknown') ? 'idle' : 'up';
 }
 
 function valuesOf(outcome: Outcome, { report, before }: Reading, now: number): unknown[] {
   if (report === null) return [];
   const { endpoints, issuer_did, sequence, issued_at } = report;
-  const counted = endpoints.filter(({ state }) => state === outcome).length;
+  const wanted = outcome === 'idle' ? 'up' : outcome;
+  const counted = endpoints.filter(({ state }) => state === wanted).length;
   return [counted, issuer_did, sequence, ageOf(issued_at, now), endpoints.length, before?.sequence];
 }
 
@@ -72,5 +76,5 @@ function actionsFor(outcome: Outcome, again: () => unknown): Node[] {
       }),
     ];
   }
-  return TONES[outcome] === 'pass' ? [] : [button(text.again, '', again)];
+  return outcome === 'up' || outcome === 'idle' ? [] : [button(text.again, '', again)];
 }

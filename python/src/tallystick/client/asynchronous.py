@@ -16,7 +16,7 @@ from ..issue import AnchorError, IssuedByIssuer, SigningKey, sign_issue
 from ..issuers import IssuerDocument
 from ..json_types import JsonObject, JsonValue
 from ..log.anchored import Anchor, AnchoredResult
-from ..metering import MeteringBill
+from ..metering import EvidenceClass, IssuedBill, MeteringBill
 from ..receipts.issued import Issued
 from ..trust import CheckedTrust, TrustPin
 from ..verify import Verification
@@ -95,11 +95,21 @@ class AsyncClient:
         input: str,
         purpose: str,
         *,
+        policy_hash: str | None = None,
+        response_hash: str | None = None,
+        response_sealed: bool | None = None,
         anchor: bool = False,
         idempotency_key: str | None = None,
     ) -> Issued:
-        """Mints a free receipt. ``input`` is hashed as UTF-8 and not stored; ``purpose`` signed."""
-        return await self._send(self._calls.mint_free(input, purpose, anchor, idempotency_key))
+        """Mints a free receipt. ``input`` is hashed as UTF-8 and not stored; ``purpose`` signed.
+
+        ``policy_hash`` and ``response_hash`` are ``sha256:<64 hex>``; what you say of policy and
+        response is signed as declared.
+        """
+        declared = (policy_hash, response_hash, response_sealed)
+        return await self._send(
+            self._calls.mint_free(input, purpose, declared, anchor, idempotency_key)
+        )
 
     async def emit(
         self,
@@ -116,15 +126,20 @@ class AsyncClient:
         bill: MeteringBill | JsonObject,
         evidence: Iterable[JsonValue] | AsyncIterable[JsonValue] = (),
         *,
+        evidence_policy: EvidenceClass | None = None,
         anchor: bool = False,
         idempotency_key: str | None = None,
-    ) -> Issued:
+    ) -> IssuedBill:
         """Mints a metering receipt for a bill (``build_bill``) and its evidence, in order.
 
-        A list of up to 1,000 leaves is sent as JSON. Anything else is streamed as it is read, up to
-        10,000,000 leaves; a generator can be read once, so that its call is not tried again.
+        Evidence is leaves (``evidence_leaf``) or whole receipts (``evidence_receipt``), which the
+        service verifies; ``evidence_policy`` is the least that is accepted of each: ``hashed`` when
+        absent. A list of up to 1,000 leaves is sent as JSON. Anything else is streamed as it is
+        read, up to 10,000,000; a generator can be read once, so that its call is not tried again.
         """
-        return await self._send(self._calls.metering(bill, evidence, anchor, idempotency_key))
+        return await self._send(
+            self._calls.metering(bill, evidence, evidence_policy, anchor, idempotency_key)
+        )
 
     async def get_receipt(self, receipt_id: str) -> Issued:
         """A receipt that the service keeps, to the byte as it was answered."""

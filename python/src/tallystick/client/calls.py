@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TypeVar, cast
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from ..issue import SigningKey, signer_of
 from ..issuers import IssuerDocument, check_issuer_document, sign_statement
 from ..json_types import JsonObject, JsonValue
 from ..log.anchored import Anchor
-from ..metering import MeteringBill
+from ..metering import EvidenceClass, EvidenceCounts, IssuedBill, MeteringBill
 from ..receipts.issued import Issued
 from ..receipts.read import read_json
 from ..shape import is_object
@@ -55,8 +55,19 @@ class Calls:
         self.api_key = api_key
         self._agent_did = agent_did
 
-    def mint_free(self, input: str, purpose: str, anchor: bool, key: str | None) -> Call[Issued]:
-        body: JsonObject = {"input": input, "purpose": purpose}
+    def mint_free(
+        self,
+        input: str,
+        purpose: str,
+        declared: tuple[str | None, str | None, bool | None],
+        anchor: bool,
+        key: str | None,
+    ) -> Call[Issued]:
+        names = ("policy_hash", "response_hash", "response_sealed")
+        said = {
+            name: value for name, value in zip(names, declared, strict=True) if value is not None
+        }
+        body: JsonObject = {"input": input, "purpose": purpose, **said}
         if anchor:
             body["anchor"] = True
         return self._post("/v1/receipt/free", body, _issued, key)
@@ -69,17 +80,19 @@ class Calls:
         self,
         bill: MeteringBill | JsonObject,
         evidence: Leaves | AsyncLeaves,
+        policy: EvidenceClass | None,
         anchor: bool,
         key: str | None,
-    ) -> Call[Issued]:
-        said = {**cast(JsonObject, bill), **({"anchor": True} if anchor else {})}
+    ) -> Call[IssuedBill]:
+        asked: JsonObject = {} if policy is None else {"evidence_policy": policy}
+        said = {**cast(JsonObject, bill), **asked, **({"anchor": True} if anchor else {})}
         path = "/v1/receipt/metering"
-        if isinstance(evidence, (list, tuple)) and len(evidence) <= _MAX_JSON_LEAVES:
-            return self._post(path, {**said, "evidence": list(evidence)}, _issued, key)
+        if isinstance(evidence, (list, tuple)) and _is_short(evidence):
+            return self._post(path, {**said, "evidence": list(evidence)}, _issued_bill, key)
         key = key or _fresh_key()
         headers = {**self._headers(key), "content-type": "application/x-ndjson"}
         lines = bill_lines(said, evidence)
-        return Call("POST", self._receipts_url + path, _issued, headers, lines)
+        return Call("POST", self._receipts_url + path, _issued_bill, headers, lines)
 
     def get_receipt(self, receipt_id: str) -> Call[Issued]:
         path = f"/v1/receipt/{quote(receipt_id, safe='')}"
@@ -221,6 +234,23 @@ def _batches(receipts: Iterable[JsonValue | bytes]) -> Iterator[list[JsonValue]]
         size += length
     if batch:
         yield batch
+
+
+def _is_short(evidence: Sequence[JsonValue]) -> bool:
+    """Whether it is few leaves and nothing else: receipts are too large for one document."""
+    large = (is_object(one) and {"receipt", "anchor"} & one.keys() for one in evidence)
+    return len(evidence) <= _MAX_JSON_LEAVES and not any(large)
+
+
+def _issued_bill(response: httpx.Response) -> IssuedBill:
+    issued = _issued(response)
+    return IssuedBill(issued.receipt, issued.text, _counts_in(response.headers))
+
+
+def _counts_in(headers: Mapping[str, str]) -> EvidenceCounts | None:
+    names = ("verified", "logged", "hashed", "trusted", "in-window")
+    found = [headers.get(f"x-evidence-{name}", "") for name in names]
+    return EvidenceCounts(*map(int, found)) if all(text.isdecimal() for text in found) else None
 
 
 def _issued(response: httpx.Response) -> Issued:

@@ -15,7 +15,7 @@ from ..issue import AnchorError, IssuedByIssuer, SigningKey, sign_issue
 from ..issuers import IssuerDocument
 from ..json_types import JsonObject, JsonValue
 from ..log.anchored import Anchor, AnchoredResult
-from ..metering import MeteringBill
+from ..metering import EvidenceClass, IssuedBill, MeteringBill
 from ..receipts.issued import Issued
 from ..trust import CheckedTrust, TrustPin
 from ..verify import Verification
@@ -96,11 +96,19 @@ class Client:
         input: str,
         purpose: str,
         *,
+        policy_hash: str | None = None,
+        response_hash: str | None = None,
+        response_sealed: bool | None = None,
         anchor: bool = False,
         idempotency_key: str | None = None,
     ) -> Issued:
-        """Mints a free receipt. ``input`` is hashed as UTF-8 and not stored; ``purpose`` signed."""
-        return self._send(self._calls.mint_free(input, purpose, anchor, idempotency_key))
+        """Mints a free receipt. ``input`` is hashed as UTF-8 and not stored; ``purpose`` signed.
+
+        ``policy_hash`` and ``response_hash`` are ``sha256:<64 hex>``; what you say of policy and
+        response is signed as declared.
+        """
+        declared = (policy_hash, response_hash, response_sealed)
+        return self._send(self._calls.mint_free(input, purpose, declared, anchor, idempotency_key))
 
     def emit(
         self,
@@ -117,15 +125,20 @@ class Client:
         bill: MeteringBill | JsonObject,
         evidence: Iterable[JsonValue] = (),
         *,
+        evidence_policy: EvidenceClass | None = None,
         anchor: bool = False,
         idempotency_key: str | None = None,
-    ) -> Issued:
+    ) -> IssuedBill:
         """Mints a metering receipt for a bill (``build_bill``) and its evidence, in order.
 
-        A list of up to 1,000 leaves is sent as JSON. Anything else is streamed as it is read, up to
-        10,000,000 leaves; a generator can be read once, so that its call is not tried again.
+        Evidence is leaves (``evidence_leaf``) or whole receipts (``evidence_receipt``), which the
+        service verifies; ``evidence_policy`` is the least that is accepted of each: ``hashed`` when
+        absent. A list of up to 1,000 leaves is sent as JSON. Anything else is streamed as it is
+        read, up to 10,000,000; a generator can be read once, so that its call is not tried again.
         """
-        return self._send(self._calls.metering(bill, evidence, anchor, idempotency_key))
+        return self._send(
+            self._calls.metering(bill, evidence, evidence_policy, anchor, idempotency_key)
+        )
 
     def get_receipt(self, receipt_id: str) -> Issued:
         """A receipt that the service keeps, to the byte as it was answered."""
@@ -292,8 +305,9 @@ def issue(
 ) -> IssuedByIssuer:
     """Issues a receipt ``svc-issue-v1``, signed here with the issuer's key.
 
-    ``units`` is a whole number from 0, ``amount_usd`` dollars from 0, ``recipient`` the address
-    that receives, ``issuer_did`` the DID that the key is registered under, ``issuer_verified`` the
+    ``units`` is a whole number from 0, ``amount_usd`` dollars from 0, ``recipient`` who
+    receives (a DID, an EVM or Solana address, or an account of another chain in CAIP-10 form),
+    ``issuer_did`` the DID that the key is registered under, ``issuer_verified`` the
     claim that the service has verified that DID, which whoever verifies looks up. Only with
     ``anchor`` is anything sent, to ``base_url`` with ``api_key``, and then only the hash.
 

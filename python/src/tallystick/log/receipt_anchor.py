@@ -23,15 +23,31 @@ def judge_anchor(
     anchor = receipt.get("anchor") if given is None else given
     batch = _pending_batch(receipt if anchor is None else anchor)
     if batch is not None:
-        return _unproved(
-            unchecked("anchor", f"Still pending: its root is to be posted at {batch}.")
-        )
+        return _still_pending(batch)
     if anchor is None:
         return _unproved(unchecked("anchor", "No anchor proof was given."))
+    anchored_hash = sha256(canonical_bytes(family.anchored(receipt)))
+    return _judge_result(anchor, anchored_hash, facts, is_given=given is not None)
+
+
+def judge_anchor_of(anchored_hash: bytes, given: JsonValue, facts: AnchorFacts) -> AnchorVerdict:
+    """Judges the anchored result that was given for a hash.
+
+    One that is pending proves nothing and contradicts nothing.
+    """
+    batch = _pending_batch(given)
+    if batch is not None:
+        return _still_pending(batch)
+    return _judge_result(given, anchored_hash, facts, is_given=True)
+
+
+def _judge_result(
+    anchor: JsonValue, anchored_hash: bytes, facts: AnchorFacts, *, is_given: bool
+) -> AnchorVerdict:
     try:
         result, ref = read_anchored_result(anchor)
     except TallyError as error:
-        if given is None:
+        if not is_given:
             return _unproved(unchecked("anchor", error.message))
         detail = "Not reached: the anchor has not the form of an anchored result."
         return _unproved(
@@ -39,8 +55,12 @@ def judge_anchor(
             unchecked("anchor_checkpoint", detail),
             unchecked("anchor_transaction", detail),
         )
-    anchored_hash = sha256(canonical_bytes(family.anchored(receipt)))
     return check_anchor(result, ref, anchored_hash, facts)
+
+
+def _still_pending(batch: str) -> AnchorVerdict:
+    detail = f"Still pending: its root is to be posted at {batch}."
+    return _unproved(unchecked("anchor", detail))
 
 
 def _unproved(*checks: Check) -> AnchorVerdict:

@@ -1,4 +1,4 @@
-"""Metering receipts ``sls.metering``: evidence, commitments, minting (spec/metering.md)."""
+"""Metering receipts ``sls.metering``: evidence, commitments, bills (spec/metering.md)."""
 
 from .bill import MeteringBill, Rate, SettlementBinding, build_bill
 from .commitments import (
@@ -10,13 +10,17 @@ from .commitments import (
     salt_commitment,
 )
 from .derive import ServiceUnit, SettlementClass, coverage_class, coverage_ratio
-from .evidence import EvidenceSummary, EvidenceTally, evidence_leaf
-from .mint import mint_metering
+from .evidence import EvidenceSummary, EvidenceTally, evidence_leaf, evidence_receipt
+from .intake import EvidenceClass, EvidenceCounts
+from .issued_bill import IssuedBill
 
 __all__ = [
     "CommitmentLabel",
+    "EvidenceClass",
+    "EvidenceCounts",
     "EvidenceSummary",
     "EvidenceTally",
+    "IssuedBill",
     "MeteringBill",
     "Rate",
     "ServiceUnit",
@@ -28,7 +32,7 @@ __all__ = [
     "coverage_class",
     "coverage_ratio",
     "evidence_leaf",
-    "mint_metering",
+    "evidence_receipt",
     "new_salt",
     "opening_key",
     "salt_commitment",

@@ -12,6 +12,7 @@ from ..receipts.family import text_at
 from ..shape import is_object
 from ..timestamps import Instant, format_timestamp, instant_of, unix_ms
 from .commitments import commit, salt_commitment
+from .currencies import is_currency
 from .derive import ServiceUnit, SettlementClass
 from .shapes import bill_shape
 
@@ -107,6 +108,7 @@ def check_bill(bill: MeteringBill | JsonObject, now_ms: int) -> JsonObject:
     if fault is not None:
         raise TallyError("invalid_field", str(fault), field=fault.field)
     assert is_object(copy)
+    _require_currency(copy)
     window_end = text_at(copy, "window_end")
     end = instant_of(window_end)
     if end <= instant_of(text_at(copy, "window_start")):
@@ -118,6 +120,14 @@ def check_bill(bill: MeteringBill | JsonObject, now_ms: int) -> JsonObject:
         copy["compiled_at"] = window_end if a_little_behind else format_timestamp(now_ms)
     _require_time(instant_of(text_at(copy, "compiled_at")), end, latest)
     return copy
+
+
+def _require_currency(bill: JsonObject) -> None:
+    rate = bill["rate"]
+    assert is_object(rate)
+    if not is_currency(text_at(rate, "currency")):
+        message = "rate.currency must be a currency code of ISO 4217, in use or withdrawn."
+        raise TallyError("invalid_field", message, field="rate.currency")
 
 
 def _require_time(compiled: Instant, end: Instant, latest: Instant) -> None:

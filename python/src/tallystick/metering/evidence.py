@@ -17,6 +17,17 @@ def evidence_leaf(unit: int, receipt_sha256: str) -> JsonObject:
     return {"unit": unit, "receipt_sha256": receipt_sha256}
 
 
+def evidence_receipt(
+    unit: int, receipt: JsonObject, anchor: JsonObject | None = None
+) -> JsonObject:
+    """The whole receipt of a backed unit, perhaps with its anchored result.
+
+    Whoever is given it can verify it. Its leaf follows from it.
+    """
+    item: JsonObject = {"unit": unit, "receipt": receipt}
+    return item if anchor is None else {**item, "anchor": anchor}
+
+
 class EvidenceSummary(NamedTuple):
     backed: int
     """Units that carry evidence."""

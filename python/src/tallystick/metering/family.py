@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..canonical import canonical_bytes, copy_json
+from ..canonical import canonical_bytes
 from ..errors import TallyError
 from ..hashes import sha256_hex
 from ..json_types import JsonObject
@@ -29,7 +29,7 @@ from .derive import (
     metering_receipt_id,
     verdict_of,
 )
-from .evidence import EvidenceTally
+from .intake import EvidenceCounts, EvidenceJudge, take_evidence
 from .shapes import METERING_TYPE, receipt_shape
 
 
@@ -48,14 +48,14 @@ def _claims(document: JsonObject) -> Claims:
         issuer_verified=None,
         issued_at=integer_at(document, "ts"),
         signature=text_at(document, "sig_b64u"),
+        may_be_signed_later=True,
     )
 
 
-def _rules(document: JsonObject, evidence: Evidence | None) -> Iterable[Check]:
+def _rules(document: JsonObject) -> Iterable[Check]:
     body = object_at(document, "signed_body")
     yield from _top_level_rules(document, body)
     yield from _bill_rules(body)
-    yield _evidence_rule(body, evidence)
 
 
 def _top_level_rules(document: JsonObject, body: JsonObject) -> Iterable[Check]:
@@ -96,26 +96,27 @@ def _bill_rules(body: JsonObject) -> Iterable[Check]:
     )
 
 
-def _evidence_rule(body: JsonObject, evidence: Evidence | None) -> Check:
-    name = "evidence"
+def _judge_evidence(
+    document: JsonObject, evidence: Evidence | None, judge: EvidenceJudge
+) -> tuple[Check, EvidenceCounts | None]:
+    name, body = "evidence", object_at(document, "signed_body")
     if evidence is None:
         detail = "No evidence leaves were given: the count of backed units is the issuer's word."
-        return unchecked(name, detail)
+        return unchecked(name, detail), None
     metered = object_at(body, "metered")
-    tally = EvidenceTally(integer_at(metered, "billed_unit_count"))
+    billed = integer_at(metered, "billed_unit_count")
     try:
-        for leaf in evidence:
-            tally.add(copy_json(leaf))
+        (backed, digest), counts = take_evidence(body, billed, evidence, judge)
     except TallyError as error:
-        return failed(name, error.message)
-    backed, digest = tally.summary()
+        return failed(name, error.message), None
     claimed, root = metered["evidence_backed_unit_count"], metered["receipt_set_digest"]
-    return check(
+    found = check(
         name,
         backed == claimed and digest == root,
-        f"{backed} leaves give the signed digest and count.",
+        f"{backed} leaves give the signed digest and count: {counts}.",
         f"The {backed} leaves have the digest {digest}; the receipt signs {claimed} and {root}.",
     )
+    return found, counts
 
 
 def _matches(name: str, found: object, derived: object) -> Check:
@@ -135,4 +136,5 @@ METERING = Family(
     signed=lambda document: object_at(document, "signed_body"),
     anchored=lambda document: document,
     rules=_rules,
+    judge_evidence=_judge_evidence,
 )

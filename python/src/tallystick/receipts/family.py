@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..json_types import JsonObject, JsonValue
 from ..shape import Fault, is_object
+
+if TYPE_CHECKING:
+    from ..metering.intake import EvidenceCounts, EvidenceJudge
 
 SCHEMA_VERSION = "r1.0.0"
 
@@ -58,6 +61,11 @@ class Claims:
     """Whole Unix seconds."""
     signature: str
     """base64url, 64 bytes: the issuer's own signature."""
+    may_be_signed_later: bool = False
+    """Whether it may have been signed long after ``issued_at``, as a bill compiled earlier is.
+
+    The start of the key then does not bound ``issued_at``; its end and its revocation do.
+    """
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ def no_settlement(_: JsonObject) -> str | None:
     return None
 
 
-def no_rules(_: JsonObject, __: Evidence | None) -> Iterable[Check]:
+def no_rules(_: JsonObject) -> Iterable[Check]:
     return ()
 
 
@@ -96,8 +104,13 @@ class Family:
     counter_signatures: Callable[[JsonObject], Sequence[CounterSignature]] = no_counter_signatures
     settlement: Callable[[JsonObject], str | None] = no_settlement
     """The EVM transaction that the receipt says has paid for it."""
-    rules: Callable[[JsonObject, Evidence | None], Iterable[Check]] = no_rules
+    rules: Callable[[JsonObject], Iterable[Check]] = no_rules
     """The family's own rules, each by name."""
+    judge_evidence: (
+        Callable[[JsonObject, Evidence | None, EvidenceJudge], tuple[Check, EvidenceCounts | None]]
+        | None
+    ) = None
+    """The check of the evidence behind the receipt; counts are there if it was read whole."""
     key_purpose: Literal["receipt", "benchmark", "status"] = "receipt"
     """What the issuer's key must be for."""
 

@@ -15,6 +15,8 @@ export interface Model {
   /** `<provider>/<name>`, unique in the catalogue. */
   readonly id: string;
   readonly provider: string;
+  /** Whether this process itself is the provider. */
+  readonly builtIn: boolean;
   /** The provider's own name for it. */
   readonly upstreamModel: string;
   /** Tokens of prompt and answer together. */
@@ -28,6 +30,10 @@ export interface Model {
   readonly prior: Readonly<Record<Domain, number>>;
   readonly hardware: string | null;
   readonly region: string | null;
+  /** Region in which the model was trained; null where the catalogue does not say. */
+  readonly trainingRegion: string | null;
+  /** `<type>:sha256:<64 hex>`: hash of an attestation document for the hardware that the model runs on. */
+  readonly attestation: string | null;
   readonly tokenizer: 'o200k' | 'cl100k' | 'estimate';
 }
 

@@ -149,6 +149,7 @@ function toModel(entry: NamedEntry, providers: ReadonlyMap<string, ProviderEntry
   return {
     id: entry.id,
     provider,
+    builtIn: provider === LOCAL,
     upstreamModel: entry.upstream_model ?? entry.id.slice(entry.id.indexOf('/') + 1),
     context: entry.context,
     maxOutput: entry.max_output,
@@ -158,6 +159,8 @@ function toModel(entry: NamedEntry, providers: ReadonlyMap<string, ProviderEntry
     prior: toPrior(entry.prior),
     hardware: entry.hardware ?? null,
     region: entry.region ?? providers.get(provider)?.region ?? null,
+    trainingRegion: entry.training_region ?? null,
+    attestation: entry.attestation ?? null,
     tokenizer: entry.tokenizer ?? 'estimate',
   };
 }

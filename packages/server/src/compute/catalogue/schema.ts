@@ -33,6 +33,11 @@ const modelFields = {
   prior,
   hardware: z.string().min(1).max(64).optional(),
   region: z.string().min(1).max(64).optional(),
+  training_region: z.string().min(1).max(64).optional(),
+  attestation: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,31}:sha256:[0-9a-f]{64}$/, 'Not <type>:sha256:<64 hex>')
+    .optional(),
   tokenizer: z.enum(['o200k', 'cl100k', 'estimate']).optional(),
 } as const;
 

@@ -1,6 +1,6 @@
 import type { Catalogue, Model } from '../catalogue/catalogue.ts';
 import type { TokenPrices } from '../ledger/pricing.ts';
-import { AUTO } from '../router/decide.ts';
+import { AUTO } from '../router/auto.ts';
 import type { ChatBody } from '../types.ts';
 import type { CachePrice } from './cache-gate.ts';
 

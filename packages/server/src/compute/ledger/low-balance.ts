@@ -1,3 +1,4 @@
+import { TallyError } from '@tallystick/core';
 import type { Exchange } from '../../http/exchange.ts';
 import type { LedgerStore, NanoUsdc } from '../../store/ledger-store.ts';
 import { formatUsdc } from './money.ts';
@@ -14,7 +15,8 @@ export const LOW_BALANCE_HEADER = {
 };
 
 /**
- * Sets `X-Balance-Low` where a prepaid account has little left, so that its holder pays in before it is empty.
+ * Sets `X-Balance-Low` where a prepaid account has little left, so that its holder pays in before it is empty. The header
+ * is left out while the database is unavailable: what was delivered and billed is answered all the same.
  * @param atLeast what is known to be available, which spares asking where it is enough; else null
  */
 export async function showLowBalance(
@@ -24,7 +26,12 @@ export async function showLowBalance(
 ): Promise<void> {
   if (!account.startsWith('caller:')) return;
   if (atLeast !== null && atLeast >= config.sales.lowBalance) return;
-  const { balance, reserved, lines } = await store.ledger.balance(account);
+  const found = await store.ledger.balance(account).catch((error: unknown) => {
+    if (error instanceof TallyError && error.code === 'unavailable') return null;
+    throw error;
+  });
+  if (found === null) return;
+  const { balance, reserved, lines } = found;
   const available = balance - reserved;
   // Nobody has ever paid into an account without a line.
   if (lines > 0 && available < config.sales.lowBalance) headers['x-balance-low'] = formatUsdc(available);

@@ -49,6 +49,7 @@ describe('the bill of a call', () => {
     expect(priceCall(plain)).toEqual({
       charge: 3_000_000n,
       cost: 3_000_000n,
+      owed: 3_000_000n,
       share: 0n,
       discount: 0n,
       saving: 0n,
@@ -146,6 +147,17 @@ describe('the bill of a call', () => {
         expect(priceCall({ ...call, gross }).charge).toBeLessThanOrEqual(most);
       }),
     );
+  });
+
+  it('books what a provider will ask for, and its loss to the service, where its counts are not believed', () => {
+    const bill = priceCall({ ...plain, claimed: { ...usage, promptTokens: 1_000_000 } });
+    expect(bill).toMatchObject({ charge: 3_000_000n, cost: 3_000_000n });
+    const entries = billEntries(bill, { payer: 'caller:key_a', provider: 'openai', member: null });
+    expect(entries).toEqual([
+      { account: 'caller:key_a', amount: -3_000_000n },
+      { account: 'provider:openai', amount: 2_500_500_000n },
+      { account: 'revenue', amount: -2_497_500_000n },
+    ]);
   });
 
   it('names who gets what', () => {

@@ -14,8 +14,10 @@ const DUST_PER_NANO = 1_000_000n;
 
 export interface PricedCall {
   readonly price: TokenPrices;
-  /** What the provider counted, after compression. */
+  /** What is billed, after compression: what the provider counted, unless that is not believed. */
   readonly usage: Usage;
+  /** What the provider counted, where that is not believed; absent where it is billed. */
+  readonly claimed?: Usage;
   /** What the tokens that compression took out would have cost: charged, not paid to the provider. */
   readonly gross: Dust;
   /** What compression may have cost elsewhere: of the provider's cache, and by further calls that it led to. */
@@ -31,8 +33,10 @@ export interface PricedCall {
 export interface Bill {
   /** What the payer pays: rounded down. */
   readonly charge: NanoUsdc;
-  /** What the provider is owed: rounded down. Never more than the charge less the share. */
+  /** What the tokens that are billed cost: rounded down. Never more than the charge less the share. */
   readonly cost: NanoUsdc;
+  /** What the provider will ask for: rounded down. The cost, unless its counts are not believed; may be more than the charge. */
+  readonly owed: NanoUsdc;
   /** What the member gets back: rounded down. 0 where the share is a discount. */
   readonly share: NanoUsdc;
   /** What the discount took off the charge, rounded down; it is not charged. */
@@ -53,10 +57,11 @@ export function ceiling(price: TokenPrices, promptTokens: number, maxOutputToken
 /**
  * The bill of a call, exact but for one rounding of each amount. It is what the call would have cost uncompressed,
  * less the share: never more than that where compression saved anything, and no mark-up on the cost where it did not.
- * As savings never lower the cost, a longer prompt never pays: charge - share >= cost.
+ * As savings never lower the cost, a longer prompt never pays: charge - share >= cost. Where a provider is not believed,
+ * that holds of the tokens that are billed, and what it asks for beyond them is the service's loss.
  */
 export function priceCall(call: PricedCall): Bill {
-  const { price, usage, gross, lost, sharePercent, member } = call;
+  const { price, usage, claimed = usage, gross, lost, sharePercent, member } = call;
   const cost = costOf(price, usage);
   const saving = gross > lost ? gross - lost : 0n;
   const share = (saving * BigInt(sharePercent)) / 100n;
@@ -65,6 +70,7 @@ export function priceCall(call: PricedCall): Bill {
   return {
     charge: total / DUST_PER_NANO,
     cost: cost / DUST_PER_NANO,
+    owed: costOf(price, claimed) / DUST_PER_NANO,
     share: member === null ? 0n : share / DUST_PER_NANO,
     discount: discount / DUST_PER_NANO,
     saving: saving / DUST_PER_NANO,
@@ -82,16 +88,19 @@ export function capBill(bill: Bill, limit: NanoUsdc): Bill {
   return { ...bill, charge: limit, share: bill.share < spare ? bill.share : spare, dust: 0n };
 }
 
-/** The entries of a bill. What is neither the provider's nor the member's is the service's. */
+/**
+ * The entries of a bill. What is neither the provider's nor the member's is the service's, which is a loss where the
+ * provider will ask for more than was charged.
+ */
 export function billEntries(
-  { charge, cost, share }: Bill,
+  { charge, owed, share }: Bill,
   { payer, provider, member }: { payer: string; provider: string; member: string | null },
 ): Entry[] {
   const entries = [
     { account: payer, amount: -charge },
-    { account: providerAccount(provider), amount: cost },
+    { account: providerAccount(provider), amount: owed },
     ...(member === null ? [] : [{ account: callerAccount(member), amount: share }]),
-    { account: REVENUE, amount: charge - cost - share },
+    { account: REVENUE, amount: charge - owed - share },
   ];
   return entries.filter(({ amount }) => amount !== 0n);
 }

@@ -1,3 +1,4 @@
+import { chatMlTokens } from '../providers/openai.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
 import { embedCard, extractCard } from './cards.ts';
 import { extractChat } from './chat.ts';
@@ -10,6 +11,7 @@ export function openLocalProvider(): Provider {
   return {
     name: 'local',
     kind: 'local',
+    templateTokens: chatMlTokens,
     async chat(call) {
       if (call.model !== extractCard.name) throw noModel(call.model);
       return extractChat(call);
@@ -25,5 +27,5 @@ export function openLocalProvider(): Provider {
 function noModel(model: string): ProviderError {
   const message = `There is no built-in model ${model} of that kind.`;
   const error = { message, type: 'invalid_request_error', param: 'model', code: 'model_not_found' };
-  return new ProviderError('refused', 'local has no such model', { status: 404, error });
+  return new ProviderError('gone', 'local has no such model', { status: 404, error });
 }

@@ -11,6 +11,7 @@ import type { ChatBody } from '../types.ts';
 import { newCallId } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
+import { maxOutputOf } from './output-limit.ts';
 import { type Candidate, type Open, type Reservation, reserve, type Wanted } from './reserve.ts';
 import { MAX_RESULT_TOKENS, maxRounds } from './retrieval.ts';
 import { type Route, routeChat } from './route.ts';
@@ -96,7 +97,7 @@ export async function admitChat(
 
 /** Puts aside what a call can cost, under an id of its own. @throws insufficient_balance */
 export async function reserveCall(
-  { ledger, clock, development, freeToAll, maxCallMs }: PipelineContext,
+  { ledger, process, clock, development, freeToAll, maxCallMs }: PipelineContext,
   { account }: Payer,
   wanted: Pick<Wanted, 'candidates' | 'exactly' | 'open'>,
 ): Promise<Pick<Admitted, 'id' | 'reservation' | 'payment' | 'models'>> {
@@ -112,6 +113,7 @@ export async function reserveCall(
     payer: account,
     development,
     expiresAt,
+    process,
   });
   return { id, reservation, payment, models: candidates.map(({ model }) => model) };
 }
@@ -138,14 +140,6 @@ export function bodyFor(
 export function ceilingOf({ price }: Model, promptTokens: number, outputTokens: number): bigint {
   const free = price.inputPerMTok === 0n && price.outputPerMTok === 0n;
   return free ? 0n : ceiling(price, promptTokens, outputTokens);
-}
-
-export function maxOutputOf(
-  { defaultMaxOutput }: PipelineContext,
-  request: ChatRequest,
-  model: Model,
-): number {
-  return Math.min(request.maxOutput ?? defaultMaxOutput, model.maxOutput);
 }
 
 /** Tokenizers differ, and some are not public: a tenth more than counted. */

@@ -2,7 +2,9 @@ import type { Model } from '../catalogue/catalogue.ts';
 import type { ComputeMetrics } from '../metrics.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
+import { allResting } from '../resilience/resting.ts';
 import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
+import { answeringAs } from './answering-as.ts';
 
 /** A try that failed, as the answer tells of it. */
 export interface FailedTry {
@@ -24,15 +26,18 @@ export interface TryContext {
   readonly retryPolicy: RetryPolicy;
   readonly metrics: Pick<ComputeMetrics, 'tried'>;
   readonly signal: AbortSignal;
+  /** Whether the caller named the model. */
+  readonly named: boolean;
 }
 
 /**
  * Asks one model after the other until one begins to answer. What begins is never tried again. Whoever gets an
  * answer reports its success.
- * @throws ProviderError of the last one; at once where the request is at fault, or the signal aborts
+ * @throws ProviderError of the last one that has the model; at once where the request is at fault, or the signal
+ * aborts. model_gone or no_model_available where no provider has its model any more.
  */
 export async function tryEach<Answer = ChatAnswer>(
-  { providers, health, retryPolicy, metrics, signal }: TryContext,
+  { providers, health, retryPolicy, metrics, signal, named }: TryContext,
   models: readonly Model[],
   ask: (provider: Provider, model: Model) => Promise<Answer>,
 ): Promise<Tried<Answer>> {
@@ -45,16 +50,17 @@ export async function tryEach<Answer = ChatAnswer>(
       void failed.push({ model: model.id, kind, status });
     try {
       const options = { signal, policy: retryPolicy, onRetry: note };
-      const attempt = measured(metrics, model, () => ask(provider, model));
+      const attempt = measured(metrics, model, () => ask(answeringAs(model, provider), model));
       return { model, failed, answer: await callWithRetries(attempt, options) };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       health.failure(model, error);
       if (error.kind === 'refused' || error.kind === 'aborted') throw error;
       note(error);
-      last = error;
+      if (error.kind !== 'gone') last = error;
     }
   }
+  if (last === null && failed.length > 0) throw allResting(models, health, named);
   throw last ?? new ProviderError('unreachable', 'there is no provider to ask');
 }
 

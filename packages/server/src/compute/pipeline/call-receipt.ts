@@ -1,8 +1,10 @@
 import { hash, randomUUID } from 'node:crypto';
 import { canonicalize, type EnvelopeFacts, type JsonObject, mintEnvelope, receiptId } from '@tallystick/core';
+import type { OperatorFacts } from '../../config.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { OpenPayment } from '../../payments/x402/payments.ts';
 import { expiryOf } from '../../receipts/mint.ts';
+import { ownOperation } from '../../receipts/operator-facts.ts';
 import type { ReceiptRow } from '../../store/store.ts';
 import type { Model } from '../catalogue/catalogue.ts';
 import { formatUsdc } from '../ledger/money.ts';
@@ -58,12 +60,12 @@ export function hashText(text: string): string {
 export async function mintCallReceipt(
   issuer: OwnIssuer,
   facts: CallFacts,
-  { now, region }: { readonly now: number; readonly region: string | null },
+  { now, operator }: { readonly now: number; readonly operator: OperatorFacts },
 ): Promise<CallReceipt> {
   const id = facts.receiptId;
   const issuance = { receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true };
   const text = await mintEnvelope(
-    envelopeFacts(issuer.did, facts, region),
+    envelopeFacts(issuer.did, facts, operator),
     issuance,
     issuer.signer('receipt'),
   );
@@ -73,9 +75,8 @@ export async function mintCallReceipt(
 }
 
 /** Members in the order of JCS, which spares the sorting. */
-function envelopeFacts(service: string, facts: CallFacts, region: string | null): EnvelopeFacts {
+function envelopeFacts(service: string, facts: CallFacts, operator: OperatorFacts): EnvelopeFacts {
   const { model, usage, agent, bill, payment } = facts;
-  const local = model.provider === 'local';
   return {
     call: {
       agent_proved: agent.proved,
@@ -91,13 +92,7 @@ function envelopeFacts(service: string, facts: CallFacts, region: string | null)
       usage_estimated: usage.estimated,
       ...facts.compression,
     },
-    hardware: { attestation: null, class: model.hardware },
-    // Providers have no DID that they publish for their calls, and none is invented for them.
-    operator: {
-      entity: local ? service : null,
-      region: local ? region : model.region,
-      training_region: null,
-    },
+    ...operationOf(model, service, operator),
     request: {
       hash: `sha256:${facts.requestHash}`,
       origin: agent.did,
@@ -114,5 +109,22 @@ function envelopeFacts(service: string, facts: CallFacts, region: string | null)
       ...(payment !== null && { payer: payment.payer, payment: payment.id }),
       tx: null,
     },
+  };
+}
+
+/** Who ran the model and on what: the service by its configuration, for any other model what the catalogue says. */
+function operationOf(
+  model: Model,
+  service: string,
+  operator: OperatorFacts,
+): Pick<EnvelopeFacts, 'operator' | 'hardware'> {
+  if (model.builtIn) {
+    const hardwareClass = operator.hardwareClass ?? model.hardware;
+    return ownOperation(service, { ...operator, hardwareClass });
+  }
+  return {
+    hardware: { attestation: model.attestation, class: model.hardware },
+    // Providers have no DID that they publish for their calls, and none is invented for them.
+    operator: { entity: null, region: model.region, training_region: model.trainingRegion },
   };
 }

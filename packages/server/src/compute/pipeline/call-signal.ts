@@ -1,20 +1,28 @@
 import { ProviderError } from '../providers/provider.ts';
 
-/** One signal from the client's connection to the provider's: aborted when the client leaves, or when time is up. */
+/** Why a call is ended: the client left, its time is up, or the service stops. */
+type Cause = 'left' | 'late' | 'stopped';
+
+/** One signal to the provider's connection: aborted when the client leaves, when time is up, or when the service stops. */
 export class CallSignal {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  #late = false;
+  readonly #stop: AbortSignal;
+  #cause: Cause | null = null;
 
-  /** @param client aborts when the client leaves */
-  constructor(client: AbortSignal, maxMs: number) {
-    if (client.aborted) this.#controller.abort();
-    client.addEventListener('abort', () => this.leave(), { once: true });
-    this.#timer = setTimeout(() => {
-      this.#late = true;
-      this.#controller.abort();
-    }, maxMs);
+  /**
+   * @param client aborts when the client leaves
+   * @param maxMs how long the call may take, in milliseconds
+   * @param stop aborts when calls under way must end; see `PipelineContext.stop`
+   */
+  constructor(client: AbortSignal, maxMs: number, stop: AbortSignal) {
+    this.#stop = stop;
+    this.#timer = setTimeout(() => this.#abort('late'), maxMs);
     this.#timer.unref();
+    if (client.aborted) this.leave();
+    if (stop.aborted) this.#onStop();
+    client.addEventListener('abort', () => this.leave(), { once: true });
+    stop.addEventListener('abort', this.#onStop, { once: true });
   }
 
   get signal(): AbortSignal {
@@ -23,22 +31,36 @@ export class CallSignal {
 
   /** Whether the client has left. */
   get left(): boolean {
-    return this.signal.aborted && !this.#late;
+    return this.#cause === 'left';
+  }
+
+  /** Whether the service stops, and ended the call for that. */
+  get stopped(): boolean {
+    return this.#cause === 'stopped';
   }
 
   leave(): void {
-    this.#controller.abort();
+    this.#abort('left');
   }
 
   /** Nothing is waited for any more. */
   end(): void {
     clearTimeout(this.#timer);
+    this.#stop.removeEventListener('abort', this.#onStop);
   }
 
-  /** An abort that is none of the client's is a provider that took too long. */
+  /** An abort by the clock is told as a provider that took too long. */
   reason(error: ProviderError): ProviderError {
-    return error.kind === 'aborted' && this.#late
+    return error.kind === 'aborted' && this.#cause === 'late'
       ? new ProviderError('timeout', 'the call took too long')
       : error;
+  }
+
+  readonly #onStop = (): void => this.#abort('stopped');
+
+  /** The first cause stays. */
+  #abort(cause: Cause): void {
+    this.#cause ??= cause;
+    this.#controller.abort();
   }
 }

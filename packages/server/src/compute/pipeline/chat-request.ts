@@ -5,7 +5,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type CompressionOptions, compressionMembers, readCompression } from '../compression/options.ts';
 import { addRetrieveTool } from '../compression/retrieve-tool.ts';
 import { parseUsdc } from '../ledger/money.ts';
-import { AUTO } from '../router/decide.ts';
+import { AUTO } from '../router/auto.ts';
 import type { ProviderPreferences } from '../router/router.ts';
 import type { ChatBody } from '../types.ts';
 

@@ -1,9 +1,10 @@
-import { canonicalize, type JsonObject } from '@tallystick/core';
+import { canonicalize } from '@tallystick/core';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { IdempotencyRecord } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
 import { formatUsage } from '../providers/usage.ts';
+import { AUTO } from '../router/auto.ts';
 import type { Usage } from '../types.ts';
 import { type Admitted, admitChat, bodyFor } from './admit.ts';
 import { tryEach } from './attempt.ts';
@@ -12,13 +13,15 @@ import type { CallSignal } from './call-signal.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { CompressionSummary } from './compression-summary.ts';
 import type { PipelineContext } from './context.ts';
-import { DeliveredText } from './delivered.ts';
-import { publicFailure } from './provider-failure.ts';
+import { deliveredOf } from './delivered.ts';
+import { askedOutput } from './output-limit.ts';
+import { failureOf } from './provider-failure.ts';
 import type { Open } from './reserve.ts';
 import { type Asked, Retrieval, retrieveAll } from './retrieval.ts';
 import { type Rounds, totalOf } from './rounds.ts';
 import type { Route } from './route.ts';
 import { type BilledCall, settleCall } from './settle.ts';
+import { streamLimit } from './stream-limit.ts';
 import { type Served, svcText, withSvc } from './svc.ts';
 import { usageOf } from './usage-of.ts';
 
@@ -52,7 +55,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
   const { route, payer } = admitted;
   const answering = orRelease(context, admitted, call, async () => {
     const tried = await tryEach(
-      { ...context, signal: signal.signal },
+      { ...context, signal: signal.signal, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model) => {
         const asked = {
@@ -72,7 +75,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
     return {
       ...tried,
       retrieval,
-      answer: retrieval === null ? answer : await retrieveAll(retrieval, answer, textOf),
+      answer: retrieval === null ? answer : await retrieveAll(retrieval, answer),
     };
   });
   // While the provider works.
@@ -82,7 +85,13 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
   context.health.success(model);
   const { svc: _svc, ...said } = answer.body;
   const prompt = retrieval?.prompt ?? route.prompt;
-  const usage = await usageOf(answer.usage, { model, prompt, delivered: () => textOf(said) });
+  const delivered = deliveredOf(said, model.tokenizer);
+  const usage = await usageOf(answer.usage, {
+    model,
+    prompt,
+    delivered,
+    limit: askedOutput(context, request, model),
+  });
   const rounds = roundsOf(retrieval?.spent ?? [], usage);
   const body = rounds.length === 1 ? said : { ...said, usage: formatUsage(totalOf(rounds)) };
   return settleAnswer(context, call, {
@@ -170,7 +179,7 @@ export async function orRelease<T>(
   } catch (error) {
     if (reservation.id !== null) await ledger.release(reservation.id);
     await payment?.finish(null);
-    throw error instanceof ProviderError ? publicFailure(signal.reason(error), headers) : error;
+    throw error instanceof ProviderError ? failureOf(signal, error, headers) : error;
   }
 }
 
@@ -183,23 +192,22 @@ export function summaryOf(
 
 /** Null where the caller has not allowed the tool. */
 export function retrievalOf(
-  { compressor, retryPolicy }: PipelineContext,
-  { compression: { retrieve } }: ChatRequest,
+  context: PipelineContext,
+  request: ChatRequest,
   account: string,
   { compression }: Pick<Route, 'compression'>,
   asked: Asked,
 ): Retrieval | null {
+  if (!request.compression.retrieve) return null;
+  const { compressor, retryPolicy } = context;
   const removed = compression?.removed ?? [];
-  return retrieve ? new Retrieval({ compressor, retryPolicy, account, removed }, asked) : null;
+  const maxStreamBytes = streamLimit(context, request, asked.model);
+  const maxOutput = askedOutput(context, request, asked.model);
+  const limits = { maxStreamBytes, maxOutput };
+  return new Retrieval({ compressor, retryPolicy, account, removed, ...limits }, asked);
 }
 
 export function roundsOf(spent: readonly Usage[], last: Usage): Rounds {
   const [first, ...more] = spent;
   return first === undefined ? [last] : [first, ...more, last];
-}
-
-function textOf(body: JsonObject): string {
-  const said = new DeliveredText();
-  said.add(body);
-  return said.text();
 }

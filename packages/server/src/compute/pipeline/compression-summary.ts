@@ -75,12 +75,19 @@ export function compressionFacts(
   return { tokens_before: tokensBefore, tokens_after: tokensAfter, saving: formatUsdc(bill.saving) };
 }
 
-/** What is counted of a call; null where nothing was changed. */
-export function savedBy(summary: CompressionSummary, lostCacheTokens: number): CompressionIncrement | null {
+/** What the statistics count for one chat call. @param promptTokens billed ones, used where compression did not look at the prompt */
+export function savedBy(
+  summary: CompressionSummary,
+  promptTokens: number,
+  lostCacheTokens: number,
+): CompressionIncrement {
   const compression = changing(summary);
-  if (compression === null) return null;
+  if (compression === null) {
+    const tokens = summary.compression?.tokensBefore ?? promptTokens;
+    return { changed: false, tokensBefore: tokens, tokensAfter: tokens, lostCacheTokens: 0, methods: {} };
+  }
   const { tokensBefore, tokensAfter, methods } = compression;
-  return { tokensBefore, tokensAfter, lostCacheTokens, methods };
+  return { changed: true, tokensBefore, tokensAfter, lostCacheTokens, methods };
 }
 
 function changing(summary: CompressionSummary | null): Compression | null {

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
@@ -16,15 +15,18 @@ export interface PipelineContext extends SettleContext {
   readonly health: Health;
   readonly retryPolicy: RetryPolicy;
   readonly compressor: Compressor;
-  readonly logger: Logger;
   /** Whether the development account pays for who has too little. */
   readonly development: boolean;
   /** Whether models that cost nothing answer to whoever does not say who it is. */
   readonly freeToAll: boolean;
   /** Output tokens of a choice where the caller sets no limit. */
   readonly defaultMaxOutput: number;
+  /** Most bytes of payload in one stream, whatever was asked for. */
+  readonly maxStreamBytes: number;
   /** The longest that a call may take, from its acceptance to its last byte, in milliseconds. */
   readonly maxCallMs: number;
+  /** Aborts when the service stops: calls under way end then, and streams end as cut, with error event and receipt. */
+  readonly stop: AbortSignal;
   /** Streams whose bill is not on disk yet: what must not be closed under them waits for these. */
   readonly unbilled: Set<Promise<void>>;
 }

@@ -1,33 +1,117 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
+import type { Model } from '../catalogue/catalogue.ts';
 import { asObject, objectsOf } from '../providers/members.ts';
+import { TokenTally } from '../tokens.ts';
 
-/** Collects what a model said, of an answer in one piece or in chunks, for counting where the provider does not. */
-export class DeliveredText {
-  readonly #texts: string[] = [];
+/** The size of a text, in UTF-8 bytes and in tokens, which are counted when they are asked for. */
+export interface Size {
+  readonly bytes: number;
+  tokens(): Promise<number>;
+  /** See `hardTokens`. */
+  hard(): Promise<number>;
+}
+
+/**
+ * What a model said, of an answer in one piece or in chunks, for counting its tokens. Holds a bounded part of it where
+ * `settle` is called whenever `isFull`.
+ */
+export class Delivered {
+  readonly #answer: TokenTally;
+  readonly #reasoning: TokenTally;
+  /** Choices that have ended. */
+  ends = 0;
+  toolCalls = 0;
+  /** Whether there is speech or an image, or text that was withheld. */
+  isUnseen = false;
+  /** Whether there is reasoning that is not shown, or only in a summary. */
+  hidesReasoning = false;
+
+  constructor(tokenizer: Model['tokenizer']) {
+    this.#answer = new TokenTally(tokenizer);
+    this.#reasoning = new TokenTally(tokenizer);
+  }
 
   /** A `chat.completion` or `chat.completion.chunk`. */
   add(body: JsonObject): void {
     for (const choice of objectsOf(body['choices'])) {
+      const finish = choice['finish_reason'];
+      if (typeof finish === 'string') this.ends += 1;
+      if (finish === 'content_filter') this.isUnseen = true;
       const said = asObject(choice['delta']) ?? asObject(choice['message']);
       if (said !== null) this.#addSaid(said);
     }
   }
 
-  /** One text of all, so that a word that came in pieces is counted as one. */
-  text(): string {
-    return this.#texts.join('');
+  get isFull(): boolean {
+    return this.#answer.isFull || this.#reasoning.isFull;
+  }
+
+  /** Counts what is held, and lets go of it. */
+  async settle(): Promise<void> {
+    await this.#answer.settle();
+    await this.#reasoning.settle();
+  }
+
+  /** The tokens of all of it. A word that came in pieces is counted as one. */
+  async tokens(): Promise<number> {
+    return (await this.#answer.tokens()) + (await this.#reasoning.tokens());
+  }
+
+  /** @param apart whether reasoning is counted apart, so that its text is not among it */
+  size(apart: boolean): Size {
+    const answer = this.#answer;
+    const reasoning = this.#reasoning;
+    if (apart || reasoning.bytes === 0) return answer;
+    return {
+      bytes: answer.bytes + reasoning.bytes,
+      tokens: () => this.tokens(),
+      hard: async () => (await answer.hard()) + (await reasoning.hard()),
+    };
   }
 
   #addSaid(said: JsonObject): void {
-    for (const name of ['content', 'refusal', 'reasoning_content', 'reasoning']) this.#addText(said[name]);
-    for (const call of objectsOf(said['tool_calls'])) {
-      const called = asObject(call['function']);
-      this.#addText(called?.['name']);
-      this.#addText(called?.['arguments']);
+    for (const name of ['content', 'refusal']) add(this.#answer, said[name]);
+    for (const part of objectsOf(said['content'])) this.#addPart(part);
+    this.#addReasoning(said);
+    if (asObject(said['audio']) !== null || objectsOf(said['images']).length > 0) this.isUnseen = true;
+    const legacy = asObject(said['function_call']);
+    for (const called of [
+      legacy,
+      ...objectsOf(said['tool_calls']).map((call) => asObject(call['function']) ?? asObject(call['custom'])),
+    ]) {
+      if (typeof called?.['name'] === 'string') this.toolCalls += 1;
+      for (const name of ['name', 'arguments', 'input']) add(this.#answer, called?.[name]);
     }
   }
 
-  #addText(value: JsonValue | undefined): void {
-    if (typeof value === 'string' && value !== '') this.#texts.push(value);
+  /** Some providers give content in parts, of which reasoning is one. */
+  #addPart({ type, text, thinking }: JsonObject): void {
+    if (type === 'thinking') {
+      add(this.#reasoning, thinking);
+      for (const part of objectsOf(thinking)) add(this.#reasoning, part['text']);
+    } else if (typeof text === 'string') add(this.#answer, text);
+    else this.isUnseen = true;
   }
+
+  /** Reasoning as text; or, where there is none, in the parts that some providers give, which may be encrypted. */
+  #addReasoning(said: JsonObject): void {
+    const names = ['reasoning_content', 'reasoning'] as const;
+    for (const name of names) add(this.#reasoning, said[name]);
+    const isText = names.some((name) => typeof said[name] === 'string');
+    for (const { type, text } of objectsOf(said['reasoning_details'])) {
+      if (type !== 'reasoning.text') this.hidesReasoning = true;
+      else if (!isText) add(this.#reasoning, text);
+    }
+  }
+}
+
+/** An answer in one piece. */
+export function deliveredOf(body: JsonObject, tokenizer: Model['tokenizer']): Delivered {
+  const delivered = new Delivered(tokenizer);
+  delivered.add(body);
+  return delivered;
+}
+
+function add(tally: TokenTally, value: JsonValue | undefined): void {
+  if (typeof value === 'string' && value !== '') tally.add(value);
 }

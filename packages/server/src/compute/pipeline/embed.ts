@@ -3,7 +3,8 @@ import { canonicalize, type JsonObject, TallyError } from '@tallystick/core';
 import type { Model } from '../catalogue/catalogue.ts';
 import { tierOf } from '../members/tiers.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
-import { AUTO } from '../router/decide.ts';
+import { allResting } from '../resilience/resting.ts';
+import { AUTO } from '../router/auto.ts';
 import { ceilingOf, payerOf, reserveCall } from './admit.ts';
 import { tryEach } from './attempt.ts';
 import { hashRequest } from './call-receipt.ts';
@@ -69,13 +70,15 @@ function inputOf(input: Parsed['input']): Pick<EmbeddingRequest, 'prompt' | 'inp
   return { prompt: { texts, extraTokens: inTokens.flat().length }, inputs };
 }
 
-/** Answers an embeddings call. @throws model_not_found, insufficient_balance, and what providers fail with */
+/** Answers an embeddings call. @throws model_not_found, model_gone, no_model_available, insufficient_balance, and what providers fail with */
 export async function embed(context: PipelineContext, call: Call<EmbeddingRequest>): Promise<Completed> {
   const { request, caller, signal, open } = call;
   const payer = payerOf(caller);
   const { did } = payer.agent;
   const member = did === null ? null : context.ledger.member(did);
   const model = embeddingModel(context, request.model);
+  const named = request.model !== AUTO;
+  if (context.health.rest(model) !== null) throw allResting([model], context.health, named);
   const { prompt } = request;
   const candidateFor = (tokens: number) => [{ model, ceiling: ceilingOf(model, tokens, 0) }];
   // Models add a few tokens of their own to each input.
@@ -86,7 +89,7 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
     exactly: async () => candidateFor(Math.ceil((await countPrompt(prompt, model.tokenizer)) * 1.1)),
   });
   const { answer, failed } = await orRelease(context, admitted, call, () =>
-    tryEach({ ...context, signal: signal.signal }, [model], async (provider: Provider) => {
+    tryEach({ ...context, signal: signal.signal, named }, [model], async (provider: Provider) => {
       if (provider.embed === undefined) throw new ProviderError('refused', `${provider.name} does not embed`);
       const { svc: _svc, ...body } = request.raw;
       return provider.embed({ model: model.upstreamModel, body, signal: signal.signal });
@@ -94,7 +97,7 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
   );
   context.health.success(model);
   const { svc: _svc, ...body } = answer.body;
-  const usage = await usageOf(answer.usage, { model, prompt, delivered: () => '' });
+  const usage = await usageOf(answer.usage, { model, prompt, delivered: null, limit: null });
   return settleAnswer(context, call, {
     admitted: {
       ...admitted,
@@ -110,11 +113,10 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
   });
 }
 
-/** The model that is named; the first there is for `auto`, the built-in one before others. */
+/** The model that is named; for `auto` the first of the catalogue, a built-in one only where there is no other. */
 function embeddingModel({ catalogue }: Pick<PipelineContext, 'catalogue'>, name: string): Model {
   const models = catalogue.models.filter(({ kind }) => kind === 'embedding');
-  const model =
-    name === AUTO ? (models.find(({ provider }) => provider === 'local') ?? models[0]) : catalogue.find(name);
+  const model = name === AUTO ? (models.find(({ builtIn }) => !builtIn) ?? models[0]) : catalogue.find(name);
   if (model?.kind === 'embedding') return model;
   throw new TallyError(
     'model_not_found',

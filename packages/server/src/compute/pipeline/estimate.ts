@@ -4,13 +4,14 @@ import type { Model } from '../catalogue/catalogue.ts';
 import { type Bill, priceCall } from '../ledger/pricing.ts';
 import { type MemberTier, SPREAD_PERCENT } from '../members/tiers.ts';
 import type { Usage } from '../types.ts';
-import { ceilingOf, maxOutputOf } from './admit.ts';
+import { ceilingOf } from './admit.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { summaryOf } from './complete.ts';
 import { type CompressionSummary, compressionDocument, savingIn } from './compression-summary.ts';
 import type { PipelineContext } from './context.ts';
+import { maxOutputOf } from './output-limit.ts';
 import { routeChat } from './route.ts';
-import { countPrompt } from './token-count.ts';
+import { expectPrompt } from './token-count.ts';
 
 /** Whose estimate it is. */
 export interface Estimator {
@@ -30,9 +31,9 @@ export async function estimateChat(
   { account, did, tier }: Estimator,
 ): Promise<JsonObject> {
   const route = await routeChat(context, request, account, true);
-  const { decision, prompt } = route;
+  const { decision } = route;
   const { model } = decision;
-  const promptTokens = await countPrompt(prompt, model.tokenizer);
+  const promptTokens = await expectPrompt(route, model.tokenizer, context.providers.get(model.provider));
   const maxOutput = maxOutputOf(context, request, model) * request.choices;
   const summary = summaryOf(request, route);
   const usage = { promptTokens, completionTokens: 0, cachedTokens: 0, estimated: true };

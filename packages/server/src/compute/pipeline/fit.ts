@@ -1,6 +1,6 @@
 import { TallyError } from '@tallystick/core';
 import type { Model } from '../catalogue/catalogue.ts';
-import { AUTO } from '../router/decide.ts';
+import { AUTO } from '../router/auto.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { Compressed, ToCompress } from './compressor.ts';
 import type { PipelineContext } from './context.ts';

@@ -1,12 +1,26 @@
 import { TallyError } from '@tallystick/core';
 import type { ProviderError } from '../providers/provider.ts';
+import type { CallSignal } from './call-signal.ts';
+
+/** What the caller is told of a call that failed, or that was ended from here. See `publicFailure`. */
+export function failureOf(
+  signal: Pick<CallSignal, 'reason' | 'stopped'>,
+  error: ProviderError,
+  headers: Record<string, string>,
+): TallyError {
+  if (signal.stopped && error.kind === 'aborted')
+    return new TallyError('unavailable', 'The service is stopping, which ended the call. Send it again.', {
+      cause: error,
+    });
+  return publicFailure(signal.reason(error), headers);
+}
 
 /**
  * What the caller is told when no provider served the call. The provider's own words are passed on only where
  * they are about the request.
  * @param headers gets `retry-after`
  */
-export function publicFailure(error: ProviderError, headers: Record<string, string>): TallyError {
+function publicFailure(error: ProviderError, headers: Record<string, string>): TallyError {
   const { kind, retryAfterMs } = error;
   if (retryAfterMs !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   switch (kind) {
@@ -22,6 +36,12 @@ export function publicFailure(error: ProviderError, headers: Record<string, stri
       return new TallyError(
         'provider_timeout',
         'The provider did not answer in time. Try again, or name another model.',
+        { cause: error },
+      );
+    case 'too_long':
+      return new TallyError(
+        'provider_failed',
+        'The provider sent far more than max_tokens allows, so its answer was ended here.',
         { cause: error },
       );
     case 'aborted':

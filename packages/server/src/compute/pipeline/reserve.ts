@@ -33,6 +33,8 @@ export interface Wanted {
   readonly development: boolean;
   /** Unix seconds. */
   readonly expiresAt: number;
+  /** Id of this process's lease. */
+  readonly process: string;
   /** Has an x402 payment cover a call, where the payer's own account does not; null where none may. */
   readonly open: Open | null;
 }
@@ -76,13 +78,13 @@ export function unreserved(payer: string): Reservation {
 /** Of the payment's own account, where the money for the dearest candidate is put first. */
 async function fromPayment(
   ledger: Pick<LedgerStore, 'reserve'>,
-  { id, candidates, expiresAt }: Wanted,
+  { id, candidates, expiresAt, process }: Wanted,
   open: Open,
 ): Promise<Reserved> {
   const amount = dearest(candidates);
   const payment = await open(amount);
   const { account } = payment;
-  const outcome = await ledger.reserve({ id, account, amount, expiresAt });
+  const outcome = await ledger.reserve({ id, account, amount, expiresAt, process });
   if (outcome.kind === 'reserved') {
     return {
       payment,
@@ -98,11 +100,11 @@ async function fromAccount(
   ledger: Pick<LedgerStore, 'reserve'>,
   wanted: Wanted,
 ): Promise<Omit<Reserved, 'payment'>> {
-  const { id, payer, expiresAt, development } = wanted;
+  const { id, payer, expiresAt, process, development } = wanted;
 
   const put = async (candidates: readonly Candidate[], account = payer) => {
     const amount = dearest(candidates);
-    const outcome = await ledger.reserve({ id, account, amount, expiresAt });
+    const outcome = await ledger.reserve({ id, account, amount, expiresAt, process });
     if (outcome.kind === 'insufficient') return outcome;
     const { kind, dust } = outcome;
     const available = account === payer ? outcome.available : null;

@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
+import type { Model } from '../catalogue/catalogue.ts';
 import { RETRIEVE } from '../compression/retrieve-tool.ts';
 import { asObject, asText, objectsOf } from '../providers/members.ts';
 import { ProviderError, type StreamChunk } from '../providers/provider.ts';
 import { formatUsage, isUsageChunk, readUsage } from '../providers/usage.ts';
-import type { Usage } from '../types.ts';
+import type { Reported } from '../types.ts';
+import { Delivered } from './delivered.ts';
 import type { Retrieval } from './retrieval.ts';
 import { totalOf } from './rounds.ts';
 
@@ -27,17 +29,22 @@ export async function* retrieveStream(retrieval: Retrieval, first: Chunks): Asyn
   let head: JsonObject | null = null;
   let answer = first;
   for (;;) {
-    const round = new Round(head);
-    for await (const chunk of answer) yield* round.pass(chunk);
+    const round = new Round(head, retrieval.model.tokenizer);
+    const budget = retrieval.budget();
+    for await (const chunk of answer) {
+      budget.take(chunk.text);
+      if (round.delivered.isFull) await round.delivered.settle();
+      yield* round.pass(chunk);
+    }
     head ??= round.head;
     const goesOn = round.isHidden && retrieval.mayGoOn;
     if (!goesOn) {
-      retrieval.usage = round.usage;
+      retrieval.last = { usage: round.usage, delivered: round.delivered };
       if (round.isHidden) yield round.end();
       if (round.usageChunk !== null) yield withTotal(round.usageChunk, retrieval, head);
       return;
     }
-    const next = await retrieval.goOn(round.turn(), round.usage, () => round.said);
+    const next = await retrieval.goOn(round.turn(), round.usage, round.delivered);
     if (next.kind === 'complete') throw new ProviderError('bad_answer', 'no stream');
     answer = next.chunks;
   }
@@ -50,11 +57,13 @@ class Round {
   readonly #calls = new Map<number, Gathered>();
   #head: JsonObject = {};
   #text = '';
-  usage: Usage | null = null;
+  usage: Reported = null;
   usageChunk: StreamChunk | null = null;
+  readonly delivered: Delivered;
 
-  constructor(before: JsonObject | null) {
+  constructor(before: JsonObject | null, tokenizer: Model['tokenizer']) {
     this.#before = before;
+    this.delivered = new Delivered(tokenizer);
   }
 
   get head(): JsonObject {
@@ -67,15 +76,12 @@ class Round {
     return calls.length > 0 && calls.every(({ shown }) => shown === null);
   }
 
-  get said(): string {
-    return [this.#text, ...[...this.#calls.values()].flatMap((call) => [call.name, call.arguments])].join('');
-  }
-
   /** What the caller gets of a chunk. */
   *pass(chunk: StreamChunk): Generator<StreamChunk> {
     const { json } = chunk;
+    this.delivered.add(json);
     if (Object.keys(this.#head).length === 0) this.#head = json;
-    if (asObject(json['usage']) !== null) this.usage = readUsage(json['usage']);
+    if (asObject(json['usage']) !== null) this.usage = readUsage(json['usage'], chunk.unseen);
     if (isUsageChunk(json)) {
       this.usageChunk = chunk;
       return;
@@ -157,7 +163,7 @@ class Round {
 function withTotal(chunk: StreamChunk, { spent }: Retrieval, head: JsonObject): StreamChunk {
   const last = readUsage(chunk.json['usage']);
   const [first, ...more] = spent;
-  if (first === undefined || last === null) return chunk;
+  if (first === undefined || last === null || last === 'malformed') return chunk;
   return chunkOf({ ...chunk.json, ...named(head), usage: formatUsage(totalOf([first, ...more, last])) });
 }
 

@@ -5,8 +5,10 @@ import type { Removed } from '../compression/task.ts';
 import { asText, objectsOf } from '../providers/members.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
 import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
-import type { ChatBody, Usage } from '../types.ts';
+import type { ChatBody, Reported, Usage } from '../types.ts';
 import type { Compressor } from './compressor.ts';
+import { type Delivered, deliveredOf } from './delivered.ts';
+import { StreamBudget } from './stream-limit.ts';
 import { type Prompt, promptOf } from './token-bound.ts';
 import { usageOf } from './usage-of.ts';
 
@@ -25,6 +27,10 @@ interface Means {
   readonly retryPolicy: RetryPolicy;
   readonly account: string;
   readonly removed: readonly Removed[];
+  /** The output tokens that one round may have. */
+  readonly maxOutput: number;
+  /** Most bytes of payload in one round, where the answer is streamed. */
+  readonly maxStreamBytes: number;
 }
 
 /** Where the answer to go on from came from. */
@@ -43,8 +49,8 @@ export class Retrieval {
   readonly #means: Means;
   readonly #asked: Asked;
   readonly #spent: Usage[] = [];
-  /** What the provider counted of the round that the caller sees, where that is a stream. */
-  usage: Usage | null = null;
+  /** The round that the caller sees, where that is a stream: what was said and what the provider counted of it; null before. */
+  last: { readonly usage: Reported; readonly delivered: Delivered } | null = null;
   #body: ChatBody;
 
   constructor(means: Means, asked: Asked) {
@@ -58,9 +64,18 @@ export class Retrieval {
     return this.#spent;
   }
 
+  get model(): Model {
+    return this.#asked.model;
+  }
+
   /** Of the round that is under way. */
   get prompt(): Prompt {
     return promptOf(this.#body);
+  }
+
+  /** A fresh budget for the stream of one round. */
+  budget(): StreamBudget {
+    return new StreamBudget(this.model.provider, this.#means.maxStreamBytes);
   }
 
   /** Whether another round may follow. */
@@ -73,10 +88,12 @@ export class Retrieval {
    * @param turn the assistant's message
    * @throws ProviderError
    */
-  async goOn(turn: JsonObject, reported: Usage | null, said: () => string): Promise<ChatAnswer> {
+  async goOn(turn: JsonObject, reported: Reported, delivered: Delivered): Promise<ChatAnswer> {
     const { provider, model, signal } = this.#asked;
     const { retryPolicy } = this.#means;
-    this.#spent.push(await usageOf(reported, { model, prompt: this.prompt, delivered: said }));
+    this.#spent.push(
+      await usageOf(reported, { model, prompt: this.prompt, delivered, limit: this.#means.maxOutput }),
+    );
     const calls = objectsOf(turn['tool_calls']);
     const results = await Promise.all(calls.map((call) => this.#resultOf(call, calls.length)));
     const messages = [...objectsOf(this.#body['messages']), turn, ...results];
@@ -111,14 +128,13 @@ export class Retrieval {
 /** What became of an answer in one piece. */
 interface Final {
   readonly body: JsonObject;
-  readonly usage: Usage | null;
+  readonly usage: Reported;
 }
 
 /** The answer that the caller is given, in one piece. @throws ProviderError */
 export async function retrieveAll(
   retrieval: Retrieval,
   first: Extract<ChatAnswer, { kind: 'complete' }>,
-  said: (body: JsonObject) => string,
 ): Promise<Final> {
   let answer = first;
   for (;;) {
@@ -129,7 +145,7 @@ export async function retrieveAll(
     if (turn === undefined || own.length === calls.length) return answer;
     if (own.length > 0 || !retrieval.mayGoOn) return { ...answer, body: without(answer.body, own) };
     const { body, usage } = answer;
-    const next = await retrieval.goOn(turn, usage, () => said(body));
+    const next = await retrieval.goOn(turn, usage, deliveredOf(body, retrieval.model.tokenizer));
     if (next.kind === 'stream') throw new ProviderError('bad_answer', 'a stream unasked');
     answer = next;
   }

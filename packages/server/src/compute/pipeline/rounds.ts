@@ -20,6 +20,14 @@ export function totalOf([first, ...more]: Rounds): Usage {
 
 const writes = ({ cacheWriteTokens = 0 }: Usage): number => cacheWriteTokens;
 
+/** What the provider counted of the rounds, where it is not believed in one of them; else undefined. */
+export function claimedOf(rounds: Rounds): Usage | undefined {
+  if (rounds.every(({ doubt }) => doubt === undefined)) return undefined;
+  const [first, ...more] = rounds;
+  const claim = (usage: Usage): Usage => usage.doubt?.claimed ?? usage;
+  return totalOf([claim(first), ...more.map(claim)]);
+}
+
 /** What the rounds cost beyond one call with the first's prompt and the last's answer. */
 export function costOfMore(price: TokenPrices, rounds: Rounds): Dust {
   const [first] = rounds;

@@ -7,7 +7,7 @@ import { routeChat } from './route.ts';
 import { countPrompt } from './token-count.ts';
 
 const { catalogue } = openCatalogue({ OPENAI_API_KEY: 'x' });
-const router = createRouter(catalogue, { available: () => true });
+const router = createRouter(catalogue, { rest: () => null });
 const WORDS = 'one word after the other, '.repeat(1_700);
 
 /** How many tokens the decision was made on, beside what they count. */

@@ -1,4 +1,6 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
+import type { Logger } from 'pino';
+import type { OperatorFacts } from '../../config.ts';
 import { reused } from '../../http/idempotency.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { AnchorLog } from '../../log/anchor-log.ts';
@@ -22,16 +24,19 @@ import {
 } from './compression-summary.ts';
 import { type KeyedCall, type KeyedReceipt, keyedReceipt } from './keyed-receipt.ts';
 import { type Reservation, unreserved } from './reserve.ts';
-import { costOfMore, type Rounds, totalOf } from './rounds.ts';
+import { claimedOf, costOfMore, type Rounds, totalOf } from './rounds.ts';
 
 export interface SettleContext {
   readonly ledger: LedgerStore;
+  /** Id of this process's lease: with that ends what it has put aside. */
+  readonly process: string;
   readonly log: Pick<AnchorLog, 'accept'>;
   readonly metrics: ComputeMetrics;
+  readonly logger: Logger;
   readonly issuer: OwnIssuer;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  readonly region: string | null;
+  readonly operator: OperatorFacts;
 }
 
 /** A call that has ended, whatever it delivered. */
@@ -67,7 +72,7 @@ export interface BilledCall {
 }
 
 export interface Settled extends BilledCall {
-  /** What an earlier call under the same key was answered; then nothing was charged now. */
+  /** The answer to another call with the same key, which was billed first: nothing is charged for this one. Always null for a stream. */
   readonly replayed: string | null;
 }
 
@@ -81,6 +86,9 @@ interface Signed extends BilledCall {
 /**
  * Bills a call: one transaction for the money, the receipt, the usage and the member's job. Resolves after it is
  * durable.
+ *
+ * Where another call under the same key was billed meanwhile, because this process lost its claim of the key, an answer
+ * in one piece gives way to that one's. A stream has been delivered: it gets its receipt, and is charged nothing.
  * @param idempotency the record of the caller's key, given what the call is answered with
  * @throws idempotency_key_reused, unavailable
  */
@@ -89,34 +97,53 @@ export async function settleCall(
   ended: Ended,
   idempotency: (signed: BilledCall) => IdempotencyRecord | undefined,
 ): Promise<Settled> {
-  const attempt = async (reservation: Reservation): Promise<Settled | 'unreserved'> => {
+  const attempt = async (
+    reservation: Reservation,
+    keyed = true,
+  ): Promise<Settled | 'unreserved' | 'billed_elsewhere'> => {
     const signed = await signBill(context, { ...ended, reservation });
     const { receipt, billing, compression } = signed;
-    const record = idempotency({ receipt, billing, compression });
+    const record = keyed ? idempotency({ receipt, billing, compression }) : undefined;
     const outcome = await context.ledger.settle(settlementOf(ended, reservation, signed, record));
     if (outcome === 'settled' || outcome === 'settled_before') {
       context.metrics.billed(ended.model, signed.usage, ended.complete);
+      tellDoubts(context, ended);
       if (ended.compression !== null) context.metrics.saved(ended.compression, signed.lostCacheTokens);
       return { receipt, billing, compression, replayed: null };
     }
     if (outcome === 'unreserved') return 'unreserved';
     if (outcome === 'id_taken') throw new TallyError('unavailable', 'The receipt could not be given its id.');
+    if (ended.stream) return 'billed_elsewhere';
     if (outcome.kind === 'reused') throw reused();
     return { receipt, billing, compression, replayed: outcome.response };
   };
 
   let outcome = await attempt(ended.reservation);
   if (outcome === 'unreserved') outcome = await attempt(await again(context, ended));
-  if (outcome === 'unreserved') throw new TallyError('unavailable', 'The call could not be billed.');
+  if (outcome === 'billed_elsewhere') outcome = await attempt(unreserved(ended.reservation.payer), false);
+  if (typeof outcome === 'string') throw new TallyError('unavailable', 'The call could not be billed.');
   return outcome;
 }
 
+/** Tells the operator which of the provider's counts were not believed. */
+function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: Ended): void {
+  for (const { doubt, promptTokens, completionTokens } of rounds) {
+    if (doubt === undefined) continue;
+    const { why, claimed } = doubt;
+    metrics.doubted(model, why);
+    const reported = claimed && { prompt: claimed.promptTokens, completion: claimed.completionTokens };
+    const billed = { prompt: promptTokens, completion: completionTokens };
+    const facts = { provider: model.provider, model: model.id, receipt: id, why, reported, billed };
+    logger.warn(facts, 'a provider’s token count can’t be true');
+  }
+}
+
 /** The reservation was lost: another one, or none where the balance has gone meanwhile. Then the service pays. */
-async function again({ ledger, clock }: SettleContext, ended: Ended): Promise<Reservation> {
+async function again({ ledger, process, clock }: SettleContext, ended: Ended): Promise<Reservation> {
   const { payer, amount } = ended.reservation;
   const id = `${ended.id}/2`;
   const expiresAt = Math.floor(clock() / 1000) + 60;
-  const outcome = await ledger.reserve({ id, account: payer, amount, expiresAt });
+  const outcome = await ledger.reserve({ id, account: payer, amount, expiresAt, process });
   return outcome.kind === 'reserved'
     ? { id, payer, amount, dust: outcome.dust, available: null }
     : unreserved(payer);
@@ -126,6 +153,7 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
   const { reservation, rounds, model, compression, agent, tier } = ended;
   const { payer, amount, dust } = reservation;
   const usage = totalOf(rounds);
+  const claimed = claimedOf(rounds);
   const { price } = model;
   const saved = compression === null ? NOTHING_SAVED : savingIn(compression, model, rounds[0]);
   const sharePercent = SPREAD_PERCENT[tier];
@@ -133,6 +161,7 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
     priceCall({
       price,
       usage,
+      ...(claimed !== undefined && { claimed }),
       gross: saved.gross,
       lost: saved.lostCache + costOfMore(price, rounds),
       sharePercent,
@@ -160,7 +189,7 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
       compression: compressionFacts(compression, bill),
       payment: ended.payment,
     },
-    { now, region: context.region },
+    { now, operator: context.operator },
   );
   const receipt = await keyedReceipt(context, ended.keyed, text);
   const billing = billingDocument({ bill, usage, price, account, reserved: amount, tier, sharePercent });
@@ -187,7 +216,7 @@ function settlementOf(
   idempotency: IdempotencyRecord | undefined,
 ): Settlement {
   const { id, model, compression, subject, complete } = ended;
-  const saved = compression === null ? null : savedBy(compression, lostCacheTokens);
+  const saved = compression === null ? null : savedBy(compression, usage.promptTokens, lostCacheTokens);
   const member = memberOf(ended);
   return {
     id,

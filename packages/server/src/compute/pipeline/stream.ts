@@ -1,25 +1,32 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '@tallystick/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JsonObject, TallyError } from '@tallystick/core';
 import { openAiErrorOf } from '../../http/openai-error.ts';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { isUsageChunk, readUsage } from '../providers/usage.ts';
-import type { Usage } from '../types.ts';
+import { AUTO } from '../router/auto.ts';
+import type { Reported } from '../types.ts';
 import { type Admitted, admitChat, bodyFor } from './admit.ts';
-import { alreadyAnswered } from './already-answered.ts';
 import { type Tried, tryEach } from './attempt.ts';
 import { hashRequest } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { type Call, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
 import type { PipelineContext } from './context.ts';
-import { DeliveredText } from './delivered.ts';
-import { publicFailure } from './provider-failure.ts';
+import { Delivered } from './delivered.ts';
+import { askedOutput } from './output-limit.ts';
+import { failureOf } from './provider-failure.ts';
 import type { Retrieval } from './retrieval.ts';
 import { retrieveStream } from './retrieval-stream.ts';
 import { type Settled, settleCall } from './settle.ts';
+import { bodyOf } from './stream-body.ts';
+import { StreamBudget, streamLimit } from './stream-limit.ts';
 import { svcText, withSvc } from './svc.ts';
 import { usageOf } from './usage-of.ts';
+
+/** When a bill that failed is tried again, in milliseconds each after the one before. */
+const LATE_MS = [0, 1_000, 5_000, 20_000];
 
 /** A stream that has begun. */
 export interface Streaming {
@@ -35,6 +42,8 @@ export interface Streaming {
 interface Begun {
   readonly chunks: AsyncIterable<StreamChunk>;
   readonly retrieval: Retrieval | null;
+  /** Null where each round of the retrieval has its own. */
+  readonly budget: StreamBudget | null;
 }
 
 /** Answers a chat call in a stream. What fails before its first chunk rejects here, and nobody pays for it. */
@@ -43,7 +52,7 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
   const admitted = await admitChat(context, request, caller, open);
   const tried = await orRelease(context, admitted, call, () =>
     tryEach(
-      { ...context, signal: signal.signal },
+      { ...context, signal: signal.signal, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model): Promise<Begun> => {
         const asked = {
@@ -57,35 +66,24 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
           throw new ProviderError('bad_answer', `${provider.name} does not stream`);
         const { payer, route } = admitted;
         const retrieval = retrievalOf(context, request, payer.account, route, asked);
-        return {
-          retrieval,
-          chunks: retrieval === null ? answer.chunks : retrieveStream(retrieval, answer.chunks),
-        };
+        if (retrieval !== null)
+          return { retrieval, budget: null, chunks: retrieveStream(retrieval, answer.chunks) };
+        const budget = new StreamBudget(provider.name, streamLimit(context, request, model));
+        return { retrieval, budget, chunks: answer.chunks };
       },
     ),
   );
   const delivery = new Delivery(context, call, admitted, tried);
   const events = delivery.events();
+  // Past its beginning, so that leaving it runs to its end.
+  await events.next();
   context.unbilled.add(delivery.billed);
   void delivery.billed.then(() => context.unbilled.delete(delivery.billed));
   return {
     receiptId: admitted.id,
     billed: delivery.billed,
     available: admitted.reservation.available,
-    events: new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          const { done, value } = await events.next();
-          if (done === true) controller.close();
-          else controller.enqueue(value);
-        },
-        async cancel() {
-          signal.leave();
-          await events.return(undefined);
-        },
-      },
-      { highWaterMark: 0 },
-    ),
+    events: bodyOf(events, signal),
   };
 }
 
@@ -96,16 +94,18 @@ class Delivery {
   readonly #admitted: Admitted;
   readonly #tried: Tried<Begun>;
   readonly #hash = createHash('sha256');
-  readonly #said = new DeliveredText();
+  readonly #said: Delivered;
   readonly #billing = Promise.withResolvers<void>();
-  #reported: Usage | null = null;
-  #first: JsonObject = {};
+  #reported: Reported = null;
+  /** Null where nothing was passed on yet. */
+  #first: JsonObject | null = null;
 
   constructor(context: PipelineContext, call: Call<ChatRequest>, admitted: Admitted, tried: Tried<Begun>) {
     this.#context = context;
     this.#call = call;
     this.#admitted = admitted;
     this.#tried = tried;
+    this.#said = new Delivered(tried.model.tokenizer);
   }
 
   get billed(): Promise<void> {
@@ -116,59 +116,86 @@ class Delivery {
     let settled: Settled | null = null;
     let complete = false;
     try {
-      let failure: ProviderError | null = null;
+      yield NOTHING;
       try {
         yield* this.#chunks();
         complete = true;
         this.#context.health.success(this.#tried.model);
       } catch (error) {
-        failure = this.#failed(error);
+        const failure = this.#failed(error);
+        if (!this.#call.signal.left) yield this.#payload(errorText(failure));
       }
-      if (failure !== null && !this.#call.signal.left) yield this.#errorEvent(failure);
-      settled = await this.#settle(complete);
-      const payment = await this.#finish(settled);
-      if (settled.replayed !== null) {
-        // The same key had another stream meanwhile, in another process: that one is billed and has the receipt.
-        yield event(JSON.stringify({ error: openAiErrorOf(alreadyAnswered(settled.replayed)) }));
-        return;
-      }
-      yield event(this.#svcChunk(settled, payment));
-      if (complete) yield event('[DONE]');
-    } catch (error) {
-      this.#context.logger.error({ err: error }, 'a stream could not be billed');
-      throw error;
+      if (this.#first === null && !complete) return;
+      settled = await this.#settle(complete).catch(this.#report);
+      if (settled === null) yield this.#payload(errorText(unbilled()));
+      else yield* this.#end(settled, complete);
     } finally {
       this.#call.signal.end();
-      if (settled === null) await this.#settle(complete).then(this.#finish).catch(this.#report);
-      this.#billing.resolve();
+      if (settled !== null) this.#billing.resolve();
+      else void this.#settleLate(complete).finally(this.#billing.resolve);
     }
+  }
+
+  /** What comes after the last payload that the response hash covers. */
+  async *#end(settled: Settled, complete: boolean): AsyncGenerator<Uint8Array> {
+    const payment = await this.#finish().catch(this.#report);
+    yield event(this.#svcChunk(settled, payment));
+    if (complete) yield event('[DONE]');
+  }
+
+  /**
+   * Bills a stream that was left, or whose first bill failed; then the money is given back at once, and the bill tried
+   * again for a while, so that what was delivered has its receipt. Nobody pays for a stream of which nothing was passed on.
+   */
+  async #settleLate(complete: boolean): Promise<void> {
+    if (this.#first === null && !complete) return void (await this.#release().catch(this.#report));
+    for (const wait of LATE_MS) {
+      // A service that stops has no time to wait.
+      if (wait > 0) await sleep(wait, undefined, { signal: this.#context.stop }).catch(() => {});
+      const settled = await this.#settle(complete).catch(this.#report);
+      if (settled !== null) return void (await this.#finish().catch(this.#report));
+      await this.#giveBack().catch(this.#report);
+    }
+    await this.#release().catch(this.#report);
+  }
+
+  async #giveBack(): Promise<void> {
+    const { id } = this.#admitted.reservation;
+    if (id !== null) await this.#context.ledger.release(id);
+  }
+
+  async #release(): Promise<void> {
+    await this.#giveBack();
+    await this.#admitted.payment?.finish(null);
   }
 
   async *#chunks(): AsyncGenerator<Uint8Array> {
     const { includeUsage } = this.#call.request;
-    let begun = false;
-    for await (const { text, json } of this.#tried.answer.chunks) {
-      if (!begun) this.#first = json;
-      begun = true;
+    const { chunks, budget } = this.#tried.answer;
+    for await (const { text, json, unseen } of chunks) {
+      budget?.take(text);
       if (json['usage'] !== undefined && json['usage'] !== null) {
-        this.#reported = readUsage(json['usage']);
+        this.#reported = readUsage(json['usage'], unseen);
         if (!includeUsage && isUsageChunk(json)) continue;
       }
+      this.#first ??= json;
       this.#said.add(json);
+      if (this.#said.isFull) await this.#said.settle();
       yield this.#payload(text);
     }
   }
 
-  #failed(error: unknown): ProviderError {
-    if (!(error instanceof ProviderError)) throw error;
-    const reason = this.#call.signal.reason(error);
-    this.#context.health.failure(this.#tried.model, reason);
-    return reason;
-  }
-
-  #errorEvent(failure: ProviderError): Uint8Array {
-    const error = publicFailure(failure, {});
-    return this.#payload(JSON.stringify({ error: openAiErrorOf(error) }));
+  /** Notes a failure of the stream, and gives the error that the caller is told. */
+  #failed(error: unknown): TallyError {
+    if (error instanceof ProviderError) {
+      this.#context.health.failure(this.#tried.model, this.#call.signal.reason(error));
+      return failureOf(this.#call.signal, error, {});
+    }
+    this.#context.logger.error({ err: error }, 'a stream broke');
+    return new TallyError(
+      'internal',
+      'The answer broke off by a fault of this service. Send the call again.',
+    );
   }
 
   /** A payload that the response hash covers. */
@@ -182,9 +209,11 @@ class Delivery {
     const { model } = this.#tried;
     const { retrieval } = this.#tried.answer;
     const prompt = retrieval?.prompt ?? route.prompt;
+    const limit = askedOutput(this.#context, this.#call.request, model);
     // What a provider counted of an answer that was cut off is of another length than what was passed on.
-    const reported = complete ? (retrieval?.usage ?? this.#reported) : null;
-    const usage = await usageOf(reported, { model, prompt, delivered: () => this.#said.text() });
+    const whole = retrieval?.last ?? { usage: this.#reported, delivered: this.#said };
+    const last = complete ? whole : { usage: null, delivered: this.#said };
+    const usage = await usageOf(last.usage, { model, prompt, delivered: last.delivered, limit });
     const ended = {
       id,
       reservation,
@@ -207,23 +236,38 @@ class Delivery {
   }
 
   /** Takes of the x402 payment what was billed; its headers are gone by now, so the last chunk says it. */
-  readonly #finish = async ({ replayed }: Settled): Promise<JsonObject | null> => {
+  async #finish(): Promise<JsonObject | null> {
     const { id, payment } = this.#admitted;
-    return payment === null ? null : payment.finish(replayed === null ? id : null);
-  };
+    return payment === null ? null : payment.finish(id);
+  }
 
   /** Of the stream's own kind, without choices. */
   #svcChunk(settled: Settled, payment: JsonObject | null): string {
-    const { id = '', created = 0, model = '' } = this.#first;
+    const { id = '', created = 0, model = '' } = this.#first ?? {};
     const { route } = this.#admitted;
     const routing = JSON.stringify(route.decision.explanation);
     const head = { id, object: 'chat.completion.chunk', created, model, choices: [] };
     return withSvc(JSON.stringify(head), svcText({ ...settled, routing, served: this.#tried, payment }));
   }
 
-  readonly #report = (error: unknown): void => {
-    this.#context.logger.error({ err: error }, 'a stream that ended early could not be billed');
+  readonly #report = (error: unknown): null => {
+    const receipt = this.#admitted.id;
+    this.#context.logger.error({ err: error, receipt }, 'a stream could not be billed');
+    return null;
   };
+}
+
+const NOTHING = new Uint8Array();
+
+function errorText(error: TallyError): string {
+  return JSON.stringify({ error: openAiErrorOf(error) });
+}
+
+function unbilled(): TallyError {
+  return new TallyError(
+    'unavailable',
+    'The answer could not be billed just now. Its receipt will be at /v1/receipt/ and the X-Receipt-Id.',
+  );
 }
 
 /** A payload of several lines is several `data` lines, which its reader joins again. */

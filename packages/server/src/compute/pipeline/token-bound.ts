@@ -11,18 +11,45 @@ const PER_ATTACHMENT = 2_000;
 export interface Prompt {
   readonly texts: readonly string[];
   readonly extraTokens: number;
+  /** Reasoning of earlier turns, which providers count or leave out. */
+  readonly reasoning?: readonly string[];
+  /** Holds images, speech or files, or lets the provider search for itself: what it has of tokens can't be counted here. */
+  readonly isOpen?: boolean;
+  /** Has tools or a schema, which providers put in words of their own. */
+  readonly hasTools?: boolean;
+}
+
+/** What a chat template adds to so many messages, at most. */
+export function templateBound(messages: number): number {
+  return PER_REQUEST + PER_MESSAGE * messages;
 }
 
 export function promptOf(body: JsonObject): Prompt {
   const texts: string[] = [];
+  const reasoning: string[] = [];
   let extraTokens = PER_REQUEST;
+  let attachments = 0;
   for (const message of objectsOf(body['messages'])) {
     extraTokens += PER_MESSAGE;
-    extraTokens += PER_ATTACHMENT * addContent(texts, message['content']);
-    addJson(texts, message['tool_calls']);
+    attachments += addContent(texts, message['content']);
+    // Speech of an earlier turn is named by its id.
+    if (asObject(message['audio']) !== null) attachments += 1;
+    for (const name of ['tool_calls', 'function_call']) addJson(texts, message[name]);
+    for (const name of ['name', 'refusal']) addText(texts, message[name]);
+    for (const name of ['reasoning_content', 'reasoning']) addText(reasoning, message[name]);
+    addJson(reasoning, message['reasoning_details']);
   }
+  const before = texts.length;
   for (const name of ['tools', 'functions', 'response_format']) addJson(texts, body[name]);
-  return { texts, extraTokens };
+  const hasTools = texts.length > before;
+  extraTokens += PER_ATTACHMENT * attachments;
+  return { texts, reasoning, extraTokens, isOpen: attachments > 0 || searches(body), hasTools };
+}
+
+/** Whether the provider may add text of its own to the prompt. */
+function searches(body: JsonObject): boolean {
+  const isForeign = ({ type }: JsonObject): boolean => type !== 'function';
+  return body['web_search_options'] !== undefined || objectsOf(body['tools']).some(isForeign);
 }
 
 /** @returns how many parts are no text */
@@ -37,6 +64,10 @@ function addContent(texts: string[], content: JsonValue | undefined): number {
   return others;
 }
 
+function addText(texts: string[], value: JsonValue | undefined): void {
+  if (typeof value === 'string') texts.push(value);
+}
+
 function addJson(texts: string[], value: JsonValue | undefined): void {
   if (Array.isArray(value) ? value.length > 0 : asObject(value ?? null) !== null)
     texts.push(JSON.stringify(value));
@@ -46,8 +77,8 @@ function addJson(texts: string[], value: JsonValue | undefined): void {
  * No fewer than the tokens of the prompt: a token of byte-level byte pair encoding is a byte at least. Costs no
  * more than a look at the text's length.
  */
-export function tokenBound({ texts, extraTokens }: Prompt): number {
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), extraTokens);
+export function tokenBound({ texts, reasoning = [], extraTokens }: Prompt): number {
+  return [...texts, ...reasoning].reduce((sum, text) => sum + Buffer.byteLength(text), extraTokens);
 }
 
 const BYTES_PER_TOKEN = 4;

@@ -1,23 +1,38 @@
-import type { Model } from '../catalogue/catalogue.ts';
-import { countTokens } from '../tokens.ts';
-import type { Usage } from '../types.ts';
-import type { Prompt } from './token-bound.ts';
+import type { Reported, Usage } from '../types.ts';
 import { countPrompt } from './token-count.ts';
+import { type Counted, doubtsOf } from './usage-check.ts';
 
 /**
- * What the provider counted, else what is counted here: of the answer, only what was delivered.
- * @param delivered the text of the answer so far; not asked for where the provider counted
+ * What is billed for a call: what the provider counted, if that can be true; else what is counted here, of the answer
+ * only what was delivered. The built-in models are believed, since they count here.
  */
-export async function usageOf(
-  reported: Usage | null,
-  { model, prompt, delivered }: { model: Model; prompt: Prompt; delivered: () => string },
-): Promise<Usage> {
-  if (reported !== null) return reported;
-  const { tokenizer } = model;
+export async function usageOf(reported: Reported, call: Counted): Promise<Usage> {
+  if (reported === null || reported === 'malformed') {
+    const usage = {
+      promptTokens: await promptTokens(call),
+      completionTokens: await answerTokens(call),
+      cachedTokens: 0,
+      estimated: true,
+    };
+    return reported === null ? usage : { ...usage, doubt: { why: 'malformed', claimed: null } };
+  }
+  if (call.model.builtIn) return reported;
+  const { answer, prompt } = await doubtsOf(reported, call);
+  const why = answer ?? prompt;
+  if (why === null) return reported;
+  const { cacheWriteTokens: _written, ...uncached } = reported;
   return {
-    promptTokens: await countPrompt(prompt, tokenizer),
-    completionTokens: await countTokens([delivered()], tokenizer),
-    cachedTokens: 0,
+    ...(prompt === null
+      ? reported
+      : { ...uncached, promptTokens: await promptTokens(call), cachedTokens: 0 }),
+    ...(answer !== null && { completionTokens: await answerTokens(call) }),
     estimated: true,
+    doubt: { why, claimed: reported },
   };
+}
+
+const promptTokens = ({ prompt, model }: Counted): Promise<number> => countPrompt(prompt, model.tokenizer);
+
+async function answerTokens({ delivered }: Counted): Promise<number> {
+  return (await delivered?.tokens()) ?? 0;
 }

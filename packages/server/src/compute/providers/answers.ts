@@ -116,6 +116,7 @@ async function* withFirst(
   }
 }
 
-export function chunkOf(json: JsonObject): StreamChunk {
-  return { text: JSON.stringify(json), json };
+/** @param unseen see `StreamChunk` */
+export function chunkOf(json: JsonObject, unseen = false): StreamChunk {
+  return { text: JSON.stringify(json), json, ...(unseen && { unseen }) };
 }

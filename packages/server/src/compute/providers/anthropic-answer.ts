@@ -21,7 +21,8 @@ export function completionOf(
   created: number,
 ): { body: JsonObject; usage: Usage | null } {
   const blocks = objectsOf(message['content']);
-  const usage = messagesUsage(asObject(message['usage']));
+  const counted = messagesUsage(asObject(message['usage']));
+  const usage = counted && blocks.some(isUnseen) ? { ...counted, hidden: 'unknown' as const } : counted;
   const body = completion(headOf(message, created), {
     text: blocks.map((block) => (block['type'] === 'text' ? (asText(block['text']) ?? '') : '')).join(''),
     toolCalls: blocks
@@ -35,6 +36,11 @@ export function completionOf(
     usage,
   });
   return { body, usage };
+}
+
+/** Thinking, and what tools at the provider did: their tokens are counted, and not apart. */
+export function isUnseen({ type }: JsonObject): boolean {
+  return type !== 'text' && type !== 'tool_use';
 }
 
 export function headOf(message: JsonObject, created: number): AnswerHead {

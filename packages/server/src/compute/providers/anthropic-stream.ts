@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tallystick/core';
-import { finishReason, headOf, messagesUsage } from './anthropic-answer.ts';
+import { finishReason, headOf, isUnseen, messagesUsage } from './anthropic-answer.ts';
 import { type AnswerHead, deltaChunk, formatToolCall, usageChunk } from './completion.ts';
 import { badAnswer } from './failures.ts';
 import { asObject, asText } from './members.ts';
@@ -19,6 +19,8 @@ export class MessageStream {
   #usage: JsonObject = {};
   /** By the index of their content block. */
   readonly #tools = new Map<unknown, OpenTool>();
+  /** The model produced what is left out here. */
+  unseen = false;
   /** The message has come to its end. */
   ended = false;
 
@@ -57,13 +59,15 @@ export class MessageStream {
     return [deltaChunk(this.#head, { role: 'assistant', content: '' })];
   }
 
-  #startBlock(head: AnswerHead, block: unknown, { type, id, name, text }: JsonObject): JsonObject[] {
+  #startBlock(head: AnswerHead, index: unknown, block: JsonObject): JsonObject[] {
+    const { type, id, name, text } = block;
+    this.unseen ||= isUnseen(block);
     if (type === 'text' && asText(text)) return [deltaChunk(head, { content: text ?? '' })];
     if (type !== 'tool_use') return [];
-    const index = this.#tools.size;
-    this.#tools.set(block, { index, begun: false });
+    const tool = this.#tools.size;
+    this.#tools.set(index, { index: tool, begun: false });
     const call = formatToolCall({ id: asText(id) ?? '', name: asText(name) ?? '', arguments: '' });
-    return [deltaChunk(head, { tool_calls: [{ index, ...call }] })];
+    return [deltaChunk(head, { tool_calls: [{ index: tool, ...call }] })];
   }
 
   #continueBlock(head: AnswerHead, block: unknown, delta: JsonObject): JsonObject[] {

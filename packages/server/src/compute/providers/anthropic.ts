@@ -43,7 +43,7 @@ export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamO
       for await (const { data } of readEvents(name, reply)) {
         const event = parseEvent(name, data);
         if (event['type'] === 'error') throw failedInStream(event);
-        for (const chunk of stream.take(event)) yield chunkOf(chunk);
+        for (const chunk of stream.take(event)) yield chunkOf(chunk, stream.unseen);
         begun = true;
         if (stream.ended) return;
       }
@@ -61,6 +61,8 @@ export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamO
   return {
     name,
     kind: 'anthropic',
+    // System and developer messages are sent apart and are no turns of their own.
+    templateTokens: ({ messages, instructions }) => 4 * (messages - instructions) + 3,
     async chat({ model, body, signal }) {
       const request = messagesRequest(model, body);
       const streamed = body['stream'] === true;

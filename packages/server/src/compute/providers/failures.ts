@@ -17,8 +17,10 @@ const kinds: Readonly<Record<number, ProviderErrorKind>> = {
   401: 'auth',
   402: 'auth',
   403: 'auth',
+  404: 'gone',
   408: 'timeout',
   409: 'overloaded',
+  410: 'gone',
   429: 'rate_limited',
   503: 'overloaded',
   504: 'timeout',
@@ -29,6 +31,19 @@ function kindOfStatus(status: number): ProviderErrorKind {
   if (status < 400) return 'bad_answer';
   return kinds[status] ?? (status < 500 ? 'refused' : 'server');
 }
+
+/**
+ * A 404 is about the model, unless it blames another member of the request: or a caller who names a file that is not
+ * there could take the model from everybody. Some providers say with 400 that they have a model no more.
+ */
+function kindOf(status: number, error: JsonObject | null): ProviderErrorKind {
+  const kind = kindOfStatus(status);
+  const param = asText(error?.['param']) ?? 'model';
+  if (kind === 'gone' && param !== 'model') return 'refused';
+  return kind === 'refused' && goneCodes.has(asText(error?.['code']) ?? '') ? 'gone' : kind;
+}
+
+const goneCodes: ReadonlySet<string> = new Set(['model_not_found', 'model_decommissioned']);
 
 /** What a provider answers with when it does not serve a call. */
 export interface Failure {
@@ -44,7 +59,7 @@ export interface Failure {
 export function failed({ provider, status, retryAfterMs, error, secrets }: Failure): ProviderError {
   const code = asText(error?.['code']);
   // OpenAI says so with 429, though no waiting helps.
-  const kind = code === 'insufficient_quota' ? 'auth' : kindOfStatus(status);
+  const kind = code === 'insufficient_quota' ? 'auth' : kindOf(status, error ?? null);
   return new ProviderError(kind, `${provider} answered ${status}`, {
     status,
     retryAfterMs,

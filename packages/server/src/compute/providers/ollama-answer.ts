@@ -17,7 +17,8 @@ import { formatUsage, tokenCount } from './usage.ts';
 export function completionOf(answer: JsonObject, created: number): { body: JsonObject; usage: Usage | null } {
   const message = asObject(answer['message']) ?? {};
   const toolCalls = toolCallsOf(message);
-  const usage = ollamaUsage(answer);
+  const counted = ollamaUsage(answer);
+  const usage = counted && thinks(message) ? { ...counted, hidden: 'unknown' as const } : counted;
   const finish = finishReason(answer, toolCalls.length > 0);
   const text = asText(message['content']) ?? '';
   return { body: completion(newHead(answer, created), { text, toolCalls, finish, usage }), usage };
@@ -28,6 +29,8 @@ export class OllamaStream {
   readonly #created: number;
   #head: AnswerHead | null = null;
   #toolCalls = 0;
+  /** The model produced what is left out here. */
+  unseen = false;
   /** The last line has come. */
   ended = false;
 
@@ -43,6 +46,7 @@ export class OllamaStream {
     }
     const head = this.#head;
     const message = asObject(line['message']) ?? {};
+    this.unseen ||= thinks(message);
     const content = asText(message['content']);
     if (content) chunks.push(deltaChunk(head, { content }));
     for (const call of toolCallsOf(message)) {
@@ -56,6 +60,11 @@ export class OllamaStream {
     if (usage !== null) chunks.push(usageChunk(head, usage));
     return chunks;
   }
+}
+
+/** Thinking is counted with the answer, and not apart. */
+function thinks(message: JsonObject): boolean {
+  return (asText(message['thinking']) ?? '') !== '';
 }
 
 /** An answer of `/api/embed` as an OpenAI embeddings response. */

@@ -41,7 +41,7 @@ export function ollamaProvider(options: OllamaOptions): Provider {
     let begun = false;
     try {
       for await (const line of readLines(name, reply)) {
-        for (const chunk of stream.take(requireNoError(line))) yield chunkOf(chunk);
+        for (const chunk of stream.take(requireNoError(line))) yield chunkOf(chunk, stream.unseen);
         begun = true;
         if (stream.ended) return;
       }
@@ -54,6 +54,8 @@ export function ollamaProvider(options: OllamaOptions): Provider {
   return {
     name,
     kind: 'ollama',
+    // Templates differ; this is the one of Llama 3: header and end of each message, beginning of text and of the answer.
+    templateTokens: ({ messages }) => 5 * messages + 5,
     async chat({ model, body, signal }) {
       const reply = await post('/api/chat', ollamaRequest(model, body, contextTokens ?? null), signal);
       const created = Math.floor(Date.now() / 1_000);

@@ -2,10 +2,16 @@ import type { JsonObject } from '@tallystick/core';
 import { parseEvent, readEvents, readObject, requireSuccess, startStream } from './answers.ts';
 import { badAnswer, cut, failedWithin } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
-import type { ChatCall, Provider, StreamChunk } from './provider.ts';
+import type { ChatCall, PromptShape, Provider, StreamChunk } from './provider.ts';
 import { type Outgoing, openTransport, type Reply } from './transport.ts';
 import { readUsage } from './usage.ts';
 import { defaultTimeouts, type Timeouts } from './watch.ts';
+import { withoutMember } from './without-member.ts';
+
+/** A role and its marks around each message, and the beginning of the answer, as OpenAI counts them. */
+export function chatMlTokens({ messages }: PromptShape): number {
+  return 4 * messages + 3;
+}
 
 /** Where an upstream is and how to be let in; from the operator's configuration only. */
 export interface UpstreamOptions {
@@ -17,7 +23,7 @@ export interface UpstreamOptions {
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** Any API that speaks OpenAI's chat completions and embeddings. Chunks of a stream pass to the byte. */
+/** Any API that speaks OpenAI's chat completions and embeddings. Chunks of a stream pass to the byte, but for `svc`. */
 export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOptions): Provider {
   const secrets = apiKey === null ? [] : [apiKey];
   const transport = openTransport({
@@ -52,7 +58,8 @@ export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOpti
         const json = requireShape(parseEvent(name, data), 'choices');
         finished ||= objectsOf(json['choices']).some((choice) => typeof choice['finish_reason'] === 'string');
         begun = true;
-        yield { text: data, json };
+        const chunk = Object.hasOwn(json, 'svc') ? withoutSvc(data, json) : { text: data, json };
+        if (chunk !== null) yield chunk;
       }
       if (!finished) throw begun ? cut(name) : badAnswer(name);
     } finally {
@@ -63,6 +70,7 @@ export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOpti
   return {
     name,
     kind: 'openai',
+    templateTokens: chatMlTokens,
     async chat({ model, body, signal }: ChatCall) {
       const reply = await post('/chat/completions', chatBody(model, body), signal);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
@@ -76,6 +84,15 @@ export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOpti
     },
     close: () => transport.close(),
   };
+}
+
+/**
+ * A chunk without the member that is this service's own, which an upstream that is a Tallystick itself sends too. Null
+ * where nothing else was in it.
+ */
+function withoutSvc(text: string, { svc: _svc, ...json }: JsonObject): StreamChunk | null {
+  const isEmpty = objectsOf(json['choices']).length === 0 && asObject(json['usage']) === null;
+  return isEmpty ? null : { text: withoutMember(text, 'svc'), json };
 }
 
 function chatBody(model: string, body: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tallystick/core';
-import type { ChatBody, Usage } from '../types.ts';
+import type { ChatBody, Reported } from '../types.ts';
 
 /** A call goes on until its signal aborts: then the upstream connection is closed at once. */
 export interface ChatCall {
@@ -13,11 +13,13 @@ export interface ChatCall {
 export interface StreamChunk {
   readonly text: string;
   readonly json: JsonObject;
+  /** The model produced output that no chunk shows, and the `usage` here does not count it apart. */
+  readonly unseen?: true;
 }
 
 export type ChatAnswer =
   /** An OpenAI `chat.completion`. */
-  | { readonly kind: 'complete'; readonly body: JsonObject; readonly usage: Usage | null }
+  | { readonly kind: 'complete'; readonly body: JsonObject; readonly usage: Reported }
   /** Ends only after a complete answer; to be iterated once. Leaving the iteration early closes the connection. */
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<StreamChunk> };
 
@@ -31,7 +33,13 @@ export interface EmbedCall {
 export interface EmbedAnswer {
   /** An OpenAI embeddings response. */
   readonly body: JsonObject;
-  readonly usage: Usage | null;
+  readonly usage: Reported;
+}
+
+/** How many messages a prompt has, and how many of them instruct (`system`, `developer`). */
+export interface PromptShape {
+  readonly messages: number;
+  readonly instructions: number;
 }
 
 /**
@@ -41,6 +49,8 @@ export interface EmbedAnswer {
 export interface Provider {
   readonly name: string;
   readonly kind: 'openai' | 'anthropic' | 'ollama' | 'local';
+  /** Tokens that its chat template usually adds to the texts of a prompt. */
+  templateTokens(shape: PromptShape): number;
   /**
    * Resolves to a stream once its first chunk is there, so that what fails before it rejects here. What fails
    * later rejects the iteration.
@@ -54,6 +64,7 @@ export interface Provider {
 
 /**
  * Why a call failed:
+ * - `gone`: the provider has no such model (404, 410)
  * - `refused`: the request is at fault (4xx), here or there
  * - `auth`: the operator's credentials or account don't serve (401, 402, 403)
  * - `rate_limited` (429), `overloaded` (409, 503, 529), `server` (other 5xx)
@@ -61,9 +72,11 @@ export interface Provider {
  * - `unreachable`: no connection, or it broke before the answer began
  * - `cut`: it broke after that
  * - `bad_answer`: not of the provider's wire format
+ * - `too_long`: a stream of more bytes than the tokens that were asked for can take
  * - `aborted`: the call's signal did it
  */
 export type ProviderErrorKind =
+  | 'gone'
   | 'refused'
   | 'rate_limited'
   | 'overloaded'
@@ -72,6 +85,7 @@ export type ProviderErrorKind =
   | 'unreachable'
   | 'bad_answer'
   | 'cut'
+  | 'too_long'
   | 'aborted'
   | 'auth';
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
-import type { Usage } from '../types.ts';
+import type { Reported, Usage } from '../types.ts';
 import { asObject } from './members.ts';
 
 /** More than any model's context; a provider that reports more is in error. */
@@ -13,26 +13,48 @@ export function tokenCount(value: JsonValue | undefined): number | null {
 }
 
 /**
- * The `usage` member of an OpenAI answer or chunk. Null where there is none, or where it can't be true: the caller
- * then counts for itself. An embeddings answer has no completion tokens.
+ * The `usage` member of an OpenAI answer or chunk. Null where there is none. An embeddings answer has no completion
+ * tokens.
+ * @param unseen whether the model produced what the answer does not show and the provider does not count apart
  */
-export function readUsage(value: JsonValue | undefined): Usage | null {
+export function readUsage(value: JsonValue | undefined, unseen = false): Reported {
   const usage = asObject(value);
   if (usage === null) return null;
+  if (usage['prompt_tokens'] === undefined && usage['completion_tokens'] === undefined) return null;
   const promptTokens = tokenCount(usage['prompt_tokens']);
-  const completionTokens = tokenCount(usage['completion_tokens'] ?? 0);
   const details = asObject(usage['prompt_tokens_details']);
   const cachedTokens = tokenCount(details?.['cached_tokens'] ?? 0);
   const cacheWriteTokens = tokenCount(details?.['cache_write_tokens'] ?? 0);
-  if (promptTokens === null || completionTokens === null || cachedTokens === null) return null;
-  if (cacheWriteTokens === null || cachedTokens + cacheWriteTokens > promptTokens) return null;
+  const completion = readCompletion(usage, promptTokens);
+  if (promptTokens === null || completion === null || cachedTokens === null) return 'malformed';
+  if (cacheWriteTokens === null || cachedTokens + cacheWriteTokens > promptTokens) return 'malformed';
   return {
     promptTokens,
-    completionTokens,
+    completionTokens: completion.tokens,
     cachedTokens,
     ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
+    ...(completion.hidden > 0 && { hidden: completion.hidden }),
+    ...(unseen && completion.hidden === 0 && { hidden: 'unknown' }),
     estimated: false,
   };
+}
+
+/** The completion tokens, and those of them that are no text of the answer; null where they can't be true. */
+function readCompletion(
+  usage: JsonObject,
+  promptTokens: number | null,
+): { tokens: number; hidden: number } | null {
+  const tokens = tokenCount(usage['completion_tokens'] ?? 0);
+  const details = asObject(usage['completion_tokens_details']);
+  const reasoning = tokenCount(details?.['reasoning_tokens'] ?? 0);
+  const speech = tokenCount(details?.['audio_tokens'] ?? 0);
+  const rejected = tokenCount(details?.['rejected_prediction_tokens'] ?? 0);
+  if (tokens === null || reasoning === null || speech === null || rejected === null) return null;
+  // Some providers count reasoning beside the completion tokens; then only the total tells.
+  const beside = reasoning > 0 && usage['total_tokens'] === (promptTokens ?? 0) + tokens + reasoning;
+  const all = beside ? tokens + reasoning : tokens;
+  const hidden = reasoning + speech + rejected;
+  return hidden > all ? null : { tokens: all, hidden };
 }
 
 /** The `usage` member of an OpenAI answer or chunk. */

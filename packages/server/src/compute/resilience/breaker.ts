@@ -61,6 +61,11 @@ export class Breaker {
     this.#openUntil = Math.max(this.#openUntil, now + Math.min(milliseconds, this.#policy.maxOpenMs));
   }
 
+  /** Milliseconds until calls go through again; 0 where they do. */
+  remaining(now: number): number {
+    return Math.max(0, this.#openUntil - now);
+  }
+
   #record(at: number, failed: boolean): void {
     const since = at - this.#policy.windowMs;
     this.#outcomes = this.#outcomes.filter((outcome) => outcome.at > since).slice(1 - maxOutcomes);

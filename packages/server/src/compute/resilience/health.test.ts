@@ -12,7 +12,7 @@ let health: Health;
 
 beforeEach(() => {
   now = 1_000;
-  health = createHealth(() => now);
+  health = createHealth({ now: () => now });
 });
 
 function fail(times: number, kind: ProviderErrorKind = 'server', retryAfterMs?: number): void {
@@ -49,6 +49,19 @@ describe('health', () => {
   it.each<ProviderErrorKind>(['aborted', 'refused'])('takes no notice of %s', (kind) => {
     fail(100, kind);
     expect(health.available(model)).toBe(true);
+  });
+
+  it('rests a model that is gone for an hour, but only for a minute where it has answered lately', () => {
+    const hour = 60 * 60_000;
+    fail(1, 'gone');
+    expect(health.rest(model)).toEqual({ gone: true, remainingMs: hour });
+    now += hour;
+    health.success(model);
+    fail(1, 'gone');
+    expect(health.rest(model)).toEqual({ gone: true, remainingMs: 60_000 });
+    now += 10 * 60_000;
+    fail(1, 'gone');
+    expect(health.rest(model)).toEqual({ gone: true, remainingMs: hour });
   });
 
   it('lets calls through after its time; a failure opens it for longer, a success closes it', () => {
@@ -92,7 +105,7 @@ describe('health', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(event, fc.nat(20_000)), { maxLength: 60 }), (events) => {
         now = 0;
-        health = createHealth(() => now);
+        health = createHealth({ now: () => now });
         for (const [kind, pause] of events) {
           if (kind === 'success') health.success(model);
           else fail(1, kind);

@@ -1,3 +1,4 @@
+import { AUTO } from './auto.ts';
 import { costWeight, expectedCost } from './cost.ts';
 import { type Difficulty, difficultyOf } from './difficulty.ts';
 import { filter, isNamed } from './filters.ts';
@@ -5,8 +6,6 @@ import { quality } from './quality.ts';
 import type { CandidateRecord, RouteInputs, RouteOutcome, ScoreRecord, Why } from './record.ts';
 import { type Reference, type Weights, weights } from './weights.ts';
 
-/** The requested name that lets the router choose. */
-export const AUTO = 'auto';
 /** Where cost and quality are balanced; the best single model is the best one here. */
 export const DEFAULT_COST_QUALITY = 5;
 /** By how much quality a model must beat the best single one: about what a prediction can be told apart by. */
@@ -28,7 +27,7 @@ interface Scored extends Priced {
 /**
  * The decision that follows from the inputs, and from nothing else: the same inputs give the same outcome. A
  * larger `cost_quality` never leads to a cheaper model.
- * @throws invalid_request, context_too_long, no_model_available: see `filter`
+ * @throws invalid_request, context_too_long, RestingError: see `filter`
  */
 export function decide(inputs: RouteInputs, using: Weights = weights): RouteOutcome {
   const { candidates, excluded } = filter(inputs);

@@ -1,11 +1,12 @@
 import { TallyError } from '@tallystick/core';
 import type { Ability } from '../catalogue/catalogue.ts';
+import { AUTO } from './auto.ts';
 import type { CandidateRecord, Excluded, RouteInputs } from './record.ts';
 
 interface Filter {
   readonly name: Excluded;
   readonly passes: (candidate: CandidateRecord, inputs: RouteInputs) => boolean;
-  readonly error: (last: readonly CandidateRecord[], inputs: RouteInputs) => TallyError;
+  readonly error: (last: readonly CandidateRecord[], inputs: RouteInputs) => Error;
 }
 
 export interface Filtered {
@@ -15,8 +16,8 @@ export interface Filtered {
 
 /**
  * The candidates that can take the request at all, and for each other one the first filter that it failed.
- * @throws invalid_request (an ability, `provider`, a price cap), context_too_long, no_model_available: of the filter
- * that left none
+ * @throws invalid_request (an ability, `provider`, a price cap), context_too_long, RestingError: of the filter that
+ * left none
  */
 export function filter(inputs: RouteInputs): Filtered {
   let candidates = inputs.candidates;
@@ -50,7 +51,29 @@ const ABILITY_TEXT: Readonly<Record<Ability, readonly [field: string, text: stri
   stream: ['stream', 'streams'],
 };
 
+/** An error of the filter by health, which knows neither the clock nor how long a rest is. */
+export class RestingError extends Error {
+  override readonly name = 'RestingError';
+  /** Ids of the models that could take the request, each of which rests. */
+  readonly models: readonly string[];
+
+  constructor(models: readonly string[]) {
+    super(`${listed(models)} rest`);
+    this.models = models;
+  }
+}
+
 const FILTERS: readonly Filter[] = [
+  {
+    // What a built-in model answers is of another kind than what a language model does.
+    name: 'built_in',
+    passes: (candidate, { requested, order, only, candidates }) =>
+      candidate.built_in !== true ||
+      requested !== AUTO ||
+      [...order, ...(only ?? [])].some((name) => isNamed(candidate, name)) ||
+      candidates.every(({ built_in }) => built_in === true),
+    error: () => new RangeError('A built-in model passes where there is no other.'),
+  },
   ...(Object.keys(ABILITY_TEXT) as Ability[]).map(
     (ability): Filter => ({
       name: ability,
@@ -98,11 +121,7 @@ const FILTERS: readonly Filter[] = [
   {
     name: 'health',
     passes: ({ available }) => available,
-    error: (last) =>
-      new TallyError(
-        'no_model_available',
-        `${listed(last.map(({ model }) => model))} failed lately and ${last.length === 1 ? 'is' : 'are'} given a rest. Try again in a while.`,
-      ),
+    error: (last) => new RestingError(last.map(({ model }) => model)),
   },
 ];
 

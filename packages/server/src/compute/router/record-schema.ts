@@ -18,6 +18,7 @@ const candidate = z.strictObject({
   output_price: nano,
   prior: z.number().min(0).max(1),
   available: z.boolean(),
+  built_in: z.boolean().optional(),
 });
 
 const inputs = z.strictObject({
@@ -60,7 +61,7 @@ const outcome = z.strictObject({
   scores: z.array(
     z.strictObject({
       model: name,
-      excluded: z.enum([...ABILITIES, 'provider', 'price', 'context', 'health']).nullable(),
+      excluded: z.enum([...ABILITIES, 'provider', 'price', 'context', 'health', 'built_in']).nullable(),
       quality: z.number().nullable(),
       expected_cost: nano.nullable(),
       score: z.number().nullable(),

@@ -16,6 +16,8 @@ export interface CandidateRecord {
   /** Of the domain of the request. */
   readonly prior: number;
   readonly available: boolean;
+  /** Whether the service itself is its provider; absent in explanations from before this was recorded. */
+  readonly built_in?: boolean;
 }
 
 /** All that a decision depends on; no text of the prompt. */
@@ -42,7 +44,7 @@ export interface RouteInputs {
   readonly unaffordable: readonly string[];
 }
 
-export type Excluded = Ability | 'provider' | 'price' | 'context' | 'health';
+export type Excluded = Ability | 'provider' | 'price' | 'context' | 'health' | 'built_in';
 
 export interface ScoreRecord {
   readonly model: string;

@@ -57,7 +57,7 @@ export function explainRequest(
   const body = validate(chatRequestSchema, json);
   const { catalogue } = openCatalogue(env, readOperatorFile(operator));
   const request = readChatRequest(body, catalogue);
-  const { explanation } = createRouter(catalogue, { available: () => true }).route({
+  const { explanation } = createRouter(catalogue, { rest: () => null }).route({
     body: request.body,
     promptTokens: tokenEstimate(tokenBound(promptOf(request.body))),
     maxOutputTokens: request.maxOutput ?? 0,

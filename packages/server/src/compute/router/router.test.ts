@@ -16,6 +16,7 @@ function model(id: string, changes: Partial<Model> & { ability?: number; dollars
   return {
     id,
     provider: id.slice(0, id.indexOf('/')),
+    builtIn: false,
     upstreamModel: id.slice(id.indexOf('/') + 1),
     context: 100_000,
     maxOutput: 4_000,
@@ -30,6 +31,8 @@ function model(id: string, changes: Partial<Model> & { ability?: number; dollars
     prior: Object.fromEntries(DOMAINS.map((domain) => [domain, ability])) as Record<Domain, number>,
     hardware: null,
     region: null,
+    trainingRegion: null,
+    attestation: null,
     tokenizer: 'estimate',
     ...rest,
   };
@@ -53,7 +56,8 @@ function request(changes: Partial<RouteRequest> = {}, body: RouteRequest['body']
 
 function routerOf(models: readonly Model[], resting: readonly string[] = []) {
   return createRouter(createCatalogue(models), {
-    available: ({ upstreamModel }) => !resting.includes(upstreamModel),
+    rest: ({ upstreamModel }) =>
+      resting.includes(upstreamModel) ? { gone: false, remainingMs: 1_500 } : null,
   });
 }
 

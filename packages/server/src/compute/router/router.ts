@@ -3,12 +3,15 @@ import { suggest } from '../../http/suggest.ts';
 import type { Catalogue, Model } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
 import type { Health } from '../resilience/health.ts';
+import { allResting } from '../resilience/resting.ts';
 import type { ChatBody } from '../types.ts';
-import { AUTO, DEFAULT_COST_QUALITY, decide } from './decide.ts';
+import { AUTO } from './auto.ts';
+import { DEFAULT_COST_QUALITY, decide } from './decide.ts';
 import { supported } from './difficulty.ts';
 import { type PromptFeatures, readPrompt } from './features.ts';
+import { RestingError } from './filters.ts';
 import { needsOf } from './needs.ts';
-import type { CandidateRecord, RouteExplanation, RouteInputs } from './record.ts';
+import type { CandidateRecord, RouteExplanation, RouteInputs, RouteOutcome } from './record.ts';
 import { createPins } from './sessions.ts';
 import { askedText } from './text.ts';
 import { weights } from './weights.ts';
@@ -48,19 +51,20 @@ export interface Router {
   /**
    * Sends nothing; remembers only the session's model.
    * @throws model_not_found; invalid_request for what no model can do; context_too_long with the sizes;
-   * no_model_available where those that could are resting
+   * no_model_available where those that could are resting; model_gone where the provider of the named one has it
+   * no more
    */
   route(request: RouteRequest): RouteDecision;
 }
 
-export function createRouter(catalogue: Catalogue, health: Pick<Health, 'available'>): Router {
+export function createRouter(catalogue: Catalogue, health: Pick<Health, 'rest'>): Router {
   const chat = catalogue.models.filter(({ kind }) => kind === 'chat');
   const byId = new Map(chat.map((model) => [model.id, model]));
   const descriptions = new Map(chat.map((model) => [model, describe(model)]));
   const recordOf = (model: Model, domain: Domain): CandidateRecord => ({
     ...(descriptions.get(model) ?? describe(model)),
     prior: model.prior[domain],
-    available: health.available(model),
+    available: health.rest(model) === null,
   });
   const pins = createPins();
 
@@ -78,7 +82,10 @@ export function createRouter(catalogue: Catalogue, health: Pick<Health, 'availab
         candidates: (named === null ? chat : [named]).map((model) => recordOf(model, domain)),
         unaffordable: [],
       };
-      const outcome = decide(inputs);
+      const outcome = decideOr(inputs, (ids) => {
+        const models = ids.flatMap((id) => byId.get(id) ?? []);
+        return allResting(models, health, named !== null);
+      });
       if (named === null && request.session !== null) pins.set(request.session, outcome.model);
       const explanation: RouteExplanation = { version: 1, inputs, outcome };
       const model = named ?? byId.get(outcome.model);
@@ -90,6 +97,15 @@ export function createRouter(catalogue: Catalogue, health: Pick<Health, 'availab
       };
     },
   };
+}
+
+/** @param resting what is thrown where all models that could take the request rest; gets their ids */
+function decideOr(inputs: RouteInputs, resting: (models: readonly string[]) => TallyError): RouteOutcome {
+  try {
+    return decide(inputs);
+  } catch (error) {
+    throw error instanceof RestingError ? resting(error.models) : error;
+  }
 }
 
 function find(catalogue: Catalogue, requested: unknown): Model {
@@ -143,5 +159,6 @@ function describe(model: Model): Omit<CandidateRecord, 'prior' | 'available'> {
     abilities: [...model.abilities],
     input_price: model.price.inputPerMTok.toString(),
     output_price: model.price.outputPerMTok.toString(),
+    built_in: model.builtIn,
   };
 }

@@ -3,6 +3,8 @@ import { destinationOf, readContact } from './contact.ts';
 
 const DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
 
+const ALL = { development: false, mail: true };
+
 describe('a contact', () => {
   it.each([
     ['a.b+c@Example.com', { kind: 'email', address: 'a.b+c@example.com' }],
@@ -50,11 +52,18 @@ describe('a contact', () => {
     expect(readContact('10.0.0.1:80', true)).toBeNull();
   });
 
+  it('gives way to the DID where no e-mail can be sent', () => {
+    const noMail = { development: false, mail: false };
+    expect(destinationOf({ contact: 'a@example.com', did: DID }, noMail)).toMatchObject({ kind: 'did' });
+    expect(destinationOf({ contact: 'a@example.com', did: null }, noMail)).toBe('no_mail_server');
+    expect(destinationOf({ contact: 'example.com', did: DID }, noMail)).toMatchObject({ kind: 'domain' });
+  });
+
   it('comes before the DID, which must be good all the same', () => {
-    expect(destinationOf({ contact: 'a@example.com', did: DID }, false)).toMatchObject({ kind: 'email' });
-    expect(destinationOf({ contact: null, did: DID }, false)).toMatchObject({ kind: 'did' });
-    expect(destinationOf({ contact: null, did: null }, false)).toBe('no_contact');
-    expect(destinationOf({ contact: 'a@example.com', did: 'did:web:x' }, false)).toBe('bad_contact');
-    expect(destinationOf({ contact: null, did: 'a@example.com' }, false)).toBe('bad_contact');
+    expect(destinationOf({ contact: 'a@example.com', did: DID }, ALL)).toMatchObject({ kind: 'email' });
+    expect(destinationOf({ contact: null, did: DID }, ALL)).toMatchObject({ kind: 'did' });
+    expect(destinationOf({ contact: null, did: null }, ALL)).toBe('no_contact');
+    expect(destinationOf({ contact: 'a@example.com', did: 'did:web:x' }, ALL)).toBe('bad_contact');
+    expect(destinationOf({ contact: null, did: 'a@example.com' }, ALL)).toBe('bad_contact');
   });
 });

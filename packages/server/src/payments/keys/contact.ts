@@ -45,15 +45,28 @@ function isSealable(did: string): boolean {
   }
 }
 
-export type DestinationFault = 'no_contact' | 'bad_contact';
+export type DestinationFault = 'no_contact' | 'bad_contact' | 'no_mail_server';
 
-/** Where a key goes: to the contact; without one, sealed to the DID. */
+/** What this service can deliver to. */
+export interface Deliverable {
+  /** A loopback host passes for a domain. */
+  readonly development: boolean;
+  /** Whether a mail server is configured. */
+  readonly mail: boolean;
+}
+
+/**
+ * Where a key goes: to the contact; without one, sealed to the DID. A contact by e-mail also gives way to the DID where
+ * no e-mail can be sent.
+ */
 export function destinationOf(
   { contact, did }: { readonly contact: string | null; readonly did: string | null },
-  development: boolean,
+  { development, mail }: Deliverable,
 ): Destination | DestinationFault {
-  const named = contact ?? did;
-  if (named === null) return 'no_contact';
-  if (did !== null && readContact(did, development)?.kind !== 'did') return 'bad_contact';
-  return readContact(named, development) ?? 'bad_contact';
+  if (contact === null && did === null) return 'no_contact';
+  const sealed = did === null ? null : readContact(did, development);
+  if (did !== null && sealed?.kind !== 'did') return 'bad_contact';
+  const named = contact === null ? sealed : readContact(contact, development);
+  if (named?.kind === 'email' && !mail) return sealed ?? 'no_mail_server';
+  return named ?? 'bad_contact';
 }

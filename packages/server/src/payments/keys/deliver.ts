@@ -82,7 +82,8 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
 
   /** Answers what is kept of it: of a key that is sealed, the sealed document. */
   async function hand(order: OrderRow): Promise<string | null> {
-    const destination = destinationOf(order, development);
+    const destination = destinationOf(order, { development, mail: options.sendLetter !== null });
+    if (destination === 'no_mail_server') throw new Error('No mail server is configured (TALLY_SMTP_URL).');
     if (typeof destination === 'string') throw new Error('The order names nobody that a key can be sent to.');
     const document = keyDocument(order, requireKeySecret(issuer));
     if (destination.kind === 'did') return seal(order, destination.did, document);

@@ -4,7 +4,7 @@ import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { Entry, NanoUsdc } from '../../store/ledger-store.ts';
 import type { Store } from '../../store/store.ts';
 import type { Ending, OrderRow, TransferRow } from '../../store/treasury-store.ts';
-import { destinationOf } from '../keys/contact.ts';
+import { type Deliverable, destinationOf } from '../keys/contact.ts';
 import { newOrder, newOrderId, requireKeySecret } from '../keys/issue.ts';
 import { boughtWith, isSoldTier, monthsAfter, type SoldTier, type TierPrices } from '../keys/prices.ts';
 import { newSeed, soldKeyRow } from '../keys/sold-key.ts';
@@ -20,6 +20,7 @@ export const REFUND_REASONS = [
   'unknown_tier',
   'no_contact',
   'bad_contact',
+  'no_mail_server',
   'underpaid',
   'quote_expired',
   'unknown_account',
@@ -34,7 +35,7 @@ export interface DecideMeans {
   readonly store: Pick<Store, 'treasury' | 'apiKeys'>;
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
   readonly prices: TierPrices;
-  readonly development: boolean;
+  readonly deliverable: Deliverable;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -51,7 +52,7 @@ type Part = Omit<Ending, 'transfer' | 'at' | 'posting'> & {
 
 /** The table in docs/money.md, row by row. */
 export function createDecide(means: DecideMeans): Decide {
-  const { store, prices, development } = means;
+  const { store, prices, deliverable } = means;
 
   async function partOf(transfer: TransferRow, now: number): Promise<Part> {
     const memo = readMemo(transfer.memo === null ? null : fromHex(transfer.memo));
@@ -70,7 +71,7 @@ export function createDecide(means: DecideMeans): Decide {
     if (key !== undefined) return renewal(transfer, { keyId: key, tier: tier ?? null, claims: null }, now);
     if (tier === undefined || !isSoldTier(tier)) return refund(transfer, 'unknown_tier', now);
     const to = { contact: contact ?? null, did: issuer_did ?? null };
-    const destination = destinationOf(to, development);
+    const destination = destinationOf(to, deliverable);
     if (typeof destination === 'string') return refund(transfer, destination, now);
     const bought = boughtWith(prices, tier, nanoOf(transfer.amount));
     if (bought === null) return refund(transfer, 'underpaid', now);
@@ -84,7 +85,12 @@ export function createDecide(means: DecideMeans): Decide {
   async function byQuote(transfer: TransferRow, order: OrderRow, now: number): Promise<Part> {
     if (order.expiresAt !== null && transfer.blockTime > order.expiresAt)
       return refund(transfer, 'quote_expired', now);
-    if (order.kind === 'key') return keySale(transfer, order, { excess: 0n, now, quoted: true });
+    if (order.kind === 'key') {
+      // The mail server may have left the configuration since the quote.
+      const destination = destinationOf(order, deliverable);
+      if (typeof destination === 'string') return refund(transfer, destination, now);
+      return keySale(transfer, order, { excess: 0n, now, quoted: true });
+    }
     if (order.kind === 'renewal')
       return renewal(transfer, { keyId: order.apiKey ?? '', tier: order.tier, claims: order }, now);
     const account = order.account ?? '';

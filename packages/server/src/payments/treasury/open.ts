@@ -54,7 +54,13 @@ export function openTreasury(options: TreasuryOptions): TreasuryService {
   const { prices, fromBlock, mail } = config.sales;
   const development = config.mode === 'development';
   let closing = false;
-  const decide = createDecide({ store, issuer, prices, development, clock });
+  const decide = createDecide({
+    store,
+    issuer,
+    prices,
+    deliverable: { development, mail: mail !== null },
+    clock,
+  });
   const watcher = createWatcher({ store, token, treasury, fromBlock, ownerOf, decide, clock, logger });
   const deliverer = createDeliverer({
     store,

@@ -9,6 +9,8 @@ import { createClient, http, publicActions, walletActions } from 'viem';
 import { nonceManager, type PrivateKeyAccount } from 'viem/accounts';
 
 const POLL_MS = 100;
+/** How old the newest block of a development chain may be: about what it is on a chain that makes blocks all the time. */
+const MAX_HEAD_AGE_SECONDS = 5;
 
 /** A facilitator that answers over HTTP. What it says is believed of nothing: see chain-watch.ts. */
 export function httpFacilitator(url: string, timeoutMs: number): FacilitatorClient {
@@ -25,7 +27,7 @@ interface LocalOptions {
   readonly timeoutMs: number;
 }
 
-/** A facilitator in this process, for a development chain. */
+/** A facilitator in this process, for a development chain, which it gives an empty block where the newest is old. */
 export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalOptions): FacilitatorClient {
   const network = `eip155:${chainId}` as const;
   const chain = {
@@ -52,9 +54,30 @@ export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalO
     .register(network, new ExactEvmScheme(signer))
     .register(network, new UptoEvmScheme(signer))
     .register(network, new BatchSettlementEvmScheme(signer, account));
+  // A payment is simulated on the newest block. On a chain that makes a block only for a transaction, that block may be
+  // older than the moment from which the payer says that the payment is good.
+  const keepUp = async (): Promise<void> => {
+    const { timestamp } = await client.getBlock();
+    const age = Math.floor(Date.now() / 1000) - Number(timestamp);
+    if (age > MAX_HEAD_AGE_SECONDS) await client.request({ method: 'evm_mine' } as never);
+  };
   return {
-    verify: (payment, requirements) => facilitator.verify(payment, requirements),
-    settle: (payment, requirements) => facilitator.settle(payment, requirements),
+    async verify(payment, requirements) {
+      await keepUp();
+      return facilitator.verify(payment, requirements);
+    },
+    async settle(payment, requirements) {
+      await keepUp();
+      let settled = false;
+      try {
+        const outcome = await facilitator.settle(payment, requirements);
+        settled = outcome.success;
+        return outcome;
+      } finally {
+        // The nonce of a transaction that may not have come through: with the next one the chain would wait for it.
+        if (!settled) nonceManager.reset({ address: account.address, chainId });
+      }
+    },
     getSupported: async () => facilitator.getSupported() as never,
   };
 }

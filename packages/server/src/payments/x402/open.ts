@@ -4,6 +4,7 @@ import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
 import { UptoEvmScheme } from '@x402/evm/upto/server';
 import type { Logger } from 'pino';
+import type { OperatorFacts } from '../../config.ts';
 import { createTurns } from '../../http/turns.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { Store } from '../../store/store.ts';
@@ -37,6 +38,7 @@ export interface PaymentsOptions {
   /** How long what a facilitator says is looked for on the chain. */
   readonly waitMs: number;
   readonly maxCallMs: number;
+  readonly operator: OperatorFacts;
   readonly clock: () => number;
   readonly logger: Logger;
 }
@@ -81,7 +83,7 @@ export function openPayments(options: PaymentsOptions): Payments {
 }
 
 function tillOf(options: PaymentsOptions): Till {
-  const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs } = options;
+  const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs, operator } = options;
   const facilitator = facilitatorOf(options);
   const vouchers = new BatchSettlementEvmScheme(money.treasury, { storage: channelStorage(store.payments) });
   const channels = channelReader(money.rpcUrl, TIMEOUT_MS);
@@ -104,7 +106,7 @@ function tillOf(options: PaymentsOptions): Till {
     clock,
     logger,
     maxCallMs,
-    settlementReceipt: settlementReceipts({ store, issuer, clock, network }),
+    settlementReceipt: settlementReceipts({ store, issuer, clock, network, operator }),
     seeMs: waitMs,
     everyMs: EVERY_MS,
   };

@@ -17,6 +17,8 @@ export interface Order {
   readonly schemes: readonly Scheme[];
   /** Hex hash of all that decides the answer: a payment is good for one request. */
   readonly requestHash: string;
+  /** How else the caller can pay, for the text of the refusal. When absent: a key, or a DID with a balance. Empty: no other way. */
+  readonly otherwise?: string;
 }
 
 /** An order at a fixed price. */

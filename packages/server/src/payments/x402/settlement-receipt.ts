@@ -1,16 +1,23 @@
 import { hash } from 'node:crypto';
 import { canonicalize, mintEnvelope } from '@tallystick/core';
 import { formatUsdc } from '../../compute/ledger/money.ts';
+import type { OperatorFacts } from '../../config.ts';
 import { issueDurably, type ReceiptContext } from '../../receipts/mint.ts';
+import { ownOperation } from '../../receipts/operator-facts.ts';
 import { claimOf } from './known.ts';
 import { toNano } from './payments.ts';
 import type { LateSettlement } from './till.ts';
+
+interface SettlementContext extends ReceiptContext {
+  readonly network: string;
+  readonly operator: OperatorFacts;
+}
 
 /**
  * Mints the receipt of a settlement that followed its delivery: an envelope that names the transaction and, by its id,
  * the receipt of what was delivered. The same payment gets the same one.
  */
-export function settlementReceipts({ network, ...context }: ReceiptContext & { readonly network: string }) {
+export function settlementReceipts({ network, operator, ...context }: SettlementContext) {
   const { store, issuer, clock } = context;
   return async ({ paymentId, receiptId, tx, amount, payer }: LateSettlement): Promise<string> => {
     const settles = { payment: paymentId, receipt_id: receiptId };
@@ -21,9 +28,8 @@ export function settlementReceipts({ network, ...context }: ReceiptContext & { r
         purpose: 'settlement',
         policy_hash: null,
       },
-      operator: { entity: issuer.did, region: null, training_region: null },
-      hardware: { class: null, attestation: null },
-      response: { hash: null, sealed: false },
+      ...ownOperation(issuer.did, operator),
+      response: { hash: null, sealed: null },
       settlement: {
         account: 'x402',
         amount: formatUsdc(toNano(amount)),

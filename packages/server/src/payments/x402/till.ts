@@ -163,7 +163,7 @@ export async function refusal(
   const price = formatUsdc(toNano(amount));
   const what = reason === undefined ? 'This costs' : `The payment is not good (${reason}). This costs`;
   return new PaymentRequiredError(
-    `${what} up to ${price} USDC: pay by x402 (PAYMENT-REQUIRED says how), or send an API key, or X-Agent-DID proved by a signature, with a balance.`,
+    `${what} up to ${price} USDC: pay by x402 (PAYMENT-REQUIRED says how)${order.otherwise ?? OTHERWISE}.`,
     payment,
   );
 }
@@ -186,6 +186,9 @@ export async function respond(
   exchange.headers['cache-control'] = 'private, no-store';
   return document;
 }
+
+/** How else most orders are paid for, as a refusal says it. */
+const OTHERWISE = ', or send an API key, or X-Agent-DID proved by a signature, with a balance';
 
 function plain(value: unknown): JsonObject {
   return copyJson(JSON.parse(JSON.stringify(value)) as JsonValue) as JsonObject;

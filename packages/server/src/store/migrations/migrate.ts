@@ -9,6 +9,9 @@ import { ledger } from './0003-ledger.ts';
 import { compression } from './0004-compression.ts';
 import { payments } from './0005-payments.ts';
 import { tenants } from './0006-tenants.ts';
+import { processLeases } from './0007-process-leases.ts';
+import { logWitnesses } from './0008-log-witnesses.ts';
+import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
 
 /** Column types that dialects write differently. */
 export interface ColumnTypes {
@@ -28,7 +31,17 @@ export interface Migration {
 }
 
 /** In order: the first brings a database to version 1. Only ever append. */
-const migrations: readonly Migration[] = [initial, anchorLog, ledger, compression, payments, tenants];
+const migrations: readonly Migration[] = [
+  initial,
+  anchorLog,
+  ledger,
+  compression,
+  payments,
+  tenants,
+  processLeases,
+  logWitnesses,
+  compressionOfEverybody,
+];
 
 /**
  * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from ..canonical import canonical_bytes, copy_json
-from ..ed25519 import Signer
-from ..encoding import to_base64url
-from ..errors import TallyError
-from ..hashes import sha256_hex
-from ..json_types import JsonObject, JsonValue
-from ..receipts.family import integer_at, object_at, text_at
-from ..receipts.issued import Issued
-from ..shape import is_object
-from ..timestamps import seconds_of, unix_ms
-from .bill import MeteringBill, check_bill
-from .derive import (
+from .canonical import canonical_bytes, canonicalize
+from .ed25519 import Signer
+from .encoding import to_base64url
+from .errors import TallyError
+from .hashes import sha256_hex
+from .json_types import JsonObject, JsonValue
+from .metering.bill import MeteringBill, check_bill
+from .metering.derive import (
     BOUNDARY,
     coverage_class,
     coverage_ratio,
@@ -24,8 +20,15 @@ from .derive import (
     metering_receipt_id,
     verdict_of,
 )
-from .evidence import EvidenceSummary, EvidenceTally
-from .shapes import DERIVED, DERIVED_METERED, METERING_SCHEMA, METERING_TYPE
+from .metering.evidence import EvidenceSummary
+from .metering.intake import EvidenceClass, take_evidence
+from .metering.issued_bill import IssuedBill
+from .metering.shapes import DERIVED, DERIVED_METERED, METERING_SCHEMA, METERING_TYPE
+from .receipts.family import integer_at, object_at, text_at
+from .shape import is_object
+from .timestamps import seconds_of, unix_ms
+from .trust import Trust
+from .verify import evidence_judge
 
 _SAID = (
     "machine_commitment",
@@ -46,33 +49,35 @@ def mint_metering(
     signer: Signer,
     *,
     now: datetime,
-) -> Issued:
+    evidence_policy: EvidenceClass = "hashed",
+    trust: Trust | None = None,
+) -> IssuedBill:
     """Mints a metering receipt; everything that follows from bill and evidence is derived here.
 
-    ``evidence`` are the leaves (``evidence_leaf``) in order. The bill may also hold derived
-    members, which are compared. Raises ``metering_derived_mismatch``, and what ``check_bill`` and
-    ``EvidenceTally.add`` do.
+    ``evidence`` are its items in order: leaves (``evidence_leaf``), or whole receipts
+    (``evidence_receipt``), which are verified by ``trust``. ``evidence_policy`` is the least class
+    that is accepted of each. The bill may also hold derived members, which are compared. Raises
+    ``metering_derived_mismatch``, and what ``check_bill`` and ``take_evidence`` do.
     """
     checked = check_bill(bill, unix_ms(now))
-    tally = EvidenceTally(integer_at(checked, "billed_unit_count"))
-    for leaf in evidence:
-        tally.add(copy_json(leaf))
-    body = _signed_body(checked, tally.summary())
+    billed = integer_at(checked, "billed_unit_count")
+    judge = evidence_judge(now, trust)
+    summary, counts = take_evidence(checked, billed, evidence, judge, evidence_policy)
+    body = _signed_body(checked, summary)
     _require_agreement(checked, body)
     message = canonical_bytes(body)
     digest = sha256_hex(message)
     ts = seconds_of(text_at(body, "compiled_at"))
-    return Issued.of(
-        {
-            "receipt_id": metering_receipt_id(ts, digest),
-            "payload_sha256": digest,
-            "sig_b64u": to_base64url(signer.sign(message)),
-            "key_id": signer.key_id,
-            "algorithm": "Ed25519",
-            "ts": ts,
-            "signed_body": body,
-        }
-    )
+    receipt: JsonObject = {
+        "receipt_id": metering_receipt_id(ts, digest),
+        "payload_sha256": digest,
+        "sig_b64u": to_base64url(signer.sign(message)),
+        "key_id": signer.key_id,
+        "algorithm": "Ed25519",
+        "ts": ts,
+        "signed_body": body,
+    }
+    return IssuedBill(receipt, canonicalize(receipt), counts)
 
 
 def _signed_body(bill: JsonObject, evidence: EvidenceSummary) -> JsonObject:

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll } from 'vitest';
+import { temporaryFolder } from '../process.ts';
+
+/** A small ext4 file system in a file, unmounted after the last test of the file. */
+export interface Disk {
+  /** Path of the mount point. */
+  readonly path: string;
+  /** Takes every free byte. */
+  fill(): void;
+  /** Gives back what `fill` took. */
+  free(): void;
+  /**
+   * Lets the file system meet an error, on which it turns read-only under the programs that write to it, until it is
+   * mounted again (`errors=remount-ro`, as Debian mounts its disks).
+   */
+  fail(): void;
+  /** Unmounts it, once nothing on it is open, and mounts it again. */
+  repair(): void;
+  /** The same, for reading only. */
+  mountReadOnly(): void;
+}
+
+const run = (command: string, ...args: string[]): string =>
+  execFileSync(command, args, { encoding: 'utf8' }).trim();
+
+const mounted = new Set<string>();
+afterAll(() => {
+  for (const path of mounted) run('umount', '--lazy', path);
+});
+
+/** Makes and mounts a file system of `bytes`. */
+export function mountDisk(bytes: number): Disk {
+  const folder = temporaryFolder();
+  const image = join(folder, 'disk.img');
+  const path = join(folder, 'disk');
+  const filler = join(path, 'filler');
+  mkdirSync(path);
+  writeFileSync(image, '');
+  truncateSync(image, bytes);
+  // Without a journal an error leaves no trace on the disk, and without reserved blocks root too meets its end.
+  run('mkfs.ext4', '-q', '-O', '^has_journal', '-m', '0', image);
+  const mount = (options: string): void => {
+    run('mount', '-o', `loop,${options}`, image, path);
+    mounted.add(path);
+  };
+  const unmount = (): void => {
+    run('umount', path);
+    mounted.delete(path);
+  };
+  mount('errors=remount-ro');
+  return {
+    path,
+    fill: () => fill(filler),
+    free: () => rmSync(filler),
+    fail: () => {
+      const device = basename(run('findmnt', '--noheadings', '--output', 'SOURCE', '--mountpoint', path));
+      writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, '1');
+    },
+    repair: () => {
+      unmount();
+      mount('errors=remount-ro');
+    },
+    mountReadOnly: () => {
+      unmount();
+      mount('ro');
+    },
+  };
+}
+
+function fill(path: string): void {
+  const file = openSync(path, 'a');
+  try {
+    for (const size of [1 << 20, 4_096, 1]) writeUntilFull(file, Buffer.alloc(size));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeUntilFull(file: number, chunk: Uint8Array): void {
+  try {
+    while (writeSync(file, chunk) > 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Verification } from '@tallystick/core';
+import { DEFAULT_URL, serviceUrl } from './client.ts';
+import type { TrustSource, TrustSources } from './trust-sources.ts';
+
+/** The one name that all services in development had once, and a name after a root. */
+const SHARED_NAME = 'did:svc:local';
+const NAME_OF_ROOT = /^did:svc:local-[0-9a-f]{8}$/;
+const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/]|$)/;
+
+/** What to do about a receipt that is intact, and whose issuer is not trusted; null where nothing is to be done. */
+export function trustAdvice({ did, status }: Verification['issuer'], trust: TrustSources): string | null {
+  const { sources, refused } = trust;
+  if (sources.length === 0) {
+    return refused.length > 0
+      ? null
+      : 'No trust is saved. Fetch it once: tally trust fetch <url of the service>';
+  }
+  if (status !== 'contradicted' && status !== 'unknown') return null;
+  // A name that follows from a root stays with that root, so other keys under it are a rotation.
+  const anew = did === SHARED_NAME || (status === 'unknown' && (did === null || NAME_OF_ROOT.test(did)));
+  const saved = anew ? developmentSource(sources) : undefined;
+  if (saved !== undefined) return developmentAdvice(did, status, saved);
+  const told = sources.map(({ from, bundle }) => `${from} (${bundle.issued_at})`).join(', ');
+  return status === 'contradicted'
+    ? `Judged by ${told}. Where the issuer has changed its keys since, fetch the bundle again: tally trust fetch <url>`
+    : `Judged by ${told}. To trust another service: tally trust fetch <url>`;
+}
+
+/** The saved bundle of a service on this machine: of the one that commands ask, else of the first. */
+function developmentSource(sources: readonly TrustSource[]): TrustSource | undefined {
+  const local = sources.filter(({ from }) => LOOPBACK.test(from));
+  const asked = serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
+  return local.find(({ from }) => from === asked) ?? local[0];
+}
+
+/** A server in development that is set up anew has a new root, and its saved bundle knows nothing of that. */
+function developmentAdvice(
+  did: string | null,
+  status: 'contradicted' | 'unknown',
+  { from, root }: TrustSource,
+): string {
+  const what =
+    status === 'contradicted'
+      ? `The bundle saved of ${from} is of the root ${root}, under which ${did ?? 'the issuer'} has other keys.`
+      : `The bundle saved of ${from} is of the root ${root}, and does not know ${did ?? 'the key'}.`;
+  return (
+    `${what} If that server was set up anew since, replace the bundle: tally trust fetch --replace ${from}\n` +
+    'If the receipt is of a server elsewhere: tally trust fetch <its url>'
+  );
+}

@@ -1,0 +1,56 @@
+import { TallyError } from '../errors.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
+import { isObject } from '../receipts/shape.ts';
+import type { EvidenceLeaf } from './leaf.ts';
+
+/** The whole receipt behind a billed unit; `anchor` is its anchored result. The leaf follows from it. */
+export type ReceiptEvidence = {
+  unit: number;
+  receipt: JsonObject;
+  anchor?: JsonObject;
+};
+
+/** What may be given for a leaf: the leaf itself, perhaps with the anchored result of the hash, or a whole receipt. */
+export type EvidenceItem = (EvidenceLeaf & { anchor?: JsonObject }) | ReceiptEvidence;
+
+/** An item that holds more than its leaf. The unit and the hash are still to be checked. */
+interface RichItem {
+  readonly unit: JsonValue;
+  /** Undefined where the item gives the hash. */
+  readonly receipt: JsonObject | undefined;
+  /** Undefined where the item gives the receipt. */
+  readonly sha256: JsonValue | undefined;
+  readonly anchor: JsonObject | undefined;
+}
+
+const MEMBERS = new Set(['unit', 'receipt', 'receipt_sha256', 'anchor']);
+
+/**
+ * The parts of an item that has a receipt or an anchor; null for any other value, which is a leaf or nothing.
+ * @throws invalid_field for a member that is not known, for an item with both a receipt and its hash, and for a receipt or
+ * an anchor that is no object
+ */
+export function readRichItem(value: JsonValue, path: string): RichItem | null {
+  if (!isObject(value) || (value.receipt === undefined && value.anchor === undefined)) return null;
+  const stray = Object.keys(value).find((name) => !MEMBERS.has(name));
+  if (stray !== undefined) throw malformed(`${path}.${stray}`, 'is not known');
+  const { unit = null, receipt, receipt_sha256: sha256, anchor } = value;
+  if (receipt !== undefined && sha256 !== undefined) {
+    throw malformed(`${path}.receipt_sha256`, 'follows from receipt: give one of the two');
+  }
+  return {
+    unit,
+    receipt: objectIn(receipt, `${path}.receipt`),
+    sha256,
+    anchor: objectIn(anchor, `${path}.anchor`),
+  };
+}
+
+function objectIn(value: JsonValue | undefined, path: string): JsonObject | undefined {
+  if (value === undefined || isObject(value)) return value;
+  throw malformed(path, 'must be an object');
+}
+
+function malformed(field: string, what: string): TallyError {
+  return new TallyError('invalid_field', `${field} ${what}.`, { field });
+}

@@ -1,0 +1,26 @@
+import { toHex } from '../encoding/hex.ts';
+import { TallyError } from '../errors.ts';
+import { EVIDENCE_CLASSES, type EvidenceClass } from './evidence-classes.ts';
+
+/**
+ * Refuses an item of a lesser class than the policy names.
+ * @param path what the error calls the item
+ * @param hash the anchored hash of its leaf, 32 bytes
+ * @throws metering_evidence_policy
+ */
+export function requireClass(
+  found: EvidenceClass,
+  policy: EvidenceClass,
+  { path, hash }: { readonly path: string; readonly hash: Uint8Array },
+): void {
+  if (EVIDENCE_CLASSES.indexOf(found) <= EVIDENCE_CLASSES.indexOf(policy)) return;
+  const [lack, wanted] =
+    policy === 'verified'
+      ? ['without its receipt', 'whole receipts']
+      : ['of which nothing is known', 'whole receipts, or hashes that are in the log'];
+  throw new TallyError(
+    'metering_evidence_policy',
+    `${path} is a hash ${lack}: ${toHex(hash)}. The evidence policy “${policy}” asks for ${wanted}.`,
+    { field: path },
+  );
+}

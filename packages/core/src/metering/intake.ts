@@ -1,0 +1,224 @@
+import { TallyError } from '../errors.ts';
+import { type Sha256, sha256 } from '../hash.ts';
+import { parseLine } from '../json/lines.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
+import { compareInstants, instantOf } from '../time.ts';
+import { type EvidenceSummary, EvidenceTally } from './evidence.ts';
+import type { EvidenceClass, EvidenceCounts } from './evidence-classes.ts';
+import { readRichItem } from './evidence-item.ts';
+import { requireClass } from './evidence-policy.ts';
+
+/** What the intake knows of the bill. */
+export interface MeteredWindow {
+  /** 0 to 10,000,000. */
+  readonly billed_unit_count: number;
+  readonly window_start: string;
+  readonly window_end: string;
+}
+
+/** What judges the receipts and anchors that are given as evidence. */
+export interface EvidenceJudge {
+  /** The anchored hash (64 hex) of a receipt, and when it says it was issued (Unix seconds). @throws not_a_receipt */
+  identify(receipt: JsonObject): { readonly sha256: string; readonly issuedAt: number };
+  /** Verifies a receipt. `fault` says why it is not valid, and is null where it is. */
+  judgeReceipt(
+    receipt: JsonObject,
+    anchor: JsonObject | undefined,
+  ): Promise<{ readonly fault: string | null; readonly trusted: boolean }>;
+  /** Judges the anchored result of a hash. `fault` says what it contradicts. */
+  judgeAnchor(
+    hash: Uint8Array,
+    anchor: JsonObject,
+  ): Promise<{ readonly fault: string | null; readonly logged: boolean }>;
+  /** Which of these hashes are in the log, in their order; absent where there is no log to ask. */
+  readonly areLogged?: ((hashes: readonly Uint8Array[]) => Promise<readonly boolean[]>) | undefined;
+}
+
+/** What a bill's evidence comes to. */
+export interface JudgedEvidence extends EvidenceSummary {
+  readonly counts: EvidenceCounts;
+}
+
+interface Waiting {
+  readonly path: string;
+  readonly hash: Uint8Array;
+  readonly receipt: JsonObject | undefined;
+  readonly anchor: JsonObject | undefined;
+  readonly issuedAt: number;
+}
+
+/** What is found of an item that waited: its class, or why it is refused. */
+interface Finding {
+  readonly class: EvidenceClass;
+  readonly fault?: string | null;
+  readonly trusted?: boolean;
+}
+
+const HASHED: Finding = { class: 'hashed' };
+
+/**
+ * Takes the evidence of one bill in order (spec/metering.md): tallies the leaves, verifies the receipts that are given
+ * whole, and finds the class of each leaf. Call `settle` now and then, because what waits to be judged is held in memory.
+ *
+ * Memory: that of `EvidenceTally`, and what was added since the last `settle`.
+ */
+export class EvidenceIntake {
+  readonly #tally: EvidenceTally;
+  readonly #bill: MeteredWindow;
+  readonly #policy: EvidenceClass;
+  readonly #judge: EvidenceJudge;
+  readonly #counts: EvidenceCounts = { verified: 0, logged: 0, hashed: 0, trusted: 0, issued_in_window: 0 };
+  #waiting: Waiting[] = [];
+
+  /**
+   * @param policy the least class of leaf that is accepted
+   * @param hash what leaves and nodes are hashed with; core's own SHA-256 when absent
+   */
+  constructor(
+    bill: MeteredWindow,
+    judge: EvidenceJudge,
+    {
+      policy = 'hashed',
+      hash = sha256,
+    }: { policy?: EvidenceClass | undefined; hash?: Sha256 | undefined } = {},
+  ) {
+    this.#bill = bill;
+    this.#judge = judge;
+    this.#policy = policy;
+    this.#tally = new EvidenceTally(bill.billed_unit_count, hash);
+  }
+
+  /** Leaves taken so far. */
+  get backed(): number {
+    return this.#tally.backed;
+  }
+
+  /** How many of them wait for `settle`. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Takes one item: a leaf, a leaf with the anchored result of its hash, or a whole receipt.
+   * @param path what the errors call the item; `evidence[i]` when absent
+   * @throws what `EvidenceTally.add` does; metering_evidence_invalid for what is given whole and is no receipt;
+   * metering_evidence_policy for a bare hash where the policy asks for more than can be found of it
+   */
+  add(value: JsonValue, path = `evidence[${this.backed}]`): void {
+    const item = readRichItem(value, path);
+    if (item === null) {
+      this.#tally.add(value, path);
+      this.#takeHash(path, undefined);
+      return;
+    }
+    const { unit, receipt, sha256: given = null, anchor } = item;
+    if (receipt === undefined) {
+      this.#tally.add({ unit, receipt_sha256: given }, path);
+      this.#takeHash(path, anchor);
+      return;
+    }
+    const { sha256: receiptSha256, issuedAt } = this.#identify(receipt, path);
+    this.#tally.add({ unit, receipt_sha256: receiptSha256 }, path);
+    this.#waiting.push({ path, hash: this.#tally.lastReceipt, receipt, anchor, issuedAt });
+  }
+
+  /**
+   * Takes an item as JSON bytes: the same as parsing them and `add`, several times as fast where they are a leaf's JCS.
+   * @param path what the errors call the item: `line 7`
+   * @throws what `parseLine` and `add` do
+   */
+  addJson(bytes: Uint8Array, path: string): void {
+    if (this.#tally.addCanonical(bytes, path)) this.#takeHash(path, undefined);
+    else this.add(parseLine(bytes, path), path);
+  }
+
+  /**
+   * Judges what was added since the last call. Of several refusals, the one of the item that was added first is thrown.
+   * @throws metering_evidence_invalid for a receipt or an anchor that does not hold; metering_evidence_policy for less
+   * than the policy asks for. `field` names the item.
+   */
+  async settle(): Promise<void> {
+    const items = this.#waiting;
+    if (items.length === 0) return;
+    this.#waiting = [];
+    const [judged, logged] = await Promise.all([this.#judgeItems(items), this.#findLogged(items)]);
+    for (const item of items) {
+      const found = judged.get(item) ?? HASHED;
+      this.#count(item, logged.has(item) ? { ...found, class: 'logged' } : found);
+    }
+  }
+
+  /** Settles the rest and sums up. Throws as `settle` does. */
+  async finish(): Promise<JudgedEvidence> {
+    await this.settle();
+    return { ...this.#tally.summary(), counts: { ...this.#counts } };
+  }
+
+  #identify(receipt: JsonObject, path: string): ReturnType<EvidenceJudge['identify']> {
+    try {
+      return this.#judge.identify(receipt);
+    } catch (error) {
+      if (error instanceof TallyError && error.code === 'not_a_receipt') {
+        throw invalid(`${path}.receipt`, error.message);
+      }
+      throw error;
+    }
+  }
+
+  /** The hash of the newest leaf stands alone, or with its anchored result. */
+  #takeHash(path: string, anchor: JsonObject | undefined): void {
+    const canBeLogged = anchor !== undefined || this.#judge.areLogged !== undefined;
+    if (!canBeLogged || this.#policy === 'verified') {
+      requireClass('hashed', this.#policy, { path, hash: this.#tally.lastReceipt });
+      this.#counts.hashed += 1;
+      return;
+    }
+    this.#waiting.push({ path, hash: this.#tally.lastReceipt, receipt: undefined, anchor, issuedAt: 0 });
+  }
+
+  /** What is found of the items that have a receipt or an anchor: the others, of which there may be a million, cost nothing. */
+  async #judgeItems(items: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Finding>> {
+    const given = items.filter(({ receipt, anchor }) => receipt !== undefined || anchor !== undefined);
+    const findings = given.map(async (item) => [item, await this.#judgeItem(item)] as const);
+    return new Map(await Promise.all(findings));
+  }
+
+  async #judgeItem({ hash, receipt, anchor }: Waiting): Promise<Finding> {
+    if (receipt !== undefined) {
+      return { class: 'verified', ...(await this.#judge.judgeReceipt(receipt, anchor)) };
+    }
+    if (anchor === undefined) return HASHED;
+    const { fault, logged } = await this.#judge.judgeAnchor(hash, anchor);
+    return { class: logged ? 'logged' : 'hashed', fault };
+  }
+
+  /** The items without a receipt whose hash is in the log. */
+  async #findLogged(items: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
+    const asked = items.filter(({ receipt }) => receipt === undefined);
+    if (asked.length === 0) return new Set();
+    const found = (await this.#judge.areLogged?.(asked.map(({ hash }) => hash))) ?? [];
+    return new Set(asked.filter((_, index) => found[index]));
+  }
+
+  #count(
+    { path, hash, receipt, issuedAt }: Waiting,
+    { class: found, fault = null, trusted = false }: Finding,
+  ): void {
+    if (fault !== null) throw invalid(`${path}.${receipt === undefined ? 'anchor' : 'receipt'}`, fault);
+    requireClass(found, this.#policy, { path, hash });
+    this.#counts[found] += 1;
+    if (trusted) this.#counts.trusted += 1;
+    if (receipt !== undefined && this.#isInWindow(issuedAt)) this.#counts.issued_in_window += 1;
+  }
+
+  /** Receipts state whole seconds: the start of the window is cut to them. */
+  #isInWindow(issuedAt: number): boolean {
+    const { window_start, window_end } = this.#bill;
+    const issued = { seconds: issuedAt, nanos: 0 };
+    return issuedAt >= instantOf(window_start).seconds && compareInstants(issued, instantOf(window_end)) < 0;
+  }
+}
+
+function invalid(field: string, why: string): TallyError {
+  return new TallyError('metering_evidence_invalid', `${field} is not valid: ${why}`, { field });
+}

@@ -1,0 +1,84 @@
+import { Agent, createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** What stands before a development chain: its address stays the same while the chain behind it is started again. */
+export interface Door {
+  readonly port: number;
+  /** The port of the chain; null while there is none, and requests are refused. */
+  chainPort: number | null;
+  close(): void;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+/** Methods that change the chain, also without a block. A transaction may be in its block only later. */
+const WRITES = /"method"\s*:\s*"(?:eth_send|evm_|anvil_|hardhat_)/;
+
+/**
+ * Opens the door on a loopback port. Everything is answered only after `save`, so that nobody is told of a block that the
+ * end of the chain could take away.
+ * @param port 0 for any free one
+ * @param save saves the chain where it has a new block; in any case where it has `changed`
+ */
+export async function openDoor(
+  port: number,
+  save: (chainPort: number, changed: boolean) => Promise<void>,
+): Promise<Door> {
+  const agent = new Agent({ keepAlive: true });
+
+  async function answer(body: Buffer, type: string): Promise<Answer> {
+    const { chainPort } = door;
+    if (chainPort === null) throw new Error('There is no chain.');
+    const told = await forward(agent, chainPort, body, type);
+    await save(chainPort, WRITES.test(body.toString('latin1')));
+    return told;
+  }
+
+  const server = createServer((incoming, response) => {
+    buffer(incoming)
+      .then((body) => answer(body, incoming.headers['content-type'] ?? ''))
+      .then(
+        ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
+        () => response.destroy(),
+      );
+  });
+  await listening(server, port);
+  const door: Door = {
+    port: (server.address() as AddressInfo).port,
+    chainPort: null,
+    close() {
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+    },
+  };
+  return door;
+}
+
+function listening(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+}
+
+function forward(agent: Agent, port: number, body: Buffer, type: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': type, 'content-length': body.length };
+    const call = request({ host: '127.0.0.1', port, method: 'POST', agent, headers }, (response) => {
+      const { statusCode: status = 502, headers: told } = response;
+      const answered = (read: Buffer): Answer => ({
+        status,
+        type: told['content-type'] ?? 'application/json',
+        body: read,
+      });
+      resolve(buffer(response).then(answered));
+    });
+    call.once('error', reject);
+    call.end(body);
+  });
+}

@@ -1,0 +1,94 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import type { Model } from '../catalogue/catalogue.ts';
+import type { Provider, StreamChunk } from '../providers/provider.ts';
+
+/**
+ * The provider as it answers for a model: its answers name the model as the catalogue does, so that what a caller reads
+ * is what it may ask for again. Everything else passes as it came, chunks to the byte.
+ */
+export function answeringAs({ id }: Pick<Model, 'id'>, provider: Provider): Provider {
+  const { name, kind } = provider;
+  const embed = provider.embed?.bind(provider);
+  return {
+    name,
+    kind,
+    templateTokens: (shape) => provider.templateTokens(shape),
+    async chat(call) {
+      const answer = await provider.chat(call);
+      if (answer.kind === 'stream') return { kind: 'stream', chunks: renamed(answer.chunks, id) };
+      return { ...answer, body: { ...answer.body, model: id } };
+    },
+    ...(embed !== undefined && {
+      async embed(call) {
+        const answer = await embed(call);
+        return { ...answer, body: { ...answer.body, model: id } };
+      },
+    }),
+    close: () => provider.close(),
+  };
+}
+
+/** One promise a chunk: a generator between two others takes several. */
+function renamed(chunks: AsyncIterable<StreamChunk>, id: string): AsyncIterable<StreamChunk> {
+  return {
+    [Symbol.asyncIterator]() {
+      const source = chunks[Symbol.asyncIterator]();
+      const rename = renamer(id);
+      return {
+        async next() {
+          const step = await source.next();
+          return step.done === true ? step : { done: false, value: rename(step.value) };
+        },
+        async return() {
+          await source.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
+const NAME = '"model"';
+
+/** A member `model` and its value. Within a string the quotes would be escaped. */
+const MODEL = /"model"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+/** The start of a letter of the word `model` that is written as an escape. */
+const ESCAPED = '\\u006';
+
+/**
+ * What gives the chunks of one stream another model's name. A chunk that names no model stays without one. Most chunks
+ * begin as the one before did, up to the end of the name, so that it is looked for only where one begins otherwise.
+ */
+export function renamer(id: string): (chunk: StreamChunk) => StreamChunk {
+  const name = JSON.stringify(id);
+  let head = '';
+  let renamedHead = '';
+  return (chunk) => {
+    const { text, json } = chunk;
+    const { model } = json;
+    if (model === undefined || model === id) return chunk;
+    const changed: JsonObject = { ...json, model: id };
+    if (head === '' || !text.startsWith(head)) {
+      const place = placeOf(text, model);
+      // Members may come in any order, and other values than a text may stand there.
+      if (place === null) return { ...chunk, text: JSON.stringify(changed), json: changed };
+      head = text.slice(0, place.end);
+      renamedHead = text.slice(0, place.start) + name;
+    }
+    const rest = text.slice(head.length);
+    const unsure = rest.includes(NAME) || rest.includes(ESCAPED);
+    return { ...chunk, text: unsure ? JSON.stringify(changed) : renamedHead + rest, json: changed };
+  };
+}
+
+/** Where the text of an object has the value of its member `model`; null where that is not sure. */
+function placeOf(text: string, model: JsonValue): { start: number; end: number } | null {
+  const [found, ...others] = text.matchAll(MODEL);
+  const value = found?.[1];
+  // An object within it may have a member of that name too, and the letters of a name may be escaped.
+  if (found === undefined || value === undefined || others.length > 0 || text.includes(ESCAPED)) return null;
+  if (JSON.parse(value) !== model) return null;
+  const end = found.index + found[0].length;
+  return { start: end - value.length, end };
+}

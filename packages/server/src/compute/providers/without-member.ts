@@ -1,0 +1,48 @@
+/** Quotes, brackets and commas: all that tells where a member of an object ends. */
+const TOKEN = /["{}[\],]/g;
+
+/**
+ * The text of a JSON object without its own members of a name, however that is escaped; every other member stays to the
+ * byte. Members of objects within it stay.
+ * @param text JSON text of an object, known to be well-formed
+ */
+export function withoutMember(text: string, name: string): string {
+  const start = text.indexOf('{') + 1;
+  const kept: string[] = [];
+  let from = start;
+  let depth = 0;
+  /** Of the member that is being read: the first string at its beginning. */
+  let own: string | null = null;
+  TOKEN.lastIndex = start;
+  for (let found = TOKEN.exec(text); found !== null; found = TOKEN.exec(text)) {
+    const [token] = found;
+    if (token === '"') {
+      TOKEN.lastIndex = endOfString(text, TOKEN.lastIndex);
+      own ??= JSON.parse(text.slice(found.index, TOKEN.lastIndex)) as string;
+      continue;
+    }
+    const ends = depth === 0 && (token === ',' || token === '}');
+    if (ends) {
+      if (own !== name) kept.push(text.slice(from, found.index));
+      own = null;
+      from = TOKEN.lastIndex;
+      if (token === '}') break;
+    }
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+  }
+  return `${text.slice(0, start)}${kept.join(',')}}${text.slice(from)}`;
+}
+
+/** Where the string ends whose first character is at `from`. An expression of a long one would exhaust the stack. */
+function endOfString(text: string, from: number): number {
+  let end = text.indexOf('"', from);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end + 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === '\\') backslashes += 1;
+  return backslashes % 2 === 1;
+}

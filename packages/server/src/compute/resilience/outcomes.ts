@@ -1,0 +1,60 @@
+import { type Outcomes, WINDOW_MS } from './light.ts';
+
+/** Counted by spans of this length, the oldest of which are forgotten. */
+const SPAN_MS = 60_000;
+const SPANS = WINDOW_MS / SPAN_MS;
+
+interface Span {
+  readonly index: number;
+  answered: number;
+  failed: number;
+}
+
+/** Remembers how the calls of one model ended, in a few numbers. Times are milliseconds of one clock. */
+export class OutcomeRecord {
+  #answeredAt: number | null = null;
+  #failedAt: number | null = null;
+  #failedInARow = 0;
+  #failure = '';
+  #spans: Span[] = [];
+
+  answered(now: number): void {
+    this.#answeredAt = now;
+    this.#failedInARow = 0;
+    this.#span(now).answered += 1;
+  }
+
+  /** @param kind letters and underscores */
+  failed(now: number, kind: string): void {
+    this.#failedAt = now;
+    this.#failedInARow += 1;
+    this.#failure = kind;
+    this.#span(now).failed += 1;
+  }
+
+  read(now: number): Outcomes {
+    const spans = this.#recent(now);
+    return {
+      answeredAt: this.#answeredAt,
+      failedAt: this.#failedAt,
+      failedInARow: this.#failedInARow,
+      failure: this.#failure,
+      answered: spans.reduce((sum, { answered }) => sum + answered, 0),
+      failed: spans.reduce((sum, { failed }) => sum + failed, 0),
+    };
+  }
+
+  #recent(now: number): Span[] {
+    const index = Math.floor(now / SPAN_MS);
+    return this.#spans.filter((span) => span.index > index - SPANS);
+  }
+
+  #span(now: number): Span {
+    const index = Math.floor(now / SPAN_MS);
+    const newest = this.#spans.at(-1);
+    if (newest?.index === index) return newest;
+    const span = { index, answered: 0, failed: 0 };
+    this.#spans = [...this.#recent(now), span];
+    return span;
+  }
+}

@@ -1,0 +1,34 @@
+import { TallyError } from '@tallystick/core';
+import { RetryLaterError } from '../../http/retry-later.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+import type { Health } from './health.ts';
+
+/** The refusal of a call of a model by its name, which its provider has no more. */
+function modelGone({ id, provider }: Pick<Model, 'id' | 'provider'>): TallyError {
+  return new TallyError(
+    'model_gone',
+    `${id}: ${provider} says that it has this model no more. Name another one of /v1/compute/models, or auto.`,
+    { field: 'model' },
+  );
+}
+
+/**
+ * The refusal of a call where each model that could take it is given a rest; `Retry-After` is the soonest end of them.
+ * @param named whether the caller named the one model
+ */
+export function allResting(
+  models: readonly Model[],
+  health: Pick<Health, 'rest'>,
+  named: boolean,
+): TallyError {
+  const rests = models.map((model) => health.rest(model));
+  const [first] = models;
+  if (named && first !== undefined && rests[0]?.gone === true) return modelGone(first);
+  const soonest = Math.min(...rests.map((rest) => rest?.remainingMs ?? 0));
+  const are = models.length === 1 ? 'is' : 'are';
+  return new RetryLaterError(
+    'no_model_available',
+    `${models.map(({ id }) => id).join(', ')} failed lately and ${are} given a rest. Try again when Retry-After says.`,
+    { seconds: soonest / 1_000 },
+  );
+}

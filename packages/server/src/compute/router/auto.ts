@@ -1,0 +1,2 @@
+/** The requested name that lets the router choose. */
+export const AUTO = 'auto';

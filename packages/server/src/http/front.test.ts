@@ -1,0 +1,109 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Listening, listen } from '../listen.ts';
+
+const counted: number[] = [];
+let server: Listening;
+beforeAll(async () => {
+  server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 50,
+    receiptsUrl: () => 'https://receipts.test',
+    open: async () => ({
+      fetch: async (request) => new Response(`${request.url} ${await request.text()}`),
+      counted: (status) => counted.push(status),
+      close: async () => {},
+    }),
+  });
+});
+afterAll(() => server.close());
+
+/** Everything that comes back on one connection, until the other end closes it. */
+async function exchange(...lines: string[]): Promise<string> {
+  const socket = connect(server.address.port, '127.0.0.1');
+  socket.write([...lines, '', ''].join('\r\n'));
+  return text(socket);
+}
+
+function expectProblem(answer: string, status: number, code: string): void {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(head).toMatch(/^content-type: application\/problem\+json$/m);
+  expect(head).toMatch(/^access-control-allow-origin: \*$/m);
+  const id = /^x-request-id: (\S+)\r?$/m.exec(head)?.[1];
+  expect(JSON.parse(body)).toMatchObject({
+    type: `https://receipts.test/docs/errors#${code}`,
+    status,
+    code,
+    instance: `urn:request:${id}`,
+  });
+}
+
+describe('what is refused before the app is asked has a problem document', () => {
+  it.each<[string, string[], number, string]>([
+    ['two Host headers', ['GET / HTTP/1.1', 'Host: a', 'Host: b'], 400, 'request_malformed'],
+    ['two Host headers of HTTP/1.0', ['GET / HTTP/1.0', 'Host: a', 'HOST: a'], 400, 'request_malformed'],
+    ['no Host', ['GET / HTTP/1.1'], 400, 'request_malformed'],
+    ['a Host that is none', ['GET / HTTP/1.1', 'Host: a b'], 400, 'request_malformed'],
+    ['a backslash', ['GET /a\\b HTTP/1.1', 'Host: a'], 400, 'request_malformed'],
+    ['no request target', ['GET * HTTP/1.1', 'Host: a'], 400, 'request_malformed'],
+    ['another expectation', ['GET / HTTP/1.1', 'Host: a', 'Expect: 200-maybe'], 417, 'expectation_failed'],
+    ['no HTTP', ['hello'], 400, 'request_malformed'],
+    ['a header without a name', ['GET / HTTP/1.1', ': a'], 400, 'request_malformed'],
+    [
+      'two lengths',
+      ['POST / HTTP/1.1', 'Host: a', 'Content-Length: 1', 'Content-Length: 2'],
+      400,
+      'request_malformed',
+    ],
+    ['a tunnel', ['CONNECT a:443 HTTP/1.1', 'Host: a'], 405, 'method_not_allowed'],
+    ['headers that are too large', ['GET / HTTP/1.1', `A: ${'x'.repeat(20_000)}`], 431, 'headers_too_large'],
+  ])('%s', async (_, lines, status, code) => {
+    counted.length = 0;
+    expectProblem(await exchange(...lines), status, code);
+    expect(counted).toEqual([status]);
+  });
+
+  it('keeps the request id that the caller gave', async () => {
+    expect(await exchange('GET / HTTP/1.1', 'X-Request-Id: mine')).toMatch(/^x-request-id: mine\r$/m);
+  });
+});
+
+describe('what is no fault is answered', () => {
+  it('HTTP/1.0 without Host', async () => {
+    expect(await exchange('GET /healthz HTTP/1.0')).toMatch(
+      /^HTTP\/1\.1 200 [^]*http:\/\/localhost\/healthz $/,
+    );
+  });
+
+  it('OPTIONS *', async () => {
+    const answer = await exchange('OPTIONS * HTTP/1.1', 'Host: a');
+    expect(answer).toMatch(/^HTTP\/1\.1 204 /);
+    expect(answer).toMatch(/^allow: GET, HEAD, POST, PUT, DELETE, OPTIONS\r$/m);
+    expect(answer).toMatch(/^x-request-id: \S+\r$/m);
+  });
+});
+
+it('connections beyond the limit are told so, and make room', async () => {
+  const idle = Array.from({ length: 50 }, () => connect(server.address.port, '127.0.0.1'));
+  await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+  const answer = await exchange('GET / HTTP/1.1', 'Host: a');
+  expectProblem(answer, 503, 'unavailable');
+  expect(answer).toMatch(/^retry-after: 5\r$/m);
+  expectProblem(await exchange('GET // HTTP/1.1', 'Host: a'), 503, 'unavailable');
+  expect(await exchange('GET /healthz HTTP/1.1', 'Host: a')).toMatch(
+    /^HTTP\/1\.1 200 [^]*\{"status":"ok"\}$/,
+  );
+  expect(await exchange('GET /readyz HTTP/1.1', 'Host: a')).toMatch(/^HTTP\/1\.1 503 [^]*"at its limit/);
+  for (const target of ['//', 'http://[', 'http://a:b/']) {
+    expectProblem(await exchange(`GET ${target} HTTP/1.1`, 'Host: a'), 503, 'unavailable');
+  }
+  const closed = idle.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  for (const socket of idle) socket.destroy();
+  await Promise.all(closed);
+  await expect
+    .poll(() => exchange('GET / HTTP/1.1', 'Host: a', 'Connection: close'))
+    .toMatch(/^HTTP\/1\.1 200 /);
+});

@@ -1,0 +1,271 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
+import { TallyError } from '@tallystick/core';
+import { type Answer, json } from './answer.ts';
+import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
+
+/** What answers requests once the service is open. */
+export interface App {
+  readonly fetch: (request: Request, bindings: HttpBindings) => Response | Promise<Response>;
+  /** Counts an answer that was given here, before the app was asked. */
+  readonly counted?: (status: number) => void;
+}
+
+/**
+ * `starting`: the service is not open yet. `open`. `leaving`: requests are served, and `/readyz` says 503 so that balancers
+ * send no more. `draining`: what is in flight is finished, and nothing new is taken.
+ */
+type Phase = 'starting' | 'open' | 'leaving' | 'draining';
+
+export interface FrontOptions {
+  /** Connections that are served at once; those beyond it are told 503. */
+  readonly maxConnections: number;
+  /** From the first byte of a request to its last, in milliseconds, whatever reads it. */
+  readonly requestMs: number;
+}
+
+/**
+ * The HTTP server in front of the app. It gives every answer that the app can't give: to what is no request of HTTP, while
+ * the service starts or ends, and beyond the limit of connections. Each has a request id and a problem document.
+ */
+export class Front {
+  readonly server: Server;
+  phase: Phase = 'starting';
+  app: App | undefined;
+  /** Public URL that the `type` of a problem document begins with. */
+  receiptsUrl = '';
+  /** Sockets beyond the limit of connections. */
+  readonly #beyond = new WeakSet<object>();
+  /** Open sockets, and how many requests are being answered on each. */
+  readonly #asked = new Map<Socket, number>();
+  readonly #answer: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
+
+  constructor({ maxConnections, requestMs }: FrontOptions) {
+    this.#answer = getRequestListener((request, bindings) => this.#ask(request, bindings as HttpBindings), {
+      // For a request of HTTP/1.0 without Host, where it is the base of the request's URL and nothing else.
+      hostname: 'localhost',
+      errorHandler: (error) => this.#explain(error),
+    });
+    const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+      this.#count(incoming.socket, 1);
+      outgoing.once('close', () => this.#count(incoming.socket, -1));
+      const refused = this.#refusalOf(incoming);
+      if (refused !== null) return this.#give(refused, incoming, outgoing);
+      if (this.phase === 'leaving') outgoing.setHeader('connection', 'close');
+      this.#answer(incoming, outgoing);
+    };
+    this.server = createServer(SERVER_OPTIONS, onRequest);
+    this.server.requestTimeout = requestMs;
+    this.server
+      // `http/body.ts` says 100 as it begins to read: what is refused by its head is refused before.
+      .on('checkContinue', onRequest)
+      .on('checkExpectation', (incoming, outgoing) => this.#give(unexpected(), incoming, outgoing))
+      .on('connect', (incoming, socket) => this.#refuseTunnel(incoming, socket))
+      .on('clientError', (error: NodeJS.ErrnoException, socket) => this.#giveRaw(error, socket));
+    this.#limit(maxConnections);
+  }
+
+  #limit(maxConnections: number): void {
+    this.server.maxConnections = maxConnections + REFUSED_AT_ONCE;
+    this.server.on('connection', (socket: Socket) => {
+      this.#asked.set(socket, 0);
+      socket.once('close', () => this.#asked.delete(socket));
+      if (this.#asked.size <= maxConnections) return;
+      this.#beyond.add(socket);
+      socket.setTimeout(REFUSED_MS);
+    });
+  }
+
+  #count(socket: Socket, change: 1 | -1): void {
+    const asked = this.#asked.get(socket);
+    if (asked !== undefined) this.#asked.set(socket, asked + change);
+  }
+
+  /** Closes every connection on which no request is being answered: idle ones, and those whose request has not come. */
+  closeUnasked(): void {
+    for (const [socket, asked] of this.#asked) if (asked === 0) socket.destroy();
+  }
+
+  #ask(request: Request, bindings: HttpBindings): Response | Promise<Response> {
+    if (this.app === undefined) throw new Error('The front is open without an app.');
+    return this.app.fetch(request, bindings);
+  }
+
+  /** What is answered without the app, or null. */
+  #refusalOf(incoming: IncomingMessage): Refusal | null {
+    const fault = faultOf(incoming);
+    if (fault !== null) return { thrown: new TallyError('request_malformed', fault) };
+    if (incoming.url === '*' && incoming.method === 'OPTIONS') return { answer: WHOLE_SERVER };
+    const closed = this.#closed(incoming.socket);
+    if (closed === null) return null;
+    // Anybody may send a request target that makes no URL.
+    const pathname = URL.parse(incoming.url ?? '', 'http://localhost')?.pathname;
+    const looks = incoming.method === 'GET' || incoming.method === 'HEAD';
+    if (looks && pathname === '/readyz') return { answer: unready(closed) };
+    if (this.phase === 'leaving') return null;
+    if (looks && pathname === '/healthz') return { answer: ALIVE };
+    const message = `The service is ${closed}. Try again in ${RETRY_SECONDS} s.`;
+    return { thrown: new TallyError('unavailable', message), headers: { 'retry-after': RETRY_SECONDS } };
+  }
+
+  /** Why requests on the connection are not served, as the rest of a sentence; null when they are. */
+  #closed(socket: Socket): string | null {
+    if (this.phase !== 'open') return CLOSED[this.phase];
+    return this.#beyond.has(socket) ? 'at its limit of connections' : null;
+  }
+
+  #give(refused: Refusal, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const given = incoming.headers['x-request-id'];
+    const { status, headers, body } = this.#written(
+      refused,
+      incoming.url ?? '',
+      Array.isArray(given) ? undefined : given,
+    );
+    outgoing.writeHead(status, headers).end(body);
+    // Bytes that nobody reads would reset the connection before the client has read the answer.
+    incoming.resume();
+  }
+
+  /** To CONNECT, which asks a proxy for a tunnel: Node gives a socket alone, as it does for an upgrade. */
+  #refuseTunnel({ url = '' }: IncomingMessage, socket: Duplex): void {
+    const thrown = new TallyError('method_not_allowed', 'The service is no proxy and opens no tunnel.');
+    socket.on('error', () => socket.destroy());
+    this.#write({ thrown, headers: { allow: METHODS } }, url, socket);
+  }
+
+  /** Answers bytes that the parser refused, or that came too slowly. There is no request and no response, only a socket. */
+  #giveRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
+    // As Node's own default: an answer that has begun is broken off.
+    const { _httpMessage: begun } = socket as { _httpMessage?: { headersSent: boolean } };
+    if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
+      return void socket.destroy();
+    }
+    this.#write({ thrown: parserError(error) }, '', socket);
+  }
+
+  #write(refused: Refusal, path: string, socket: Duplex): void {
+    const { status, headers, body } = this.#written(refused, path, undefined);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    (socket as Socket).destroySoon();
+  }
+
+  #written(refused: Refusal, path: string, givenId: string | undefined): Written {
+    const requestId = requestIdOf(givenId);
+    const { receiptsUrl } = this;
+    const answer = refused.answer ?? refusal(refused.thrown, { path, requestId, receiptsUrl });
+    this.app?.counted?.(answer.status);
+    const body = typeof answer.body === 'string' ? answer.body : '';
+    return {
+      status: answer.status,
+      headers: {
+        ...commonHeaders(requestId),
+        ...(answer.contentType === null
+          ? {}
+          : { 'content-type': answer.contentType, 'content-length': String(Buffer.byteLength(body)) }),
+        ...answer.headers,
+        ...refused.headers,
+        connection: 'close',
+      },
+      body,
+    };
+  }
+
+  /** The answer to a request target that makes no URL, and to whatever the app throws. */
+  #explain(error: unknown): Response {
+    const malformed = error instanceof RequestError;
+    const thrown = malformed
+      ? new TallyError('request_malformed', `${error.message}: the request target and Host make no URL.`)
+      : error;
+    const { status, headers, body } = this.#written({ thrown }, '', undefined);
+    return new Response(body, { status, headers });
+  }
+}
+
+interface Written {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** An answer of the front: one that is ready, or what was thrown. */
+interface Refusal {
+  readonly answer?: Answer;
+  readonly thrown?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const SERVER_OPTIONS = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  // Longer than the 60 s after which common load balancers drop an idle connection, so that the
+  // balancer, not this end, is the one to close it.
+  keepAliveTimeout: 65_000,
+  // `faultOf` looks for Host, and says more than an empty 400.
+  requireHostHeader: false,
+};
+
+/** Connections beyond the limit that are told so at once; what is beyond these too is closed without a word. */
+const REFUSED_AT_ONCE = 256;
+/** How long a connection beyond the limit may take to send a request, in milliseconds. */
+const REFUSED_MS = 2_000;
+const RETRY_SECONDS = '5';
+
+const CLOSED = { starting: 'starting', leaving: 'shutting down', draining: 'shutting down' };
+
+const NO_STORE = { headers: { 'cache-control': 'no-store' } };
+const ALIVE = json({ status: 'ok' }, NO_STORE);
+
+/** The answer of `/readyz`, in the form of `routes/meta.ts`. */
+function unready(why: string): Answer {
+  return json({ status: 'unavailable', checks: { service: why } }, { status: 503, ...NO_STORE });
+}
+
+const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
+
+/** The answer to `OPTIONS *`, which asks what the server can do at all (RFC 9110, section 9.3.7). */
+const WHOLE_SERVER: Answer = {
+  status: 204,
+  body: null,
+  contentType: null,
+  headers: { allow: METHODS },
+};
+
+/** What makes the head of a request ambiguous (RFC 9112, section 3.2), or null. */
+function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): string | null {
+  if (headers.host === undefined && httpVersion !== '1.0')
+    return 'A request of HTTP/1.1 needs a Host header.';
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1 ? 'The request has more than one Host header.' : null;
+}
+
+function unexpected(): Refusal {
+  const message = 'The only expectation that is known here is Expect: 100-continue.';
+  return { thrown: new TallyError('expectation_failed', message) };
+}
+
+function parserError({ code, message }: NodeJS.ErrnoException): TallyError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new TallyError('headers_too_large', 'The headers may hold 16 KiB in all.');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new TallyError('body_too_large', 'The extensions of the body’s chunks are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new TallyError('request_timeout', 'The request did not come in time.');
+    default:
+      return new TallyError('request_malformed', `The request could not be read (${message}).`);
+  }
+}

@@ -1,0 +1,38 @@
+import { TallyError } from '@tallystick/core';
+import { problemAnswer, toProblem } from '../problem.ts';
+import type { Answer } from './answer.ts';
+import { corsHeaders } from './cors.ts';
+import { openAiError } from './openai-error.ts';
+
+/** The request that a refusal answers. */
+interface Refused {
+  /** Its path, with or without a query. */
+  readonly path: string;
+  readonly requestId: string;
+  readonly receiptsUrl: string;
+}
+
+/** Prefix of the paths that OpenAI's clients call. */
+const OPENAI_PATHS = '/v1/compute/';
+
+/** What was thrown, as a problem document; under `/v1/compute/` also in OpenAI's form. */
+export function refusal(thrown: unknown, { path, requestId, receiptsUrl }: Refused): Answer {
+  const problem = toProblem(thrown, { receiptsUrl, requestId });
+  const openai = path.startsWith(OPENAI_PATHS);
+  const answer = problemAnswer(openai ? { ...problem, error: openAiError(problem, thrown) } : problem);
+  // The rest of the body is not waited for, so nothing that follows on the connection can be told from it.
+  const timedOut = thrown instanceof TallyError && thrown.code === 'request_timeout';
+  return timedOut ? { ...answer, headers: { connection: 'close' } } : answer;
+}
+
+/** Headers of every answer, whoever gives it. */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return { ...corsHeaders, 'x-content-type-options': 'nosniff', 'x-request-id': requestId };
+}
+
+const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** The caller's `X-Request-Id` when it is sane, else a fresh UUID. */
+export function requestIdOf(given: string | undefined): string {
+  return given !== undefined && SANE_REQUEST_ID.test(given) ? given : crypto.randomUUID();
+}

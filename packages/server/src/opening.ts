@@ -1,0 +1,116 @@
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { TallyError } from '@tallystick/core';
+import type { Logger } from 'pino';
+import type { Chain } from './chain/chain.ts';
+import { createPostingKey, readPostingKey } from './chain/posting-key.ts';
+import type { Closing } from './closing.ts';
+import type { Config, Keyring as KeyringConfig } from './config.ts';
+import { createKeyring } from './issuers/keyring.ts';
+import { writeFirstKeyring } from './issuers/keyring-file.ts';
+import type { Store } from './store/store.ts';
+
+const CHAIN_TIMEOUT_MS = 10_000;
+/** What the posting account of a development chain starts with: 10 ether. */
+const DEVNET_WEI = 10n ** 19n;
+
+/** Checks the data directory first, so that the error names it. @throws unavailable naming the folder */
+export function requireWritable({ dataDir, database, chain }: Config): void {
+  if (database.kind !== 'sqlite' && !chain.devnet) return;
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? '';
+    throw new TallyError(
+      'unavailable',
+      `The data directory ${dataDir} cannot be written (${reason}). Make it writable, or name another with TALLY_DATA_DIR.`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * Makes the keyring of a new service. Where the database holds a log already its key is lost, not yet to come.
+ * @throws log_mismatch
+ */
+export async function makeFirstKeyring(
+  config: Config,
+  passphrase: string | null,
+  now: number,
+): Promise<void> {
+  const { path } = config.keyring;
+  if (existsSync(path)) return;
+  const store = await openStore(config);
+  try {
+    const log = await store.log.identity();
+    if (log !== null && !existsSync(path)) {
+      throw new TallyError(
+        'log_mismatch',
+        `There is no keyring at ${path}, but the database holds the log ${log.origin}, which only the key of its keyring can sign. Restore the keyring, or start with another TALLY_DATA_DIR.`,
+      );
+    }
+    writeFirstKeyring(path, await createKeyring(config.handle, now), passphrase);
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * The chain that the configuration names, a development chain where it asks for one, or null. In development a
+ * posting key is made where there is none.
+ * @throws unavailable without a posting key, invalid_field for a malformed one; chain_unavailable, of a development chain
+ */
+export async function openChain(
+  { mode, dataDir, chain: { id, network, rpcUrl, devnet, postingKeyFile, finality } }: Config,
+  logger: Logger,
+  closing: Closing,
+): Promise<OpenedChain> {
+  if (rpcUrl === null && !devnet) return { chain: null, rpcUrl: null, chainState: () => 'ok' };
+  if (mode === 'development' && !existsSync(postingKeyFile)) createPostingKey(postingKeyFile);
+  if (!existsSync(postingKeyFile)) {
+    throw new TallyError(
+      'unavailable',
+      `There is no posting key at ${postingKeyFile}: 32 random bytes in hex.`,
+    );
+  }
+  const secretKey = readPostingKey(postingKeyFile);
+  const { openEvmChain } = await import('./chain/evm.ts');
+  const open = (url: string): Chain =>
+    openEvmChain({ rpcUrl: url, chainId: id, network, secretKey, finality, timeoutMs: CHAIN_TIMEOUT_MS });
+  if (rpcUrl !== null) return { chain: open(rpcUrl), rpcUrl, chainState: () => 'ok' };
+  const { startDevnet } = await import('./chain/devnet.ts');
+  const started = await startDevnet({ dataDir, chainId: id, logger });
+  closing.push(() => started.stop(), 'the development chain', 10_000);
+  const chain = open(started.rpcUrl);
+  await started.fund(chain.address, DEVNET_WEI);
+  return { chain, rpcUrl: started.rpcUrl, chainState: () => started.state() };
+}
+
+interface OpenedChain {
+  readonly chain: Chain | null;
+  readonly rpcUrl: string | null;
+  /** `ok`, or what is wrong with the development chain that this process has started. */
+  readonly chainState: () => string;
+}
+
+/** The adapter that the configuration names; each is loaded only when it is used. */
+export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
+  if (database.kind === 'postgres')
+    return (await import('./store/postgres.ts')).openPostgresStore(database.url, database.limits);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return (await import('./store/sqlite.ts')).openSqliteStore(database.path);
+}
+
+/**
+ * The keyring's passphrase, or null where the keyring is not encrypted.
+ * @throws invalid_field when its file is empty: an empty passphrase would only look like protection
+ */
+export function readPassphrase({ passphrase }: KeyringConfig): string | null {
+  if (passphrase === null) return null;
+  if ('value' in passphrase) return passphrase.value;
+  const text = readFileSync(passphrase.file, 'utf8').trimEnd();
+  if (text !== '') return text;
+  throw new TallyError('invalid_field', `The passphrase file ${passphrase.file} is empty.`, {
+    field: 'keyring',
+  });
+}

@@ -1,0 +1,57 @@
+import type { Model } from '../compute/catalogue/catalogue.ts';
+import type { PipelineContext } from '../compute/pipeline/context.ts';
+import { ProviderError } from '../compute/providers/provider.ts';
+import { routableModels } from './models.ts';
+
+/** A provider that was called less long ago is not probed, in milliseconds. Rounds are about a minute apart. */
+const RECENT_MS = 50_000;
+/** The longest that an answer may take, in milliseconds: with the probes of the endpoints less than a round has. */
+const PATIENCE_MS = 5_000;
+/** The smallest limit of output tokens that every provider accepts. */
+const MAX_TOKENS = 16;
+
+type ProbeContext = Pick<PipelineContext, 'catalogue' | 'providers' | 'health'>;
+
+/**
+ * Asks one chat model of each provider that nobody called lately, so that the status can say whether it answers: the
+ * cheapest one that is not given a rest. How it ends counts like a call; nobody is billed, and no receipt is made.
+ * Never rejects.
+ * @param paid whether providers may be asked at the operator's expense; without it only built-in models are, which
+ * cost nothing
+ */
+export async function probeModels(
+  { catalogue, providers, health }: ProbeContext,
+  { paid, signal }: { readonly paid: boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  const routable = routableModels(catalogue.models).filter(({ builtIn }) => builtIn || paid);
+  const names = new Set(routable.map(({ provider }) => provider));
+  const ask = async (model: Model): Promise<void> => {
+    const given = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+    try {
+      await providers
+        .get(model.provider)
+        ?.chat({ model: model.upstreamModel, body: QUESTION, signal: given });
+      health.success(model);
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      const late = given.aborted && !signal.aborted;
+      health.failure(model, late ? new ProviderError('timeout', 'the probe took too long') : error);
+    }
+  };
+  const chosen = [...names].flatMap((name) => {
+    const models = catalogue.models.filter(({ provider }) => provider === name);
+    if (models.some((model) => (health.sinceLastCall(model) ?? Infinity) < RECENT_MS)) return [];
+    return cheapest(routable.filter((model) => model.provider === name && health.available(model)));
+  });
+  await Promise.allSettled(chosen.map(ask));
+}
+
+const QUESTION = {
+  messages: [{ role: 'user', content: 'Answer with the word ok.' }],
+  max_completion_tokens: MAX_TOKENS,
+};
+
+function cheapest(models: readonly Model[]): Model[] {
+  const price = ({ price }: Model): bigint => price.inputPerMTok + price.outputPerMTok;
+  return models.toSorted((a, b) => Number(price(a) - price(b))).slice(0, 1);
+}

@@ -1,0 +1,12 @@
+import type { Migration } from './migrate.ts';
+
+export const logWitnesses: Migration = {
+  name: 'log witnesses',
+  statements: ({ schema }, { key, bytes }) => [
+    schema
+      .createTable('log_witnesses')
+      .addColumn('name', key, (column) => column.notNull())
+      .addColumn('public_key', bytes, (column) => column.notNull())
+      .addPrimaryKeyConstraint('log_witnesses_pk', ['name', 'public_key']),
+  ],
+};

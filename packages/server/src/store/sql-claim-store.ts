@@ -1,0 +1,136 @@
+import { type Kysely, sql } from 'kysely';
+import type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
+import type { FoundClaim } from './claim-tables.ts';
+import type { Dialect } from './dialect.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { Schema } from './schema.ts';
+import { repeat, type SqlDatabase } from './sql-database.ts';
+import { raw, statement } from './statement.ts';
+import { run, type Work } from './work.ts';
+
+const MAX_BATCH = 512;
+const MAX_PENDING = 10_000;
+
+type Token = Pick<Claim, 'scope' | 'token'>;
+
+/**
+ * A {@link ClaimStore} on a SQL database. Claims are given in transactions of their own, and end in others: each locks its
+ * rows in the order of their scopes, which one that did both could not.
+ */
+export class SqlClaimStore implements ClaimStore {
+  readonly #database: SqlDatabase;
+  readonly #takes: GroupCommit<Claim, TakeOutcome>;
+  readonly #releases: GroupCommit<Token, void>;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    const shared = {
+      isRowFault: (error: unknown) => database.isRowFault(error),
+      maxBatch: MAX_BATCH,
+      maxPending: MAX_PENDING,
+    };
+    this.#takes = new GroupCommit({
+      ...shared,
+      commit: (batch) => database.transaction(takeClaims(database, batch)),
+    });
+    // An end that is lost with the machine is made up for by the end of the process's lease.
+    this.#releases = new GroupCommit({
+      ...shared,
+      commit: (batch) => database.transaction(releaseClaims(database, batch), 'relaxed'),
+    });
+  }
+
+  async renewLease(process: string, seconds: number): Promise<void> {
+    const { renewLease } = this.#database.queries;
+    await this.#database.transaction(run(renewLease, { id: process, seconds }));
+  }
+
+  async endLease(process: string): Promise<void> {
+    await this.#database.transaction(run(this.#database.queries.endLease, { id: process }), 'relaxed');
+  }
+
+  take(claim: Claim): Promise<TakeOutcome> {
+    return this.#takes.submit(claim);
+  }
+
+  release(claim: Token): Promise<void> {
+    return this.#releases.submit(claim);
+  }
+
+  async forgetDead(): Promise<void> {
+    const { forgetProcesses, forgetClaims } = this.#database.queries;
+    function* forget(): Work<void> {
+      yield* run(forgetProcesses, {});
+      yield* run(forgetClaims, {});
+    }
+    await this.#database.transaction(forget(), 'relaxed');
+  }
+
+  /** Refuses new writes and commits those that wait. */
+  async close(): Promise<void> {
+    await Promise.all([this.#takes.close(), this.#releases.close()]);
+  }
+}
+
+function* releaseClaims({ claimTables }: SqlDatabase, batch: readonly Token[]): Work<undefined[]> {
+  yield* claimTables.deleteClaims(batch);
+  return batch.map(() => undefined);
+}
+
+/** One outcome per claim, in their order. */
+function* takeClaims({ claimTables: tables }: SqlDatabase, claims: readonly Claim[]): Work<TakeOutcome[]> {
+  // Of several claims on one scope the first is tried. The order is reversed because a map keeps the last.
+  const first = new Map(claims.toReversed().map((claim) => [claim.scope, claim]));
+  const inserted = yield* tables.insertClaims([...first.values()]);
+  const taken = new Set([...first.values()].filter(({ scope }) => inserted.has(scope)));
+  // Read after the insert, which waits for a claimant that is just ending: its record is seen, or its claim is.
+  const records = yield* tables.findRecords([...first.keys()]);
+  const others = claims.filter((claim) => !taken.has(claim));
+  const held = yield* tables.findClaims([...new Set(others.map(({ scope }) => scope))]);
+  yield* tables.deleteClaims([...taken].filter(({ scope }) => records.has(scope)));
+  return claims.map((claim) => {
+    const record = records.get(claim.scope);
+    if (record !== undefined) return repeat(record, claim.requestHash);
+    return taken.has(claim) ? { kind: 'taken' } : heldBy(held.get(claim.scope), claim);
+  });
+}
+
+/** @param held undefined for a claim that has ended since the insert: whoever waits looks again */
+function heldBy(held: FoundClaim | undefined, { requestHash }: Claim): TakeOutcome {
+  if (held === undefined) return { kind: 'held', live: true };
+  const { live } = held;
+  return live && held.requestHash !== requestHash ? { kind: 'reused' } : { kind: 'held', live };
+}
+
+/** The statements about leases that all dialects share. */
+export function leaseQueries(db: Kysely<Schema>, { now, forUpdate }: Dialect) {
+  return {
+    renewLease: statement((v: { id: string; seconds: number }) =>
+      raw(
+        db,
+        sql`
+          insert into processes (id, lease_until) values (${v.id}, ${now} + cast(${v.seconds} as double precision))
+          on conflict (id) do update set lease_until = excluded.lease_until`,
+      ),
+    ),
+    endLease: statement((v: { id: string }) => db.deleteFrom('processes').where('id', '=', v.id)),
+    forgetProcesses: statement(() =>
+      raw(
+        db,
+        sql`
+          delete from processes where id in (
+            select id from processes where lease_until <= ${now} order by id ${forUpdate})`,
+      ),
+    ),
+    forgetClaims: statement(() =>
+      raw(
+        db,
+        sql`
+          delete from claims where scope in (
+            select scope from claims
+            where not exists (select 1 from processes where id = process and lease_until > ${now})
+            order by scope ${forUpdate})`,
+      ),
+    ),
+  };
+}

@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { MODEL, messages, type Routed, startRouted, streamHash, svcOf } from './compute.ts';
+import { callTool, connectMcp } from './mcp-client.ts';
+import type { Script } from './upstream.ts';
+
+let routed: Routed;
+afterEach(() => routed.close());
+
+const AUTO = { model: 'auto', messages };
+const EMBEDDINGS = '/v1/compute/embeddings';
+const EMBEDDING_MODEL = 'openai/text-embedding-3-small';
+/** The breaker is told to rest at the first call, for a time that only the policy bounds. */
+const RATE_LIMITED: Script = { fault: { kind: 'status', status: 429, retryAfter: '3600' } };
+const GONE: Script = { fault: { kind: 'status', status: 404, message: 'The model does not exist' } };
+
+/** Calls until the router finds nobody left to ask. */
+async function exhaust(): Promise<void> {
+  for (let call = 0; call < 20; call += 1) if ((await routed.chat(AUTO)).status === 503) return;
+  throw new Error('The router finds models to ask without end.');
+}
+
+function expectSecondsLeft(value: string | null, most: number): void {
+  expect(value).toMatch(/^\d+$/);
+  expect(Number(value)).toBeGreaterThan(0);
+  expect(Number(value)).toBeLessThanOrEqual(most);
+}
+
+describe('the built-in models', () => {
+  it.each([0, 1, 5, 10])('are never chosen at cost_quality %d beside others', async (cost_quality) => {
+    routed = await startRouted();
+    const reply = await routed.chat({ ...AUTO, cost_quality });
+    expect(svcOf(reply).served.model).not.toMatch(/^local\//);
+    const { outcome } = svcOf(reply).routing as { outcome: { scores: unknown[]; fallbacks: string[] } };
+    expect(outcome.fallbacks.join()).not.toContain('local/');
+    expect(outcome.scores).toContainEqual(
+      expect.objectContaining({ model: 'local/extract-1', excluded: 'built_in' }),
+    );
+    const estimate = await routed.post('/v1/compute/estimate', { ...AUTO, cost_quality });
+    expect((await estimate.json()) as unknown).not.toMatchObject({ model: 'local/extract-1' });
+  });
+
+  it('answer where nothing else is configured', async () => {
+    routed = await startRouted({
+      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' },
+    });
+    expect(svcOf(await routed.chat(AUTO)).served.model).toBe('local/extract-1');
+    const embedded = await routed.post(EMBEDDINGS, { input: 'a' });
+    expect(await embedded.json()).toMatchObject({ svc: { served: { model: 'local/embed-512' } } });
+  });
+
+  it.each([
+    ['as the model', { model: 'local/extract-1' }],
+    ['as the only provider', { model: 'auto', provider: { only: ['local'] } }],
+    ['in the order of providers', { model: 'auto', provider: { order: ['local/extract-1'] } }],
+  ])('answer where they are named: %s', async (_, body) => {
+    routed = await startRouted();
+    expect(svcOf(await routed.chat(body)).served.model).toBe('local/extract-1');
+  });
+
+  it('do not embed beside a configured model', async () => {
+    routed = await startRouted();
+    const reply = await routed.post(EMBEDDINGS, { input: 'a' });
+    expect(await reply.json()).toMatchObject({ svc: { served: { model: EMBEDDING_MODEL } } });
+  });
+
+  it('do not answer when every other model rests: 503 with Retry-After, everywhere', async () => {
+    routed = await startRouted();
+    routed.upstream.always(RATE_LIMITED);
+    await exhaust();
+    const asked = routed.upstream.requests.length;
+    for (const [path, body] of [
+      ['/v1/compute/chat/completions', AUTO],
+      ['/v1/compute/chat/completions', { ...AUTO, stream: true }],
+      ['/v1/compute/estimate', AUTO],
+    ] as const) {
+      const reply = await routed.post(path, body);
+      expect(reply.status).toBe(503);
+      expect(await reply.json()).toMatchObject({ code: 'no_model_available' });
+      expectSecondsLeft(reply.headers.get('retry-after'), 60);
+    }
+    await routed.post(EMBEDDINGS, { input: 'a' });
+    const embedding = await routed.post(EMBEDDINGS, { input: 'a' });
+    expect(embedding.status).toBe(503);
+    expectSecondsLeft(embedding.headers.get('retry-after'), 60);
+    const client = await connectMcp(routed.url, '2026-07-28');
+    const tool = await callTool(client, 'chat', AUTO);
+    await client.close();
+    expect(tool).toMatchObject({ isError: true, json: { code: 'no_model_available', status: 503 } });
+    expectSecondsLeft(tool.headers['retry-after'] ?? null, 60);
+    expect(routed.upstream.requests).toHaveLength(asked + 1);
+    await routed.expectBalanced();
+  });
+});
+
+describe('an answer', () => {
+  const answersOf = async (model: string, path: string) => {
+    const reply = await routed.post(path, path === EMBEDDINGS ? { model, input: 'a' } : { model, messages });
+    return (await reply.json()) as { model: string; svc: { receipt: { call: { model: string } } } };
+  };
+
+  it.each([
+    ['local/extract-1', '/v1/compute/chat/completions'],
+    ['local/embed-512', EMBEDDINGS],
+    [MODEL, '/v1/compute/chat/completions'],
+    ['gpt-4o-mini', '/v1/compute/chat/completions'],
+    ['anthropic/claude-sonnet-4-5', '/v1/compute/chat/completions'],
+    [EMBEDDING_MODEL, EMBEDDINGS],
+  ])('names the model as the catalogue does, and so does its receipt: %s', async (asked, path) => {
+    routed = await startRouted();
+    const id = routed.service.services.compute.pipeline.catalogue.find(asked)?.id;
+    const { model, svc } = await answersOf(asked, path);
+    expect([model, svc.receipt.call.model]).toEqual([id, id]);
+    if (path === EMBEDDINGS) return;
+    const { payloads, svc: streamed } = await routed.stream({ model: asked });
+    const chunks = payloads.filter((payload) => payload !== '[DONE]');
+    expect(new Set(chunks.map((payload) => (JSON.parse(payload) as { model: string }).model))).toEqual(
+      new Set([id]),
+    );
+    expect(streamed?.receipt.response.hash).toBe(streamHash(payloads));
+    expect(streamed?.receipt.call['model']).toBe(id);
+  });
+});
+
+describe('a model that its provider has no more', () => {
+  const gone = (name: string) => {
+    routed.upstream.always(({ body }) => (body['model'] === name ? GONE : {}));
+  };
+
+  it.each([404, 410])('is passed over by auto after %d, for long', async (status) => {
+    routed = await startRouted();
+    const first = svcOf(await routed.chat(AUTO)).served.model;
+    const name = first.slice(first.indexOf('/') + 1);
+    routed.upstream.always(({ body }) =>
+      body['model'] === name ? { fault: { kind: 'status', status } } : {},
+    );
+    const asked = routed.upstream.requests.length;
+    const second = await routed.chat(AUTO);
+    expect(second.status, second.text).toBe(200);
+    expect(svcOf(second).served.failed_tries).toEqual([{ model: first, failed: 'gone', status }]);
+    expect(svcOf(second).served.model).not.toMatch(/^local\//);
+    const third = svcOf(await routed.chat(AUTO));
+    expect(third.served.failed_tries).toEqual([]);
+    // Not tried again: once by the second call, and one answer each.
+    expect(routed.upstream.requests).toHaveLength(asked + 3);
+    await routed.expectBalanced();
+  });
+
+  it('is 404 model_gone where it is named, at the first call and after', async () => {
+    routed = await startRouted();
+    gone('gpt-4o-mini');
+    for (const stream of [false, true, false]) {
+      const reply = await routed.chat({ model: MODEL, stream });
+      expect(reply.status, reply.text).toBe(404);
+      expect(reply.json).toMatchObject({ code: 'model_gone', field: 'model' });
+      expect(reply.json['detail']).toContain(MODEL);
+      expect(reply.headers.get('retry-after')).toBeNull();
+    }
+    expect(routed.upstream.requests).toHaveLength(1);
+    await routed.expectBalanced();
+  });
+
+  it('is 404 model_gone for embeddings too', async () => {
+    routed = await startRouted();
+    routed.upstream.always(GONE);
+    const wanted = { model: EMBEDDING_MODEL, input: 'a' };
+    for (let call = 0; call < 2; call += 1) {
+      const reply = await routed.post(EMBEDDINGS, wanted);
+      expect(await reply.json()).toMatchObject({ status: 404, code: 'model_gone' });
+    }
+    expect(routed.upstream.requests).toHaveLength(1);
+  });
+
+  it('leaves 503 with the soonest end of a rest when all are gone', async () => {
+    routed = await startRouted({ env: { TALLY_MODEL_GONE_REST_MS: '900000' } });
+    routed.upstream.always(GONE);
+    const only = { provider: { only: ['openai/gpt-4o', MODEL] }, model: 'auto' };
+    for (let call = 0; call < 2; call += 1) {
+      const reply = await routed.chat(only);
+      expect(reply.status, reply.text).toBe(503);
+      expect(reply.json).toMatchObject({ code: 'no_model_available' });
+      expectSecondsLeft(reply.headers.get('retry-after'), 900);
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(800);
+    }
+    expect(routed.upstream.requests).toHaveLength(2);
+    await routed.expectBalanced();
+  });
+
+  it('is not what a caller can make of a model with a request at fault', async () => {
+    routed = await startRouted();
+    routed.upstream.play({ fault: { kind: 'status', status: 404, param: 'messages[0].file_id' } });
+    expect((await routed.chat()).json).toMatchObject({ status: 400, code: 'provider_refused' });
+    expect((await routed.chat()).status).toBe(200);
+  });
+});

@@ -1,0 +1,41 @@
+import type { StatusModel, StatusReport } from '@tallystick/core';
+import { element } from '../dom.ts';
+import { tableOf } from '../table.ts';
+import { say } from '../words.ts';
+import { stateOf } from './draw.ts';
+import { prose } from './prose.ts';
+import { minuteOf } from './times.ts';
+
+/** The providers, and their models that were called lately; the other models by their names. */
+export function modelsOf({ providers, models }: StatusReport): HTMLElement {
+  const { columns, text } = prose;
+  const called = models.filter(({ state }) => state !== 'unknown');
+  const idle = models.filter(({ state }) => state === 'unknown');
+  return element(
+    'div',
+    '',
+    lightsOf(text.providersTable, columns.provider, providers),
+    called.length === 0
+      ? element('p', 'help', text.noneCalled)
+      : lightsOf(text.modelsTable, columns.model, called),
+    ...(idle.length === 0 ? [] : [listOf(say(text.idle, idle.length), idle)]),
+  );
+}
+
+function lightsOf(caption: string, name: string, lights: readonly StatusModel[]): HTMLElement {
+  const { columns } = prose;
+  return tableOf(
+    caption,
+    [name, columns.state, columns.since],
+    lights.map((light) => [element('span', 'named', light.id), stateOf(light), minuteOf(light.since)]),
+  );
+}
+
+function listOf(summary: string, models: readonly StatusModel[]): HTMLElement {
+  return element(
+    'details',
+    '',
+    element('summary', '', summary),
+    element('p', 'help', models.map(({ id }) => id).join(', ')),
+  );
+}

@@ -1,0 +1,49 @@
+// Runs the tests that need more than npm: the right to mount, loop devices, and programs of Debian packages. Says what is
+// missing and fails where something is; no test is skipped. Arguments are passed on to vitest.
+// Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Programs that the tests run, and the Debian package that has each. */
+const PROGRAMS = [
+  ['mkfs.ext4', 'e2fsprogs'],
+  ['mount', 'mount'],
+  ['umount', 'mount'],
+  ['findmnt', 'util-linux'],
+  ['unshare', 'util-linux'],
+];
+
+const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+const packages = new Set(
+  PROGRAMS.filter(([program]) => !succeeds('sh', ['-c', `command -v ${program}`])).map(([, name]) => name),
+);
+const missing = [];
+if (packages.size > 0) missing.push(`Debian packages: apt-get install ${[...packages].join(' ')}`);
+if (!succeeds('unshare', ['--mount', 'true']))
+  missing.push('the right to mount (CAP_SYS_ADMIN): run it as root, or in a container with --privileged');
+if (!existsSync('/dev/loop-control')) missing.push('loop devices: modprobe loop');
+
+if (process.argv.includes('--packages')) {
+  process.stdout.write(`${[...new Set(PROGRAMS.map(([, name]) => name))].join(' ')}\n`);
+  process.exit(0);
+}
+if (missing.length > 0) {
+  process.stderr.write(
+    `The system tests did not run. They need\n${missing.map((line) => `  - ${line}\n`).join('')}`,
+  );
+  process.exit(1);
+}
+
+// In a mount namespace of its own, so that every mount goes with the run, however it ends.
+const vitest = join(root, 'node_modules', '.bin', 'vitest');
+const config = ['--config', 'vitest.system.config.ts'];
+const { status } = spawnSync('unshare', ['--mount', vitest, 'run', ...config, ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: 'inherit',
+});
+process.exit(status ?? 1);

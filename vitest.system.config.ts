@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests of `npm run test:system`: they mount disks, one file after the other. */
+export default defineConfig({
+  test: {
+    include: ['e2e/system/**/*.test.ts'],
+    reporters: ['default', './scripts/reporter.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    fileParallelism: false,
+    pool: 'forks',
+  },
+});
