@@ -10,7 +10,7 @@ import {
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/server';
 import { afterAll } from 'vitest';
-import { nodeSha256 } from '../packages/server/src/crypto/node-sha256.ts';
+import { nodeSha256 } from '../packages/kit/src/crypto/node-sha256.ts';
 
 const POLL_MS = 20;
 /** A process that is stopped takes connections, and answers nothing. */

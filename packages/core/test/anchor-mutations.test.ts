@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { anchorOf, authority, ORIGIN } from '../../../scripts/vectors/anchor-base.ts';
 import { NOW } from '../../../scripts/vectors/cases.ts';
 import { emitted } from '../../../scripts/vectors/profile-base.ts';
-import { nodeEngine } from '../../server/src/crypto/node-ed25519.ts';
+import { nodeEngine } from '../../kit/src/crypto/node-ed25519.ts';
 import {
   type AnchorTransaction,
   type JsonObject,

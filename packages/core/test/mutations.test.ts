@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nodeEngine } from '../../server/src/crypto/node-ed25519.ts';
+import { nodeEngine } from '../../kit/src/crypto/node-ed25519.ts';
 import {
   canonicalize,
   copyJson,

@@ -1,3 +1,4 @@
+export { nodeEngine, nodeSigner } from '@tallystick/kit';
 export { type Grant, type Scope, TIERS, type Tier } from './api-keys/api-key.ts';
 export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './api-keys/manage.ts';
 export type { ChainReader } from './chain/chain.ts';
@@ -9,7 +10,6 @@ export { formatUsdc, parseUsdc } from './compute/ledger/money.ts';
 export type { RouteExplanation, ScoreRecord } from './compute/router/record.ts';
 export { explainRequest, type Replay, replay } from './compute/router/replay.ts';
 export { type Config, readConfig } from './config.ts';
-export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
 export {
   createKeyring,
   holdsRoot,

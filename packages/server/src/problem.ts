@@ -1,7 +1,6 @@
 import { type ErrorCode, errorTable, type JsonObject, TallyError } from '@tallystick/core';
+import { factsOf, type OpenAiError } from '@tallystick/kit';
 import type { Answer } from './http/answer.ts';
-import type { OpenAiError } from './http/openai-error.ts';
-import { PaymentRequiredError } from './payments/payment-required.ts';
 
 /** A problem document (RFC 9457, section 3.1) with the members that every error of this service has. */
 export interface Problem {
@@ -26,8 +25,9 @@ export interface Problem {
  * of what it says; see `isFault` for what the log must keep.
  */
 export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestId?: string }): Problem {
-  const error = thrown instanceof TallyError ? thrown : unexpected;
+  const error = publicError(thrown);
   const { status, title } = errorTable[error.code];
+  const { payment } = factsOf(error);
   return {
     type: `${docs.receiptsUrl}/docs/errors#${error.code}`,
     title,
@@ -35,9 +35,14 @@ export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestI
     detail: error.message,
     code: error.code,
     ...(error.field === undefined ? {} : { field: error.field }),
-    ...(error instanceof PaymentRequiredError && { payment: error.payment }),
+    ...(payment !== undefined && { payment }),
     ...(docs.requestId === undefined ? {} : { instance: `urn:request:${docs.requestId}` }),
   };
+}
+
+/** What was thrown where it is ours to show, else `internal`. */
+export function publicError(thrown: unknown): TallyError {
+  return thrown instanceof TallyError ? thrown : unexpected;
 }
 
 const unexpected = new TallyError(

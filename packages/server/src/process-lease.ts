@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { repeat } from '@tallystick/kit';
 import type { Logger } from 'pino';
-import { repeat } from './log/repeat.ts';
 import type { Store } from './store/store.ts';
 
 /** The sign of life of one serving process, which ties to it what it has put aside and claimed in the database. */

@@ -1,4 +1,5 @@
 import { didSvc, type Payee, toBase64url } from '@tallystick/core';
+import { createKeyedMutex, type KeyedMutex, repeat } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import { type Agents, createAgents } from './agents/agents.ts';
 import { createAnchorMetrics } from './anchor-metrics.ts';
@@ -11,7 +12,6 @@ import { type Compute, openCompute } from './compute/open.ts';
 import { type Config, urlsOf } from './config.ts';
 import { type Claims, createClaims } from './http/claims.ts';
 import { type Clients, createClients } from './http/client.ts';
-import { createTurns, type Turns } from './http/turns.ts';
 import { type OwnIssuer, openOwnIssuer } from './issuers/own-issuer.ts';
 import { createRegistry, type Registry } from './issuers/registry.ts';
 import { RegistryNews } from './issuers/registry-news.ts';
@@ -19,7 +19,6 @@ import { recordAnchors, refreshTrust } from './issuers/trust-bundle.ts';
 import { openTrustService, type TrustService } from './issuers/trust-service.ts';
 import type { AnchorLog } from './log/anchor-log.ts';
 import { openAnchorLog } from './log/open-log.ts';
-import { repeat } from './log/repeat.ts';
 import { LogStream } from './log-stream.ts';
 import { boundedLook } from './measuring.ts';
 import { createLogger, createMetrics, type Metrics } from './observability.ts';
@@ -32,6 +31,7 @@ import { openProcessLease, type ProcessLease, returnHoldsOfTheDead } from './pro
 import { Readiness } from './readiness.ts';
 import { pricesValidFrom } from './receipts/price-ladder.ts';
 import { purgeExpired } from './receipts/retention.ts';
+import { settlementReceipts } from './receipts/settlement-receipt.ts';
 import { findModels } from './status/models.ts';
 import { probeModels } from './status/probe-models.ts';
 import { createStatus, type StatusService } from './status/status.ts';
@@ -78,7 +78,7 @@ export interface Services {
   /** Claims on `Idempotency-Key`s, so that only one process carries a request out. */
   readonly claims: Claims;
   /** Idempotent requests that may not run beside themselves, by their scope. */
-  readonly turns: Turns;
+  readonly mutex: KeyedMutex;
   readonly verificationTurns: VerificationTurns;
   /** Brings the metrics up to date that are looked at now and then, as far as the database answers within a second. */
   readonly measure: () => Promise<void>;
@@ -223,8 +223,9 @@ async function openAll(
     logger,
   });
   closing.push(() => status.close(), 'the status');
+  const mutex = createKeyedMutex();
   const registry = createRegistry(store, issuer, clock, () => news.changed());
-  const payments = await openX402({ config, money, store, issuer, clock, logger });
+  const payments = await openX402({ config, money, store, issuer, clock, logger, mutex });
   if (payments !== null) {
     await careful('sweeping payments', () => payments.sweep())();
     const stopPayments = [
@@ -305,7 +306,7 @@ async function openAll(
     status,
     claims,
     endCalls: () => compute.endCalls(),
-    turns: createTurns(),
+    mutex,
     verificationTurns: createVerificationTurns(),
     measure: boundedLook(
       async () => {
@@ -342,7 +343,10 @@ async function openX402({
   config,
   money,
   ...means
-}: Pick<Services, 'config' | 'money' | 'store' | 'issuer' | 'clock' | 'logger'>): Promise<Payments | null> {
+}: Pick<
+  Services,
+  'config' | 'money' | 'store' | 'issuer' | 'clock' | 'logger' | 'mutex'
+>): Promise<Payments | null> {
   if (money === null) return null;
   const { payments, compute } = config;
   const { openPayments } = await import('./payments/x402/open.ts');
@@ -353,6 +357,10 @@ async function openX402({
     waitMs: payments.waitSeconds * 1_000,
     urlOf: urlsOf(config),
     maxCallMs: compute.maxCallMs,
-    operator: config.operator,
+    settlementReceipt: settlementReceipts({
+      ...means,
+      network: money.token.network,
+      operator: config.operator,
+    }),
   });
 }

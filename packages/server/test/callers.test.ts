@@ -1,9 +1,9 @@
 import { createSigner, generateSecretKey, signRequest, TallyError } from '@tallystick/core';
-import { Hono } from 'hono';
 import { afterEach, describe, expect, it } from 'vitest';
+import { received } from '../../kit/test/received.ts';
 import { createCallers } from '../src/compute/caller.ts';
 import { createFreeReads } from '../src/compute/free-reads.ts';
-import type { AppEnv } from '../src/http/context.ts';
+import { headersOfFact, refusalHeaders } from '../src/http/fact-headers.ts';
 import { apiKey, DATABASES, startTestService, type TestService } from './service.ts';
 
 let service: TestService;
@@ -19,19 +19,15 @@ async function asked<T>(
   headers: Readonly<Record<string, string>>,
   ask: (call: Parameters<ReturnType<typeof createCallers>['callerOf']>[0]) => Promise<T>,
 ): Promise<{ found?: T; code?: string; headers: Record<string, string> }> {
-  const answered: Record<string, string> = {};
-  let outcome: { found?: T; code?: string } = {};
-  const app = new Hono<AppEnv>().all('*', async (c) => {
-    try {
-      outcome = { found: await ask({ c, headers: answered, rawBody: new Uint8Array() }) };
-    } catch (error) {
-      if (!(error instanceof TallyError)) throw error;
-      outcome = { code: error.code };
-    }
-    return c.body(null);
-  });
-  await app.request('/v1/x', { headers });
-  return { ...outcome, headers: answered };
+  const call = { ...received(headers), rawBody: new Uint8Array() };
+  const told = (): Record<string, string> =>
+    Object.assign({}, ...call.facts.map(headersOfFact)) as Record<string, string>;
+  try {
+    return { found: await ask(call), headers: told() };
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    return { code: error.code, headers: { ...told(), ...refusalHeaders(error) } };
+  }
 }
 
 const callerOf = ({ headers = {}, development = false }: Options) =>

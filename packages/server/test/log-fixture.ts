@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateSecretKey, type LogKey } from '@tallystick/core';
 import { onTestFinished } from 'vitest';
-import { nodeSigner } from '../src/crypto/node-ed25519.ts';
+import { nodeSigner } from '../../kit/src/crypto/node-ed25519.ts';
 import type { LogSigner } from '../src/log/log-key.ts';
 import type { LogStore } from '../src/store/log-store.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createGuardedFetch } from '../src/http/guarded/guarded-fetch.ts';
-import { guardPolicy } from '../src/http/guarded/policy.ts';
+import { createGuardedFetch } from '../../kit/src/guarded/guarded-fetch.ts';
+import { guardPolicy } from '../../kit/src/guarded/policy.ts';
 import { qualify } from '../src/prospector/qualify.ts';
 import type { Report } from '../src/prospector/report.ts';
 

@@ -7,8 +7,8 @@ import {
   type TrustBundle,
 } from '@tallystick/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardedFetch, type GuardedFetch } from '../src/http/guarded/guarded-fetch.ts';
-import { guardPolicy } from '../src/http/guarded/policy.ts';
+import { createGuardedFetch, type GuardedFetch } from '../../kit/src/guarded/guarded-fetch.ts';
+import { guardPolicy } from '../../kit/src/guarded/policy.ts';
 import { AREAS, FINDINGS, type FindingCode } from '../src/prospector/findings.ts';
 import { qualify } from '../src/prospector/qualify.ts';
 import type { Report } from '../src/prospector/report.ts';

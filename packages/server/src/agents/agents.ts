@@ -7,22 +7,14 @@ import {
   TallyError,
   verifyRequestSignature,
 } from '@tallystick/core';
+import type { Incoming, ReceivedBody } from '@tallystick/kit';
+import { nodeEngine, nodeSha256 } from '@tallystick/kit';
 import type { Config } from '../config.ts';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
-import { type AppContext, header } from '../http/context.ts';
-import type { Exchange } from '../http/exchange.ts';
 import type { Registry } from '../issuers/registry.ts';
 import type { Store } from '../store/store.ts';
 import { agentHeader } from './agent-header.ts';
 import { agentKeys } from './agent-keys.ts';
 import { publicUrls } from './public-urls.ts';
-
-/** A request with the body that its signature may cover. */
-export interface SignedExchange extends Pick<Exchange, 'c' | 'headers'> {
-  /** To the byte; empty where there is none. */
-  readonly rawBody: Uint8Array;
-}
 
 /** The agent that a request names. */
 export interface Agent {
@@ -37,7 +29,7 @@ export interface Agents {
    * The agent of a request (spec/identity.md). A signature that is there is always checked, and good once.
    * @throws signature_invalid; invalid_field where `X-Agent-DID` is no DID
    */
-  agentOf(call: SignedExchange): Promise<Agent>;
+  agentOf(call: ReceivedBody): Promise<Agent>;
 }
 
 /** The request headers of an agent's proof, for the reference. */
@@ -61,12 +53,12 @@ interface Means {
 export function createAgents({ config, store, registry, clock }: Means): Agents {
   const urlsOf = publicUrls(config);
   return {
-    async agentOf({ c, rawBody }) {
-      const did = agentHeader(c);
-      if (!carriesSignature(c)) return { did, proved: false };
-      const field = (name: string): string | undefined => header(c, name);
+    async agentOf({ incoming, rawBody }) {
+      const did = agentHeader(incoming);
+      if (!carriesSignature(incoming)) return { did, proved: false };
+      const field = (name: string): string | undefined => incoming.header(name);
       const now = Math.floor(clock() / 1000);
-      const request = { method: c.req.method, urls: urlsOf(c.req.url), header: field, body: rawBody };
+      const request = { method: incoming.method, urls: urlsOf(incoming.url), header: field, body: rawBody };
       const signature = readRequestSignature(request, { now, sha256: nodeSha256 });
       const keys = await agentKeys(registry, signature, now);
       const verdicts = await Promise.all(
@@ -80,8 +72,8 @@ export function createAgents({ config, store, registry, clock }: Means): Agents 
 }
 
 /** Whether a request has a message signature, good or not. */
-export function carriesSignature(c: AppContext): boolean {
-  return isSigned((name) => header(c, name));
+export function carriesSignature(incoming: Incoming): boolean {
+  return isSigned((name) => incoming.header(name));
 }
 
 /** Remembered for longer than the signature is good, so that a clock of another process may be behind. */

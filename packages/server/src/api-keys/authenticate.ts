@@ -1,6 +1,4 @@
-import { TallyError } from '@tallystick/core';
-import { header } from '../http/context.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { type Received, Refusal } from '@tallystick/kit';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -31,29 +29,26 @@ export interface ApiKeys {
    * @throws api_key_invalid (of a partner's key too: it has no tier), api_key_revoked, api_key_expired, with
    * `WWW-Authenticate`
    */
-  find(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<ApiKey | null>;
+  find(received: Received): Promise<ApiKey | null>;
   /**
    * As `find`, of `x-api-key` too, where some clients of models put it.
    * @param ignoreStrangers passes over a credential that doesn't begin like a key of this service
    */
-  findAny(
-    exchange: Pick<Exchange, 'c' | 'headers'>,
-    options: { readonly ignoreStrangers: boolean },
-  ): Promise<ApiKey | null>;
+  findAny(received: Received, options: { readonly ignoreStrangers: boolean }): Promise<ApiKey | null>;
   /** As `find`. @throws api_key_missing too */
-  require(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<ApiKey>;
+  require(received: Received): Promise<ApiKey>;
   /**
    * The partner's key of `Authorization: Bearer`.
    * @throws api_key_missing, api_key_invalid, api_key_revoked; partner_only for a key of a tier; with `WWW-Authenticate`
    */
-  requirePartner(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<PartnerKey>;
+  requirePartner(received: Received): Promise<PartnerKey>;
   /**
    * The tenant's key of `Authorization: Bearer`, or null where it carries none or something else.
    * @throws api_key_invalid, api_key_revoked, with `WWW-Authenticate`
    */
-  findTenant(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<TenantKey | null>;
+  findTenant(received: Received): Promise<TenantKey | null>;
   /** As `findTenant`. @throws api_key_missing too; api_key_invalid for a key of a tier or a partner's */
-  requireTenant(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<TenantKey>;
+  requireTenant(received: Received): Promise<TenantKey>;
 }
 
 /** What a tenant's key shares with all others. */
@@ -82,16 +77,9 @@ export function createApiKeys(
   clock: () => number,
 ): ApiKeys {
   const hash = hasherOf(issuer);
-  const lookUp = async (
-    text: string,
-    { headers }: Pick<Exchange, 'headers'>,
-  ): Promise<{ id: string; grant: Grant }> => {
-    const refusal = (code: RefusalCode, message: string): TallyError => {
-      headers['www-authenticate'] = 'Bearer error="invalid_token"';
-      return new TallyError(code, message);
-    };
+  const lookUp = async (text: string): Promise<{ id: string; grant: Grant }> => {
     if (!isApiKey(text)) {
-      throw refusal(
+      throw invalid(
         'api_key_invalid',
         'An API key is k_pro_, k_scale_, k_ent_, k_par_ or k_ten_ and 32 letters and digits; the one that was sent is not.',
       );
@@ -100,73 +88,68 @@ export function createApiKeys(
     const row = hashed === null ? null : await store.apiKeys.find(hashed);
     const grant = GRANTS.find((known) => known === row?.tier);
     if (row === null || grant === undefined) {
-      throw refusal('api_key_invalid', 'The API key is not known here. Check that it is complete.');
+      throw invalid('api_key_invalid', 'The API key is not known here. Check that it is complete.');
     }
     if (row.revokedAt !== null) {
-      throw refusal('api_key_revoked', `The API key ${row.id} was revoked. Ask the operator for another.`);
+      throw invalid('api_key_revoked', `The API key ${row.id} was revoked. Ask the operator for another.`);
     }
     if (row.expiresAt !== null && row.expiresAt <= clock() / 1000) {
-      throw refusal(
+      throw invalid(
         'api_key_expired',
         `The time that the API key ${row.id} was paid for is over. Renew it: POST /v1/anchor/keys/quote with renew.`,
       );
     }
     return { id: row.id, grant };
   };
-  const withTier = async (text: string, exchange: Pick<Exchange, 'headers'>): Promise<ApiKey> => {
-    const { id, grant } = await lookUp(text, exchange);
+  const withTier = async (text: string): Promise<ApiKey> => {
+    const { id, grant } = await lookUp(text);
     if (isTier(grant)) return { id, tier: grant };
-    exchange.headers['www-authenticate'] = 'Bearer error="invalid_token"';
-    throw new TallyError(
+    throw invalid(
       'api_key_invalid',
       grant === 'partner'
         ? `The API key ${id} is a partner’s: it opens the pilots, and has no tier to anchor or to pay by.`
         : `The API key ${id} is a tenant’s: it opens /tenants/{id}/ alone, and has no tier to anchor or to pay by.`,
     );
   };
-  const findTenant: ApiKeys['findTenant'] = async (exchange) => {
-    const text = bearerOf(header(exchange.c, 'authorization'));
+  const findTenant: ApiKeys['findTenant'] = async (received) => {
+    const text = bearerOf(received.incoming.header('authorization'));
     if (text === null || !looksLikeTenantKey(text)) return null;
-    const { id } = await lookUp(text, exchange);
+    const { id } = await lookUp(text);
     return { id };
   };
-  const find: ApiKeys['find'] = async (exchange) => {
-    const text = bearerOf(header(exchange.c, 'authorization'));
-    return text === null ? null : withTier(text, exchange);
+  const find: ApiKeys['find'] = async (received) => {
+    const text = bearerOf(received.incoming.header('authorization'));
+    return text === null ? null : withTier(text);
   };
   return {
     find,
     findTenant,
-    async requireTenant(exchange) {
-      const key = await findTenant(exchange);
+    async requireTenant(received) {
+      const key = await findTenant(received);
       if (key !== null) return key;
-      if (bearerOf(header(exchange.c, 'authorization')) === null) throw missingTenantKey(exchange);
-      exchange.headers['www-authenticate'] = 'Bearer error="invalid_token"';
-      throw new TallyError(
-        'api_key_invalid',
-        'This needs the API key of a tenant, k_ten_…: the one sent is none.',
-      );
+      if (bearerOf(received.incoming.header('authorization')) === null) throw missingTenantKey();
+      throw invalid('api_key_invalid', 'This needs the API key of a tenant, k_ten_…: the one sent is none.');
     },
-    async findAny(exchange, { ignoreStrangers }) {
-      const { c } = exchange;
-      const given = [bearerOf(header(c, 'authorization')), header(c, 'x-api-key') ?? null];
+    async findAny(received, { ignoreStrangers }) {
+      const { incoming } = received;
+      const given = [bearerOf(incoming.header('authorization')), incoming.header('x-api-key') ?? null];
       const text = given.find((one) => one !== null && (!ignoreStrangers || looksLikeApiKey(one))) ?? null;
-      return text === null ? null : withTier(text, exchange);
+      return text === null ? null : withTier(text);
     },
-    async require(exchange) {
-      const key = await find(exchange);
-      if (key === null) throw missingKey(exchange);
+    async require(received) {
+      const key = await find(received);
+      if (key === null) throw missingKey();
       return key;
     },
-    async requirePartner(exchange) {
-      const text = bearerOf(header(exchange.c, 'authorization'));
-      if (text === null) throw missingPartnerKey(exchange);
-      const { id, grant } = await lookUp(text, exchange);
+    async requirePartner(received) {
+      const text = bearerOf(received.incoming.header('authorization'));
+      if (text === null) throw missingPartnerKey();
+      const { id, grant } = await lookUp(text);
       if (grant === 'partner') return { id };
-      exchange.headers['www-authenticate'] = 'Bearer error="insufficient_scope"';
-      throw new TallyError(
+      throw new Refusal(
         'partner_only',
         `This is a pilot for partners, and the API key ${id} is not a partner’s. The operator makes one with: tally apikey create --scope partner`,
+        { bearer: 'insufficient_scope' },
       );
     },
   };
@@ -188,30 +171,25 @@ function hasherOf(issuer: Pick<OwnIssuer, 'keyring'>): (key: string) => string |
   };
 }
 
-/** The refusal of a request that needs a key and carries none. Sets `WWW-Authenticate` (RFC 9110, section 11.6.1). */
-export function missingKey({ headers }: Pick<Exchange, 'headers'>, field?: string): TallyError {
-  headers['www-authenticate'] = 'Bearer';
-  return new TallyError(
-    'api_key_missing',
-    'Anchoring needs an API key: send it as Authorization: Bearer k_….',
-    { field },
-  );
+function invalid(code: RefusalCode, message: string): Refusal {
+  return new Refusal(code, message, { bearer: 'invalid_token' });
 }
 
-function missingPartnerKey({ headers }: Pick<Exchange, 'headers'>): TallyError {
-  headers['www-authenticate'] = 'Bearer';
-  return new TallyError(
-    'api_key_missing',
-    'This pilot needs a partner’s API key: send it as Authorization: Bearer k_par_….',
-  );
+/** The refusal of a request that needs a key and carries none (RFC 9110, section 11.6.1). */
+export function missingKey(field?: string): Refusal {
+  return missing('Anchoring needs an API key: send it as Authorization: Bearer k_….', field);
 }
 
-function missingTenantKey({ headers }: Pick<Exchange, 'headers'>): TallyError {
-  headers['www-authenticate'] = 'Bearer';
-  return new TallyError(
-    'api_key_missing',
-    'This needs the API key of a tenant: send it as Authorization: Bearer k_ten_….',
-  );
+function missingPartnerKey(): Refusal {
+  return missing('This pilot needs a partner’s API key: send it as Authorization: Bearer k_par_….');
+}
+
+function missingTenantKey(): Refusal {
+  return missing('This needs the API key of a tenant: send it as Authorization: Bearer k_ten_….');
+}
+
+function missing(message: string, field?: string): Refusal {
+  return new Refusal('api_key_missing', message, { field, bearer: 'missing' });
 }
 
 /** The credential of the Bearer scheme (RFC 6750, section 2.1); null for no header, or another scheme. */

@@ -1,6 +1,12 @@
-import { formatTimestamp, TallyError } from '@tallystick/core';
-import type { Exchange } from '../http/exchange.ts';
-import { type RateWindow, showRateLimit } from '../http/rate-limit.ts';
+import { formatTimestamp } from '@tallystick/core';
+import {
+  type AnswerFact,
+  type Incoming,
+  type RateWindow,
+  type Received,
+  Refusal,
+  secondsLeft,
+} from '@tallystick/kit';
 import type { AnchorLog, AnchorResult } from '../log/anchor-log.ts';
 import type { Store } from '../store/store.ts';
 import type { Tier } from './api-key.ts';
@@ -20,14 +26,14 @@ export interface Counting {
 export async function countReceipt(
   { store, clock }: Counting,
   key: ApiKey,
-  exchange: Pick<Exchange, 'headers'>,
+  { incoming }: Received,
 ): Promise<void> {
   const now = clock();
   const month = monthOf(key, now);
   if (month === null) return;
   const { allowed, used } = await store.consume(month.counter, month.limit, month.resetAt);
-  if (!allowed) throw exceeded(exchange, month, { used, wanted: 1 }, now);
-  showRateLimit(exchange, month, used, now);
+  if (!allowed) throw exceeded(incoming, month, { used, wanted: 1 }, now);
+  incoming.note(usedOf(month, used, now));
 }
 
 /**
@@ -37,7 +43,7 @@ export async function countReceipt(
 export async function acceptHashes(
   { log, clock }: Pick<Counting, 'log' | 'clock'>,
   key: ApiKey,
-  exchange: Pick<Exchange, 'headers'>,
+  { incoming }: Received,
   hashes: readonly Uint8Array[],
 ): Promise<readonly AnchorResult[]> {
   const now = clock();
@@ -47,7 +53,7 @@ export async function acceptHashes(
   const outcome = await log.accept(hashes, quota);
   if (outcome.kind === 'accepted') return outcome.results;
   if (month === null) throw new Error('A log without a quota was over it.');
-  throw exceeded(exchange, month, outcome, now);
+  throw exceeded(incoming, month, outcome, now);
 }
 
 interface Month extends RateWindow {
@@ -70,20 +76,25 @@ function monthOf({ id, tier }: ApiKey, now: number): Month | null {
   };
 }
 
+function usedOf(window: Month, used: number, now: number): AnswerFact {
+  return { kind: 'rate_limit', window, used, left: secondsLeft(window, now) };
+}
+
 function exceeded(
-  exchange: Pick<Exchange, 'headers'>,
+  incoming: Incoming,
   month: Month,
   { used, wanted }: { readonly used: number; readonly wanted: number },
   now: number,
-): TallyError {
-  exchange.headers['retry-after'] = String(showRateLimit(exchange, month, used, now));
+): Refusal {
+  incoming.note(usedOf(month, used, now));
   const left = month.limit - used;
   const state =
     left === 0
       ? `The ${month.limit} receipts and hashes of this month are used up.`
       : `Of this month’s ${month.limit} receipts and hashes ${left} are left, and this asks for ${wanted}; none was taken.`;
-  return new TallyError(
+  return new Refusal(
     'quota_exceeded',
     `${state} The next month begins at ${formatTimestamp(month.resetAt * 1000)}.`,
+    { retryAfter: secondsLeft(month, now) },
   );
 }

@@ -1,5 +1,5 @@
-import { TallyError } from '@tallystick/core';
-import { type Agents, carriesSignature, type SignedExchange } from '../agents/agents.ts';
+import { type Received, type ReceivedBody, Refusal } from '@tallystick/kit';
+import { type Agents, carriesSignature } from '../agents/agents.ts';
 import type { ApiKey, ApiKeys } from '../api-keys/authenticate.ts';
 import { callerAccount, DEVELOPMENT, X402 } from './ledger/accounts.ts';
 
@@ -20,7 +20,7 @@ export interface Caller {
 }
 
 /** A call whose API key was looked up before its body was read, or is looked up now. */
-export interface CallerExchange extends SignedExchange {
+export interface CallerExchange extends ReceivedBody {
   /** What `admitCaller` or `admitPayer` gave; absent where neither was asked. */
   readonly admitted?: ApiKey | null | undefined;
 }
@@ -32,9 +32,9 @@ export interface Callers {
    * @throws api_key_missing where nothing names a caller; api_key_invalid, api_key_revoked, api_key_expired; with
    * `WWW-Authenticate`
    */
-  readonly admitCaller: (exchange: Pick<SignedExchange, 'c' | 'headers'>) => Promise<ApiKey | null>;
+  readonly admitCaller: (exchange: Received) => Promise<ApiKey | null>;
   /** As `admitCaller`, of a call that an x402 payment may cover. */
-  readonly admitPayer: (exchange: Pick<SignedExchange, 'c' | 'headers'>) => Promise<ApiKey | null>;
+  readonly admitPayer: (exchange: Received) => Promise<ApiKey | null>;
   /**
    * Who calls. A message signature that is there is always checked, also beside an API key, and uses up its nonce: ask
    * once a request.
@@ -60,18 +60,18 @@ export function createCallers(
   { agents, apiKeys }: { readonly agents: Agents; readonly apiKeys: ApiKeys },
   { development, payments }: { readonly development: boolean; readonly payments: boolean },
 ): Callers {
-  const keyOf = (call: Pick<SignedExchange, 'c' | 'headers'>): Promise<ApiKey | null> =>
+  const keyOf = (call: Received): Promise<ApiKey | null> =>
     apiKeys.findAny(call, { ignoreStrangers: development });
-  const admit = async (call: Pick<SignedExchange, 'c' | 'headers'>, otherwise: string | null) => {
+  const admit = async (call: Received, otherwise: string | null) => {
     const key = await keyOf(call);
-    if (key === null && otherwise === null && !carriesSignature(call.c)) throw unknownCaller(call);
+    if (key === null && otherwise === null && !carriesSignature(call.incoming)) throw unknownCaller();
     return key;
   };
   const find = async (call: CallerExchange, otherwise: string | null): Promise<Caller> => {
     const key = call.admitted === undefined ? await keyOf(call) : call.admitted;
     const { did, proved } = await agents.agentOf(call);
     const account = accountOf(key, proved ? did : null) ?? otherwise;
-    if (account === null) throw unknownCaller(call);
+    if (account === null) throw unknownCaller();
     return { account, did, proved, key, development: development && !payments };
   };
   const stranger = development ? DEVELOPMENT : null;
@@ -89,10 +89,10 @@ function accountOf(key: ApiKey | null, provedDid: string | null): string | null 
   return payer === null ? null : callerAccount(payer);
 }
 
-function unknownCaller({ headers }: Pick<SignedExchange, 'headers'>): TallyError {
-  headers['www-authenticate'] = 'Bearer';
-  return new TallyError(
+function unknownCaller(): Refusal {
+  return new Refusal(
     'api_key_missing',
     'Say who pays: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature (RFC 9421; see spec/identity.md).',
+    { bearer: 'missing' },
   );
 }

@@ -1,11 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
-import { canonicalize, TallyError } from '@tallystick/core';
-import type { Agent, Agents, SignedExchange } from '../agents/agents.ts';
+import { canonicalize } from '@tallystick/core';
+import { type EndpointPrice, type Received, type ReceivedBody, Refusal, secondsLeft } from '@tallystick/kit';
+import type { Agent, Agents } from '../agents/agents.ts';
 import type { ApiKey, ApiKeys } from '../api-keys/authenticate.ts';
 import type { Clients } from '../http/client.ts';
-import { header, isProbe } from '../http/context.ts';
-import type { EndpointPrice } from '../http/price.ts';
-import { showRateLimit } from '../http/rate-limit.ts';
 import { type Payments, type PricedOrder, toNano } from '../payments/x402/payments.ts';
 import type { Store } from '../store/store.ts';
 import { callerAccount, REVENUE } from './ledger/accounts.ts';
@@ -17,7 +15,7 @@ export interface Reader extends Agent {
 }
 
 /** A read whose API key was looked up before its body was read, or is looked up now. */
-interface Read extends SignedExchange {
+interface Read extends ReceivedBody {
   /** What `keyOf` gave; absent where it was not asked. */
   readonly admitted?: ApiKey | null | undefined;
 }
@@ -27,7 +25,7 @@ export interface FreeReads {
    * The API key of a read, by its headers alone: for `admit` of an endpoint with a body.
    * @throws api_key_invalid, api_key_revoked, api_key_expired
    */
-  readonly keyOf: (call: Pick<SignedExchange, 'c' | 'headers'>) => Promise<ApiKey | null>;
+  readonly keyOf: (call: Received) => Promise<ApiKey | null>;
   /**
    * Counts a read (specification 5.5) by its DID, and against the higher limit of the address that it comes from, unless
    * it carries an API key. With payments on, a read over either limit is paid for, and so is one that names no DID: by
@@ -116,7 +114,7 @@ export function createFreeReads(means: Means, limits: Limits): FreeReads {
       const key = call.admitted === undefined ? await keyOf(call) : call.admitted;
       const agent = await agents.agentOf(call);
       const agreed = agreedCharge(call);
-      if (key !== null || limits.perDay === 0 || isProbe(call.c)) return { ...agent, key };
+      if (key !== null || limits.perDay === 0 || call.incoming.isProbe) return { ...agent, key };
       const isOffered = payments !== null && payments.offered(call) !== null;
       // With payments on, who names no DID pays for each read.
       const isCounted = payments === null || (agent.did !== null && !isOffered);
@@ -137,27 +135,28 @@ export function createFreeReads(means: Means, limits: Limits): FreeReads {
 async function count(
   means: Means,
   limits: Limits,
-  call: SignedExchange,
+  call: ReceivedBody,
   agent: Agent,
 ): Promise<'free' | 'used_up'> {
   const now = means.clock();
   const day = Math.floor(now / 1000 / DAY_SECONDS);
   const resetAt = (day + 1) * DAY_SECONDS;
   let shown: Budget | null = null;
-  for (const budget of budgetsOf(agent, means.clients.group(call.c), limits)) {
+  for (const budget of budgetsOf(agent, means.clients.group(call.incoming), limits)) {
     const { name, limit, whose } = budget;
     const counter = `free-read:${day}:${budget.counter}`;
     const { allowed, used } = await means.store.consume(counter, limit, resetAt);
     const window = { name, limit, seconds: DAY_SECONDS, resetAt };
     // An allowed read shows what is left to the DID.
-    const left = allowed && shown !== null ? 0 : showRateLimit(call, window, used, now);
+    const left = secondsLeft(window, now);
+    if (!allowed || shown === null) call.incoming.note({ kind: 'rate_limit', window, used, left });
     shown ??= budget;
     if (allowed) continue;
     if (means.payments !== null) return 'used_up';
-    call.headers['retry-after'] = String(left);
-    throw new TallyError(
+    throw new Refusal(
       'rate_limited',
       `The ${limit} free reads ${whose} for this UTC day are used up. Try again in ${left} s, or send an API key.`,
+      { retryAfter: left },
     );
   }
   return 'free';
@@ -188,20 +187,20 @@ function budgetsOf({ did, proved }: Agent, address: string, limits: Limits): Bud
 }
 
 /** What the caller agrees to be charged, in nano-USDC: 0 where it says nothing. @throws invalid_field */
-function agreedCharge({ c }: SignedExchange): bigint {
-  const text = header(c, 'x-accept-charge');
+function agreedCharge({ incoming }: ReceivedBody): bigint {
+  const text = incoming.header('x-accept-charge');
   return text === undefined ? 0n : parseUsdc(text, ACCEPT_CHARGE);
 }
 
-async function pay(payments: Payments, call: SignedExchange): Promise<void> {
+async function pay(payments: Payments, call: ReceivedBody): Promise<void> {
   const paid = await payments.charge(call, orderOf(call));
   await paid.delivered(null);
 }
 
-function orderOf({ c, rawBody }: SignedExchange): PricedOrder {
-  const { pathname, search } = new URL(c.req.url);
+function orderOf({ incoming, rawBody }: ReceivedBody): PricedOrder {
+  const { pathname, search } = new URL(incoming.url);
   const path = pathname + search;
-  const request = [c.req.method, path, hash('sha256', rawBody)];
+  const request = [incoming.method, path, hash('sha256', rawBody)];
   return {
     path,
     description: 'A read beyond the free ones',

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { replayOf, reused } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import { type ProcessLease, returnHoldsOfTheDead } from '../process-lease.ts';
 import type { Claim, TakeOutcome } from '../store/claim-store.ts';
-import type { IdempotencyRecord, Store } from '../store/store.ts';
-import { replayOf, reused } from './idempotency.ts';
+import type { Store } from '../store/store.ts';
 
 /** A request with an `Idempotency-Key` that this process alone carries out, or its answer where it came before. */
 type Claimed =

@@ -1,9 +1,7 @@
-import type { IncomingMessage } from 'node:http';
-import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { received } from '../../../kit/test/received.ts';
 import { readConfig } from '../config.ts';
 import { addressGroup, type Clients, createClients } from './client.ts';
-import type { AppEnv } from './context.ts';
 
 /** Asks one of the two functions about a request from this socket with these headers. */
 async function ask(
@@ -13,9 +11,7 @@ async function ask(
   headers: Record<string, string>,
 ): Promise<string> {
   const clients = createClients(readConfig({ TALLY_TRUSTED_PROXIES: proxies }).trustedProxies);
-  const app = new Hono<AppEnv>().get('/', (c) => c.text(clients[what](c)));
-  const incoming = { headers, socket: { remoteAddress: socket } } as unknown as IncomingMessage;
-  return (await app.request('/', { headers }, { incoming })).text();
+  return clients[what](received(headers, { remoteAddress: socket }).incoming);
 }
 
 describe('addressGroup', () => {
@@ -50,9 +46,8 @@ describe('group', () => {
     expect(await ask('group', proxies, socket, { 'x-forwarded-for': forwarded })).toBe(expected);
   });
 
-  it('is unknown where there is no socket', async () => {
-    const app = new Hono<AppEnv>().get('/', (c) => c.text(createClients([]).group(c)));
-    expect(await (await app.request('/')).text()).toBe('unknown');
+  it('is unknown where there is no socket', () => {
+    expect(createClients([]).group(received().incoming)).toBe('unknown');
   });
 });
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
+import type { Incoming } from '@tallystick/kit';
 import type { Subnet } from '../config.ts';
-import { type AppContext, header, incomingOf } from './context.ts';
 
 /** Tells callers apart, for quotas and for idempotency. */
 export interface Clients {
@@ -9,29 +9,30 @@ export interface Clients {
    * The address group that the request comes from: an IPv4 address, or an IPv6 /64, which is what one
    * subscriber holds. `unknown` where there is no socket.
    */
-  group(c: AppContext): string;
+  group(incoming: Incoming): string;
   /**
    * Who is asking, as stable text without secrets: the credential's hash if there is one, else the address
    * group, and `X-Agent-DID`. A credential is not checked here, so never spare a caller a quota by it.
    */
-  scope(c: AppContext): string;
+  scope(incoming: Incoming): string;
 }
 
 export function createClients(trustedProxies: readonly Subnet[]): Clients {
   const trusted = new BlockList();
   for (const { address, prefix, family } of trustedProxies) trusted.addSubnet(address, prefix, family);
 
-  const group = (c: AppContext): string => {
-    const socket = incomingOf(c)?.socket.remoteAddress;
+  const group = (incoming: Incoming): string => {
+    const socket = incoming.remoteAddress;
     if (socket === undefined) return 'unknown';
-    const forwarded = trustedProxies.length === 0 ? undefined : header(c, 'x-forwarded-for');
+    const forwarded = trustedProxies.length === 0 ? undefined : incoming.header('x-forwarded-for');
     return addressGroup(forwarded === undefined ? socket : lastUntrusted(socket, forwarded, trusted));
   };
 
-  const scope = (c: AppContext): string => {
-    const credential = header(c, 'authorization');
-    const who = credential === undefined ? `address:${group(c)}` : `credential:${hash('sha256', credential)}`;
-    return `${who} agent:${header(c, 'x-agent-did') ?? ''}`;
+  const scope = (incoming: Incoming): string => {
+    const credential = incoming.header('authorization');
+    const who =
+      credential === undefined ? `address:${group(incoming)}` : `credential:${hash('sha256', credential)}`;
+    return `${who} agent:${incoming.header('x-agent-did') ?? ''}`;
   };
 
   return { group, scope };

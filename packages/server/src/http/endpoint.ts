@@ -1,11 +1,11 @@
 import { createRoute, type z } from '@hono/zod-openapi';
 import { type ErrorCode, type JsonValue, TallyError } from '@tallystick/core';
+import { type EndpointPrice, namesOf, validate } from '@tallystick/kit';
 import type { Answer } from './answer.ts';
 import { bodyChunks, hasMediaType, readJson } from './body.ts';
 import type { Exchange, Frame } from './exchange.ts';
-import { type EndpointPrice, PAYMENT_RESPONSE_HEADER, PRICE_ERRORS, PRICE_HEADERS } from './price.ts';
+import { PAYMENT_RESPONSE_HEADER, PRICE_ERRORS, PRICE_HEADERS } from './price.ts';
 import { problemResponses } from './problem-responses.ts';
-import { namesOf, validate } from './validate.ts';
 
 /** How one status is answered, for the reference. */
 interface AnswerDocs {

@@ -1,21 +1,29 @@
 import { type ErrorCode, TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability.ts';
 import { isFault } from '../problem.ts';
 import type { Answer } from './answer.ts';
 import type { BodyLimits } from './body.ts';
 import { type AppContext, header, isProbe } from './context.ts';
+import { refusalHeaders } from './fact-headers.ts';
+import { incomingRequest } from './incoming-request.ts';
 import type { LogStorms } from './log-storm.ts';
 import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
-import { headersOf } from './retry-later.ts';
 
 /** One request on its way through a handler. */
-export interface Exchange {
+export interface Exchange extends Received {
   readonly c: AppContext;
   /** The caller's `X-Request-Id` when it is sane, else a fresh UUID. */
   readonly requestId: string;
   /** Headers that go out with whatever is answered, a problem included. Lower-case names. */
   readonly headers: Record<string, string>;
+}
+
+/** A request that begins. Headers that are noted on it go out with whatever it is answered. */
+export function exchangeOf(c: AppContext, requestId: string): Exchange {
+  const headers: Record<string, string> = {};
+  return { c, requestId, headers, incoming: incomingRequest(c, headers) };
 }
 
 /** What every request needs and no handler should care about. */
@@ -46,7 +54,7 @@ export function exchangeHandler(
 ): (c: AppContext) => Promise<Response> {
   return async (c) => {
     const started = performance.now();
-    const exchange: Exchange = { c, requestId: requestIdOf(header(c, 'x-request-id')), headers: {} };
+    const exchange = exchangeOf(c, requestIdOf(header(c, 'x-request-id')));
     let answer: Answer;
     try {
       answer = await handle(exchange);
@@ -90,7 +98,7 @@ function refuse(frame: Frame, place: Place, exchange: Exchange, thrown: unknown)
   } else if (errors?.has(code) === false && storms.admits(`${method} ${route} ${code}`, UNLISTED)) {
     logger.warn({ requestId, method, route, code }, 'an error that the endpoint does not list');
   }
-  Object.assign(exchange.headers, headersOf(thrown));
+  Object.assign(exchange.headers, refusalHeaders(thrown));
   return refusal(thrown, { path: exchange.c.req.path, requestId, receiptsUrl: frame.receiptsUrl });
 }
 

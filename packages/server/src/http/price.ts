@@ -1,14 +1,4 @@
-import { PAYMENT_ERRORS, type Scheme } from '../payments/x402/payments.ts';
-
-/** What an endpoint costs who pays by x402, or from a balance. */
-export interface EndpointPrice {
-  /** US dollars as decimal text; by what is asked for, where that decides; null where it is known only afterwards. */
-  readonly usd: string | Readonly<Record<string, string>> | null;
-  /** For what. */
-  readonly unit: string;
-  /** How x402 pays it; by what is asked for, where that decides. */
-  readonly schemes: readonly Scheme[] | Readonly<Record<string, readonly Scheme[]>>;
-}
+import { PAYMENT_ERRORS } from '@tallystick/kit';
 
 /** Request headers of every endpoint with a price. */
 export const PRICE_HEADERS = {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { received } from '../../../kit/test/received.ts';
 import { consumeDaily } from './rate-limit.ts';
 
 /** A store that counts in memory, as the interface says. */
@@ -24,24 +25,25 @@ describe('consumeDaily', () => {
   it('counts down, then refuses until the UTC midnight', async () => {
     const store = counting();
     const quota = { name: 'free-mint', limit: 2, store };
-    const first = { headers: {} };
+    const first = received();
     await consumeDaily(quota, 'a', first, NOON);
-    expect(first.headers).toEqual({
-      'ratelimit-policy': '"free-mint";q=2;w=86400',
-      ratelimit: '"free-mint";r=1;t=43200',
+    const window = { name: 'free-mint', limit: 2, seconds: 86_400, resetAt: MIDNIGHT / 1_000 };
+    expect(first.facts).toEqual([{ kind: 'rate_limit', window, used: 1, left: 43_200 }]);
+    await consumeDaily(quota, 'a', received(), NOON);
+    const third = received();
+    await expect(consumeDaily(quota, 'a', third, NOON + 1)).rejects.toMatchObject({
+      code: 'rate_limited',
+      facts: { retryAfter: 43_200 },
     });
-    await consumeDaily(quota, 'a', { headers: {} }, NOON);
-    const third = { headers: {} };
-    await expect(consumeDaily(quota, 'a', third, NOON + 1)).rejects.toMatchObject({ code: 'rate_limited' });
-    expect(third.headers).toMatchObject({ ratelimit: '"free-mint";r=0;t=43200', 'retry-after': '43200' });
+    expect(third.facts).toEqual([{ kind: 'rate_limit', window, used: 2, left: 43_200 }]);
     expect(store.expiries).toEqual(Array(3).fill(MIDNIGHT / 1_000));
-    await consumeDaily(quota, 'a', { headers: {} }, MIDNIGHT);
-    await consumeDaily(quota, 'b', { headers: {} }, NOON);
+    await consumeDaily(quota, 'a', received(), MIDNIGHT);
+    await consumeDaily(quota, 'b', received(), NOON);
   });
 
   it('is off at 0', async () => {
-    const exchange = { headers: {} };
-    await consumeDaily({ name: 'free-mint', limit: 0, store: counting() }, 'a', exchange, NOON);
-    expect(exchange.headers).toEqual({});
+    const call = received();
+    await consumeDaily({ name: 'free-mint', limit: 0, store: counting() }, 'a', call, NOON);
+    expect(call.facts).toEqual([]);
   });
 });

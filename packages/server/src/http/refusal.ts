@@ -1,8 +1,8 @@
 import { TallyError } from '@tallystick/core';
-import { problemAnswer, toProblem } from '../problem.ts';
+import { factsOf, openAiError } from '@tallystick/kit';
+import { problemAnswer, publicError, toProblem } from '../problem.ts';
 import type { Answer } from './answer.ts';
 import { corsHeaders } from './cors.ts';
-import { openAiError } from './openai-error.ts';
 
 /** The request that a refusal answers. */
 interface Refused {
@@ -19,7 +19,9 @@ const OPENAI_PATHS = '/v1/compute/';
 export function refusal(thrown: unknown, { path, requestId, receiptsUrl }: Refused): Answer {
   const problem = toProblem(thrown, { receiptsUrl, requestId });
   const openai = path.startsWith(OPENAI_PATHS);
-  const answer = problemAnswer(openai ? { ...problem, error: openAiError(problem, thrown) } : problem);
+  const answer = problemAnswer(
+    openai ? { ...problem, error: openAiError(publicError(thrown), factsOf(thrown).providerWords) } : problem,
+  );
   // The rest of the body is not waited for, so nothing that follows on the connection can be told from it.
   const timedOut = thrown instanceof TallyError && thrown.code === 'request_timeout';
   return timedOut ? { ...answer, headers: { connection: 'close' } } : answer;

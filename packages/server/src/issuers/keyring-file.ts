@@ -26,7 +26,7 @@ import {
   TallyError,
   toBase64url,
 } from '@tallystick/core';
-import { nodeSigner } from '../crypto/node-ed25519.ts';
+import { nodeSigner } from '@tallystick/kit';
 import type { KeyEntry, Keyring } from './keyring.ts';
 
 const KEYRING_TYPE = 'tally-keyring-v1';

@@ -12,7 +12,7 @@ import {
   signStatement,
   TallyError,
 } from '@tallystick/core';
-import { nodeSigner } from '../crypto/node-ed25519.ts';
+import { nodeSigner } from '@tallystick/kit';
 
 /** Seconds for which an outgoing key still signs, so that a process that has not seen the rotation yet stays valid. */
 export const ROTATION_GRACE = 60;

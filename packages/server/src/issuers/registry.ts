@@ -9,9 +9,9 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
-import { replayOf, reused } from '../http/idempotency.ts';
-import type { IdempotencyRecord, Store } from '../store/store.ts';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { nodeEngine, replayOf, reused } from '@tallystick/kit';
+import type { Store } from '../store/store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
 /** Handles that stand for something else; `local` and those derived from a root name services in development. */

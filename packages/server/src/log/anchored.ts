@@ -10,7 +10,7 @@ import {
   toHex,
   verifyInclusion,
 } from '@tallystick/core';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeSha256 } from '@tallystick/kit';
 import type { Leaf, LogStore, TreeHead } from '../store/log-store.ts';
 import type { AnchorResult } from './anchor-log.ts';
 import { asFinal, type FinalPosting, FinalPostings } from './final-postings.ts';

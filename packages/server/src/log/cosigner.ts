@@ -1,6 +1,6 @@
 import { checkCosignature, emptyRoot, signCheckpoint, TallyError, withSignature } from '@tallystick/core';
+import { nodeEngine } from '@tallystick/kit';
 import type { Logger } from 'pino';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
 import type { LogStore, StoredCheckpoint } from '../store/log-store.ts';
 import type { Duty } from './leader.ts';
 import { type LogSigner, ownSigner } from './log-key.ts';

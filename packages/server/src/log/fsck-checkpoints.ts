@@ -9,7 +9,7 @@ import {
   TallyError,
   type VerifierKey,
 } from '@tallystick/core';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
+import { nodeEngine } from '@tallystick/kit';
 import type { LogStore, StoredCheckpoint } from '../store/log-store.ts';
 import type { Findings } from './fsck-report.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { CompactRange, equalBytes, tilePath } from '@tallystick/core';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeSha256 } from '@tallystick/kit';
 import type { LogStore, TreeHead } from '../store/log-store.ts';
 import type { CheckpointCheck } from './fsck-checkpoints.ts';
 import type { Findings } from './fsck-report.ts';

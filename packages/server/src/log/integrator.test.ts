@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { leafHash, merkleRoot, openCheckpoint, TallyError, toHex } from '@tallystick/core';
 import { describe, expect, test } from 'vitest';
+import { nodeEngine } from '../../../kit/src/crypto/node-ed25519.ts';
 import { acceptHashes, hashOf, lead, newLog, newLogStore, overriding } from '../../test/log-fixture.ts';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
 import type { LogStore } from '../store/log-store.ts';
 import { integrate } from './integrator.ts';
 import type { LogSigner } from './log-key.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { equalBytes, openCheckpoint, signCheckpoint, TallyError } from '@tallystick/core';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
+import { nodeEngine } from '@tallystick/kit';
 import type { LogStore, StoredCheckpoint, Tile, TreeHead } from '../store/log-store.ts';
 import { type LogSigner, ownSigner } from './log-key.ts';
 import { changedPartials, edgeRoot, growEdge, type RightEdge, readEdge } from './right-edge.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
+import { repeat } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { LogStore } from '../store/log-store.ts';
 import type { Gate } from './gate.ts';
 import { integrate } from './integrator.ts';
 import type { LogSigner } from './log-key.ts';
-import { repeat } from './repeat.ts';
 
 /** Seconds until another process may take a lease that was not renewed. */
 const LEASE_TTL = 5;

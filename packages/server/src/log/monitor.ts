@@ -6,7 +6,7 @@ import {
   type VerifierKey,
   verifyConsistency,
 } from '@tallystick/core';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
+import { nodeEngine } from '@tallystick/kit';
 import { readAtMost } from './read-at-most.ts';
 import { HASH_BYTES } from './tree-hash.ts';
 import { type TileSource, TreeReader } from './tree-reader.ts';

@@ -12,9 +12,9 @@ import {
   verifyInclusion,
 } from '@tallystick/core';
 import { expect, test, vi } from 'vitest';
+import { nodeEngine } from '../../../kit/src/crypto/node-ed25519.ts';
 import { hashOf, newLog, newLogStore } from '../../test/log-fixture.ts';
 import type { Chain } from '../chain/chain.ts';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
 import type { LogStore } from '../store/log-store.ts';
 import type { LogSigner } from './log-key.ts';
 import { type AnchorLogOptions, anchorLog, assemble, openAnchorLog } from './open-log.ts';

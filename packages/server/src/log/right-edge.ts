@@ -1,5 +1,5 @@
 import { foldNodes, TallyError, tilePath } from '@tallystick/core';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeSha256 } from '@tallystick/kit';
 import type { LogStore, Tile } from '../store/log-store.ts';
 import { asBuffer, HASH_BYTES, hashAt, hashLeaves, pyramid } from './tree-hash.ts';
 import { hashesAt, levelsOf } from './tree-shape.ts';

@@ -6,7 +6,7 @@ import {
   type TreeNode,
   tilePath,
 } from '@tallystick/core';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeSha256 } from '@tallystick/kit';
 import { HASH_BYTES, hashAt, pyramid } from './tree-hash.ts';
 import { rootNodes, tileWidth } from './tree-shape.ts';
 

@@ -1,5 +1,5 @@
 import { checkCosignature, TallyError, type VerifierKey, withSignature } from '@tallystick/core';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
+import { nodeEngine } from '@tallystick/kit';
 import { readAtMost } from './read-at-most.ts';
 import { type AddCheckpoint, formatAddCheckpoint } from './witness-protocol.ts';
 

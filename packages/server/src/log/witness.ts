@@ -11,7 +11,7 @@ import {
   TallyError,
   verifyConsistency,
 } from '@tallystick/core';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
+import { nodeEngine } from '@tallystick/kit';
 import type { TreeHead } from '../store/log-store.ts';
 import { readAtMost } from './read-at-most.ts';
 import { type AddCheckpoint, parseAddCheckpoint } from './witness-protocol.ts';

@@ -6,6 +6,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { isObject, type JsonValue, TallyError } from '@tallystick/core';
+import { Refusal } from '@tallystick/kit';
 import type { Answer } from '../http/answer.ts';
 import type { OpenApiDocument } from '../http/api.ts';
 import { header } from '../http/context.ts';
@@ -78,8 +79,8 @@ export function createMcp({ services, document, endpoints, extend }: McpMeans): 
   };
   const begin = async (exchange: Exchange, request: Request, message: JsonValue): Promise<Response> => {
     if (!isInitializeRequest(message)) throw withoutSession();
-    const response = await sessions.begin(request, message, clients.group(exchange.c));
-    return response ?? full(exchange);
+    const response = await sessions.begin(request, message, clients.group(exchange.incoming));
+    return response ?? full();
   };
   return {
     async post(exchange, message, rawBody) {
@@ -130,11 +131,11 @@ function notOpen(): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_001, message } }, { status: 404 });
 }
 
-function full({ headers }: Exchange): never {
-  headers['retry-after'] = '10';
-  throw new TallyError(
+function full(): never {
+  throw new Refusal(
     'unavailable',
     'Every session here is busy. Try again in 10 s, or use revision 2026-07-28.',
+    { retryAfter: 10 },
   );
 }
 

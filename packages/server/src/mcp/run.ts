@@ -2,8 +2,8 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type JsonObject, TallyError } from '@tallystick/core';
 import type { Answer } from '../http/answer.ts';
 import type { Endpoint, Given } from '../http/endpoint.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { headersOf } from '../http/retry-later.ts';
+import { type Exchange, exchangeOf } from '../http/exchange.ts';
+import { refusalHeaders } from '../http/fact-headers.ts';
 import { isFault, toProblem } from '../problem.ts';
 import type { Services } from '../services.ts';
 import type { Tool, Wanted } from './prepare.ts';
@@ -33,20 +33,20 @@ export async function runTool(
   }: { readonly given: unknown; readonly carrier: Carrier; readonly cancelled: AbortSignal },
 ): Promise<CallToolResult> {
   const started = performance.now();
-  const headers: Record<string, string> = {};
   const place = { method: 'MCP', route: definition.name };
-  const { requestId } = carrier.exchange;
+  const { c, requestId } = carrier.exchange;
+  const exchange = exchangeOf(c, requestId);
   const done = (status: number): void =>
     services.metrics.observe(place, status, (performance.now() - started) / 1_000);
   try {
-    const answer = await ask(services, read(given), { carrier, cancelled, headers });
+    const answer = await ask(services, read(given), { carrier, cancelled, exchange });
     done(answer.status);
-    return resultOf(answer, headers);
+    return resultOf(answer, exchange.headers);
   } catch (thrown) {
     const problem = toProblem(thrown, { receiptsUrl: services.config.receiptsUrl, requestId });
     if (isFault(thrown)) services.logger.error({ ...place, requestId, err: thrown }, 'tool failed');
     done(problem.status);
-    Object.assign(headers, headersOf(thrown));
+    const headers = { ...exchange.headers, ...refusalHeaders(thrown) };
     return { isError: true, content: [textOf(JSON.stringify(problem))], ...metaOf(headers) };
   }
 }
@@ -55,20 +55,16 @@ export async function runTool(
 export function answerOf(
   endpoint: Endpoint,
   given: Omit<Given, 'rawBody'>,
-  { exchange: { c, requestId }, rawBody }: Carrier,
-  headers: Record<string, string>,
+  { rawBody }: Pick<Carrier, 'rawBody'>,
+  exchange: Exchange,
 ): Promise<Answer> {
-  return endpoint.answer({ c, requestId, headers }, { ...given, rawBody });
+  return endpoint.answer(exchange, { ...given, rawBody });
 }
 
 async function ask(
   { config }: Services,
   { endpoint, given, idempotencyKey }: Wanted,
-  {
-    carrier,
-    cancelled,
-    headers,
-  }: { carrier: Carrier; cancelled: AbortSignal; headers: Record<string, string> },
+  { carrier, cancelled, exchange }: { carrier: Carrier; cancelled: AbortSignal; exchange: Exchange },
 ): Promise<Answer> {
   const limit = endpoint.maxBodyBytes ?? config.maxBodyBytes;
   if (carrier.rawBody.byteLength > limit) {
@@ -80,7 +76,7 @@ async function ask(
   const signal = AbortSignal.any([carrier.left, cancelled]);
   // A request carries one message, so that nobody else reads this.
   carrier.exchange.c.set('inner', { idempotencyKey, signal });
-  return answerOf(endpoint, given, carrier, headers);
+  return answerOf(endpoint, given, carrier, exchange);
 }
 
 /** The text of an answer that is JSON. */

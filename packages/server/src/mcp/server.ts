@@ -107,7 +107,7 @@ async function readResource(
 ): Promise<ReadResourceResult> {
   const { requestId } = carrier.exchange;
   try {
-    const answer = await answerOf(endpoint, { params, query: {}, body: null }, carrier, {});
+    const answer = await answerOf(endpoint, { params, query: {}, body: null }, carrier, carrier.exchange);
     return { contents: [{ uri: uri.href, mimeType: 'application/json', text: bodyText(answer) }] };
   } catch (thrown) {
     if (thrown instanceof TallyError && thrown.code === 'receipt_not_found') {

@@ -7,17 +7,14 @@ function held() {
   return { work: () => promise, release: () => resolve() };
 }
 
-const refusal = expect.objectContaining({ code: 'rate_limited' });
+const refusal = expect.objectContaining({ code: 'rate_limited', facts: { retryAfter: 15 } });
 
 it('lets each partner run so many at once, and all together so many', async () => {
   const gate = createGate({ perPartner: 2, together: 3 });
-  const run = (partner: string, work: () => Promise<unknown>, headers: Record<string, string> = {}) =>
-    gate.run(partner, { headers }, work);
+  const run = (partner: string, work: () => Promise<unknown>) => gate.run(partner, work);
   const [a, b, c] = [held(), held(), held()];
   const running = [run('one', a.work), run('one', b.work)];
-  const headers: Record<string, string> = {};
-  await expect(run('one', async () => {}, headers)).rejects.toEqual(refusal);
-  expect(headers).toEqual({ 'retry-after': '15' });
+  await expect(run('one', async () => {})).rejects.toEqual(refusal);
   running.push(run('two', c.work));
   await expect(run('three', async () => {})).rejects.toEqual(refusal);
 
@@ -31,7 +28,7 @@ it('lets each partner run so many at once, and all together so many', async () =
 
 it('gives the place back where the work fails', async () => {
   const gate = createGate({ perPartner: 1, together: 1 });
-  const run = (work: () => Promise<unknown>) => gate.run('one', { headers: {} }, work);
+  const run = (work: () => Promise<unknown>) => gate.run('one', work);
   await expect(run(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   await expect(run(async () => 'in')).resolves.toBe('in');
 });

@@ -1,12 +1,11 @@
-import { TallyError } from '@tallystick/core';
-import type { Exchange } from '../http/exchange.ts';
+import { Refusal } from '@tallystick/kit';
 
 const RETRY_SECONDS = 15;
 
 /** Lets so many checks run at once. It counts in this process. */
 export interface Gate {
   /** @throws rate_limited, with `Retry-After` */
-  run<T>(partner: string, exchange: Pick<Exchange, 'headers'>, work: () => Promise<T>): Promise<T>;
+  run<T>(partner: string, work: () => Promise<T>): Promise<T>;
 }
 
 export function createGate({
@@ -19,15 +18,15 @@ export function createGate({
   const running = new Map<string, number>();
   let all = 0;
   return {
-    async run(partner, { headers }, work) {
+    async run(partner, work) {
       const own = running.get(partner) ?? 0;
       if (own >= perPartner || all >= together) {
-        headers['retry-after'] = String(RETRY_SECONDS);
-        throw new TallyError(
+        throw new Refusal(
           'rate_limited',
           own >= perPartner
             ? `${perPartner} checks of this key are running already. Try again when one is done.`
             : 'As many checks are running as run at once. Try again shortly.',
+          { retryAfter: RETRY_SECONDS },
         );
       }
       running.set(partner, own + 1);

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonValue, parseJson } from '@tallystick/core';
+import type { GuardedFetch, GuardedResponse } from '@tallystick/kit';
+import { type FetchFault, GuardedFetchError } from '@tallystick/kit';
 import { retryAfter } from '../compute/providers/failures.ts';
-import type { GuardedResponse } from '../http/guarded/exchange.ts';
-import { type FetchFault, GuardedFetchError } from '../http/guarded/failure.ts';
-import type { GuardedFetch } from '../http/guarded/guarded-fetch.ts';
 import { type Evidence, excerptOf, shown } from './evidence.ts';
 import type { Area, FindingCode } from './findings.ts';
 import type { Place } from './surface.ts';

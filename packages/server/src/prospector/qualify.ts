@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import type { GuardedFetch } from '../http/guarded/guarded-fetch.ts';
+import type { GuardedFetch } from '@tallystick/kit';
 import { checkErrors } from './checks/errors.ts';
 import { checkHeaders } from './checks/headers.ts';
 import { checkKeys } from './checks/keys.ts';

@@ -1,15 +1,10 @@
-import { hash, randomUUID } from 'node:crypto';
-import {
-  canonicalize,
-  copyJson,
-  type JsonObject,
-  mintEnvelope,
-  receiptId,
-  TallyError,
-} from '@tallystick/core';
+import { hash } from 'node:crypto';
+import { canonicalize, copyJson, type JsonObject, mintEnvelope } from '@tallystick/core';
+import { type IdempotencyRecord, reused } from '@tallystick/kit';
 import type { OperatorFacts } from '../config.ts';
-import type { IdempotencyRecord, ReceiptRow } from '../store/store.ts';
-import { expiryOf, type ReceiptContext, storeReceipt } from './mint.ts';
+import type { Store } from '../store/store.ts';
+import { noIdOfItsOwn, rowOf } from './issue.ts';
+import { draft, type SigningContext } from './mint.ts';
 import { ownOperation } from './operator-facts.ts';
 
 /** A request that was answered, and what its receipt says. */
@@ -33,42 +28,39 @@ export interface Answered {
  * @throws receipt_too_large, idempotency_key_reused, unavailable
  */
 export async function receiptAnswer(
-  { store, issuer, clock }: ReceiptContext,
+  { store, issuer, clock }: SigningContext & { readonly store: Pick<Store, 'putReceipt'> },
   { request, answer, purpose, origin, policy, operator }: Answered,
   claim: IdempotencyRecord | undefined,
 ): Promise<{ text: string; replayed: boolean }> {
-  const now = clock();
-  const issuedAt = Math.floor(now / 1000);
-  const id = receiptId('env', issuedAt, randomUUID().slice(-12));
-  const receipt = await mintEnvelope(
-    {
-      request: {
-        hash: hashOf(request),
-        origin,
-        purpose,
-        policy_hash: policy === null ? null : hashOf(policy),
+  const signed = await draft({ issuer, clock }, 'env', (issuance) =>
+    mintEnvelope(
+      {
+        request: {
+          hash: hashOf(request),
+          origin,
+          purpose,
+          policy_hash: policy === null ? null : hashOf(policy),
+        },
+        ...ownOperation(issuer.did, operator),
+        response: { hash: hashOf(answer), sealed: false },
+        settlement: { chain: null, asset: null, tx: null },
       },
-      ...ownOperation(issuer.did, operator),
-      response: { hash: hashOf(answer), sealed: false },
-      settlement: { chain: null, asset: null, tx: null },
-    },
-    { receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true },
-    issuer.signer('receipt'),
+      issuance,
+      issuer.signer('receipt'),
+    ),
   );
-  const text = JSON.stringify({ ...answer, svc: { receipt: JSON.parse(receipt) as JsonObject } });
-  const row: ReceiptRow = {
-    id,
-    profile: 'standard',
-    tenant: null,
-    body: receipt,
-    issuedAt,
-    expiresAt: expiryOf('standard', issuedAt),
-  };
-  const stored = await storeReceipt(store, row, claim && { ...claim, response: text });
-  if (stored === null) {
-    throw new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
+  const text = JSON.stringify({ ...answer, svc: { receipt: JSON.parse(signed.signed) as JsonObject } });
+  const outcome = await store.putReceipt(rowOf(signed), claim && { ...claim, response: text });
+  switch (outcome.kind) {
+    case 'stored':
+      return { text, replayed: false };
+    case 'replayed':
+      return { text: outcome.response, replayed: true };
+    case 'reused':
+      throw reused();
+    case 'id_taken':
+      throw noIdOfItsOwn();
   }
-  return stored.replayed ? { text: stored.receipt, replayed: true } : { text, replayed: false };
 }
 
 function hashOf(value: object): string {

@@ -13,7 +13,9 @@ import {
 } from '@tallystick/core';
 import type { Agent } from '../agents/agents.ts';
 import { type MemberTier, tierOf } from '../compute/members/tiers.ts';
-import { issueDurably, type Keeping, type Minted, type ReceiptContext } from './mint.ts';
+import type { LedgerStore } from '../store/ledger-store.ts';
+import type { Draft } from './issue.ts';
+import { draft, type SigningContext } from './mint.ts';
 
 /** What a caller asks to be receipted: exactly one of `payload`, `input` and `payload_sha256`. */
 export interface EmitRequest {
@@ -45,21 +47,24 @@ export interface EmitOptions {
   readonly chainId: number;
   /** The transaction that paid for it, which stands before what the caller declares; null where there is none. */
   readonly settlement: SettlementReference | null;
-  readonly keeping: Keeping;
 }
 
 const ANONYMOUS = 'did:svc:anonymous';
 
+interface EmitContext extends SigningContext {
+  readonly store: { readonly ledger: Pick<LedgerStore, 'member'> };
+}
+
 /**
- * Emits a receipt of the chosen profile, which carries the members that the profile has: `refuseUncarried` has refused
- * the others. Resolves after it is durable.
- * @throws missing_field, conflicting_fields, empty_input, receipt_too_large, idempotency_key_reused, unavailable
+ * Signs a receipt of the chosen profile, which carries the members that the profile has: `refuseUncarried` has refused
+ * the others.
+ * @throws missing_field, conflicting_fields, empty_input, receipt_too_large, unavailable
  */
-export async function emit(
-  context: ReceiptContext,
+export async function signProfile(
+  context: EmitContext,
   request: EmitRequest,
   options: EmitOptions,
-): Promise<Minted> {
+): Promise<Draft> {
   const { agent, profile } = options;
   const agentDid = request.agent_did ?? agent.did ?? ANONYMOUS;
   const agentProved = agent.proved && agentDid === agent.did;
@@ -75,13 +80,13 @@ export async function emit(
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,
     auditorVerifier: request.auditor_verifier ?? false,
   };
-  return issueDurably(context, profile, options.keeping, (issuance) =>
+  return draft(context, profile, (issuance) =>
     emitReceipt(profile, facts, issuance, context.issuer.signer('receipt')),
   );
 }
 
 /** The tier of a DID in the member ledger. Only for a DID that is proved: anybody can name that of a member. */
-async function memberTier({ store }: ReceiptContext, did: string): Promise<MemberTier> {
+async function memberTier({ store }: EmitContext, did: string): Promise<MemberTier> {
   return tierOf(await store.ledger.member(did));
 }
 

@@ -8,52 +8,43 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
 import type { ApiKey } from '../api-keys/authenticate.ts';
 import { acceptHashes, type Counting, countReceipt } from '../api-keys/quota.ts';
-import type { Exchange } from '../http/exchange.ts';
 import type { AnchorLog, AnchorResult } from '../log/anchor-log.ts';
 import type { ReceiptRow } from '../store/store.ts';
 import { memberTexts } from './member-texts.ts';
-import type { Minted } from './mint.ts';
+import type { Terms } from './terms.ts';
 
 type Placing = Pick<Counting, 'log' | 'clock'>;
 type Context = Counting & { readonly log: Pick<AnchorLog, 'accept' | 'find' | 'resolve'> };
 
-interface KeyedMint {
+/** What a key, or a tenant, does for the receipts that are issued under it. */
+type Keyed = Pick<Terms, 'complete' | 'anchorRef'>;
+
+interface KeyedIssue {
   readonly key: ApiKey;
-  readonly profile: ReceiptRow['profile'];
   /** Whether the caller asked for an anchor. */
   readonly anchor: boolean;
 }
 
-/** What a key does for the receipt that is minted under it. */
-export interface Keyed {
-  /**
-   * Counts the signed receipt (JCS text), or places its hash in the log, which counts it; writes both on it.
-   * @throws quota_exceeded, anchor_unavailable, unavailable
-   */
-  readonly finish: (signed: string) => Promise<string>;
-  /** The receipt's anchor reference, null where it is not anchored. Throws as `finish`. */
-  readonly reference: (minted: Minted) => Promise<string | null>;
-}
-
-export function keyedMint(
-  context: Context,
-  exchange: Pick<Exchange, 'headers'>,
-  { key, profile, anchor }: KeyedMint,
-): Keyed {
+/**
+ * Counts each signed receipt in the key's month, or places its hash in the log, which counts it; writes both on it.
+ * Throws quota_exceeded, anchor_unavailable, unavailable.
+ */
+export function ofKey(context: Context, received: Received, { key, anchor }: KeyedIssue): Keyed {
   const anchors = isAnchored(key, anchor);
-  const place = (receipt: string): Promise<string> => placeReceipt(context, exchange, key, receipt);
+  const place = (receipt: string): Promise<string> => placeReceipt(context, received, key, receipt);
   let placed: string | null = null;
   return {
-    async finish(signed) {
+    async complete(signed, profile) {
       if (anchors) placed = await place(signed);
-      else await countReceipt(context, key, exchange);
+      else await countReceipt(context, key, received);
       return isBare(profile)
         ? signed
         : withMembers(signed, { tier: key.tier, ...(placed === null ? {} : { anchor_ref: placed }) });
     },
-    async reference({ receipt, replayed }) {
+    async anchorRef({ receipt, replayed }) {
       if (!anchors) return null;
       if (!replayed && placed !== null) return placed;
       return (await anchorOf(context.log, receipt))?.anchor_ref ?? place(receipt);
@@ -61,8 +52,8 @@ export function keyedMint(
   };
 }
 
-/** What a tenant's key does for the receipt that is minted under it: it is anchored, and counts nowhere. */
-export function tenantMint({ log }: Pick<Context, 'log'>, profile: ReceiptRow['profile']): Keyed {
+/** Anchors each signed receipt of a tenant, which counts nowhere. */
+export function ofTenant({ log }: Pick<Context, 'log'>): Keyed {
   const place = async (receipt: string): Promise<string> => {
     const outcome = await log.accept([hashOf(receipt)], null);
     const [result] = outcome.kind === 'accepted' ? outcome.results : [];
@@ -70,11 +61,11 @@ export function tenantMint({ log }: Pick<Context, 'log'>, profile: ReceiptRow['p
     return result.anchor_ref;
   };
   return {
-    async finish(signed) {
+    async complete(signed, profile) {
       const placed = await place(signed);
       return isBare(profile) ? signed : withMembers(signed, { anchor_ref: placed });
     },
-    reference: async ({ receipt }) => (await anchorOf(log, receipt))?.anchor_ref ?? place(receipt),
+    anchorRef: async ({ receipt }) => (await anchorOf(log, receipt))?.anchor_ref ?? place(receipt),
   };
 }
 
@@ -94,11 +85,11 @@ export function isAnchored({ tier }: ApiKey, asked: boolean): boolean {
  */
 export async function placeReceipt(
   context: Placing,
-  exchange: Pick<Exchange, 'headers'>,
+  received: Received,
   key: ApiKey,
   receipt: string,
 ): Promise<string> {
-  const [result] = await acceptHashes(context, key, exchange, [hashOf(receipt)]);
+  const [result] = await acceptHashes(context, key, received, [hashOf(receipt)]);
   if (result === undefined) throw new Error('The log gave no result for a hash.');
   return result.anchor_ref;
 }

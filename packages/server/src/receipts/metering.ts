@@ -11,11 +11,11 @@ import {
   mintMetering,
   TallyError,
 } from '@tallystick/core';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeEngine, nodeSha256 } from '@tallystick/kit';
 import type { TrustService } from '../issuers/trust-service.ts';
 import type { ReceiptRow, Store } from '../store/store.ts';
-import { expiryOf, type Keeping, type Minted, type ReceiptContext, storeReceipt } from './mint.ts';
+import type { Draft } from './issue.ts';
+import { expiryOf, type SigningContext } from './mint.ts';
 import { keptReceipt } from './retention.ts';
 
 /** What taking the evidence of a bill needs of the service. `clock` gives Unix milliseconds. */
@@ -67,42 +67,41 @@ export async function takeAll(intake: EvidenceIntake, items: readonly JsonValue[
 }
 
 /**
- * Mints the metering receipt of a bill. Resolves after it is durable. Its id follows from its contents: the same
- * bill compiled at the same instant is answered with the receipt that is there.
- * @throws what `mintMetering` does; idempotency_key_reused, receipt_purged, unavailable
+ * Signs the metering receipt of a bill. Its id follows from its contents: the same bill compiled at the same instant is
+ * answered with the receipt that is there.
+ * @param tenant whose receipt it is to be; null of a public one
+ * @throws what `mintMetering` does; its `earlier` throws receipt_purged, unavailable
  */
-export async function mintBill(
-  { store, issuer, clock }: ReceiptContext,
+export async function signBill(
+  { store, issuer, clock }: BillContext,
   bill: JsonObject,
   evidence: EvidenceSummary,
-  { idempotency, finish, tenant }: Keeping,
-): Promise<Minted> {
+  tenant: string | null,
+): Promise<Draft> {
   const now = clock();
-  const body = await mintMetering(bill, evidence, { now }, issuer.signer('receipt'));
-  const { receipt_id: id } = identity(body);
-  const kept = { id, body, tenant: tenant ?? null };
-  const earlier = await sameBill(store, kept, now);
-  if (earlier !== null) return earlier;
+  const signed = await mintMetering(bill, evidence, { now }, issuer.signer('receipt'));
+  const { receipt_id: id } = identity(signed);
   const issuedAt = Math.floor(now / 1000);
-  const row: ReceiptRow = {
+  return {
     id,
     profile: 'metering',
-    tenant: kept.tenant,
-    body: finish === undefined ? body : await finish(body),
     issuedAt,
     expiresAt: expiryOf('metering', issuedAt),
+    signed,
+    earlier: () => sameBill(store, { id, body: signed, tenant }, now),
   };
-  const stored = (await storeReceipt(store, row, idempotency)) ?? (await sameBill(store, kept, now));
-  if (stored !== null) return stored;
-  throw new TallyError('unavailable', 'The receipt could not be given its id. Send the bill again.');
+}
+
+interface BillContext extends SigningContext {
+  readonly store: Pick<Store, 'getReceipt'>;
 }
 
 /** The receipt that is under the id, if any: it must be of the same signed body, but its key may be another. */
 async function sameBill(
-  store: Store,
+  store: Pick<Store, 'getReceipt'>,
   { id, body, tenant }: Pick<ReceiptRow, 'id' | 'body' | 'tenant'>,
   now: number,
-): Promise<Minted | null> {
+): Promise<string | null> {
   const earlier = await keptReceipt(store, id, now);
   if (earlier.kind === 'unknown') return null;
   if (earlier.kind === 'purged' && earlier.tenant === tenant) {
@@ -112,7 +111,7 @@ async function sameBill(
     earlier.kind === 'found' &&
     earlier.tenant === tenant &&
     identity(earlier.body).payload_sha256 === identity(body).payload_sha256;
-  if (same) return { receipt: earlier.body, replayed: true };
+  if (same) return earlier.body;
   throw new TallyError(
     'unavailable',
     'Another receipt has the id that follows from this bill. Compile it again.',

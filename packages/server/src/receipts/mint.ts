@@ -1,42 +1,15 @@
 import { hash, randomUUID } from 'node:crypto';
-import {
-  type EnvelopeFacts,
-  type Issuance,
-  mintEnvelope,
-  RETENTION_DAYS,
-  receiptId,
-  TallyError,
-} from '@tallystick/core';
+import { type EnvelopeFacts, type Issuance, mintEnvelope, RETENTION_DAYS, receiptId } from '@tallystick/core';
 import type { OperatorFacts } from '../config.ts';
-import { reused } from '../http/idempotency.ts';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
-import type { IdempotencyRecord, ReceiptRow, Store } from '../store/store.ts';
+import type { ReceiptRow } from '../store/store.ts';
+import type { Draft } from './issue.ts';
 import { ownOperation } from './operator-facts.ts';
 
-/** What minting and emitting need of the service. `clock` gives Unix milliseconds. */
-export interface ReceiptContext {
-  readonly store: Store;
+/** What signing needs of the service. `clock` gives Unix milliseconds. */
+export interface SigningContext {
   readonly issuer: OwnIssuer;
   readonly clock: () => number;
-}
-
-/** A receipt’s JCS text, and whether it was made now or is the answer to an earlier request. */
-export interface Minted {
-  readonly receipt: string;
-  readonly replayed: boolean;
-}
-
-/** How a receipt is kept once it is signed. */
-export interface Keeping {
-  readonly idempotency?: IdempotencyRecord | undefined;
-  /** From the signed JCS text to the text that is stored; what it throws, the mint throws. */
-  readonly finish?: ((signed: string) => Promise<string>) | undefined;
-  /** Takes the place of `Store.putReceipt`, where more is stored with it. */
-  readonly put?: Store['putReceipt'] | undefined;
-  /** The tenant whose key reads it; nobody's when absent. */
-  readonly tenant?: string | undefined;
-  /** Signs and asks for the store, but stores nothing: how the service tries whether it could mint. */
-  readonly rehearsal?: boolean | undefined;
 }
 
 export interface FreeMint {
@@ -57,11 +30,8 @@ interface Declared {
   readonly responseSealed: boolean | undefined;
 }
 
-/**
- * Mints the free envelope. Resolves after it is durable.
- * @throws receipt_too_large, idempotency_key_reused, unavailable
- */
-export function mintFree(context: ReceiptContext, mint: FreeMint, keeping: Keeping): Promise<Minted> {
+/** Signs the free envelope. @throws receipt_too_large */
+export function signEnvelope(context: SigningContext, mint: FreeMint): Promise<Draft> {
   const { policyHash, responseHash, responseSealed } = mint.declared;
   const declared = Object.entries({
     'request.policy_hash': policyHash,
@@ -80,64 +50,24 @@ export function mintFree(context: ReceiptContext, mint: FreeMint, keeping: Keepi
     response: { hash: responseHash ?? null, sealed: responseSealed ?? null },
     settlement: { chain: null, asset: null, tx: null },
   };
-  return issueDurably(context, 'env', keeping, (issuance) =>
-    mintEnvelope(facts, issuance, context.issuer.signer('receipt')),
-  );
+  return draft(context, 'env', (issuance) => mintEnvelope(facts, issuance, context.issuer.signer('receipt')));
 }
 
 const PROFILE_OF = { env: 'standard', nano: 'nano', standard: 'standard', pq: 'pq' } as const;
 const DAY = 86_400;
 
-/** Signs a receipt under a fresh id and stores it; a caller's repeated request gets the first answer. */
-export async function issueDurably(
-  { store, issuer, clock }: ReceiptContext,
+/** Signs a receipt under a fresh id. */
+export async function draft(
+  { issuer, clock }: SigningContext,
   kind: keyof typeof PROFILE_OF,
-  { idempotency, finish, put, tenant, rehearsal = false }: Keeping,
   sign: (issuance: Issuance) => Promise<string>,
-): Promise<Minted> {
+): Promise<Draft> {
   const now = clock();
-  const seconds = Math.floor(now / 1000);
+  const issuedAt = Math.floor(now / 1000);
   const profile = PROFILE_OF[kind];
-  const id = receiptId(kind, seconds, random48());
+  const id = receiptId(kind, issuedAt, random48());
   const signed = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
-  if (rehearsal) {
-    await store.ping();
-    return { receipt: signed, replayed: false };
-  }
-  const body = finish === undefined ? signed : await finish(signed);
-  const row: ReceiptRow = {
-    id,
-    profile,
-    tenant: tenant ?? null,
-    body,
-    issuedAt: seconds,
-    expiresAt: expiryOf(profile, seconds),
-  };
-  const stored = await storeReceipt(put === undefined ? store : { putReceipt: put }, row, idempotency);
-  if (stored !== null) return stored;
-  throw new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
-}
-
-/**
- * Stores a receipt, or finds what an earlier request under the same key was answered. Null when the id is taken.
- * @throws idempotency_key_reused, unavailable
- */
-export async function storeReceipt(
-  store: Pick<Store, 'putReceipt'>,
-  row: ReceiptRow,
-  idempotency: IdempotencyRecord | undefined,
-): Promise<Minted | null> {
-  const outcome = await store.putReceipt(row, idempotency);
-  switch (outcome.kind) {
-    case 'stored':
-      return { receipt: row.body, replayed: false };
-    case 'replayed':
-      return { receipt: outcome.response, replayed: true };
-    case 'reused':
-      throw reused();
-    case 'id_taken':
-      return null;
-  }
+  return { id, profile, issuedAt, expiresAt: expiryOf(profile, issuedAt), signed, earlier: async () => null };
 }
 
 /** Unix seconds until which a receipt issued at `issuedAt` (Unix seconds) is kept. */

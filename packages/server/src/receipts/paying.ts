@@ -1,39 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { type Profile, type SettlementReference, TallyError } from '@tallystick/core';
+import type { EndpointPrice, IdempotencyRecord, Received, Scheme } from '@tallystick/kit';
 import type { Agent } from '../agents/agents.ts';
 import { callerAccount, REVENUE } from '../compute/ledger/accounts.ts';
 import { formatUsdc, parseUsdc } from '../compute/ledger/money.ts';
-import type { Exchange } from '../http/exchange.ts';
-import type { EndpointPrice } from '../http/price.ts';
-import { type Paid, type Payments, type Scheme, toBaseUnits, toNano } from '../payments/x402/payments.ts';
+import {
+  type Paid,
+  type Payments,
+  type PricedOrder,
+  toBaseUnits,
+  toNano,
+} from '../payments/x402/payments.ts';
 import type { NanoUsdc } from '../store/ledger-store.ts';
 import type { PutOutcome, Store } from '../store/store.ts';
 import { PRICE_USD } from './pricing.ts';
-
-/** How a receipt is paid for that no API key pays. */
-export interface ReceiptPayment {
-  /** Of x402; null where a prepaid balance pays. */
-  readonly paid: Paid | null;
-  /** Whose prepaid balance pays; null of x402. */
-  readonly account: string | null;
-  /** Stores the receipt and takes its price, in one. Of a prepaid balance. */
-  readonly put: Store['putReceipt'] | undefined;
-  readonly settlement: SettlementReference | null;
-}
+import { prepaidTerms, type Terms, type TermsContext, x402Terms } from './terms.ts';
 
 interface Asked {
-  readonly profile: Profile;
+  readonly profile: Priced;
   readonly agent: Agent;
   readonly path: string;
   readonly requestHash: string;
 }
 
-interface Means {
+interface Paying extends TermsContext {
   readonly payments: Payments;
-  readonly store: Pick<Store, 'ledger'>;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
 }
+
+/** What has a price. */
+type Priced = Profile | 'metering';
 
 /**
  * Nano receipts cost less than a transaction, so they are paid by vouchers; the others name the transaction that paid
@@ -43,44 +38,61 @@ const SCHEMES = {
   nano: ['batch-settlement'],
   standard: ['exact'],
   pq: ['exact'],
-} as const satisfies Record<Profile, readonly Scheme[]>;
+  metering: ['exact'],
+} as const satisfies Record<Priced, readonly Scheme[]>;
 
 /** As the endpoint that emits receipts declares it. */
 export const RECEIPT_PRICE = {
-  usd: PRICE_USD,
+  usd: { nano: PRICE_USD.nano, standard: PRICE_USD.standard, pq: PRICE_USD.pq },
   unit: 'receipt',
-  schemes: SCHEMES,
+  schemes: { nano: SCHEMES.nano, standard: SCHEMES.standard, pq: SCHEMES.pq },
+} as const satisfies EndpointPrice;
+
+/** As the endpoint that mints metering receipts declares it. */
+export const METERING_PRICE = {
+  usd: PRICE_USD.metering,
+  unit: 'receipt',
+  schemes: SCHEMES.metering,
 } as const satisfies EndpointPrice;
 
 /** How long money that is about to be taken stays reserved, in seconds. */
 const RESERVED_SECONDS = 30;
 
 /**
- * Takes the price of a receipt, or makes sure of it: from the balance of a DID that is proved, else by x402.
+ * Takes the price of a receipt, or makes sure of it: from the balance of a DID that is proved, else by x402. Resolves to
+ * the terms under which the receipt is issued, and to what ties it to the payment, where it is by x402.
  * @throws payment_required and what else `Payments.charge` throws
  */
 export async function payForReceipt(
-  means: Means,
-  exchange: Pick<Exchange, 'c' | 'headers'>,
+  context: Paying,
+  received: Received,
   asked: Asked,
-): Promise<ReceiptPayment> {
-  const { payments, store } = means;
-  const { profile, agent, path, requestHash } = asked;
+): Promise<{ readonly terms: Terms; readonly claim: IdempotencyRecord | undefined }> {
+  const { payments, store } = context;
+  const { profile, agent } = asked;
   const price = parseUsdc(PRICE_USD[profile]);
   if (agent.proved && agent.did !== null) {
     const account = callerAccount(agent.did);
     const { balance, reserved } = await store.ledger.balance(account);
-    if (balance - reserved >= price) return prepaid(means, { account, price, profile, subject: agent.did });
+    if (balance - reserved >= price) {
+      const put = putPrepaid(context, { account, price, profile, subject: agent.did });
+      return { terms: prepaidTerms(context, { account, put }), claim: undefined };
+    }
   }
-  const paid = await payments.charge(exchange, {
+  const paid = await payments.charge(received, orderOf(asked));
+  return { terms: x402Terms(context, { paid, settlement: settlementOf(payments, paid) }), claim: paid.claim };
+}
+
+/** What a receipt costs, as an order of x402. */
+export function orderOf({ profile, path, requestHash }: Omit<Asked, 'agent'>): PricedOrder {
+  return {
     path,
     description: `A ${profile} receipt`,
     schemes: SCHEMES[profile],
     requestHash,
-    amount: toBaseUnits(price),
+    amount: toBaseUnits(parseUsdc(PRICE_USD[profile])),
     credit: REVENUE,
-  });
-  return { paid, account: null, put: undefined, settlement: settlementOf(payments, paid) };
+  };
 }
 
 /** What the transaction moved, as the receipt says it; a voucher has moved nothing yet. */
@@ -93,12 +105,13 @@ function settlementOf({ chainId }: Payments, { tx, amount }: Paid): SettlementRe
 interface Prepaid {
   readonly account: string;
   readonly price: NanoUsdc;
-  readonly profile: Profile;
+  readonly profile: Priced;
   readonly subject: string;
 }
 
-function prepaid({ store, clock }: Means, { account, price, profile, subject }: Prepaid): ReceiptPayment {
-  const put: Store['putReceipt'] = async (receipt, idempotency) => {
+/** Keeps a receipt and takes its price from the balance, in one. */
+function putPrepaid({ store, clock }: Paying, { account, price, profile, subject }: Prepaid): Terms['put'] {
+  return async (receipt, idempotency) => {
     const id = `receipt:${randomUUID()}`;
     const at = Math.floor(clock() / 1000);
     const held = await store.ledger.reserve({ id, account, amount: price, expiresAt: at + RESERVED_SECONDS });
@@ -129,7 +142,6 @@ function prepaid({ store, clock }: Means, { account, price, profile, subject }: 
     });
     return putOutcome(outcome);
   };
-  return { paid: null, account, put, settlement: null };
 }
 
 function putOutcome(outcome: Awaited<ReturnType<Store['ledger']['settle']>>): PutOutcome {

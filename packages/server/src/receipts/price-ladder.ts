@@ -17,7 +17,7 @@ import type { Config } from '../config.ts';
 import type { Money } from '../payments/chain/open.ts';
 import { ANNUAL_PREPAY_MONTHS, priceOf, SOLD_TIERS, type SoldTier } from '../payments/keys/prices.ts';
 import type { Store } from '../store/store.ts';
-import { RECEIPT_PRICE } from './paying.ts';
+import { METERING_PRICE, RECEIPT_PRICE } from './paying.ts';
 import { PRICE_USD } from './pricing.ts';
 
 type Settings = Pick<
@@ -82,10 +82,11 @@ function pricesOf(config: Settings, money: Money | null) {
     })),
     metering: {
       path: '/v1/receipt/metering',
-      price_usd: PRICE_USD.pq,
+      price_usd: PRICE_USD.metering,
       unit: 'call',
       max_bytes: null,
       retention_days: RETENTION_DAYS.metering,
+      pay_by: [...METERING_PRICE.schemes, 'prepaid', 'api_key'],
     },
     anchor_tiers: anchorTiers(sales, freeMintPerDay),
     annual_prepay_months: ANNUAL_PREPAY_MONTHS,

@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import { suggest } from '../http/suggest.ts';
+import { suggest } from '@tallystick/kit';
 import type { Normalized, PolicyStatement, Target } from './answer.ts';
 import { compareConcept, sameConcept } from './compare-concept.ts';
 import type { Crosswalk, Jurisdiction } from './crosswalk.ts';

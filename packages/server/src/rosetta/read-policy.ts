@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import { suggest } from '../http/suggest.ts';
+import { suggest } from '@tallystick/kit';
 import {
   CONCEPT_NAMES,
   type Concept,

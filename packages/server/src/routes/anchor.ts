@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { batchId, parseAnchorRef, TallyError } from '@tallystick/core';
+import { idempotencyKey } from '@tallystick/kit';
 import { API_KEY_ERRORS } from '../api-keys/authenticate.ts';
 import { acceptHashes } from '../api-keys/quota.ts';
 import { type Answer, json, text } from '../http/answer.ts';
 import { type AppContext, header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { idempotencyKey } from '../http/idempotency.ts';
 import type { AnchorLog } from '../log/anchor-log.ts';
 import type { Services } from '../services.ts';
 import type { Leaf } from '../store/log-store.ts';
@@ -59,7 +59,7 @@ function one(services: Services): Endpoint {
     errors: ACCEPT_ERRORS,
     admit: (call) => services.apiKeys.require(call),
     async handle(call) {
-      idempotencyKey(call.c);
+      idempotencyKey(call.incoming);
       const bytes = readHash(call.body.canonical_sha256, 'canonical_sha256');
       const [result] = await acceptHashes(services, call.admitted, call, [bytes]);
       return json(result);
@@ -88,7 +88,7 @@ function batch(services: Services): Endpoint {
     errors: [...ACCEPT_ERRORS, 'too_many_hashes'],
     admit: (call) => services.apiKeys.require(call),
     async handle(call) {
-      idempotencyKey(call.c);
+      idempotencyKey(call.incoming);
       const { canonical_sha256: texts } = call.body;
       if (texts.length > MAX_BATCH) {
         throw new TallyError(

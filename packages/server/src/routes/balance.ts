@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, TallyError } from '@tallystick/core';
+import { idempotencyClaim } from '@tallystick/kit';
 import { AGENT_HEADERS, carriesSignature } from '../agents/agents.ts';
 import { money } from '../compute/billing.ts';
 import { CALLER_ERRORS } from '../compute/caller.ts';
@@ -7,7 +8,6 @@ import { parseUsdc } from '../compute/ledger/money.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { idempotencyClaim } from '../http/idempotency.ts';
 import { openQuote } from '../payments/keys/quote.ts';
 import { requestWithdrawal } from '../payments/payouts/request.ts';
 import { nanoOf } from '../payments/treasury/units.ts';
@@ -241,7 +241,7 @@ function withdraw(services: Services): Endpoint {
         address: await payable(call.body.address, [treasury, token.usdc]),
         amount: parseUsdc(call.body.amount),
         minimum: config.sales.minWithdrawal,
-        idempotency: idempotencyClaim(call.c, {
+        idempotency: idempotencyClaim(call.incoming, {
           caller: did,
           route: 'withdrawals',
           body: call.body,
@@ -255,8 +255,8 @@ function withdraw(services: Services): Endpoint {
 }
 
 /** @throws signature_invalid for a request without a message signature; a wrong one is found with the body */
-function requireSignature({ c }: Pick<Exchange, 'c'>): void {
-  if (!carriesSignature(c)) throw unsigned();
+function requireSignature({ incoming }: Pick<Exchange, 'incoming'>): void {
+  if (!carriesSignature(incoming)) throw unsigned();
 }
 
 /** @throws signature_invalid where none is proved */

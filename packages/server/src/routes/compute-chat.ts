@@ -1,5 +1,6 @@
 import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
-import type { SignedExchange } from '../agents/agents.ts';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { idempotencyClaim, type Received, Refusal, requestHash } from '@tallystick/kit';
 import { missingKey } from '../api-keys/authenticate.ts';
 import type { CallerExchange } from '../compute/caller.ts';
 import { DEVELOPMENT, X402 } from '../compute/ledger/accounts.ts';
@@ -16,9 +17,8 @@ import { ProviderError } from '../compute/providers/provider.ts';
 import { type Answer, text } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { idempotencyClaim, requestHash } from '../http/idempotency.ts';
+import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
-import type { IdempotencyRecord } from '../store/store.ts';
 import {
   CALL_ERRORS,
   CALL_HEADERS,
@@ -108,28 +108,28 @@ interface Wanted<Request> {
 /** Carries a call out for its caller; one with an `Idempotency-Key` once, whichever process it comes to. */
 async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
   services: Services,
-  exchange: CallerExchange,
+  exchange: CallerExchange & Pick<Exchange, 'c'>,
   { route, request, stream }: Wanted<Request>,
   carryOut: (call: Call<Request>) => Promise<Completed | Streaming>,
 ): Promise<Answer> {
   const { clients, clock, callers, compute, config } = services;
-  const { c, headers } = exchange;
+  const { incoming } = exchange;
   const caller = await callers.payerOf(exchange);
   requireShort(caller.did);
-  if (request.anchor && caller.key === null) throw missingKey(exchange, 'svc.anchor');
+  if (request.anchor && caller.key === null) throw missingKey('svc.anchor');
   const body = request.raw;
   const strangers = caller.account === DEVELOPMENT || caller.account === X402;
   const open = caller.key === null ? opener(services, exchange, { route, body, stream }) : null;
   const claim =
     open?.claim ??
-    idempotencyClaim(c, {
-      caller: strangers ? clients.scope(c) : caller.account,
+    idempotencyClaim(incoming, {
+      caller: strangers ? clients.scope(incoming) : caller.account,
       route,
       body,
       now: clock(),
     });
-  const signal = new CallSignal(clientSignal(c), config.compute.maxCallMs, compute.pipeline.stop);
-  const call = { request, caller, signal, headers, claim, open: open?.open ?? null };
+  const signal = new CallSignal(clientSignal(exchange.c), config.compute.maxCallMs, compute.pipeline.stop);
+  const call = { request, caller, signal, claim, open: open?.open ?? null };
   const answered = await once(services, call, stream, () => carryOut(call)).catch((error: unknown) => {
     signal.end();
     throw error;
@@ -145,11 +145,11 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
  */
 function opener(
   { payments }: Services,
-  exchange: SignedExchange,
+  exchange: Received,
   { route, body, stream }: { readonly route: string; readonly body: JsonObject; readonly stream: boolean },
 ): { readonly open: Open; readonly claim: IdempotencyRecord | undefined } | null {
   if (payments === null) return null;
-  const hash = requestHash(exchange.c, { route, body });
+  const hash = requestHash(exchange.incoming, { route, body });
   const offered = payments.offered(exchange);
   const order = { path: route, description: CALL_DESCRIPTION, schemes: CALL_SCHEMES, requestHash: hash };
   return {
@@ -173,14 +173,14 @@ function requireShort(did: string | null): void {
  */
 async function once(
   { claims }: Services,
-  { claim, signal, headers }: Pick<Call<unknown>, 'claim' | 'signal' | 'headers'>,
+  { claim, signal }: Pick<Call<unknown>, 'claim' | 'signal'>,
   stream: boolean,
   carryOut: () => Promise<Completed | Streaming>,
 ): Promise<Completed | Streaming> {
   if (claim === undefined) return carryOut();
   const claimed = await claims.take(claim, signal.signal).catch((error: unknown) => {
     if (!signal.signal.aborted) throw error;
-    throw signal.left || signal.stopped ? endedFromOutside(signal, headers) : inUse(headers);
+    throw signal.left || signal.stopped ? endedFromOutside(signal) : inUse();
   });
   if (claimed.kind === 'replayed') {
     if (stream) throw alreadyAnswered(claimed.response);
@@ -197,20 +197,16 @@ async function once(
   }
 }
 
-function endedFromOutside(signal: CallSignal, headers: Record<string, string>): TallyError {
-  return failureOf(
-    signal,
-    new ProviderError('aborted', 'ended while another call with its key ran'),
-    headers,
-  );
+function endedFromOutside(signal: CallSignal): TallyError {
+  return failureOf(signal, new ProviderError('aborted', 'ended while another call with its key ran'));
 }
 
 /** The refusal to wait any longer for another request with the same key. */
-function inUse(headers: Record<string, string>): TallyError {
-  headers['retry-after'] = '5';
-  return new TallyError(
+function inUse(): Refusal {
+  return new Refusal(
     'idempotency_key_in_use',
     'Another request with this Idempotency-Key is still being answered. Send the same request again later.',
+    { retryAfter: 5 },
   );
 }
 

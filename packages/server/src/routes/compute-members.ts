@@ -3,7 +3,6 @@ import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
 import { leaderboard, registerMember, verifyMember } from '../compute/members/members.ts';
 import { SPREAD_PERCENT } from '../compute/members/tiers.ts';
 import { json } from '../http/answer.ts';
-import { isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import type { Services } from '../services.ts';
@@ -51,8 +50,8 @@ function register({ config, store, clients, clock }: Services): Endpoint {
     answers: { 200: { description: 'The member', schema: memberSchema } },
     errors: ['invalid_did', 'handle_taken', 'rate_limited'],
     async handle(call) {
-      const { c, body } = call;
-      if (!isProbe(c)) await consumeDaily(quota, clients.group(c), call, clock());
+      const { incoming, body } = call;
+      if (!incoming.isProbe) await consumeDaily(quota, clients.group(incoming), call, clock());
       return json(await registerMember(store, { did: body.did, handle: body.handle ?? null, now: clock() }));
     },
   });

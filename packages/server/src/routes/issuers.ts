@@ -11,9 +11,9 @@ import {
   rootFingerprint,
   TallyError,
 } from '@tallystick/core';
+import { idempotencyClaim, replayOf } from '@tallystick/kit';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import type { Services } from '../services.ts';
 import { did } from './shapes.ts';
@@ -96,11 +96,11 @@ function apply(services: Services): Endpoint {
       'unavailable',
     ],
     async handle(call) {
-      const { c, body } = call;
+      const { incoming, body } = call;
       const signed = readSignedStatement(body);
       const route = '/v1/issuers';
-      const claim = idempotencyClaim(c, {
-        caller: clients.scope(c),
+      const claim = idempotencyClaim(incoming, {
+        caller: clients.scope(incoming),
         route,
         body,
         now: clock(),
@@ -113,7 +113,7 @@ function apply(services: Services): Endpoint {
           headers: { 'idempotency-replayed': 'true' },
         });
       }
-      await consumeDaily(quota, clients.group(c), call, clock());
+      await consumeDaily(quota, clients.group(incoming), call, clock());
       return text(await registry.apply(signed, claim), 'application/json', { status });
     },
   });

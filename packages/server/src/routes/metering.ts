@@ -11,15 +11,18 @@ import {
   SETTLEMENT_CLASSES,
   VERDICTS,
 } from '@tallystick/core';
+import { validate } from '@tallystick/kit';
+import { AGENT_ERRORS, AGENT_HEADERS, type Agent, carriesSignature } from '../agents/agents.ts';
 import { type ApiKey, missingKey } from '../api-keys/authenticate.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { validate } from '../http/validate.ts';
-import { mintBill, openIntake, takeAll } from '../receipts/metering.ts';
+import { issueTo, refuseUnpaid } from '../receipts/issue-to.ts';
+import { openIntake, signBill, takeAll } from '../receipts/metering.ts';
 import { LeafBudget, readMeteredLines } from '../receipts/metering-lines.ts';
+import { METERING_PRICE } from '../receipts/paying.ts';
 import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
+import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
 import { noQuery } from './receipts.ts';
 import { anchorWanted, hex64, receiptSchema } from './shapes.ts';
 
@@ -148,7 +151,9 @@ export function meteringRoutes(services: Services): Endpoint[] {
       headers: {
         'Idempotency-Key': MINT_HEADERS['Idempotency-Key'],
         Authorization: MINT_HEADERS.Authorization,
+        ...AGENT_HEADERS,
       },
+      price: METERING_PRICE,
       query: noQuery,
       body,
       example: { ...EXAMPLE, evidence: EXAMPLE_LEAVES },
@@ -167,7 +172,7 @@ export function meteringRoutes(services: Services): Endpoint[] {
               const { anchor: wanted, evidence_policy, ...said } = validate(bill, value);
               anchor = wanted ?? false;
               policy = evidence_policy;
-              if (anchor && payer.key === null && payer.tenant === null) throw missingKey(call, 'anchor');
+              if (anchor && payer.key === null && payer.tenant === null) throw missingKey('anchor');
               return said as JsonObject;
             },
             openIntake: (said) => openIntake(services, said, policy ?? 'hashed'),
@@ -175,6 +180,7 @@ export function meteringRoutes(services: Services): Endpoint[] {
           });
           return mint(services, call, {
             ...payer,
+            agent: NOBODY,
             anchor,
             policy,
             said: lines.bill,
@@ -200,6 +206,7 @@ export function meteringRoutes(services: Services): Endpoint[] {
         'metering_evidence_invalid',
         'metering_evidence_policy',
         'receipt_purged',
+        ...AGENT_ERRORS,
         ...MINT_ERRORS,
       ],
       async handle(call) {
@@ -208,7 +215,8 @@ export function meteringRoutes(services: Services): Endpoint[] {
         const said = rest as JsonObject;
         const intake = openIntake(services, said, policy ?? 'hashed');
         const evidence = await takeAll(intake, items as JsonValue[]);
-        return mint(services, call, { ...payer, anchor, policy, said, evidence });
+        const agent = await services.agents.agentOf(call);
+        return mint(services, call, { ...payer, agent, anchor, policy, said, evidence });
       },
     }),
   ];
@@ -220,12 +228,19 @@ interface Payer {
   readonly tenant: string | null;
 }
 
-async function payerOf({ tenants, apiKeys }: Services, exchange: Exchange): Promise<Payer> {
+/** @throws payment_required where payments are on and nothing of the request's headers can pay */
+async function payerOf(services: Services, exchange: Exchange): Promise<Payer> {
+  const { tenants, apiKeys } = services;
   const tenant = await tenants.of(exchange);
-  return { tenant, key: tenant === null ? await apiKeys.find(exchange) : null };
+  const key = tenant === null ? await apiKeys.find(exchange) : null;
+  const mayBePrepaid = tenant !== null || key !== null || carriesSignature(exchange.incoming);
+  await refuseUnpaid(services, exchange, { profile: 'metering', mayBePrepaid });
+  return { tenant, key };
 }
 
 interface Metered extends Payer {
+  /** The agent whose balance may pay. */
+  readonly agent: Agent;
   readonly anchor: boolean;
   /** As the caller gave it. */
   readonly policy: EvidenceClass | undefined;
@@ -233,21 +248,24 @@ interface Metered extends Payer {
   readonly evidence: JudgedEvidence;
 }
 
+/** A body that is handled as it comes can't be covered by a signature, which is of the whole. */
+const NOBODY: Agent = { did: null, proved: false };
+
 /** Both forms of a body make the same request under an `Idempotency-Key`. */
 async function mint(
   services: Services,
   exchange: Exchange,
-  { key, tenant, anchor, policy, said, evidence }: Metered,
+  { key, tenant, agent, anchor, policy, said, evidence }: Metered,
 ): Promise<Answer> {
   const asked = { ...(anchor && { anchor }), ...(policy !== undefined && { evidence_policy: policy }) };
-  const answer = await mintOnce(services, exchange, {
+  const issued = await issueTo(services, exchange, {
     claim: { route: ROUTE, body: { bill: said, evidence: evidence.digest, ...asked } },
-    profile: 'metering',
     key,
     tenant,
     anchor,
-    mint: (keeping) => mintBill(services, said, evidence, keeping),
+    priced: { profile: 'metering', agent },
+    sign: () => signBill(services, said, evidence, tenant),
   });
   // What the evidence of this request was found to be, also where the receipt is that of an earlier request.
-  return { ...answer, headers: { ...answer.headers, ...evidenceHeaders(evidence.counts) } };
+  return receiptAnswerOf(issued, 'metering', evidenceHeaders(evidence.counts));
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, isDid, type JsonValue, TallyError } from '@tallystick/core';
-import type { SignedExchange } from '../agents/agents.ts';
+import { type ReceivedBody, requestHash } from '@tallystick/kit';
 import { AGENT_HEADERS } from '../agents/agents.ts';
 import { money } from '../compute/billing.ts';
 import { CALLER_ERRORS } from '../compute/caller.ts';
@@ -8,7 +8,6 @@ import { callerAccount, DEVELOPMENT, REVENUE } from '../compute/ledger/accounts.
 import { formatUsdc, parseUsdc } from '../compute/ledger/money.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { requestHash } from '../http/idempotency.ts';
 import { requireKeySecret } from '../payments/keys/issue.ts';
 import { SOLD_TIERS } from '../payments/keys/prices.ts';
 import {
@@ -101,7 +100,7 @@ function key(services: Services): Endpoint {
         path: KEYS,
         description: `An anchor key, ${tier}, ${months === 12 ? 'a year' : 'a month'}`,
         schemes: BY_EXACT,
-        requestHash: requestHash(call.c, { route: KEYS, body }),
+        requestHash: requestHash(call.incoming, { route: KEYS, body }),
         otherwise: '',
         amount: toBaseUnits(keySales.priceOf(tier, months)),
         credit: REVENUE,
@@ -171,7 +170,7 @@ function topUp(services: Services): Endpoint {
         schemes: BY_EXACT,
         // Not the body alone: who is credited may follow from the request's headers.
         otherwise: '',
-        requestHash: requestHash(call.c, { route: TOP_UP, body: { account, amount: String(amount) } }),
+        requestHash: requestHash(call.incoming, { route: TOP_UP, body: { account, amount: String(amount) } }),
         amount,
         credit: account,
       });
@@ -205,7 +204,7 @@ function amountOf(text: string): bigint {
 
 async function accountOf(
   { callers, store }: Services,
-  call: SignedExchange,
+  call: ReceivedBody,
   named: string | undefined,
 ): Promise<string> {
   if (named === undefined) {

@@ -94,10 +94,10 @@ function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'cl
         ...(origin === undefined ? {} : { origin }),
         ...(descriptor === undefined ? {} : { descriptor: descriptor as JsonObject }),
       });
-      const report = await gate.run(call.admitted.id, call, async () => {
+      const report = await gate.run(call.admitted.id, async () => {
         const { qualify } = await import('../prospector/qualify.ts');
-        const { createGuardedFetch } = await import('../http/guarded/guarded-fetch.ts');
-        const { guardPolicy } = await import('../http/guarded/policy.ts');
+        const { createGuardedFetch } = await import('@tallystick/kit');
+        const { guardPolicy } = await import('@tallystick/kit');
         const fetch = createGuardedFetch({
           policy: guardPolicy(config),
           limits: { bodyBytes: MAX_ANSWER_BYTES },

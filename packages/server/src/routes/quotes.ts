@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
 import { formatUsdc } from '../compute/ledger/money.ts';
-import type { Exchange } from '../http/exchange.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
 import type { Money } from '../payments/chain/open.ts';
 import { nanoOf } from '../payments/treasury/units.ts';
@@ -25,10 +25,10 @@ export function paymentsOff(): TallyError {
 /** @throws rate_limited */
 export function countQuote(
   { store, clients, clock }: Pick<Services, 'store' | 'clients' | 'clock'>,
-  exchange: Pick<Exchange, 'c' | 'headers'>,
+  exchange: Received,
 ): Promise<void> {
   const quota = { name: 'quote', limit: QUOTES_PER_DAY, store };
-  return consumeDaily(quota, clients.group(exchange.c), exchange, clock());
+  return consumeDaily(quota, clients.group(exchange.incoming), exchange, clock());
 }
 
 export const paymentSchema = z

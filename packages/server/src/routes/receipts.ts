@@ -1,20 +1,20 @@
 import { z } from '@hono/zod-openapi';
 import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
 import { agentHeader } from '../agents/agent-header.ts';
-import { AGENT_ERRORS, AGENT_HEADERS } from '../agents/agents.ts';
+import { AGENT_ERRORS, AGENT_HEADERS, type Agent } from '../agents/agents.ts';
 import { text } from '../http/answer.ts';
-import { isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
-import { type EmitRequest, emit } from '../receipts/emit.ts';
+import { type EmitRequest, signProfile } from '../receipts/emit.ts';
+import { issueTo, type ReceiptRequest } from '../receipts/issue-to.ts';
 import { anchorOf, withAnchor } from '../receipts/keyed.ts';
-import { mintFree } from '../receipts/mint.ts';
+import { signEnvelope } from '../receipts/mint.ts';
 import { RECEIPT_PRICE } from '../receipts/paying.ts';
 import { refuseUncarried } from '../receipts/profile-members.ts';
 import { keptReceipt } from '../receipts/retention.ts';
 import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
+import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
 import { anchorWanted, did, hex64, receiptSchema, sha256Text } from './shapes.ts';
 
 const GROUP = 'Receipts';
@@ -64,7 +64,7 @@ function free(services: Services): Endpoint {
     errors: ['empty_input', 'receipt_too_large', 'rate_limited', ...MINT_ERRORS],
     admit: (call) => apiKeys.find(call),
     async handle(call) {
-      const { c, body, admitted: key } = call;
+      const { incoming, body, admitted: key } = call;
       const { input, purpose, policy_hash, response_hash, response_sealed } = body;
       if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
       if (response_sealed !== undefined && response_hash === undefined) {
@@ -81,17 +81,20 @@ function free(services: Services): Endpoint {
         responseHash: response_hash,
         responseSealed: response_sealed,
       };
-      const origin = agentHeader(c);
-      return mintOnce(services, call, {
+      const origin = agentHeader(incoming);
+      const issued = await issueTo(services, call, {
         claim: { route: '/v1/receipt/free', body: body as JsonValue },
-        profile: 'standard',
         key,
+        tenant: null,
         anchor: body.anchor ?? false,
-        async mint(keeping) {
-          if (key === null && !isProbe(c)) await consumeDaily(quota, clients.group(c), call, clock());
-          return mintFree(services, { input, purpose, origin, declared, operator: config.operator }, keeping);
+        priced: null,
+        async sign() {
+          if (key === null && !incoming.isProbe)
+            await consumeDaily(quota, clients.group(incoming), call, clock());
+          return signEnvelope(services, { input, purpose, origin, declared, operator: config.operator });
         },
       });
+      return receiptAnswerOf(issued, 'standard');
     },
   });
 }
@@ -165,7 +168,7 @@ export const EMIT_ERRORS = [
 ] as const;
 
 function emission(services: Services): Endpoint {
-  const { config, apiKeys, agents } = services;
+  const { apiKeys, agents } = services;
   return endpoint({
     method: 'post',
     path: '/v1/receipt/emit',
@@ -188,24 +191,37 @@ function emission(services: Services): Endpoint {
       refuseUncarried(profile, body as EmitRequest);
       refuseSecondSettlement(services, call);
       const agent = await agents.agentOf(call);
-      return mintOnce(services, call, {
+      const issued = await issueTo(services, call, {
         claim: { route: '/v1/receipt/emit', profile, body: body as JsonValue },
-        profile,
         key: call.admitted,
+        tenant: null,
         anchor: body.anchor ?? false,
         priced: { profile, agent },
-        mint: (keeping, payment) =>
-          emit(services, body as EmitRequest, {
-            profile,
-            agent,
-            verifyUri: `${config.receiptsUrl}/verify`,
-            chainId: config.chain.id,
-            settlement: payment?.settlement ?? null,
-            keeping,
-          }),
+        sign: emitting(services, { profile, agent, request: body as EmitRequest }),
       });
+      return receiptAnswerOf(issued, profile);
     },
   });
+}
+
+/** Signs what a caller asks to be receipted, for every route that emits. */
+export function emitting(
+  services: Services,
+  {
+    profile,
+    agent,
+    request,
+  }: { readonly profile: Profile; readonly agent: Agent; readonly request: EmitRequest },
+): ReceiptRequest['sign'] {
+  const { config } = services;
+  return (settlement) =>
+    signProfile(services, request, {
+      profile,
+      agent,
+      verifyUri: `${config.receiptsUrl}/verify`,
+      chainId: config.chain.id,
+      settlement,
+    });
 }
 
 /**

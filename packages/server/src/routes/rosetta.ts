@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonValue } from '@tallystick/core';
+import { idempotencyClaim, replayOf } from '@tallystick/kit';
 import { agentHeader } from '../agents/agent-header.ts';
 import { PARTNER_ERRORS, PARTNER_HEADERS } from '../api-keys/authenticate.ts';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { idempotencyClaim, replayOf } from '../http/idempotency.ts';
 import { receiptAnswer } from '../receipts/answered.ts';
 import type { Services } from '../services.ts';
 import { MINT_HEADERS } from './minted.ts';
@@ -167,10 +167,10 @@ function normalization(services: Services): Endpoint {
     ],
     admit: (call) => apiKeys.requirePartner(call),
     async handle(call) {
-      const { c, body } = call;
-      const origin = agentHeader(c);
+      const { incoming, body } = call;
+      const origin = agentHeader(incoming);
       const claimed = { route: ROUTE, body: body as JsonValue };
-      const claim = idempotencyClaim(c, { ...claimed, caller: clients.scope(c), now: clock() });
+      const claim = idempotencyClaim(incoming, { ...claimed, caller: clients.scope(incoming), now: clock() });
       const earlier = await replayOf(store, claim, clock());
       if (earlier !== null) return answered(earlier.response, true);
       const { crosswalk } = await import('../rosetta/crosswalk.ts');

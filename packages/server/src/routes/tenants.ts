@@ -7,14 +7,15 @@ import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { consumeDaily } from '../http/rate-limit.ts';
-import { type EmitRequest, emit } from '../receipts/emit.ts';
+import type { EmitRequest } from '../receipts/emit.ts';
+import { issueTo } from '../receipts/issue-to.ts';
 import { refuseUncarried } from '../receipts/profile-members.ts';
 import type { Services } from '../services.ts';
 import type { RoomExport } from '../tenants/export.ts';
 import type { AskedPeriod } from '../tenants/room.ts';
 import { TENANT_ERRORS, TENANT_HEADERS } from '../tenants/tenants.ts';
-import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
-import { EMIT_ERRORS, emitBody, profileOf, profileQuery } from './receipts.ts';
+import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
+import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
 import { receiptSchema } from './shapes.ts';
 
 const GROUP = 'Tenants';
@@ -30,7 +31,7 @@ export function tenantRoutes(services: Services): Endpoint[] {
 }
 
 function emission(services: Services): Endpoint {
-  const { config, agents, tenants } = services;
+  const { agents, tenants } = services;
   return endpoint({
     method: 'post',
     path: '/tenants/{id}/receipts',
@@ -56,22 +57,15 @@ function emission(services: Services): Endpoint {
       const profile = profileOf(query.profile);
       refuseUncarried(profile, body as EmitRequest);
       const agent = await agents.agentOf(call);
-      return mintOnce(services, call, {
+      const issued = await issueTo(services, call, {
         claim: { route: '/tenants/{id}/receipts', profile, body: body as JsonValue },
-        profile,
         key: null,
         tenant,
         anchor: true,
-        mint: (keeping) =>
-          emit(services, body as EmitRequest, {
-            profile,
-            agent,
-            verifyUri: `${config.receiptsUrl}/verify`,
-            chainId: config.chain.id,
-            settlement: null,
-            keeping,
-          }),
+        priced: null,
+        sign: emitting(services, { profile, agent, request: body as EmitRequest }),
       });
+      return receiptAnswerOf(issued, profile);
     },
   });
 }
@@ -82,7 +76,7 @@ const time = z
   .openapi({ description: 'UTC: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`.', example: '2027-01-01' });
 
 function evidence(services: Services): Endpoint {
-  const { store, clock, tenants, turns } = services;
+  const { store, clock, tenants, mutex } = services;
   const quota = { name: 'evidence-exports', limit: EXPORTS_A_DAY, store };
   return endpoint({
     method: 'get',
@@ -133,7 +127,7 @@ function evidence(services: Services): Endpoint {
       const found = earlier === null ? null : await findExport(services, tenant, earlier);
       const made =
         found ??
-        (await turns(`evidence ${tenant}`, async () => {
+        (await mutex(`evidence ${tenant}`, async () => {
           await consumeDaily(quota, tenant, call, clock());
           return makeExport(services, tenant, asked);
         }));

@@ -7,8 +7,8 @@ import {
   type Verification,
   verifyParsed,
 } from '@tallystick/core';
+import { nodeEngine } from '@tallystick/kit';
 import { API_KEY_ERRORS } from '../api-keys/authenticate.ts';
-import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { json } from '../http/answer.ts';
 import { header, isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -137,7 +137,7 @@ async function turnOf({ apiKeys, verificationTurns }: Services, exchange: Exchan
   const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
   if (isProbe(exchange.c)) return NO_TURN;
   if (hasKey && (await apiKeys.find(exchange)) !== null) return verificationTurns.first();
-  return verificationTurns.second(exchange);
+  return verificationTurns.second();
 }
 
 async function verdictsOn(

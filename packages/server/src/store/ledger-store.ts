@@ -1,4 +1,5 @@
-import type { IdempotencyRecord, ReceiptRow, Repeated } from './store.ts';
+import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
+import type { ReceiptRow } from './store.ts';
 
 /** Money: billionths of a USDC. */
 export type NanoUsdc = bigint;

@@ -1,3 +1,4 @@
+import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
 import type { ApiKeyStore } from './api-key-store.ts';
 import type { ClaimStore } from './claim-store.ts';
 import type { CompressionStore } from './compression-store.ts';
@@ -19,21 +20,6 @@ export interface ReceiptRow {
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
-
-/** What ties a write to an `Idempotency-Key`. */
-export interface IdempotencyRecord {
-  /** Hex hash of caller, route and key. */
-  readonly scope: string;
-  /** Hex hash of the request that the key was first used with. */
-  readonly requestHash: string;
-  /** Unix seconds. A record never outlives the receipt that it replays. */
-  readonly expiresAt: number;
-  /** What a repetition is answered with; the receipt's body where it is not given. */
-  readonly response?: string | undefined;
-}
-
-/** The key was used before: with the same request (here is its answer), or with another one. */
-export type Repeated = { kind: 'replayed'; response: string } | { kind: 'reused' };
 
 export type PutOutcome = { kind: 'stored' } | Repeated | { kind: 'id_taken' };
 

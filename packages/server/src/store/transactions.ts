@@ -1,6 +1,7 @@
+import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
 import type { Lookup, Queries } from './queries.ts';
 import { repeat, type SqlDatabase } from './sql-database.ts';
-import type { IdempotencyRecord, IssuerRow, Repeated, Store } from './store.ts';
+import type { IssuerRow, Store } from './store.ts';
 import { all, run, type Work } from './work.ts';
 
 export type IdempotentResponse = IdempotencyRecord & { readonly response: string };

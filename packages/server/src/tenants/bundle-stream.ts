@@ -1,5 +1,5 @@
 import { type EvidenceFile, localHeader, secondsOf, toHex, utf8 } from '@tallystick/core';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeSha256 } from '@tallystick/kit';
 import type { RoomPlace } from '../store/tenant-store.ts';
 import { type ExportServices, filesOf, fixedBytes, type RoomExport } from './export.ts';
 import { type RoomView, readPart } from './parts.ts';

@@ -21,10 +21,11 @@ import {
   utf8,
   type ZipLayout,
 } from '@tallystick/core';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeSha256, UNHEARD } from '@tallystick/kit';
 import type { PublishedTrust } from '../issuers/trust-bundle.ts';
-import { emit } from '../receipts/emit.ts';
-import { tenantMint } from '../receipts/keyed.ts';
+import { signProfile } from '../receipts/emit.ts';
+import { issue } from '../receipts/issue.ts';
+import { tenantTerms } from '../receipts/terms.ts';
 import type { Services } from '../services.ts';
 import type { ExportRow, RoomWindow } from '../store/tenant-store.ts';
 import { type RoomPart, type RoomView, readPart } from './parts.ts';
@@ -33,7 +34,10 @@ import { type AskedPeriod, ROOM_DAYS, roomWindow } from './room.ts';
 import { placeOf, sweepRoom } from './sweep.ts';
 
 /** What exports need of the service. */
-export type ExportServices = Pick<Services, 'store' | 'issuer' | 'trust' | 'log' | 'clock' | 'config'>;
+export type ExportServices = Pick<
+  Services,
+  'store' | 'issuer' | 'trust' | 'log' | 'clock' | 'config' | 'mutex'
+>;
 
 /** A bundle that can be written any number of times, to the same bytes. */
 export interface RoomExport {
@@ -279,23 +283,28 @@ async function receiptExport(
   const { config, store, clock } = services;
   const { tenant, contents, layout, expiresAt } = made;
   const manifestSha256 = toHex(nodeSha256(utf8(contents.manifest)));
-  const { receipt } = await emit(
-    services,
-    { payload_sha256: manifestSha256, purpose: 'evidence export', content_type: 'application/json' },
-    {
-      profile: 'standard',
-      agent: { did: null, proved: false },
-      verifyUri: `${config.receiptsUrl}/verify`,
-      chainId: config.chain.id,
-      settlement: null,
-      keeping: { tenant, finish: tenantMint(services, 'standard').finish },
-    },
-  );
+  const asked = {
+    payload_sha256: manifestSha256,
+    purpose: 'evidence export',
+    content_type: 'application/json',
+  };
+  const { id: receiptId } = await issue(services, UNHEARD, {
+    claim: undefined,
+    terms: tenantTerms(services, tenant),
+    sign: () =>
+      signProfile(services, asked, {
+        profile: 'standard',
+        agent: { did: null, proved: false },
+        verifyUri: `${config.receiptsUrl}/verify`,
+        chainId: config.chain.id,
+        settlement: null,
+      }),
+  });
   const createdAt = Math.floor(clock() / 1000);
   const row: ExportRow = {
     tenant,
     createdAt,
-    receiptId: (JSON.parse(receipt) as { receipt: { id: string } }).receipt.id,
+    receiptId,
     manifestSha256,
     from: contents.window.from,
     to: contents.window.to,

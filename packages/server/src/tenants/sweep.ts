@@ -9,7 +9,7 @@ import {
   toHex,
   utf8,
 } from '@tallystick/core';
-import { nodeSha256 } from '../crypto/node-sha256.ts';
+import { nodeSha256 } from '@tallystick/kit';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
 import type { Store } from '../store/store.ts';
 import type { DepartedReceipt, RoomPlace, TenantRow } from '../store/tenant-store.ts';

@@ -1,6 +1,6 @@
 import { TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
 import { API_KEY_ERRORS, type ApiKeys } from '../api-keys/authenticate.ts';
-import type { Exchange } from '../http/exchange.ts';
 import type { Store } from '../store/store.ts';
 
 /** Which tenant a request is of: by its key alone, never by its path. */
@@ -9,13 +9,13 @@ export interface Tenants {
    * The tenant whose key the request carries, or null where it carries none or another kind of key.
    * @throws api_key_invalid, api_key_revoked
    */
-  of(exchange: Pick<Exchange, 'c' | 'headers'>): Promise<string | null>;
+  of(received: Received): Promise<string | null>;
   /**
    * The tenant whose key the request carries, which must be the one of the path.
    * @throws api_key_missing, api_key_invalid, api_key_revoked; tenant_not_found for another id, whether there is such a
    * tenant or not: nothing is looked up
    */
-  require(exchange: Pick<Exchange, 'c' | 'headers'>, id: string): Promise<string>;
+  require(received: Received, id: string): Promise<string>;
 }
 
 /** The codes that `Tenants.require` throws. */
@@ -33,12 +33,12 @@ export function createTenants(store: Pick<Store, 'tenants'>, apiKeys: ApiKeys): 
     throw new TallyError('api_key_invalid', `The API key ${key} belongs to no tenant.`);
   };
   return {
-    async of(exchange) {
-      const key = await apiKeys.findTenant(exchange);
+    async of(received) {
+      const key = await apiKeys.findTenant(received);
       return key === null ? null : ofKey(key.id);
     },
-    async require(exchange, id) {
-      const key = await apiKeys.requireTenant(exchange);
+    async require(received, id) {
+      const key = await apiKeys.requireTenant(received);
       const tenant = await ofKey(key.id);
       if (tenant === id) return tenant;
       throw new TallyError('tenant_not_found', 'This API key opens no tenant of that id.');

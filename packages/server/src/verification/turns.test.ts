@@ -40,7 +40,7 @@ describe('POST /v1/receipts/verify', () => {
     service = await startTestService();
     const receipt = await aReceipt(service);
     const { verificationTurns } = service.services;
-    const waiting = Array.from({ length: 1_008 }, () => verificationTurns.second({ headers: {} }));
+    const waiting = Array.from({ length: 1_008 }, () => verificationTurns.second());
     const refused = await service.post(VERIFY, receipt);
     expectProblem(refused, 'unavailable');
     expect(refused.headers.get('retry-after')).toBe('2');
@@ -64,7 +64,7 @@ describe('the second class', () => {
     const order: number[] = [];
     turns.first().end();
     const asked = Array.from({ length: 5 }, async (_, number) => {
-      const turn = await turns.second({ headers: {} });
+      const turn = await turns.second();
       order.push(number);
       return turn;
     });
@@ -76,6 +76,6 @@ describe('the second class', () => {
     }
     expect(order).toEqual([0, 1, 2, 3, 4]);
     time += 1_001;
-    await Promise.all(Array.from({ length: 8 }, () => turns.second({ headers: {} })));
+    await Promise.all(Array.from({ length: 8 }, () => turns.second()));
   });
 });

@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { TallyError } from '@tallystick/core';
-import type { Exchange } from '../http/exchange.ts';
+import { Refusal } from '@tallystick/kit';
 
 /** Leave to verify. Whoever has it calls `end` once, whatever comes. */
 export interface Turn {
@@ -18,7 +17,7 @@ export interface Turn {
 export interface VerificationTurns {
   first(): Turn;
   /** @throws unavailable, with `Retry-After`, where too many wait already */
-  second(exchange: Pick<Exchange, 'headers'>): Promise<Turn>;
+  second(): Promise<Turn>;
 }
 
 /** Requests of the second class that wait at most. */
@@ -75,10 +74,10 @@ export function createVerificationTurns(now: () => number = () => performance.no
         },
       };
     },
-    async second(exchange) {
+    async second() {
       if (working < atOnce()) working += 1;
       else {
-        if (waiting.length >= MOST_WAITING) throw tooMany(exchange);
+        if (waiting.length >= MOST_WAITING) throw tooMany();
         await new Promise<void>((resolve) => waiting.push(resolve));
       }
       return begin();
@@ -86,10 +85,10 @@ export function createVerificationTurns(now: () => number = () => performance.no
   };
 }
 
-function tooMany({ headers }: Pick<Exchange, 'headers'>): TallyError {
-  headers['retry-after'] = String(RETRY_SECONDS);
-  return new TallyError(
+function tooMany(): Refusal {
+  return new Refusal(
     'unavailable',
     `Too many callers without a key wait for the verifier. Try again in ${RETRY_SECONDS} s, send an API key, or verify locally with tally verify.`,
+    { retryAfter: RETRY_SECONDS },
   );
 }

@@ -1,5 +1,5 @@
 import { type JsonValue, TallyError } from '@tallystick/core';
-import { validate } from '../../http/validate.ts';
+import { validate } from '@tallystick/kit';
 import { parseUsdc } from '../ledger/money.ts';
 import type { UpstreamKind } from '../providers/open.ts';
 import { type Catalogue, createCatalogue, type Model, type Price } from './catalogue.ts';

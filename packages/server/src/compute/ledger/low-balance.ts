@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Received } from '@tallystick/kit';
 import type { LedgerStore, NanoUsdc } from '../../store/ledger-store.ts';
 import { formatUsdc } from './money.ts';
 
@@ -15,14 +15,14 @@ export const LOW_BALANCE_HEADER = {
 };
 
 /**
- * Sets `X-Balance-Low` where a prepaid account has little left, so that its holder pays in before it is empty. The header
- * is left out while the database is unavailable: what was delivered and billed is answered all the same.
+ * Notes what is left where a prepaid account has little left, so that its holder pays in before it is empty. It is
+ * left out while the database is unavailable: what was delivered and billed is answered all the same.
  * @param atLeast what is known to be available, which spares asking where it is enough; else null
  */
 export async function showLowBalance(
   { store, config }: Means,
   { account, atLeast }: { readonly account: string; readonly atLeast: NanoUsdc | null },
-  { headers }: Pick<Exchange, 'headers'>,
+  { incoming }: Received,
 ): Promise<void> {
   if (!account.startsWith('caller:')) return;
   if (atLeast !== null && atLeast >= config.sales.lowBalance) return;
@@ -34,5 +34,6 @@ export async function showLowBalance(
   const { balance, reserved, lines } = found;
   const available = balance - reserved;
   // Nobody has ever paid into an account without a line.
-  if (lines > 0 && available < config.sales.lowBalance) headers['x-balance-low'] = formatUsdc(available);
+  if (lines > 0 && available < config.sales.lowBalance)
+    incoming.note({ kind: 'low_balance', available: formatUsdc(available) });
 }

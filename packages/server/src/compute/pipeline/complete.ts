@@ -1,6 +1,6 @@
 import { canonicalize } from '@tallystick/core';
+import type { IdempotencyRecord } from '@tallystick/kit';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
-import type { IdempotencyRecord } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
 import { formatUsage } from '../providers/usage.ts';
@@ -30,8 +30,6 @@ export interface Call<Request> {
   readonly request: Request;
   readonly caller: Caller;
   readonly signal: CallSignal;
-  /** Go out with whatever is answered. */
-  readonly headers: Record<string, string>;
   readonly claim: IdempotencyRecord | undefined;
   /** Has an x402 payment cover the call; null where payments are off or an API key pays. */
   readonly open: Open | null;
@@ -169,7 +167,7 @@ export function replayedAnswer(text: string): Completed {
 export async function orRelease<T>(
   { ledger }: PipelineContext,
   { reservation, payment }: Pick<Admitted, 'reservation' | 'payment'>,
-  { signal, headers }: Pick<Call<unknown>, 'signal' | 'headers'>,
+  { signal }: Pick<Call<unknown>, 'signal'>,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -179,7 +177,7 @@ export async function orRelease<T>(
   } catch (error) {
     if (reservation.id !== null) await ledger.release(reservation.id);
     await payment?.finish(null);
-    throw error instanceof ProviderError ? failureOf(signal, error, headers) : error;
+    throw error instanceof ProviderError ? failureOf(signal, error) : error;
   }
 }
 

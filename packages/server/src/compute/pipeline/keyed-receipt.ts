@@ -1,4 +1,5 @@
 import { type ErrorCode, TallyError } from '@tallystick/core';
+import { UNHEARD } from '@tallystick/kit';
 import type { ApiKey } from '../../api-keys/authenticate.ts';
 import type { Counting } from '../../api-keys/quota.ts';
 import { isAnchored, placeReceipt, withMembers } from '../../receipts/keyed.ts';
@@ -40,8 +41,8 @@ export async function keyedReceipt(
   });
   if (!isAnchored(key, anchor)) return without(null);
   try {
-    // What a refusal would say in headers is not the answer's own.
-    const anchorRef = await placeReceipt(context, { headers: {} }, key, signed);
+    // What is left of the month's quota is not for this answer to tell.
+    const anchorRef = await placeReceipt(context, UNHEARD, key, signed);
     return { text: withMembers(signed, { tier, anchor_ref: anchorRef }), anchorRef, anchorFailed: null };
   } catch (error) {
     if (!(error instanceof TallyError && REFUSALS.has(error.code))) throw error;

@@ -1,65 +1,72 @@
 import { TallyError } from '@tallystick/core';
+import { Refusal } from '@tallystick/kit';
 import type { ProviderError } from '../providers/provider.ts';
 import type { CallSignal } from './call-signal.ts';
 
 /** What the caller is told of a call that failed, or that was ended from here. See `publicFailure`. */
-export function failureOf(
-  signal: Pick<CallSignal, 'reason' | 'stopped'>,
-  error: ProviderError,
-  headers: Record<string, string>,
-): TallyError {
+export function failureOf(signal: Pick<CallSignal, 'reason' | 'stopped'>, error: ProviderError): TallyError {
   if (signal.stopped && error.kind === 'aborted')
     return new TallyError('unavailable', 'The service is stopping, which ended the call. Send it again.', {
       cause: error,
     });
-  return publicFailure(signal.reason(error), headers);
+  return publicFailure(signal.reason(error));
 }
 
 /**
  * What the caller is told when no provider served the call. The provider's own words are passed on only where
  * they are about the request.
- * @param headers gets `retry-after`
  */
-function publicFailure(error: ProviderError, headers: Record<string, string>): TallyError {
+function publicFailure(error: ProviderError): Refusal {
   const { kind, retryAfterMs } = error;
-  if (retryAfterMs !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  const options = { cause: error, retryAfter: retryAfterMs === null ? undefined : retryAfterMs / 1000 };
   switch (kind) {
     case 'refused':
-      return refused(error);
+      return refused(error, options);
     case 'rate_limited':
-      return new TallyError(
+      return new Refusal(
         'provider_rate_limited',
         'The provider takes no more calls just now. Try again later, or name another model.',
-        { cause: error },
+        options,
       );
     case 'timeout':
-      return new TallyError(
+      return new Refusal(
         'provider_timeout',
         'The provider did not answer in time. Try again, or name another model.',
-        { cause: error },
+        options,
       );
     case 'too_long':
-      return new TallyError(
+      return new Refusal(
         'provider_failed',
         'The provider sent far more than max_tokens allows, so its answer was ended here.',
-        { cause: error },
+        options,
       );
     case 'aborted':
-      return new TallyError('client_closed', 'The client closed the connection.', { cause: error });
+      return new Refusal('client_closed', 'The client closed the connection.', options);
     default:
-      return new TallyError(
+      return new Refusal(
         'provider_failed',
         'The provider did not answer as it should. Try again, or name another model.',
-        { cause: error },
+        options,
       );
   }
 }
 
-function refused(error: ProviderError): TallyError {
-  const { message, param } = error.error ?? {};
-  return new TallyError(
+function refused(
+  error: ProviderError,
+  options: { readonly cause: unknown; readonly retryAfter: number | undefined },
+): Refusal {
+  const { message, param, type, code } = error.error ?? {};
+  return new Refusal(
     'provider_refused',
     typeof message === 'string' && message !== '' ? message : 'The provider refused the request.',
-    { field: typeof param === 'string' ? param : undefined, cause: error },
+    {
+      ...options,
+      field: typeof param === 'string' ? param : undefined,
+      providerWords: { type: textOrNull(type), code: textOrNull(code) },
+    },
   );
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

@@ -1,12 +1,13 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { reused } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { OperatorFacts } from '../../config.ts';
-import { reused } from '../../http/idempotency.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { AnchorLog } from '../../log/anchor-log.ts';
 import type { OpenPayment } from '../../payments/x402/payments.ts';
 import type { LedgerStore, Settlement } from '../../store/ledger-store.ts';
-import type { IdempotencyRecord, ReceiptRow } from '../../store/store.ts';
+import type { ReceiptRow } from '../../store/store.ts';
 import { billingDocument } from '../billing.ts';
 import type { Model } from '../catalogue/catalogue.ts';
 import { type Bill, billEntries, capBill, priceCall } from '../ledger/pricing.ts';

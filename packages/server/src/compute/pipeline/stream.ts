@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonObject, TallyError } from '@tallystick/core';
-import { openAiErrorOf } from '../../http/openai-error.ts';
+import { openAiError } from '@tallystick/kit';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider.ts';
@@ -189,7 +189,7 @@ class Delivery {
   #failed(error: unknown): TallyError {
     if (error instanceof ProviderError) {
       this.#context.health.failure(this.#tried.model, this.#call.signal.reason(error));
-      return failureOf(this.#call.signal, error, {});
+      return failureOf(this.#call.signal, error);
     }
     this.#context.logger.error({ err: error }, 'a stream broke');
     return new TallyError(
@@ -260,7 +260,7 @@ class Delivery {
 const NOTHING = new Uint8Array();
 
 function errorText(error: TallyError): string {
-  return JSON.stringify({ error: openAiErrorOf(error) });
+  return JSON.stringify({ error: openAiError(error) });
 }
 
 function unbilled(): TallyError {

@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import { RetryLaterError } from '../../http/retry-later.ts';
+import { Refusal } from '@tallystick/kit';
 import type { Model } from '../catalogue/catalogue.ts';
 import type { Health } from './health.ts';
 
@@ -26,9 +26,9 @@ export function allResting(
   if (named && first !== undefined && rests[0]?.gone === true) return modelGone(first);
   const soonest = Math.min(...rests.map((rest) => rest?.remainingMs ?? 0));
   const are = models.length === 1 ? 'is' : 'are';
-  return new RetryLaterError(
+  return new Refusal(
     'no_model_available',
     `${models.map(({ id }) => id).join(', ')} failed lately and ${are} given a rest. Try again when Retry-After says.`,
-    { seconds: soonest / 1_000 },
+    { retryAfter: soonest / 1_000 },
   );
 }

@@ -1,5 +1,5 @@
 import { canonicalize, type JsonValue, TallyError } from '@tallystick/core';
-import { validate } from '../../http/validate.ts';
+import { validate } from '@tallystick/kit';
 import { openCatalogue, readOperatorFile } from '../catalogue/open.ts';
 import { chatRequestSchema, readChatRequest } from '../pipeline/chat-request.ts';
 import { promptOf, tokenBound, tokenEstimate } from '../pipeline/token-bound.ts';

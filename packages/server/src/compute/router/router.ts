@@ -1,5 +1,5 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
-import { suggest } from '../../http/suggest.ts';
+import { suggest } from '@tallystick/kit';
 import type { Catalogue, Model } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
 import type { Health } from '../resilience/health.ts';

@@ -9,8 +9,8 @@ import {
   verifyRequestSignature,
 } from '@tallystick/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeEngine } from '../../crypto/node-ed25519.ts';
-import { nodeSha256 } from '../../crypto/node-sha256.ts';
+import { nodeEngine } from '../../../../kit/src/crypto/node-ed25519.ts';
+import { nodeSha256 } from '../../../../kit/src/crypto/node-sha256.ts';
 import { createWebhook, type WebhookOptions } from './webhook.ts';
 
 const NOW = 1_800_000_000;

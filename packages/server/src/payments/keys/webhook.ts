@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { canonicalize, type JsonObject, signRequest, utf8 } from '@tallystick/core';
-import { createGuardedFetch, type GuardedFetch } from '../../http/guarded/guarded-fetch.ts';
-import type { Resolve } from '../../http/guarded/pin.ts';
-import { guardPolicy } from '../../http/guarded/policy.ts';
+import type { Resolve } from '@tallystick/kit';
+import { createGuardedFetch, type GuardedFetch, guardPolicy } from '@tallystick/kit';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 
 /** Where a domain takes its keys; no caller chooses the path. */

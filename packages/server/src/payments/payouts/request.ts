@@ -1,10 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { reused } from '@tallystick/kit';
 import { callerAccount } from '../../compute/ledger/accounts.ts';
 import { formatUsdc } from '../../compute/ledger/money.ts';
-import { reused } from '../../http/idempotency.ts';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
-import type { IdempotencyRecord, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { PayoutRow } from '../../store/treasury-store.ts';
 import { baseUnitsOf } from '../treasury/units.ts';
 import { declinedPosting, requestPosting } from './postings.ts';

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
+import { repeat } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { Registry } from '../../issuers/registry.ts';
-import { repeat } from '../../log/repeat.ts';
 import type { Store } from '../../store/store.ts';
 import type { TransferRow } from '../../store/treasury-store.ts';
 import type { Money } from '../chain/open.ts';

@@ -1,6 +1,6 @@
 import { TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
 import type { PaymentRequirements, SettleResponse } from '@x402/core/types';
-import type { Exchange } from '../../http/exchange.ts';
 import type { PaymentRow } from '../../store/payment-store.ts';
 import { exactMeans } from './exact.ts';
 import {
@@ -45,23 +45,19 @@ export interface Means {
 const LEASE_SECONDS = 60;
 
 /** See {@link Payments.charge}. */
-export async function charge(
-  till: Till,
-  exchange: Pick<Exchange, 'c' | 'headers'>,
-  order: PricedOrder,
-): Promise<Paid> {
+export async function charge(till: Till, received: Received, order: PricedOrder): Promise<Paid> {
   const { amount } = order;
-  const carried = readPayment(exchange.c);
+  const carried = readPayment(received.incoming);
   const requirements = await requirementsFor(till, order, amount);
   const refuse = (reason?: string) =>
-    refusal(till, exchange, { order, amount, requirements, reason, payload: carried?.payload });
+    refusal(till, { order, amount, requirements, reason, payload: carried?.payload });
   if (carried === null) throw await refuse();
   const accepted = till.server.findMatchingRequirements(requirements, carried.payload);
   const means = accepted && (await meansOf(till, carried, accepted, order));
   if (!means) throw await refuse('no_matching_payment_requirements');
-  const outcome = await settle(till, { means, carried, order, headers: exchange.headers });
+  const outcome = await settle(till, { means, carried, order });
   if ('reason' in outcome) throw await refuse(outcome.reason);
-  await respond(till, exchange, order, await means.response(outcome));
+  await respond(till, received, order, await means.response(outcome));
   return paidOf(till, outcome, order);
 }
 
@@ -82,7 +78,6 @@ interface Wanted {
   readonly means: Means;
   readonly carried: CarriedPayment;
   readonly order: PricedOrder;
-  readonly headers: Record<string, string>;
 }
 
 /** The payment once it is taken and recorded, whoever did it. */
@@ -103,9 +98,8 @@ async function settle(till: Till, wanted: Wanted): Promise<PaymentRow | Refused>
     requireSameRequest(known, order.requestHash);
     requireFresh(known, order, seconds(till.clock));
     if (known.state === 'settled' || known.state === 'delivered') return known;
-    if (known.state === 'settling' && known.leaseUntil > seconds(till.clock))
-      throw inProgress(wanted.headers);
-    if (!isSame) throw inProgress(wanted.headers);
+    if (known.state === 'settling' && known.leaseUntil > seconds(till.clock)) throw inProgress();
+    if (!isSame) throw inProgress();
     const seen = await means.seen(known);
     if (seen !== null) return record(till, wanted, known, seen);
   }
@@ -117,24 +111,24 @@ async function settle(till: Till, wanted: Wanted): Promise<PaymentRow | Refused>
  * taken there.
  */
 async function replace(till: Till, wanted: Wanted, known: PaymentRow): Promise<PaymentRow | Refused> {
-  const { means, headers } = wanted;
+  const { means } = wanted;
   if (known.scheme === 'exact' || known.state === 'settled' || known.state === 'delivered') {
     return { reason: 'payment_used' };
   }
-  if (known.state === 'settling' && known.leaseUntil > seconds(till.clock)) throw inProgress(headers);
+  if (known.state === 'settling' && known.leaseUntil > seconds(till.clock)) throw inProgress();
   if ((await means.seen(known)) !== null) return { reason: 'payment_used' };
   return attempt(till, wanted, known);
 }
 
 /** Takes the payment, if it is good and nobody else does. */
 async function attempt(till: Till, wanted: Wanted, known: PaymentRow | null): Promise<PaymentRow | Refused> {
-  const { means, headers } = wanted;
+  const { means } = wanted;
   const reason = await means.verify();
   if (reason !== null) return { reason };
   const begun = await begin(till, wanted, known);
   if (begun !== null) return record(till, wanted, begun, await means.take(begun));
   await means.drop();
-  throw inProgress(headers);
+  throw inProgress();
 }
 
 /** @throws payment_reused where what it paid for was long ago */
@@ -190,14 +184,14 @@ async function begin(
 
 async function record(
   till: Till,
-  { means, headers }: Wanted,
+  { means }: Wanted,
   row: PaymentRow,
   took: Took,
 ): Promise<PaymentRow | Refused> {
   const { payments } = till.store;
   if (took.kind === 'unknown') {
     await payments.step(row, { leaseUntil: Math.min(row.leaseUntil - 1, seconds(till.clock)) });
-    throw unconfirmed(headers);
+    throw unconfirmed();
   }
   if (took.kind === 'refused') {
     await payments.step(row, { state: 'failed' });

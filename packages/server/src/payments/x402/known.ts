@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { canonicalize, TallyError } from '@tallystick/core';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { Refusal } from '@tallystick/kit';
 import type { PaymentRow } from '../../store/payment-store.ts';
-import type { IdempotencyRecord } from '../../store/store.ts';
 
 /** What every payment keeps, whatever its scheme. */
 export interface Detail {
@@ -49,18 +50,18 @@ export function requireSameRequest(row: PaymentRow, requestHash: string): void {
   );
 }
 
-export function inProgress(headers: Record<string, string>): TallyError {
-  headers['retry-after'] = '2';
-  return new TallyError(
+export function inProgress(): Refusal {
+  return new Refusal(
     'payment_in_progress',
     'This payment is being settled. Send the same request with the same payment again.',
+    { retryAfter: 2 },
   );
 }
 
-export function unconfirmed(headers: Record<string, string>): TallyError {
-  headers['retry-after'] = '5';
-  return new TallyError(
+export function unconfirmed(): Refusal {
+  return new Refusal(
     'payment_unconfirmed',
     'The chain does not show the payment yet. Send the same request with the same payment again: it is taken once.',
+    { retryAfter: 5 },
   );
 }

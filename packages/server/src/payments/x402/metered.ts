@@ -1,6 +1,6 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
 import type { PaymentRequirements } from '@x402/core/types';
-import type { Exchange } from '../../http/exchange.ts';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { BaseUnits, PaymentRow } from '../../store/payment-store.ts';
 import { holds, identifierOf, inProgress, requireSameRequest, unconfirmed } from './known.ts';
@@ -38,7 +38,7 @@ export interface MeteredMeans {
   /** JSON text. */
   readonly detail: string;
   /** Why it is not good, or null: then the payer is kept from spending the same twice. */
-  verify(headers: Record<string, string>): Promise<string | null>;
+  verify(): Promise<string | null>;
   drop(): Promise<void>;
   /** Makes sure that the money is there. */
   secure(): Promise<Made>;
@@ -50,26 +50,25 @@ export interface MeteredMeans {
 /** See {@link Payments.open}. */
 export async function open(
   till: Till,
-  exchange: Pick<Exchange, 'c' | 'headers'>,
+  received: Received,
   order: Order,
   ceiling: NanoUsdc,
 ): Promise<OpenPayment> {
-  const { headers } = exchange;
-  const carried = readPayment(exchange.c);
+  const carried = readPayment(received.incoming);
   const amount = amountFor(carried, toBaseUnits(ceiling));
   const requirements = await requirementsFor(till, order, amount);
   const refuse = (reason?: string) =>
-    refusal(till, exchange, { order, amount, requirements, reason, payload: carried?.payload });
+    refusal(till, { order, amount, requirements, reason, payload: carried?.payload });
   if (carried === null) throw await refuse();
   const accepted = till.server.findMatchingRequirements(requirements, carried.payload);
   const means = accepted && (await meansOf(till, carried, accepted));
   if (!means) throw await refuse('no_matching_payment_requirements');
 
   const known = await earlier(till, means, carried);
-  const reason = await means.verify(headers);
+  const reason = await means.verify();
   if (reason !== null) throw await refuse(reason);
   try {
-    if (known !== null) requireFree(known, { id: means.id, order, headers });
+    if (known !== null) requireFree(known, { id: means.id, order });
   } catch (error) {
     await means.drop();
     throw error;
@@ -77,19 +76,19 @@ export async function open(
   const row = await begin(till, { means, carried, order, amount }, known);
   if (row === null) {
     await means.drop();
-    throw inProgress(headers);
+    throw inProgress();
   }
   const made = await means.secure();
   if (made.kind !== 'made') {
     await means.drop();
     await till.store.payments.step(row, { state: 'failed' });
-    throw made.kind === 'unknown' ? unconfirmed(headers) : await refuse(made.reason);
+    throw made.kind === 'unknown' ? unconfirmed() : await refuse(made.reason);
   }
   const credited = await credit(till, row, means.account);
   // Of a stream this is what goes out: what it takes is known, and told, at its end.
   const begun = { ...row, charged: 0n, tx: made.tx };
-  await respond(till, exchange, order, await means.response(begun));
-  return openPayment(till, exchange, order, { means, row: credited });
+  await respond(till, received, order, await means.response(begun));
+  return openPayment(till, received, order, { means, row: credited });
 }
 
 /** What the payer accepted, where that is more than is needed: a price can fall between its being asked and given. */
@@ -120,15 +119,14 @@ async function earlier(
 interface Asked {
   readonly id: string;
   readonly order: Order;
-  readonly headers: Record<string, string>;
 }
 
 /** @throws where the payment, or its identifier, is under way or was used up */
-function requireFree(known: PaymentRow, { id, order, headers }: Asked): void {
+function requireFree(known: PaymentRow, { id, order }: Asked): void {
   if (known.state === 'failed' && known.id === id) return;
   requireSameRequest(known, order.requestHash);
   // One whose process has ended is brought to its end by the sweep, and then free.
-  if (known.state === 'serving') throw inProgress(headers);
+  if (known.state === 'serving') throw inProgress();
   throw new TallyError(
     'payment_reused',
     known.receiptId === null
@@ -206,7 +204,7 @@ async function credit({ store, chain, clock }: Till, row: PaymentRow, account: s
 
 function openPayment(
   till: Till,
-  exchange: Pick<Exchange, 'c' | 'headers'>,
+  received: Received,
   order: Order,
   { means, row }: { readonly means: MeteredMeans; readonly row: PaymentRow },
 ): OpenPayment {
@@ -220,9 +218,9 @@ function openPayment(
       finished ??= (async () => {
         const ended = await means.take(await giveBack(till, row, means.account), receiptId);
         if (ended.settlementReceipt !== undefined) {
-          exchange.headers['x-settlement-receipt-id'] = ended.settlementReceipt;
+          received.incoming.note({ kind: 'settlement_receipt', receiptId: ended.settlementReceipt });
         }
-        return respond(till, exchange, order, await means.response(ended));
+        return respond(till, received, order, await means.response(ended));
       })();
       return finished;
     },

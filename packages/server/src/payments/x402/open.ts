@@ -1,11 +1,10 @@
+import { createKeyedMutex } from '@tallystick/kit';
 import type { FacilitatorClient } from '@x402/core/server';
 import { x402ResourceServer } from '@x402/core/server';
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
 import { UptoEvmScheme } from '@x402/evm/upto/server';
 import type { Logger } from 'pino';
-import type { OperatorFacts } from '../../config.ts';
-import { createTurns } from '../../http/turns.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { Store } from '../../store/store.ts';
 import { devAccount } from '../chain/dev-accounts.ts';
@@ -20,7 +19,6 @@ import { open } from './metered.ts';
 import { offersOf } from './offers.ts';
 import { ownerOf } from './owner.ts';
 import type { Payments } from './payments.ts';
-import { settlementReceipts } from './settlement-receipt.ts';
 import { sweep } from './sweep.ts';
 import { refusal, requirementsFor, seconds, supported, type Till } from './till.ts';
 import { readPayment } from './wire.ts';
@@ -38,7 +36,8 @@ export interface PaymentsOptions {
   /** How long what a facilitator says is looked for on the chain. */
   readonly waitMs: number;
   readonly maxCallMs: number;
-  readonly operator: OperatorFacts;
+  /** Mints and keeps the receipt of a settlement that followed a delivery. Resolves to its id. */
+  readonly settlementReceipt: Till['settlementReceipt'];
   readonly clock: () => number;
   readonly logger: Logger;
 }
@@ -47,15 +46,15 @@ export interface PaymentsOptions {
 export function openPayments(options: PaymentsOptions): Payments {
   const till = tillOf(options);
   const { chain, treasury, clock } = till;
-  const turns = createTurns();
+  const turns = createKeyedMutex();
   return {
     network: chain.network,
     chainId: options.money.chainId,
     asset: chain.usdc,
     treasury,
     schemes: () => supported(till),
-    offered({ c }) {
-      const carried = readPayment(c);
+    offered({ incoming }) {
+      const carried = readPayment(incoming);
       if (carried === null) return null;
       const { proof, payload, identifier } = carried;
       return {
@@ -64,17 +63,17 @@ export function openPayments(options: PaymentsOptions): Payments {
         claim: (requestHash) => claimOf(proof, requestHash, seconds(clock)),
       };
     },
-    charge(exchange, order) {
-      const carried = readPayment(exchange.c);
-      const work = () => charge(till, exchange, order);
+    charge(received, order) {
+      const carried = readPayment(received.incoming);
+      const work = () => charge(till, received, order);
       // Of requests with one payment at once the first takes it, and the others find it taken.
       return carried === null ? work() : turns(carried.proof, work);
     },
-    open: (exchange, order, ceiling) => open(till, exchange, order, ceiling),
-    async required(exchange, order) {
+    open: (received, order, ceiling) => open(till, received, order, ceiling),
+    async required(order) {
       const { amount } = order;
       const requirements = await requirementsFor(till, order, amount);
-      return refusal(till, exchange, { order, amount, requirements });
+      return refusal(till, { order, amount, requirements });
     },
     collect: () => collect(till),
     sweep: () => sweep(till),
@@ -83,7 +82,7 @@ export function openPayments(options: PaymentsOptions): Payments {
 }
 
 function tillOf(options: PaymentsOptions): Till {
-  const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs, operator } = options;
+  const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs, settlementReceipt } = options;
   const facilitator = facilitatorOf(options);
   const vouchers = new BatchSettlementEvmScheme(money.treasury, { storage: channelStorage(store.payments) });
   const channels = channelReader(money.rpcUrl, TIMEOUT_MS);
@@ -106,7 +105,7 @@ function tillOf(options: PaymentsOptions): Till {
     clock,
     logger,
     maxCallMs,
-    settlementReceipt: settlementReceipts({ store, issuer, clock, network, operator }),
+    settlementReceipt,
     seeMs: waitMs,
     everyMs: EVERY_MS,
   };

@@ -1,12 +1,7 @@
 import type { JsonObject } from '@tallystick/core';
-import type { Exchange } from '../../http/exchange.ts';
+import type { IdempotencyRecord, Received, Scheme } from '@tallystick/kit';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { BaseUnits } from '../../store/payment-store.ts';
-import type { IdempotencyRecord } from '../../store/store.ts';
-
-/** How a payment is made (x402 v2). */
-export const SCHEMES = ['exact', 'batch-settlement', 'upto'] as const;
-export type Scheme = (typeof SCHEMES)[number];
 
 /** What is to be paid for. */
 export interface Order {
@@ -102,13 +97,13 @@ export interface Payments {
   /** The schemes that the facilitator supports; asked at the first call. */
   schemes(): Promise<readonly Scheme[]>;
   /** The payment of a request; null where it carries none. @throws payment_malformed */
-  offered(exchange: Pick<Exchange, 'c'>): Offered | null;
-  /** Takes the price of an order. Sets `PAYMENT-RESPONSE`, or `PAYMENT-REQUIRED`. */
-  charge(exchange: Pick<Exchange, 'c' | 'headers'>, order: PricedOrder): Promise<Paid>;
-  /** Makes up to `ceiling` available for a call. Sets `PAYMENT-REQUIRED` where it refuses. */
-  open(exchange: Pick<Exchange, 'c' | 'headers'>, order: Order, ceiling: NanoUsdc): Promise<OpenPayment>;
-  /** The refusal of a request without payment. Sets `PAYMENT-REQUIRED`. */
-  required(exchange: Pick<Exchange, 'c' | 'headers'>, order: PricedOrder): Promise<Error>;
+  offered(received: Received): Offered | null;
+  /** Takes the price of an order, and notes on the answer how it was settled. @throws payment_required, which says how to pay */
+  charge(received: Received, order: PricedOrder): Promise<Paid>;
+  /** Makes up to `ceiling` available for a call. @throws payment_required, which says how to pay */
+  open(received: Received, order: Order, ceiling: NanoUsdc): Promise<OpenPayment>;
+  /** The refusal of a request without payment, which says how to pay. */
+  required(order: PricedOrder): Promise<Error>;
   /** Claims what vouchers are owed and has it paid to the treasury. Null where there was nothing. */
   collect(): Promise<Collected | null>;
   /** Brings to their end what was under way when a process ended. */
@@ -116,16 +111,6 @@ export interface Payments {
   /** Whose a transfer to the treasury is: x402's own, not yet known (`wait`), or not x402's (null). */
   ownerOf(transfer: TreasuryTransfer): Promise<'x402' | 'wait' | null>;
 }
-
-/** The codes that taking a payment throws, for the endpoints that do. */
-export const PAYMENT_ERRORS = [
-  'payment_required',
-  'payment_malformed',
-  'payment_reused',
-  'payment_in_progress',
-  'payment_unconfirmed',
-  'payment_owed',
-] as const;
 
 /** Nano-USDC in a base unit. */
 export const NANO_PER_BASE_UNIT = 1_000n;

@@ -1,4 +1,5 @@
 import { copyJson, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
+import { type Received, Refusal, SCHEMES, type Scheme } from '@tallystick/kit';
 import {
   FacilitatorCapabilityError,
   type FacilitatorClient,
@@ -9,15 +10,12 @@ import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Logger } from 'pino';
 import { formatUsdc } from '../../compute/ledger/money.ts';
-import type { Exchange } from '../../http/exchange.ts';
 import type { BaseUnits } from '../../store/payment-store.ts';
 import type { Store } from '../../store/store.ts';
 import type { TokenChain } from '../chain/token.ts';
-import { PaymentRequiredError } from '../payment-required.ts';
 import type { ChannelReader } from './channel-reader.ts';
 import type { Offers } from './offers.ts';
-import { type Order, SCHEMES, type Scheme, toNano } from './payments.ts';
-import { encodeHeader } from './wire.ts';
+import { type Order, toNano } from './payments.ts';
 
 /** What payments are taken with. */
 export interface Till {
@@ -131,7 +129,7 @@ export async function requirementsFor(
 }
 
 /** Why a payment is not taken: x402's own reason, where there is one. */
-export interface Refusal {
+export interface Unpaid {
   readonly order: Order;
   readonly amount: BaseUnits;
   readonly requirements: readonly PaymentRequirements[];
@@ -140,12 +138,11 @@ export interface Refusal {
   readonly payload?: PaymentPayload | undefined;
 }
 
-/** The refusal of a request, which says how to pay; sets `PAYMENT-REQUIRED`. */
+/** The refusal of a request, which says how to pay. */
 export async function refusal(
   till: Till,
-  exchange: Pick<Exchange, 'headers'>,
-  { order, amount, requirements, reason, payload }: Refusal,
-): Promise<PaymentRequiredError> {
+  { order, amount, requirements, reason, payload }: Unpaid,
+): Promise<Refusal> {
   const url = till.urlOf(order.path);
   const document = await till.server.createPaymentRequiredResponse(
     [...requirements],
@@ -158,20 +155,19 @@ export async function refusal(
   const offers = await till.offers.offers(url, document.accepts);
   const extensions = { ...document.extensions, [till.offers.key]: offers };
   const payment = plain({ ...document, extensions });
-  exchange.headers['payment-required'] = encodeHeader(payment);
-  exchange.headers['cache-control'] = 'no-store';
   const price = formatUsdc(toNano(amount));
   const what = reason === undefined ? 'This costs' : `The payment is not good (${reason}). This costs`;
-  return new PaymentRequiredError(
+  return new Refusal(
+    'payment_required',
     `${what} up to ${price} USDC: pay by x402 (PAYMENT-REQUIRED says how)${order.otherwise ?? OTHERWISE}.`,
-    payment,
+    { payment },
   );
 }
 
-/** Sets `PAYMENT-RESPONSE`, with x402's receipt. */
+/** Notes on the answer how the payment was settled, with x402's receipt. */
 export async function respond(
   till: Till,
-  exchange: Pick<Exchange, 'headers'>,
+  { incoming }: Received,
   order: Pick<Order, 'path'>,
   settled: SettleResponse & { readonly payer: string },
 ): Promise<JsonObject> {
@@ -182,8 +178,7 @@ export async function respond(
     transaction: transaction === '' ? null : transaction,
   });
   const document = plain({ ...settled, extensions: { [till.offers.key]: receipt } });
-  exchange.headers['payment-response'] = encodeHeader(document);
-  exchange.headers['cache-control'] = 'private, no-store';
+  incoming.note({ kind: 'payment_settled', document });
   return document;
 }
 

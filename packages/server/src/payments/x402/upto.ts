@@ -40,9 +40,9 @@ export async function uptoMeans(
     payer,
     account: paymentAccount(payer),
     detail: JSON.stringify(detail),
-    async verify(headers) {
+    async verify() {
       const reason = await verified(till, payload, accepted);
-      if (reason === null) await requireTurn(till, payer, id, headers);
+      if (reason === null) await requireTurn(till, payer, id);
       return reason;
     },
     drop: () => leave(till, payer),
@@ -75,26 +75,20 @@ export async function endUpto(till: Till, row: PaymentRow, receiptId: string | n
 }
 
 /** One call a payer: kept in the store, for all processes. */
-async function requireTurn(
-  till: Till,
-  payer: string,
-  id: string,
-  headers: Record<string, string>,
-): Promise<void> {
+async function requireTurn(till: Till, payer: string, id: string): Promise<void> {
   const { store, clock } = till;
   for (const row of await store.payments.openOf(payer)) {
     if (row.scheme !== 'upto') continue;
     // One whose process has ended is brought to its end by the sweep.
-    if (row.state === 'serving') throw inProgress(headers);
+    if (row.state === 'serving') throw inProgress();
     if (row.state === 'owed' && (await settleOwed(till, row)).state === 'owed') throw owes(row);
   }
   if (await store.payments.putChannel(turn(payer, id, 1))) return;
   const taken = await store.payments.channel(turnOf(payer));
-  if (taken === null) throw inProgress(headers);
+  if (taken === null) throw inProgress();
   const holder = await store.payments.find(JSON.parse(taken.document) as string);
   const isLive = holder === null || (holder.state === 'serving' && holder.leaseUntil > seconds(clock));
-  if (isLive || !(await store.payments.putChannel(turn(payer, id, taken.version + 1))))
-    throw inProgress(headers);
+  if (isLive || !(await store.payments.putChannel(turn(payer, id, taken.version + 1)))) throw inProgress();
 }
 
 function owes({ charged, receiptId }: PaymentRow): TallyError {

@@ -1,16 +1,8 @@
 import { hash } from 'node:crypto';
-import {
-  canonicalize,
-  copyJson,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  TallyError,
-} from '@tallystick/core';
+import { canonicalize, copyJson, type JsonValue, parseJson, TallyError } from '@tallystick/core';
+import { type Incoming, idempotencyKey } from '@tallystick/kit';
 import type { PaymentPayload } from '@x402/core/types';
 import { z } from 'zod';
-import { type AppContext, header } from '../../http/context.ts';
-import { idempotencyKey } from '../../http/idempotency.ts';
 
 /** Larger than a deposit of a smart wallet with its extensions. */
 const MAX_HEADER = 16_384;
@@ -45,8 +37,8 @@ export interface CarriedPayment {
  * The payment in `PAYMENT-SIGNATURE` (x402 v2), or null.
  * @throws payment_malformed
  */
-export function readPayment(c: AppContext): CarriedPayment | null {
-  const text = header(c, 'payment-signature');
+export function readPayment(incoming: Incoming): CarriedPayment | null {
+  const text = incoming.header('payment-signature');
   if (text === undefined) return null;
   if (text.length > MAX_HEADER) throw malformed(`is longer than ${MAX_HEADER} characters`);
   const json = decode(text);
@@ -57,7 +49,7 @@ export function readPayment(c: AppContext): CarriedPayment | null {
   return {
     payload,
     proof: hash('sha256', canonicalize(copyJson(payload.payload))),
-    identifier: identifierIn(extensions) ?? idempotencyKey(c) ?? null,
+    identifier: identifierIn(extensions) ?? idempotencyKey(incoming) ?? null,
   };
 }
 
@@ -95,9 +87,4 @@ const identifierSchema = z
 
 function malformed(what: string): TallyError {
   return new TallyError('payment_malformed', `PAYMENT-SIGNATURE ${what}.`, { field: 'PAYMENT-SIGNATURE' });
-}
-
-/** JSON in the form of x402's headers: base64 of its text. */
-export function encodeHeader(document: JsonObject): string {
-  return Buffer.from(JSON.stringify(document)).toString('base64');
 }

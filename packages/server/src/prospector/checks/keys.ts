@@ -7,7 +7,7 @@ import {
   TallyError,
   type TrustBundle,
 } from '@tallystick/core';
-import { nodeEngine } from '../../crypto/node-ed25519.ts';
+import { nodeEngine } from '@tallystick/kit';
 import type { Documents } from '../documents.ts';
 import { type Answer, type Inspection, isDocument } from '../inspection.ts';
 

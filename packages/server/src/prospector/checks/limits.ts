@@ -1,4 +1,4 @@
-import { GuardedFetchError } from '../../http/guarded/failure.ts';
+import { GuardedFetchError } from '@tallystick/kit';
 import type { Documents } from '../documents.ts';
 import type { Inspection } from '../inspection.ts';
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type TrustBundle, trustOf, verify } from '@tallystick/core';
-import { nodeEngine } from '../../crypto/node-ed25519.ts';
+import { nodeEngine } from '@tallystick/kit';
 import type { Documents } from '../documents.ts';
 import { type Answer, type Inspection, isDocument } from '../inspection.ts';
 import type { Place } from '../surface.ts';

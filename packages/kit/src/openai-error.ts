@@ -1,6 +1,5 @@
-import { type ErrorCode, errorTable, TallyError } from '@tallystick/core';
-import { ProviderError } from '../compute/providers/provider.ts';
-import type { Problem } from '../problem.ts';
+import { type ErrorCode, errorTable, type TallyError } from '@tallystick/core';
+import type { ProviderWords } from './refusal.ts';
 
 /** An error as OpenAI's API shapes it, so that its clients raise the exceptions that theirs would. */
 export interface OpenAiError {
@@ -21,30 +20,15 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   provider_rate_limited: 'rate_limit_exceeded',
 };
 
-export function openAiError(problem: Problem, thrown: unknown): OpenAiError {
-  const provider = thrown instanceof TallyError ? providerWords(thrown.cause) : null;
-  return {
-    message: problem.detail,
-    type: provider?.type ?? typeOf(problem.status),
-    param: problem.field ?? null,
-    code: provider?.code ?? CODES[problem.code] ?? problem.code,
-  };
-}
-
-export function openAiErrorOf(error: TallyError): OpenAiError {
+/** @param words what the provider itself said, which goes before our own */
+export function openAiError(error: TallyError, words?: ProviderWords): OpenAiError {
   const { status } = errorTable[error.code];
   return {
     message: error.message,
-    type: typeOf(status),
+    type: words?.type ?? typeOf(status),
     param: error.field ?? null,
-    code: CODES[error.code] ?? error.code,
+    code: words?.code ?? CODES[error.code] ?? error.code,
   };
-}
-
-function providerWords(cause: unknown): { type: string | null; code: string | null } | null {
-  if (!(cause instanceof ProviderError) || cause.error === null) return null;
-  const { type, code } = cause.error;
-  return { type: typeof type === 'string' ? type : null, code: typeof code === 'string' ? code : null };
 }
 
 function typeOf(status: number): string {

@@ -1,14 +1,21 @@
 import { hash } from 'node:crypto';
 import { canonicalize, mintEnvelope } from '@tallystick/core';
-import { formatUsdc } from '../../compute/ledger/money.ts';
-import type { OperatorFacts } from '../../config.ts';
-import { issueDurably, type ReceiptContext } from '../../receipts/mint.ts';
-import { ownOperation } from '../../receipts/operator-facts.ts';
-import { claimOf } from './known.ts';
-import { toNano } from './payments.ts';
-import type { LateSettlement } from './till.ts';
+import type { KeyedMutex } from '@tallystick/kit';
+import { UNHEARD } from '@tallystick/kit';
+import { formatUsdc } from '../compute/ledger/money.ts';
+import type { OperatorFacts } from '../config.ts';
+import { claimOf } from '../payments/x402/known.ts';
+import { toNano } from '../payments/x402/payments.ts';
+import type { LateSettlement } from '../payments/x402/till.ts';
+import type { Store } from '../store/store.ts';
+import { issue } from './issue.ts';
+import { draft, type SigningContext } from './mint.ts';
+import { ownOperation } from './operator-facts.ts';
+import { freeTerms } from './terms.ts';
 
-interface SettlementContext extends ReceiptContext {
+interface SettlementContext extends SigningContext {
+  readonly store: Store;
+  readonly mutex: KeyedMutex;
   readonly network: string;
   readonly operator: OperatorFacts;
 }
@@ -18,7 +25,7 @@ interface SettlementContext extends ReceiptContext {
  * the receipt of what was delivered. The same payment gets the same one.
  */
 export function settlementReceipts({ network, operator, ...context }: SettlementContext) {
-  const { store, issuer, clock } = context;
+  const { issuer, clock } = context;
   return async ({ paymentId, receiptId, tx, amount, payer }: LateSettlement): Promise<string> => {
     const settles = { payment: paymentId, receipt_id: receiptId };
     const facts = {
@@ -42,12 +49,12 @@ export function settlementReceipts({ network, operator, ...context }: Settlement
       },
     };
     const claim = claimOf(paymentId, hash('sha256', `settlement ${paymentId}`), Math.floor(clock() / 1000));
-    const { receipt } = await issueDurably(
-      { store, issuer, clock },
-      'env',
-      { idempotency: claim },
-      (issuance) => mintEnvelope(facts, issuance, issuer.signer('receipt')),
-    );
-    return (JSON.parse(receipt) as { receipt_id: string }).receipt_id;
+    const { id } = await issue(context, UNHEARD, {
+      claim,
+      terms: freeTerms(context),
+      sign: () =>
+        draft(context, 'env', (issuance) => mintEnvelope(facts, issuance, issuer.signer('receipt'))),
+    });
+    return id;
   };
 }

@@ -1,10 +1,16 @@
 import { hash } from 'node:crypto';
 import { canonicalize, type JsonValue, TallyError } from '@tallystick/core';
-import type { IdempotencyRecord, Store } from '../store/store.ts';
-import { type AppContext, header } from './context.ts';
+import type { Incoming } from './incoming.ts';
+import type { IdempotencyRecord, Repeated } from './records.ts';
 
 /** For how long a key is remembered: long enough for a retry queue that stood still over a weekend. */
 const TTL_SECONDS = 72 * 60 * 60;
+
+/** Where earlier answers are found. */
+export interface IdempotencyReader {
+  /** What an earlier request under this scope was answered, or null where no record is live at `now` (unix seconds). */
+  findIdempotent(scope: string, requestHash: string, now: number): Promise<Repeated | null>;
+}
 
 /** What a request's idempotency record is made of. */
 export interface IdempotentRequest {
@@ -22,8 +28,7 @@ export interface IdempotentRequest {
  *
  * @throws idempotency_key_invalid unless the key is 1 to 255 visible ASCII characters
  */
-export function idempotencyKey(c: AppContext): string | undefined {
-  const key = c.get('inner')?.idempotencyKey ?? header(c, 'idempotency-key');
+export function idempotencyKey({ idempotencyKey: key }: Incoming): string | undefined {
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new TallyError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
 }
@@ -35,23 +40,26 @@ export function idempotencyKey(c: AppContext): string | undefined {
  *
  * @throws idempotency_key_invalid unless the key is 1 to 255 visible ASCII characters
  */
-export function idempotencyClaim(c: AppContext, request: IdempotentRequest): IdempotencyRecord | undefined {
-  const key = idempotencyKey(c);
+export function idempotencyClaim(
+  incoming: Incoming,
+  request: IdempotentRequest,
+): IdempotencyRecord | undefined {
+  const key = idempotencyKey(incoming);
   if (key === undefined) return undefined;
   const { caller, route, now } = request;
   return {
     scope: jcsHash([caller, route, key]),
-    requestHash: requestHash(c, request),
+    requestHash: requestHash(incoming, request),
     expiresAt: Math.floor(now / 1_000) + TTL_SECONDS,
   };
 }
 
 /** SHA-256 over JCS of all that decides the answer: route, profile, `X-Agent-DID` and body. */
 export function requestHash(
-  c: AppContext,
+  incoming: Incoming,
   { route, profile, body }: Pick<IdempotentRequest, 'route' | 'profile' | 'body'>,
 ): string {
-  return jcsHash({ route, profile: profile ?? null, agent: header(c, 'x-agent-did') ?? null, body });
+  return jcsHash({ route, profile: profile ?? null, agent: incoming.header('x-agent-did') ?? null, body });
 }
 
 /**
@@ -60,7 +68,7 @@ export function requestHash(
  * @throws idempotency_key_reused when the key came with another request
  */
 export async function replayOf(
-  store: Pick<Store, 'findIdempotent'>,
+  store: IdempotencyReader,
   claim: IdempotencyRecord | undefined,
   now: number,
 ): Promise<{ response: string } | null> {

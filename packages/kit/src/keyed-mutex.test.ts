@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 
 describe('turns', () => {
   it('the work of one name waits for the one before, failed or not', async () => {
-    const turns = createTurns();
+    const turns = createKeyedMutex();
     const seen: string[] = [];
     const step = (name: string, fails: boolean) => async () => {
       seen.push(`${name} begins`);
@@ -22,7 +22,7 @@ describe('turns', () => {
   });
 
   it('other names do not wait', async () => {
-    const turns = createTurns();
+    const turns = createKeyedMutex();
     const { promise, resolve } = Promise.withResolvers<void>();
     const slow = turns('a', () => promise);
     expect(await turns('b', async () => 7)).toBe(7);

@@ -1,7 +1,7 @@
 /** Runs the work of one name one after another, in the order of the calls, and that of different names at once. */
-export type Turns = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedMutex = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
-export function createTurns(): Turns {
+export function createKeyedMutex(): KeyedMutex {
   const newest = new Map<string, Promise<unknown>>();
   return async (name, work) => {
     const before = newest.get(name) ?? Promise.resolve();

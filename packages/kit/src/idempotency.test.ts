@@ -1,8 +1,7 @@
-import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import type { IdempotencyRecord } from '../store/store.ts';
-import type { AppEnv } from './context.ts';
+import { received } from '../test/received.ts';
 import { type IdempotentRequest, idempotencyClaim, replayOf } from './idempotency.ts';
+import type { IdempotencyRecord } from './records.ts';
 
 const request: IdempotentRequest = {
   caller: 'a',
@@ -12,21 +11,11 @@ const request: IdempotentRequest = {
 };
 
 async function claim(key: string | undefined, changes: Partial<IdempotentRequest> = {}, agent?: string) {
-  let made: IdempotencyRecord | undefined;
-  const app = new Hono<AppEnv>()
-    .get('/', (c) => {
-      made = idempotencyClaim(c, { ...request, ...changes });
-      return c.text('');
-    })
-    .onError((error) => {
-      throw error;
-    });
   const headers = {
     ...(key === undefined ? {} : { 'idempotency-key': key }),
     ...(agent === undefined ? {} : { 'x-agent-did': agent }),
   };
-  await app.request('/', { headers });
-  return made;
+  return idempotencyClaim(received(headers).incoming, { ...request, ...changes });
 }
 
 describe('idempotencyClaim', () => {

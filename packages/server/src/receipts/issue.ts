@@ -1,0 +1,111 @@
+import { type JsonObject, parseJson, TallyError, utf8 } from '@tallystick/core';
+import { type IdempotencyRecord, type KeyedMutex, type Received, replayOf, reused } from '@tallystick/kit';
+import type { ReceiptRow, Store } from '../store/store.ts';
+import { keptReceipt } from './retention.ts';
+import type { Terms } from './terms.ts';
+
+/** A receipt that is signed and not yet kept. */
+export interface Draft extends Pick<ReceiptRow, 'id' | 'profile' | 'issuedAt' | 'expiresAt'> {
+  /** JCS text. */
+  readonly signed: string;
+  /**
+   * The receipt that is there already under the same id, of a receipt whose id follows from its contents; null where there is
+   * none. Rejects where what is there is another receipt.
+   */
+  readonly earlier: () => Promise<string | null>;
+}
+
+/** What is to be issued. */
+export interface Issue {
+  /** What an `Idempotency-Key`, or a payment, ties the answer to; undefined where nothing does. */
+  readonly claim: IdempotencyRecord | undefined;
+  /** Under whose account. */
+  readonly terms: Terms;
+  /** Signs the receipt. It is not called for a request that was answered before. */
+  readonly sign: () => Promise<Draft>;
+}
+
+/** A receipt that was issued now, or to an earlier request. */
+export interface Issued {
+  readonly id: string;
+  /** JCS text. */
+  readonly receipt: string;
+  readonly replayed: boolean;
+  /** Where it is anchored, or is to be; null where it is not. */
+  readonly anchorRef: string | null;
+}
+
+interface IssueContext {
+  readonly store: Pick<Store, 'findIdempotent' | 'getReceipt'>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly mutex: KeyedMutex;
+}
+
+/**
+ * Issues a receipt under its terms. Resolves after it is durable. A repeated request is answered with the first one's
+ * receipt, and neither counts, costs nor anchors again.
+ * @throws idempotency_key_reused, unavailable; what `sign` and the terms throw
+ */
+export async function issue(context: IssueContext, received: Received, request: Issue): Promise<Issued> {
+  const { claim, terms } = request;
+  const once = async (): Promise<Kept> =>
+    (await answeredBefore(context, request)) ?? keep(await request.sign(), request);
+  // Two of the same claim at once would both be counted by a key.
+  const kept = await (claim === undefined || !terms.counts ? once() : context.mutex(claim.scope, once));
+  await terms.delivered(kept.id, received);
+  return { ...kept, anchorRef: await terms.anchorRef(kept) };
+}
+
+type Kept = Omit<Issued, 'anchorRef'>;
+
+async function answeredBefore({ store, clock }: IssueContext, { claim, terms }: Issue): Promise<Kept | null> {
+  const earlier = await replayOf(store, claim, clock());
+  if (earlier !== null) return replayed(earlier.response);
+  // The claim of a payment may be forgotten before the receipt that it was answered with.
+  const { paidFor } = terms;
+  const found = paidFor === null ? null : await keptReceipt(store, paidFor, clock());
+  return found?.kind === 'found' ? replayed(found.body) : null;
+}
+
+async function keep(draft: Draft, { claim, terms }: Issue): Promise<Kept> {
+  const { id, profile, signed } = draft;
+  const earlier = await draft.earlier();
+  if (earlier !== null) return replayed(earlier);
+  const body = await terms.complete(signed, profile);
+  const outcome = await terms.put({ ...rowOf(draft), tenant: terms.tenant, body }, claim);
+  switch (outcome.kind) {
+    case 'stored':
+      return { id, receipt: body, replayed: false };
+    case 'replayed':
+      return replayed(outcome.response);
+    case 'reused':
+      throw reused();
+    case 'id_taken': {
+      const taken = await draft.earlier();
+      if (taken !== null) return replayed(taken);
+      throw noIdOfItsOwn();
+    }
+  }
+}
+
+/** A draft as it is kept without any terms: public, as it was signed. */
+export function rowOf({ id, profile, issuedAt, expiresAt, signed }: Draft): ReceiptRow {
+  return { id, profile, tenant: null, body: signed, issuedAt, expiresAt };
+}
+
+export function noIdOfItsOwn(): TallyError {
+  return new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
+}
+
+function replayed(receipt: string): Kept {
+  return { id: idOf(receipt), receipt, replayed: true };
+}
+
+/** The id in a receipt's text: of an envelope, or of any other. */
+function idOf(text: string): string {
+  const { receipt_id, receipt } = parseJson(utf8(text)) as { receipt_id?: string; receipt?: JsonObject };
+  const id = receipt_id ?? receipt?.['id'];
+  if (typeof id === 'string') return id;
+  throw new Error('A receipt that was kept has no id.');
+}
