@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Money } from '../packages/server/src/payments/chain/open.ts';
+import type { Money } from '../packages/server/src/chain/token/open.ts';
 import { reconcile } from '../packages/server/src/payments/treasury/reconcile.ts';
 import type { Payments } from '../packages/server/src/payments/x402/payments.ts';
 import { type Routed, startRouted } from '../packages/server/test/compute.ts';

@@ -1,11 +1,14 @@
+export type { ConsumeOutcome, CounterStore } from './counter-store.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
 export { nodeSha256 } from './crypto/node-sha256.ts';
+export type { DocumentStore } from './document-store.ts';
 export type { GuardedResponse } from './guarded/exchange.ts';
 export { type FetchFault, GuardedFetchError } from './guarded/failure.ts';
 export { createGuardedFetch, type GuardedFetch } from './guarded/guarded-fetch.ts';
 export type { Resolve } from './guarded/pin.ts';
 export { guardPolicy } from './guarded/policy.ts';
 export {
+  type IdempotencyReader,
   type IdempotentRequest,
   idempotencyClaim,
   idempotencyKey,
@@ -25,7 +28,7 @@ export {
 export { createKeyedMutex, type KeyedMutex } from './keyed-mutex.ts';
 export { type OpenAiError, openAiError } from './openai-error.ts';
 export { type EndpointPrice, PAYMENT_ERRORS, SCHEMES, type Scheme } from './price.ts';
-export type { IdempotencyRecord, Repeated } from './records.ts';
+export type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './records.ts';
 export { type BearerError, factsOf, Refusal } from './refusal.ts';
 export { repeat } from './repeat.ts';
 export { suggest } from './suggest.ts';

@@ -12,3 +12,18 @@ export interface IdempotencyRecord {
 
 /** The key was used before: with the same request (here is its answer), or with another one. */
 export type Repeated = { kind: 'replayed'; response: string } | { kind: 'reused' };
+
+/** One receipt as it is kept. Times are unix seconds. */
+export interface ReceiptRow {
+  /** Unique over all receipts, purged ones too. */
+  readonly id: string;
+  readonly profile: 'nano' | 'standard' | 'pq' | 'metering';
+  /** The tenant whose key reads it, or null for a public receipt. */
+  readonly tenant: string | null;
+  /** The JCS text, exactly as answered. */
+  readonly body: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+export type PutOutcome = { kind: 'stored' } | Repeated | { kind: 'id_taken' };

@@ -1,19 +1,5 @@
 import { matches, parseUrl, publicUrlProblem, type Reader } from './config-reader.ts';
-
-/** How callers pay, and who is paid. */
-export interface PaymentsConfig {
-  readonly mode: 'off' | 'x402';
-  /** The account that is paid, as it was given; null for the development chain's. */
-  readonly treasury: string | null;
-  /** The contract of USDC on the configured chain, as it was given; null for the development chain's. */
-  readonly usdc: string | null;
-  /** How many blocks make a transfer certain, the one that holds it among them. */
-  readonly confirmations: number;
-  /** Null for the facilitator in this process, which only the development chain has. */
-  readonly facilitatorUrl: string | null;
-  /** How long what a facilitator says is looked for on the chain. */
-  readonly waitSeconds: number;
-}
+import type { PaymentsConfig } from './payments/settings.ts';
 
 interface Around {
   readonly production: boolean;

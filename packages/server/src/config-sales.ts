@@ -1,32 +1,9 @@
 import { resolve } from 'node:path';
-import { parseUsdc } from './compute/ledger/money.ts';
 import { matches, parseUrl, type Reader } from './config-reader.ts';
+import { parseUsdc } from './ledger/money.ts';
 import type { TierPrices } from './payments/keys/prices.ts';
+import type { MailConfig, SalesConfig } from './payments/settings.ts';
 import type { NanoUsdc } from './store/ledger-store.ts';
-
-/** What is sold for USDC, how it is delivered, and what is paid back. */
-export interface SalesConfig {
-  /** For a month. */
-  readonly prices: TierPrices;
-  /** Below it a paid answer says so. */
-  readonly lowBalance: NanoUsdc;
-  /** Withdrawals are of so much at least. */
-  readonly minWithdrawal: NanoUsdc;
-  /** The first block that is read for transfers to the treasury; null for the newest at the first start. */
-  readonly fromBlock: number | null;
-  /** Absolute path of the treasury's secp256k1 key, with which the CLI pays out; no server opens it. */
-  readonly treasuryKeyFile: string | null;
-  /** Null where no e-mail can be sent. */
-  readonly mail: MailConfig | null;
-}
-
-export interface MailConfig {
-  /** `smtp:` or `smtps:`; it may hold credentials. */
-  readonly url: string;
-  readonly from: string;
-  /** Whether an unencrypted connection is refused. */
-  readonly requireTls: boolean;
-}
 
 export function readSales(read: Reader, production: boolean): SalesConfig {
   const usdc = (name: string, fallback: string): NanoUsdc =>

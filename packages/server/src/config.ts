@@ -1,15 +1,20 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { didSvc } from '@tallystick/core';
+import type { Subnet } from './callers/clients.ts';
 import type { Finality } from './chain/reader.ts';
-import { type ComputeConfig, readCompute } from './config-compute.ts';
+import type { ChainSettings } from './chain/settings.ts';
+import { readCompute } from './config-compute.ts';
 import { type Database, readDatabase } from './config-database.ts';
 import { type HttpConfig, readHttp } from './config-http.ts';
-import { type PaymentsConfig, readPayments } from './config-payments.ts';
+import { readPayments } from './config-payments.ts';
 import { matches, type Reader, reader } from './config-reader.ts';
-import { readSales, type SalesConfig } from './config-sales.ts';
+import { readSales } from './config-sales.ts';
 import { parseWitness } from './config-witness.ts';
+import type { ComputeConfig } from './inference/settings.ts';
 import type { WitnessConfig } from './log/witness-client.ts';
+import type { PaymentsConfig, SalesConfig } from './payments/settings.ts';
+import type { OperatorFacts } from './receipts/operator-facts.ts';
 
 /** Everything the process is told from outside. Plain data: nothing in it opens a file or a socket. */
 export interface Config {
@@ -29,7 +34,7 @@ export interface Config {
   readonly handle: string | null;
   readonly database: Database;
   readonly keyring: Keyring;
-  readonly chain: Chain;
+  readonly chain: ChainSettings;
   readonly log: Log;
   readonly operator: OperatorFacts;
   /** Free mints a day (UTC) and client; 0 turns the quota off. */
@@ -51,34 +56,12 @@ export interface Config {
   readonly sales: SalesConfig;
 }
 
-/** What the operator says about where the service runs and on what hardware. Envelopes repeat it; null where it is not said. */
-export interface OperatorFacts {
-  readonly region: string | null;
-  /** Where the models that the service runs itself were trained. */
-  readonly trainingRegion: string | null;
-  readonly hardwareClass: string | null;
-  /** `<type>:sha256:<64 hex>`: the SHA-256 of an attestation document of that type. */
-  readonly attestation: string | null;
-}
-
 type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
 
 export interface Keyring {
   readonly path: string;
   /** A `file` is read when the keyring is opened. */
   readonly passphrase: { readonly value: string } | { readonly file: string } | null;
-}
-
-interface Chain {
-  readonly id: number;
-  /** The `<network>` of an anchor reference, so it holds no colon. */
-  readonly network: string;
-  readonly rpcUrl: string | null;
-  /** Whether a development chain is started. Without it and an RPC URL there is no chain. */
-  readonly devnet: boolean;
-  /** Absolute path of the secp256k1 key of the account that posts roots. */
-  readonly postingKeyFile: string;
-  readonly finality: Finality;
 }
 
 interface Log {
@@ -89,13 +72,6 @@ interface Log {
   /** Seconds between two postings. */
   readonly periodSeconds: number;
   readonly witnesses: readonly WitnessConfig[];
-}
-
-/** An address with the number of its leading bits that count. */
-export interface Subnet {
-  readonly address: string;
-  readonly prefix: number;
-  readonly family: 'ipv4' | 'ipv6';
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -217,7 +193,7 @@ function readKeyring(read: Reader, dataDir: string): Keyring {
   return { path, passphrase: value !== null ? { value } : file !== null ? { file: resolve(file) } : null };
 }
 
-function readChain(read: Reader, dataDir: string, production: boolean): Chain {
+function readChain(read: Reader, dataDir: string, production: boolean): ChainSettings {
   const rpcUrl = read.explicitSecretUrl(
     'TALLY_CHAIN_RPC_URL',
     ['http:', 'https:'],

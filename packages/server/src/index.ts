@@ -1,15 +1,22 @@
 export { nodeEngine, nodeSigner } from '@tallystick/kit';
-export { type Grant, type Scope, TIERS, type Tier } from './api-keys/api-key.ts';
-export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './api-keys/manage.ts';
+export { type Grant, type Scope, TIERS, type Tier } from './callers/api-key.ts';
+export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './callers/manage-api-keys.ts';
+export {
+  createTenant,
+  createTenantKey,
+  listTenants,
+  revokeTenant,
+  type TenantListing,
+} from './callers/manage-tenants.ts';
 export type { ChainReader } from './chain/chain.ts';
 export { openChainReader, rawDecoder } from './chain/lazy.ts';
 export { createPostingKey, readPostingKey } from './chain/posting-key.ts';
-export { callerAccount } from './compute/ledger/accounts.ts';
-export { creditCaller } from './compute/ledger/credit.ts';
-export { formatUsdc, parseUsdc } from './compute/ledger/money.ts';
-export type { RouteExplanation, ScoreRecord } from './compute/router/record.ts';
-export { explainRequest, type Replay, replay } from './compute/router/replay.ts';
+export type { DevToken } from './chain/token/dev-token.ts';
+export { openDevToken, readSettlement } from './chain/token/lazy.ts';
+export type { SettlementAnswer } from './chain/token/settlement-reader.ts';
 export { type Config, readConfig } from './config.ts';
+export type { RouteExplanation, ScoreRecord } from './inference/router/record.ts';
+export { explainRequest, type Replay, replay } from './inference/router/replay.ts';
 export {
   createKeyring,
   holdsRoot,
@@ -29,6 +36,9 @@ export {
   refreshTrust,
   trustDraft,
 } from './issuers/trust-bundle.ts';
+export { callerAccount } from './ledger/accounts.ts';
+export { creditCaller } from './ledger/credit.ts';
+export { formatUsdc, parseUsdc } from './ledger/money.ts';
 export { listen } from './listen.ts';
 export { fsckLog } from './log/fsck.ts';
 export type { FsckReport, WitnessFinding } from './log/fsck-report.ts';
@@ -37,9 +47,6 @@ export { createWitness } from './log/witness.ts';
 export { openWitnessState } from './log/witness-state.ts';
 export { serve } from './main.ts';
 export { openStore, readPassphrase } from './opening.ts';
-export type { DevToken } from './payments/chain/dev-token.ts';
-export { openDevToken, readSettlement } from './payments/chain/lazy.ts';
-export type { SettlementAnswer } from './payments/chain/settlement-reader.ts';
 export { openDesk } from './payments/desk.ts';
 export { readContact } from './payments/keys/contact.ts';
 export { openSealedKey } from './payments/keys/sealed-key.ts';
@@ -48,10 +55,3 @@ export type { Report as Readiness } from './prospector/report.ts';
 export type { Normalized } from './rosetta/answer.ts';
 export type { StatementLine } from './store/ledger-store.ts';
 export type { OrderRow, PayoutRow } from './store/treasury-store.ts';
-export {
-  createTenant,
-  createTenantKey,
-  listTenants,
-  revokeTenant,
-  type TenantListing,
-} from './tenants/manage.ts';

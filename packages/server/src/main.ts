@@ -1,9 +1,9 @@
 import { write } from 'node:fs';
 import { createApp } from './app.ts';
 import type { Chain } from './chain/chain.ts';
+import type { Money } from './chain/token/open.ts';
 import { type Config, localOrigin, readConfig, withAddress } from './config.ts';
 import { listen } from './listen.ts';
-import type { Money } from './payments/chain/open.ts';
 import { openServices, type Services } from './services.ts';
 
 /** Labels of the metrics of what is answered before any route is known. */

@@ -1,43 +1,43 @@
 import { didSvc, type Payee, toBase64url } from '@tallystick/core';
 import { createKeyedMutex, type KeyedMutex, repeat } from '@tallystick/kit';
 import type { Logger } from 'pino';
-import { type Agents, createAgents } from './agents/agents.ts';
 import { createAnchorMetrics } from './anchor-metrics.ts';
-import { type ApiKeys, createApiKeys } from './api-keys/authenticate.ts';
+import { type Agents, createAgents } from './callers/agents.ts';
+import { type ApiKeys, createApiKeys } from './callers/authenticate.ts';
+import { type Clients, createClients } from './callers/clients.ts';
+import { type Callers, createCallers } from './callers/payers.ts';
+import { createTenants, type Tenants } from './callers/tenants.ts';
 import type { Chain } from './chain/chain.ts';
+import type { Money } from './chain/token/open.ts';
 import { Closing } from './closing.ts';
-import { type Callers, createCallers } from './compute/caller.ts';
-import { createFreeReads, type FreeReads } from './compute/free-reads.ts';
-import { type Compute, openCompute } from './compute/open.ts';
 import { type Config, urlsOf } from './config.ts';
-import { type Claims, createClaims } from './http/claims.ts';
-import { type Clients, createClients } from './http/client.ts';
+import { sweepRooms } from './evidence/sweep.ts';
+import { createFreeReads, type FreeReads } from './inference/free-reads.ts';
+import { type Compute, openCompute } from './inference/open.ts';
 import { type OwnIssuer, openOwnIssuer } from './issuers/own-issuer.ts';
 import { createRegistry, type Registry } from './issuers/registry.ts';
 import { RegistryNews } from './issuers/registry-news.ts';
 import { recordAnchors, refreshTrust } from './issuers/trust-bundle.ts';
 import { openTrustService, type TrustService } from './issuers/trust-service.ts';
+import { type Claims, createClaims } from './ledger/idempotency-claims.ts';
+import { openProcessLease, type ProcessLease, returnHoldsOfTheDead } from './ledger/process-lease.ts';
 import type { AnchorLog } from './log/anchor-log.ts';
 import { openAnchorLog } from './log/open-log.ts';
 import { LogStream } from './log-stream.ts';
 import { boundedLook } from './measuring.ts';
 import { createLogger, createMetrics, type Metrics } from './observability.ts';
 import { makeFirstKeyring, openChain, openStore, readPassphrase, requireWritable } from './opening.ts';
-import type { Money } from './payments/chain/open.ts';
 import { createKeySales, type KeySales } from './payments/keys/issue.ts';
 import type { TreasuryService } from './payments/treasury/open.ts';
 import type { Payments } from './payments/x402/payments.ts';
-import { openProcessLease, type ProcessLease, returnHoldsOfTheDead } from './process-lease.ts';
+import { pricesValidFrom } from './prices/price-ladder.ts';
 import { Readiness } from './readiness.ts';
-import { pricesValidFrom } from './receipts/price-ladder.ts';
 import { purgeExpired } from './receipts/retention.ts';
 import { settlementReceipts } from './receipts/settlement-receipt.ts';
 import { findModels } from './status/models.ts';
 import { probeModels } from './status/probe-models.ts';
 import { createStatus, type StatusService } from './status/status.ts';
 import type { Store } from './store/store.ts';
-import { sweepRooms } from './tenants/sweep.ts';
-import { createTenants, type Tenants } from './tenants/tenants.ts';
 import { createVerificationTurns, type VerificationTurns } from './verification/turns.ts';
 
 /** Everything that routes work with, wired by the configuration. `clock` gives Unix milliseconds. */
@@ -335,7 +335,7 @@ const payeeOf = ({ chainId, token, treasury }: Money): Payee => ({
 /** What pays speaks to the chain too, and is loaded only where somebody pays. */
 async function openMoney(config: Config, rpcUrl: string | null): Promise<Money | null> {
   if (config.payments.mode === 'off' || rpcUrl === null) return null;
-  return (await import('./payments/chain/open.ts')).openMoney(config, rpcUrl);
+  return (await import('./chain/token/open.ts')).openMoney(config, rpcUrl);
 }
 
 /** The x402 packages are loaded only where somebody pays. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createApiKeys } from '../src/api-keys/authenticate.ts';
-import { createApiKey, listApiKeys, revokeApiKey } from '../src/api-keys/manage.ts';
 import { createApp } from '../src/app.ts';
+import { createApiKeys } from '../src/callers/authenticate.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../src/callers/manage-api-keys.ts';
 import { withApiKeySecret } from '../src/issuers/keyring.ts';
 import { writeKeyring } from '../src/issuers/keyring-file.ts';
 import { createLogger } from '../src/observability.ts';

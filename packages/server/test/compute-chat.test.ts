@@ -1,7 +1,7 @@
 import { type JsonObject, verify } from '@tallystick/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { callerAccount } from '../src/compute/ledger/accounts.ts';
-import { creditCaller } from '../src/compute/ledger/credit.ts';
+import { callerAccount } from '../src/ledger/accounts.ts';
+import { creditCaller } from '../src/ledger/credit.ts';
 import {
   answerHash,
   CHAT,

@@ -1,7 +1,7 @@
 import { CompactRange, leafHash, sha256Hex, toHex, utf8, verifyBundle } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { sweepRooms } from '../src/evidence/sweep.ts';
 import { purgeExpired } from '../src/receipts/retention.ts';
-import { sweepRooms } from '../src/tenants/sweep.ts';
 import {
   DATABASES,
   expectProblem,

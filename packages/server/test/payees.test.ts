@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { devAccount } from '../src/chain/token/dev-accounts.ts';
+import { DEV_USDC } from '../src/chain/token/dev-token.ts';
 import { readConfig } from '../src/config.ts';
-import { devAccount } from '../src/payments/chain/dev-accounts.ts';
-import { DEV_USDC } from '../src/payments/chain/dev-token.ts';
 import { openServices } from '../src/services.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tally-payees-'));

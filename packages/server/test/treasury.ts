@@ -1,8 +1,8 @@
 import { type JsonObject, toHex, utf8 } from '@tallystick/core';
 import { encodeFunctionData, getAddress, keccak256, numberToHex } from 'viem/utils';
-import { devAccount } from '../src/payments/chain/dev-accounts.ts';
-import { DEV_USDC, type DevToken, deployDevToken } from '../src/payments/chain/dev-token.ts';
-import { USDC_ABI } from '../src/payments/chain/usdc.ts';
+import { devAccount } from '../src/chain/token/dev-accounts.ts';
+import { DEV_USDC, type DevToken, deployDevToken } from '../src/chain/token/dev-token.ts';
+import { USDC_ABI } from '../src/chain/token/usdc.ts';
 import { collect } from '../src/store/test-database.ts';
 import type { EndedTransfer } from '../src/store/treasury-store.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';

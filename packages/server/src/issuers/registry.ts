@@ -11,7 +11,7 @@ import {
 } from '@tallystick/core';
 import type { IdempotencyRecord } from '@tallystick/kit';
 import { nodeEngine, replayOf, reused } from '@tallystick/kit';
-import type { Store } from '../store/store.ts';
+import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
 /** Handles that stand for something else; `local` and those derived from a root name services in development. */
@@ -32,7 +32,7 @@ export interface Registry {
 
 /** @param changed is called when a record has changed */
 export function createRegistry(
-  store: Store,
+  store: IssuerStore,
   issuer: OwnIssuer,
   clock: () => number,
   changed: () => void,

@@ -15,7 +15,8 @@ import {
   type TrustBundleFacts,
   utf8,
 } from '@tallystick/core';
-import type { Store } from '../store/store.ts';
+import type { DocumentStore } from '@tallystick/kit';
+import type { IssuerStore } from './issuer-store.ts';
 import { holdsRoot, type Keyring, signerFor } from './keyring.ts';
 
 const NAME = 'trust';
@@ -34,14 +35,14 @@ export interface PublishedTrust {
 }
 
 /** The newest published bundle, or null before the first. */
-export async function currentTrust(store: Store): Promise<PublishedTrust | null> {
+export async function currentTrust(store: IssuerStore & DocumentStore): Promise<PublishedTrust | null> {
   const document = await store.getDocument(NAME);
   if (document === null) return null;
   return { text: document.body, bundle: parseJson(utf8(document.body)) as unknown as TrustBundle };
 }
 
 /** What a bundle says of issuers: the service itself, whoever its operator verified, and the first that registered; by DID. */
-async function trustedIssuers(store: Store, keyring: Keyring): Promise<IssuerRecord[]> {
+async function trustedIssuers(store: IssuerStore & DocumentStore, keyring: Keyring): Promise<IssuerRecord[]> {
   const records = [recordOf(keyring.document)];
   for await (const { record } of store.listIssuers({ status: 'verified' })) {
     records.push(recordOf(parseJson(utf8(record)) as unknown as IssuerRecord));
@@ -51,7 +52,7 @@ async function trustedIssuers(store: Store, keyring: Keyring): Promise<IssuerRec
 }
 
 /** Those that registered first: a flood of registrations changes nothing of who is listed. */
-async function firstRegistered(store: Store): Promise<IssuerRecord[]> {
+async function firstRegistered(store: IssuerStore & DocumentStore): Promise<IssuerRecord[]> {
   const registered: { readonly at: number; readonly record: IssuerRecord }[] = [];
   for await (const { record } of store.listIssuers({ status: 'registered' })) {
     const document = parseJson(utf8(record)) as unknown as IssuerDocument;
@@ -77,7 +78,11 @@ function recordOf({ did, status, keys }: IssuerRecord): IssuerRecord {
  * without the root key: then bundles are signed offline and published by the operator.
  * @param now Unix milliseconds
  */
-export async function refreshTrust(store: Store, keyring: Keyring, now: number): Promise<void> {
+export async function refreshTrust(
+  store: IssuerStore & DocumentStore,
+  keyring: Keyring,
+  now: number,
+): Promise<void> {
   if (!holdsRoot(keyring)) return;
   const newest = await currentTrust(store);
   const draft = await trustDraft(store, keyring);
@@ -107,7 +112,7 @@ function said({
  * Without a chain the one that is kept stays: anchors from then are checked against it. So does whoever was ever paid.
  */
 export async function recordAnchors(
-  store: Store,
+  store: IssuerStore & DocumentStore,
   { log, chain, payees = [] }: AnchorAuthority,
 ): Promise<void> {
   const kept = await store.getDocument(ANCHORS);
@@ -124,7 +129,7 @@ function withoutRepeats(payees: readonly Payee[]): Payee[] {
 }
 
 /** What `recordAnchors` has kept; nulls before the first. */
-export async function recordedAnchors(store: Pick<Store, 'getDocument'>): Promise<AnchorAuthority> {
+export async function recordedAnchors(store: Pick<DocumentStore, 'getDocument'>): Promise<AnchorAuthority> {
   const kept = await store.getDocument(ANCHORS);
   if (kept === null) return { log: null, chain: null };
   return parseJson(utf8(kept.body)) as unknown as AnchorAuthority;
@@ -132,7 +137,7 @@ export async function recordedAnchors(store: Pick<Store, 'getDocument'>): Promis
 
 /** What the next bundle is to say, for a root that signs offline. */
 export async function trustDraft(
-  store: Store,
+  store: IssuerStore & DocumentStore,
   keyring: Keyring,
 ): Promise<Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'>> {
   const newest = await currentTrust(store);
@@ -144,7 +149,7 @@ export async function trustDraft(
 }
 
 /** Stores a checked bundle as the newest. @throws trust_rollback when one as new is there */
-export async function publishTrust(store: Store, bundle: TrustBundle): Promise<void> {
+export async function publishTrust(store: IssuerStore & DocumentStore, bundle: TrustBundle): Promise<void> {
   const text = canonicalize(copyJson(bundle));
   if ((await store.putDocument(NAME, bundle.version, text)) === 'stale') {
     throw new TallyError(
@@ -155,7 +160,7 @@ export async function publishTrust(store: Store, bundle: TrustBundle): Promise<v
 }
 
 /** Marks a registered issuer as verified. @throws issuer_not_found, issuer_conflict */
-export async function approveIssuer(store: Store, did: string): Promise<void> {
+export async function approveIssuer(store: IssuerStore & DocumentStore, did: string): Promise<void> {
   const found = await store.getIssuer(did);
   if (found === null) throw new TallyError('issuer_not_found', `${did} is not registered here.`);
   const document = parseJson(utf8(found.record)) as JsonObject;

@@ -9,7 +9,8 @@ import {
   trustOf,
   utf8,
 } from '@tallystick/core';
-import type { Store } from '../store/store.ts';
+import type { DocumentStore } from '@tallystick/kit';
+import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 import { currentTrust, type PublishedTrust, recordedAnchors } from './trust-bundle.ts';
 
@@ -27,7 +28,10 @@ export interface TrustService {
   refresh(): Promise<void>;
 }
 
-export async function openTrustService(store: Store, issuer: OwnIssuer): Promise<TrustService> {
+export async function openTrustService(
+  store: IssuerStore & DocumentStore,
+  issuer: OwnIssuer,
+): Promise<TrustService> {
   let published: PublishedTrust | null = null;
   let anchors: AnchorAuthority = { log: null, chain: null };
   let trust: Trust = trustOf([issuer.keyring.document]);
@@ -54,7 +58,7 @@ export async function openTrustService(store: Store, issuer: OwnIssuer): Promise
   return service;
 }
 
-async function registered(store: Store, did: string): Promise<IssuerRecord | null> {
+async function registered(store: IssuerStore & DocumentStore, did: string): Promise<IssuerRecord | null> {
   const stored = await store.getIssuer(did);
   return stored === null ? null : (parseJson(utf8(stored.record)) as unknown as IssuerRecord);
 }

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TallyError } from '@tallystick/core';
 import { readChainKey } from '../chain/posting-key.ts';
-import type { Config } from '../config.ts';
-import type { Store } from '../store/store.ts';
-import type { PayoutRow } from '../store/treasury-store.ts';
-import type { TokenChain } from './chain/token.ts';
+import type { TokenChain } from '../chain/token/token.ts';
+import type { LedgerStore } from '../store/ledger-store.ts';
+import type { PayoutRow, TreasuryStore } from '../store/treasury-store.ts';
 import type { PayOutcome } from './payouts/pay.ts';
 import type { Wallet } from './payouts/wallet.ts';
+import type { TreasurySettings } from './settings.ts';
 import type { Reconciliation } from './treasury/reconcile.ts';
 
 /** Where the operator pays out and compares ledger and chain; beside a running server, or without one. */
@@ -34,7 +34,10 @@ const KEY = { name: 'treasury’s key', field: 'treasury_key' };
  * Asks nothing of the chain yet; what speaks to it is loaded here.
  * @throws unavailable where no chain, token or treasury is configured; invalid_field
  */
-export async function openDesk(config: Config, store: Store): Promise<TreasuryDesk> {
+export async function openDesk(
+  config: TreasurySettings,
+  store: { readonly treasury: TreasuryStore; readonly ledger: LedgerStore },
+): Promise<TreasuryDesk> {
   const { bookOwn, bookPaid, reconcile, requireKnownPayments } = await import('./treasury/reconcile.ts');
   const { payOut } = await import('./payouts/pay.ts');
   const { createPayoutFollower } = await import('./payouts/follow.ts');
@@ -76,9 +79,9 @@ interface Place {
   readonly chainId: number;
 }
 
-async function openPlace(config: Config): Promise<Place> {
+async function openPlace(config: TreasurySettings): Promise<Place> {
   const { chain, payments } = config;
-  const { openTokenChain } = await import('./chain/token.ts');
+  const { openTokenChain } = await import('../chain/token/token.ts');
   const { getAddress } = await import('viem/utils');
   const dev = chain.devnet ? await devPlace(config) : null;
   const rpcUrl = chain.rpcUrl ?? dev?.rpcUrl;
@@ -101,7 +104,9 @@ async function openPlace(config: Config): Promise<Place> {
 }
 
 /** The development chain of a server that runs. */
-async function devPlace({ dataDir }: Config): Promise<{ rpcUrl: string; usdc: string; treasury: string }> {
+async function devPlace({
+  dataDir,
+}: TreasurySettings): Promise<{ rpcUrl: string; usdc: string; treasury: string }> {
   const path = join(dataDir, 'devnet', 'rpc-url');
   if (!existsSync(path)) {
     throw new TallyError(
@@ -109,8 +114,8 @@ async function devPlace({ dataDir }: Config): Promise<{ rpcUrl: string; usdc: st
       'The development chain runs with the server: start it with tally serve.',
     );
   }
-  const { DEV_USDC } = await import('./chain/dev-token.ts');
-  const { devAccount } = await import('./chain/dev-accounts.ts');
+  const { DEV_USDC } = await import('../chain/token/dev-token.ts');
+  const { devAccount } = await import('../chain/token/dev-accounts.ts');
   return {
     rpcUrl: readFileSync(path, 'utf8').trim(),
     usdc: DEV_USDC,
@@ -118,7 +123,10 @@ async function devPlace({ dataDir }: Config): Promise<{ rpcUrl: string; usdc: st
   };
 }
 
-async function openTreasuryWallet(config: Config, { token, rpcUrl, chainId }: Place): Promise<Wallet> {
+async function openTreasuryWallet(
+  config: TreasurySettings,
+  { token, rpcUrl, chainId }: Place,
+): Promise<Wallet> {
   const { openWallet } = await import('./payouts/wallet.ts');
   return openWallet({
     rpcUrl,
@@ -130,11 +138,11 @@ async function openTreasuryWallet(config: Config, { token, rpcUrl, chainId }: Pl
   });
 }
 
-async function treasuryKey({ chain, payments, sales }: Config): Promise<Uint8Array> {
+async function treasuryKey({ chain, payments, sales }: TreasurySettings): Promise<Uint8Array> {
   if (sales.treasuryKeyFile !== null && existsSync(sales.treasuryKeyFile))
     return readChainKey(sales.treasuryKeyFile, KEY);
   if (sales.treasuryKeyFile === null && chain.devnet && payments.treasury === null) {
-    const { devSecretKey } = await import('./chain/dev-accounts.ts');
+    const { devSecretKey } = await import('../chain/token/dev-accounts.ts');
     const { hexToBytes } = await import('viem/utils');
     return hexToBytes(devSecretKey('treasury'));
   }

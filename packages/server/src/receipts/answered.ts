@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { canonicalize, copyJson, type JsonObject, mintEnvelope } from '@tallystick/core';
 import { type IdempotencyRecord, reused } from '@tallystick/kit';
-import type { OperatorFacts } from '../config.ts';
-import type { Store } from '../store/store.ts';
 import { noIdOfItsOwn, rowOf } from './issue.ts';
 import { draft, type SigningContext } from './mint.ts';
+import type { OperatorFacts } from './operator-facts.ts';
 import { ownOperation } from './operator-facts.ts';
+import type { ReceiptStore } from './receipt-store.ts';
 
 /** A request that was answered, and what its receipt says. */
 export interface Answered {
@@ -28,7 +28,7 @@ export interface Answered {
  * @throws receipt_too_large, idempotency_key_reused, unavailable
  */
 export async function receiptAnswer(
-  { store, issuer, clock }: SigningContext & { readonly store: Pick<Store, 'putReceipt'> },
+  { store, issuer, clock }: SigningContext & { readonly store: Pick<ReceiptStore, 'putReceipt'> },
   { request, answer, purpose, origin, policy, operator }: Answered,
   claim: IdempotencyRecord | undefined,
 ): Promise<{ text: string; replayed: boolean }> {

@@ -11,8 +11,8 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
-import type { Agent } from '../agents/agents.ts';
-import { type MemberTier, tierOf } from '../compute/members/tiers.ts';
+import type { Agent } from '../callers/agents.ts';
+import { type MemberTier, tierOf } from '../ledger/members/tiers.ts';
 import type { LedgerStore } from '../store/ledger-store.ts';
 import type { Draft } from './issue.ts';
 import { draft, type SigningContext } from './mint.ts';

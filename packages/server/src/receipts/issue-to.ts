@@ -7,9 +7,9 @@ import {
   type Received,
   requestHash,
 } from '@tallystick/kit';
-import type { Agent } from '../agents/agents.ts';
-import { type ApiKey, missingKey } from '../api-keys/authenticate.ts';
-import type { Clients } from '../http/client.ts';
+import type { Agent } from '../callers/agents.ts';
+import { type ApiKey, missingKey } from '../callers/authenticate.ts';
+import type { Clients } from '../callers/clients.ts';
 import type { Payments } from '../payments/x402/payments.ts';
 import { type Draft, type Issued, issue } from './issue.ts';
 import { orderOf, payForReceipt } from './paying.ts';

@@ -1,6 +1,7 @@
 import { type JsonObject, parseJson, TallyError, utf8 } from '@tallystick/core';
+import type { IdempotencyReader, ReceiptRow } from '@tallystick/kit';
 import { type IdempotencyRecord, type KeyedMutex, type Received, replayOf, reused } from '@tallystick/kit';
-import type { ReceiptRow, Store } from '../store/store.ts';
+import type { ReceiptStore } from './receipt-store.ts';
 import { keptReceipt } from './retention.ts';
 import type { Terms } from './terms.ts';
 
@@ -36,7 +37,7 @@ export interface Issued {
 }
 
 interface IssueContext {
-  readonly store: Pick<Store, 'findIdempotent' | 'getReceipt'>;
+  readonly store: IdempotencyReader & Pick<ReceiptStore, 'getReceipt'>;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly mutex: KeyedMutex;

@@ -8,11 +8,10 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
-import type { Received } from '@tallystick/kit';
-import type { ApiKey } from '../api-keys/authenticate.ts';
-import { acceptHashes, type Counting, countReceipt } from '../api-keys/quota.ts';
+import type { ReceiptRow, Received } from '@tallystick/kit';
+import type { ApiKey } from '../callers/authenticate.ts';
+import { acceptHashes, type Counting, countReceipt } from '../callers/quota.ts';
 import type { AnchorLog, AnchorResult } from '../log/anchor-log.ts';
-import type { ReceiptRow } from '../store/store.ts';
 import { memberTexts } from './member-texts.ts';
 import type { Terms } from './terms.ts';
 

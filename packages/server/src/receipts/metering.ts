@@ -11,16 +11,18 @@ import {
   mintMetering,
   TallyError,
 } from '@tallystick/core';
+import type { ReceiptRow } from '@tallystick/kit';
 import { nodeEngine, nodeSha256 } from '@tallystick/kit';
 import type { TrustService } from '../issuers/trust-service.ts';
-import type { ReceiptRow, Store } from '../store/store.ts';
+import type { LogStore } from '../store/log-store.ts';
 import type { Draft } from './issue.ts';
 import { expiryOf, type SigningContext } from './mint.ts';
+import type { ReceiptStore } from './receipt-store.ts';
 import { keptReceipt } from './retention.ts';
 
 /** What taking the evidence of a bill needs of the service. `clock` gives Unix milliseconds. */
 interface EvidenceContext {
-  readonly store: Pick<Store, 'log'>;
+  readonly store: { readonly log: LogStore };
   readonly trust: Pick<TrustService, 'issuers' | 'forReceipt'>;
   readonly clock: () => number;
 }
@@ -93,12 +95,12 @@ export async function signBill(
 }
 
 interface BillContext extends SigningContext {
-  readonly store: Pick<Store, 'getReceipt'>;
+  readonly store: Pick<ReceiptStore, 'getReceipt'>;
 }
 
 /** The receipt that is under the id, if any: it must be of the same signed body, but its key may be another. */
 async function sameBill(
-  store: Pick<Store, 'getReceipt'>,
+  store: Pick<ReceiptStore, 'getReceipt'>,
   { id, body, tenant }: Pick<ReceiptRow, 'id' | 'body' | 'tenant'>,
   now: number,
 ): Promise<string | null> {

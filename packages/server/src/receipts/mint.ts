@@ -1,9 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { type EnvelopeFacts, type Issuance, mintEnvelope, RETENTION_DAYS, receiptId } from '@tallystick/core';
-import type { OperatorFacts } from '../config.ts';
+import type { ReceiptRow } from '@tallystick/kit';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
-import type { ReceiptRow } from '../store/store.ts';
 import type { Draft } from './issue.ts';
+import type { OperatorFacts } from './operator-facts.ts';
 import { ownOperation } from './operator-facts.ts';
 
 /** What signing needs of the service. `clock` gives Unix milliseconds. */

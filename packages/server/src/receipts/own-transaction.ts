@@ -9,7 +9,7 @@ import {
   TallyError,
   toHex,
 } from '@tallystick/core';
-import type { Store } from '../store/store.ts';
+import type { LogStore } from '../store/log-store.ts';
 
 /**
  * The transaction of an anchored result, as this service saw it become final; undefined where it is none of its own
@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
  * @param anchors the service's own
  */
 export async function ownTransaction(
-  { log }: Pick<Store, 'log'>,
+  { log }: { readonly log: LogStore },
   { log: own, chain }: AnchorAuthority,
   anchor: JsonValue,
 ): Promise<AnchorTransaction | undefined> {

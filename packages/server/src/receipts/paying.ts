@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Profile, type SettlementReference, TallyError } from '@tallystick/core';
-import type { EndpointPrice, IdempotencyRecord, Received, Scheme } from '@tallystick/kit';
-import type { Agent } from '../agents/agents.ts';
-import { callerAccount, REVENUE } from '../compute/ledger/accounts.ts';
-import { formatUsdc, parseUsdc } from '../compute/ledger/money.ts';
+import type { EndpointPrice, IdempotencyRecord, PutOutcome, Received, Scheme } from '@tallystick/kit';
+import type { Agent } from '../callers/agents.ts';
+import { callerAccount, REVENUE } from '../ledger/accounts.ts';
+import { formatUsdc, parseUsdc } from '../ledger/money.ts';
 import {
   type Paid,
   type Payments,
@@ -11,8 +11,7 @@ import {
   toBaseUnits,
   toNano,
 } from '../payments/x402/payments.ts';
-import type { NanoUsdc } from '../store/ledger-store.ts';
-import type { PutOutcome, Store } from '../store/store.ts';
+import type { LedgerStore, NanoUsdc } from '../store/ledger-store.ts';
 import { PRICE_USD } from './pricing.ts';
 import { prepaidTerms, type Terms, type TermsContext, x402Terms } from './terms.ts';
 
@@ -144,7 +143,7 @@ function putPrepaid({ store, clock }: Paying, { account, price, profile, subject
   };
 }
 
-function putOutcome(outcome: Awaited<ReturnType<Store['ledger']['settle']>>): PutOutcome {
+function putOutcome(outcome: Awaited<ReturnType<LedgerStore['settle']>>): PutOutcome {
   if (outcome === 'settled' || outcome === 'settled_before') return { kind: 'stored' };
   if (outcome === 'unreserved')
     throw new TallyError('unavailable', 'The receipt could not be billed. Try again.');

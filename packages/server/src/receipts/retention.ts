@@ -1,4 +1,5 @@
-import type { GetOutcome, Store } from '../store/store.ts';
+import type { CompressionStore } from '../store/compression-store.ts';
+import type { GetOutcome, ReceiptStore } from './receipt-store.ts';
 
 const BATCH = 1000;
 
@@ -7,7 +8,7 @@ const BATCH = 1000;
  * was deleted by then or not. `now`: Unix milliseconds.
  */
 export async function keptReceipt(
-  store: Pick<Store, 'getReceipt'>,
+  store: Pick<ReceiptStore, 'getReceipt'>,
   id: string,
   now: number,
 ): Promise<GetOutcome> {
@@ -17,7 +18,10 @@ export async function keptReceipt(
 }
 
 /** Deletes what has expired, in small transactions, so that minting goes on meanwhile. `now`: Unix milliseconds. */
-export async function purgeExpired(store: Store, now: number): Promise<number> {
+export async function purgeExpired(
+  store: ReceiptStore & { readonly compression: CompressionStore },
+  now: number,
+): Promise<number> {
   let deleted = 0;
   for (;;) {
     const { receipts, idempotency, counters } = await store.purge(Math.floor(now / 1000), BATCH);

@@ -2,19 +2,20 @@ import { hash } from 'node:crypto';
 import { canonicalize, mintEnvelope } from '@tallystick/core';
 import type { KeyedMutex } from '@tallystick/kit';
 import { UNHEARD } from '@tallystick/kit';
-import { formatUsdc } from '../compute/ledger/money.ts';
-import type { OperatorFacts } from '../config.ts';
+import { formatUsdc } from '../ledger/money.ts';
 import { claimOf } from '../payments/x402/known.ts';
 import { toNano } from '../payments/x402/payments.ts';
 import type { LateSettlement } from '../payments/x402/till.ts';
-import type { Store } from '../store/store.ts';
+import type { LedgerStore } from '../store/ledger-store.ts';
 import { issue } from './issue.ts';
 import { draft, type SigningContext } from './mint.ts';
+import type { OperatorFacts } from './operator-facts.ts';
 import { ownOperation } from './operator-facts.ts';
+import type { ReceiptStore } from './receipt-store.ts';
 import { freeTerms } from './terms.ts';
 
 interface SettlementContext extends SigningContext {
-  readonly store: Store;
+  readonly store: ReceiptStore & { readonly ledger: LedgerStore };
   readonly mutex: KeyedMutex;
   readonly network: string;
   readonly operator: OperatorFacts;

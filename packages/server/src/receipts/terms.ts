@@ -1,13 +1,13 @@
 import type { SettlementReference } from '@tallystick/core';
-import type { IdempotencyRecord, Received } from '@tallystick/kit';
-import type { ApiKey } from '../api-keys/authenticate.ts';
-import type { Counting } from '../api-keys/quota.ts';
-import { showLowBalance } from '../compute/ledger/low-balance.ts';
+import type { CounterStore, IdempotencyRecord, PutOutcome, ReceiptRow, Received } from '@tallystick/kit';
+import type { ApiKey } from '../callers/authenticate.ts';
+import type { Counting } from '../callers/quota.ts';
+import { showLowBalance } from '../ledger/low-balance.ts';
 import type { AnchorLog } from '../log/anchor-log.ts';
 import type { Paid } from '../payments/x402/payments.ts';
-import type { NanoUsdc } from '../store/ledger-store.ts';
-import type { PutOutcome, ReceiptRow, Store } from '../store/store.ts';
+import type { LedgerStore, NanoUsdc } from '../store/ledger-store.ts';
 import { ofKey, ofTenant } from './keyed.ts';
+import type { ReceiptStore } from './receipt-store.ts';
 
 /** Under whose account a receipt is issued, and what that does to it. Every kind of account says all of it. */
 export interface Terms {
@@ -30,13 +30,13 @@ export interface Terms {
 }
 
 export interface TermsContext extends Counting {
-  readonly store: Store;
+  readonly store: ReceiptStore & CounterStore & { readonly ledger: LedgerStore };
   readonly log: Pick<AnchorLog, 'accept' | 'find' | 'resolve'>;
   readonly config: { readonly sales: { readonly lowBalance: NanoUsdc } };
 }
 
 /** What every receipt has that nobody pays, counts or anchors. */
-function plain(store: Pick<Store, 'putReceipt'>): Terms {
+function plain(store: Pick<ReceiptStore, 'putReceipt'>): Terms {
   return {
     settlement: null,
     tenant: null,
@@ -50,10 +50,11 @@ function plain(store: Pick<Store, 'putReceipt'>): Terms {
 }
 
 /** Nobody pays: a receipt of the free endpoint, or of any with payments off. */
-export const freeTerms = ({ store }: Pick<TermsContext, 'store'>): Terms => plain(store);
+export const freeTerms = ({ store }: { readonly store: Pick<ReceiptStore, 'putReceipt'> }): Terms =>
+  plain(store);
 
 /** How the service tries whether it could issue: it signs, asks for the store, and keeps nothing. */
-export function dryRunTerms({ store }: Pick<TermsContext, 'store'>): Terms {
+export function dryRunTerms({ store }: { readonly store: Pick<ReceiptStore, 'putReceipt' | 'ping'> }): Terms {
   return {
     ...plain(store),
     async put() {

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { batchId, parseAnchorRef, TallyError } from '@tallystick/core';
 import { idempotencyKey } from '@tallystick/kit';
-import { API_KEY_ERRORS } from '../api-keys/authenticate.ts';
-import { acceptHashes } from '../api-keys/quota.ts';
+import { API_KEY_ERRORS } from '../callers/authenticate.ts';
+import { acceptHashes } from '../callers/quota.ts';
 import { type Answer, json, text } from '../http/answer.ts';
 import { type AppContext, header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';

@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import { idempotencyClaim } from '@tallystick/kit';
-import { AGENT_HEADERS, carriesSignature } from '../agents/agents.ts';
-import { money } from '../compute/billing.ts';
-import { CALLER_ERRORS } from '../compute/caller.ts';
-import { parseUsdc } from '../compute/ledger/money.ts';
+import { AGENT_HEADERS, carriesSignature } from '../callers/agents.ts';
+import { CALLER_ERRORS } from '../callers/payers.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { money } from '../inference/billing.ts';
+import { parseUsdc } from '../ledger/money.ts';
 import { openQuote } from '../payments/keys/quote.ts';
 import { requestWithdrawal } from '../payments/payouts/request.ts';
 import { nanoOf } from '../payments/treasury/units.ts';

@@ -1,23 +1,23 @@
 import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
 import type { IdempotencyRecord } from '@tallystick/kit';
 import { idempotencyClaim, type Received, Refusal, requestHash } from '@tallystick/kit';
-import { missingKey } from '../api-keys/authenticate.ts';
-import type { CallerExchange } from '../compute/caller.ts';
-import { DEVELOPMENT, X402 } from '../compute/ledger/accounts.ts';
-import { showLowBalance } from '../compute/ledger/low-balance.ts';
-import { alreadyAnswered } from '../compute/pipeline/already-answered.ts';
-import { CallSignal } from '../compute/pipeline/call-signal.ts';
-import { chatRequestSchema, readChatRequest } from '../compute/pipeline/chat-request.ts';
-import { type Call, type Completed, completeChat, replayedAnswer } from '../compute/pipeline/complete.ts';
-import { embed, embeddingRequestSchema, readEmbeddingRequest } from '../compute/pipeline/embed.ts';
-import { failureOf } from '../compute/pipeline/provider-failure.ts';
-import type { Open } from '../compute/pipeline/reserve.ts';
-import { type Streaming, streamChat } from '../compute/pipeline/stream.ts';
-import { ProviderError } from '../compute/providers/provider.ts';
+import { missingKey } from '../callers/authenticate.ts';
+import type { CallerExchange } from '../callers/payers.ts';
 import { type Answer, text } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { alreadyAnswered } from '../inference/pipeline/already-answered.ts';
+import { CallSignal } from '../inference/pipeline/call-signal.ts';
+import { chatRequestSchema, readChatRequest } from '../inference/pipeline/chat-request.ts';
+import { type Call, type Completed, completeChat, replayedAnswer } from '../inference/pipeline/complete.ts';
+import { embed, embeddingRequestSchema, readEmbeddingRequest } from '../inference/pipeline/embed.ts';
+import { failureOf } from '../inference/pipeline/provider-failure.ts';
+import type { Open } from '../inference/pipeline/reserve.ts';
+import { type Streaming, streamChat } from '../inference/pipeline/stream.ts';
+import { ProviderError } from '../inference/providers/provider.ts';
+import { DEVELOPMENT, X402 } from '../ledger/accounts.ts';
+import { showLowBalance } from '../ledger/low-balance.ts';
 import type { Services } from '../services.ts';
 import {
   CALL_ERRORS,

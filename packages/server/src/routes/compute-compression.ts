@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonObject } from '@tallystick/core';
-import { money } from '../compute/billing.ts';
-import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { money } from '../inference/billing.ts';
+import { FREE_READ_ERRORS, READ_PRICE } from '../inference/free-reads.ts';
 import type { Services } from '../services.ts';
 import type { CompressionTotals } from '../store/ledger-store.ts';
 import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { FREE_READ_ERRORS, READ_PRICE } from '../compute/free-reads.ts';
-import { leaderboard, registerMember, verifyMember } from '../compute/members/members.ts';
-import { SPREAD_PERCENT } from '../compute/members/tiers.ts';
+import { consumeDaily } from '../callers/daily-quota.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { consumeDaily } from '../http/rate-limit.ts';
+import { FREE_READ_ERRORS, READ_PRICE } from '../inference/free-reads.ts';
+import { leaderboard, registerMember, verifyMember } from '../ledger/members/members.ts';
+import { SPREAD_PERCENT } from '../ledger/members/tiers.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
 import { did } from './shapes.ts';

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { ErrorCode } from '@tallystick/core';
-import { CALLER_ERRORS } from '../compute/caller.ts';
-import { TIERS } from '../compute/compression/options.ts';
-import { CHARGE_HEADERS } from '../compute/free-reads.ts';
-import { LOW_BALANCE_HEADER } from '../compute/ledger/low-balance.ts';
+import { CALLER_ERRORS } from '../callers/payers.ts';
+import { TIERS } from '../inference/compression/options.ts';
+import { CHARGE_HEADERS } from '../inference/free-reads.ts';
+import { LOW_BALANCE_HEADER } from '../ledger/low-balance.ts';
 
 /** Under which the reference lists the routes. */
 export const COMPUTE = 'Inference';

@@ -12,9 +12,9 @@ import {
   TallyError,
 } from '@tallystick/core';
 import { idempotencyClaim, replayOf } from '@tallystick/kit';
+import { consumeDaily } from '../callers/daily-quota.ts';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { consumeDaily } from '../http/rate-limit.ts';
 import type { Services } from '../services.ts';
 import { did } from './shapes.ts';
 

@@ -12,8 +12,8 @@ import {
   VERDICTS,
 } from '@tallystick/core';
 import { validate } from '@tallystick/kit';
-import { AGENT_ERRORS, AGENT_HEADERS, type Agent, carriesSignature } from '../agents/agents.ts';
-import { type ApiKey, missingKey } from '../api-keys/authenticate.ts';
+import { AGENT_ERRORS, AGENT_HEADERS, type Agent, carriesSignature } from '../callers/agents.ts';
+import { type ApiKey, missingKey } from '../callers/authenticate.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';

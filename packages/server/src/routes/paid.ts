@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, isDid, type JsonValue, TallyError } from '@tallystick/core';
 import { type ReceivedBody, requestHash } from '@tallystick/kit';
-import { AGENT_HEADERS } from '../agents/agents.ts';
-import { money } from '../compute/billing.ts';
-import { CALLER_ERRORS } from '../compute/caller.ts';
-import { callerAccount, DEVELOPMENT, REVENUE } from '../compute/ledger/accounts.ts';
-import { formatUsdc, parseUsdc } from '../compute/ledger/money.ts';
+import { AGENT_HEADERS } from '../callers/agents.ts';
+import { CALLER_ERRORS } from '../callers/payers.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { money } from '../inference/billing.ts';
+import { callerAccount, DEVELOPMENT, REVENUE } from '../ledger/accounts.ts';
+import { formatUsdc, parseUsdc } from '../ledger/money.ts';
 import { requireKeySecret } from '../payments/keys/issue.ts';
 import { SOLD_TIERS } from '../payments/keys/prices.ts';
 import {

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
-import { formatUsdc } from '../compute/ledger/money.ts';
-import { consumeDaily } from '../http/rate-limit.ts';
-import type { Money } from '../payments/chain/open.ts';
+import { consumeDaily } from '../callers/daily-quota.ts';
+import type { Money } from '../chain/token/open.ts';
+import { formatUsdc } from '../ledger/money.ts';
 import { nanoOf } from '../payments/treasury/units.ts';
 import type { Services } from '../services.ts';
 import type { OrderRow } from '../store/treasury-store.ts';

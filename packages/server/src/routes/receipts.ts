@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
-import { agentHeader } from '../agents/agent-header.ts';
-import { AGENT_ERRORS, AGENT_HEADERS, type Agent } from '../agents/agents.ts';
+import { agentHeader } from '../callers/agent-header.ts';
+import { AGENT_ERRORS, AGENT_HEADERS, type Agent } from '../callers/agents.ts';
+import { consumeDaily } from '../callers/daily-quota.ts';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { consumeDaily } from '../http/rate-limit.ts';
 import { type EmitRequest, signProfile } from '../receipts/emit.ts';
 import { issueTo, type ReceiptRequest } from '../receipts/issue-to.ts';
 import { anchorOf, withAnchor } from '../receipts/keyed.ts';

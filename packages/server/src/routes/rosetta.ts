@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonValue } from '@tallystick/core';
 import { idempotencyClaim, replayOf } from '@tallystick/kit';
-import { agentHeader } from '../agents/agent-header.ts';
-import { PARTNER_ERRORS, PARTNER_HEADERS } from '../api-keys/authenticate.ts';
+import { agentHeader } from '../callers/agent-header.ts';
+import { PARTNER_ERRORS, PARTNER_HEADERS } from '../callers/authenticate.ts';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { receiptAnswer } from '../receipts/answered.ts';

@@ -8,7 +8,7 @@ import {
   verifyParsed,
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
-import { API_KEY_ERRORS } from '../api-keys/authenticate.ts';
+import { API_KEY_ERRORS } from '../callers/authenticate.ts';
 import { json } from '../http/answer.ts';
 import { header, isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';

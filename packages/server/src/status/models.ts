@@ -1,7 +1,7 @@
 import type { StatusModel } from '@tallystick/core';
-import type { Model } from '../compute/catalogue/catalogue.ts';
-import type { Health } from '../compute/resilience/health.ts';
-import { type Light, lightOfAll } from '../compute/resilience/light.ts';
+import type { Model } from '../inference/catalogue/catalogue.ts';
+import type { Health } from '../inference/resilience/health.ts';
+import { type Light, lightOfAll } from '../inference/resilience/light.ts';
 import type { Trouble } from './board.ts';
 
 /** A model or provider as it is found. */

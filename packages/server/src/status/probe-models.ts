@@ -1,6 +1,6 @@
-import type { Model } from '../compute/catalogue/catalogue.ts';
-import type { PipelineContext } from '../compute/pipeline/context.ts';
-import { ProviderError } from '../compute/providers/provider.ts';
+import type { Model } from '../inference/catalogue/catalogue.ts';
+import type { PipelineContext } from '../inference/pipeline/context.ts';
+import { ProviderError } from '../inference/providers/provider.ts';
 import { routableModels } from './models.ts';
 
 /** A provider that was called less long ago is not probed, in milliseconds. Rounds are about a minute apart. */

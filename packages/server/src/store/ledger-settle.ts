@@ -1,7 +1,7 @@
+import type { PutOutcome } from '@tallystick/kit';
 import { isCallerAccount, type Settlement, type SettleOutcome } from './ledger-store.ts';
 import type { CompressionOf, MethodOf, Reservation, UsageOf } from './ledger-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import type { PutOutcome } from './store.ts';
 import { all, type Work } from './work.ts';
 
 const DAY_SECONDS = 86_400;

@@ -1,5 +1,4 @@
-import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
-import type { ReceiptRow } from './store.ts';
+import type { IdempotencyRecord, ReceiptRow, Repeated } from '@tallystick/kit';
 
 /** Money: billionths of a USDC. */
 export type NanoUsdc = bigint;

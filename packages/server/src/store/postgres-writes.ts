@@ -1,9 +1,9 @@
+import type { PutOutcome } from '@tallystick/kit';
 import { type Kysely, sql } from 'kysely';
 import type { Lookup } from './queries.ts';
 import type { Schema } from './schema.ts';
 import { type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { raw, statement } from './statement.ts';
-import type { PutOutcome } from './store.ts';
 import { all, run, type Work } from './work.ts';
 
 type Statements = ReturnType<typeof batchStatements>;

@@ -1,10 +1,9 @@
-import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
+import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
 import type { ClaimTables } from './claim-tables.ts';
 import { type Counters, lockUsed, saveUsed } from './counters.ts';
 import type { LedgerTables } from './ledger-tables.ts';
 import type { LogTables } from './log-tables.ts';
 import type { Lookup, Queries } from './queries.ts';
-import type { ConsumeOutcome, PutOutcome, ReceiptRow } from './store.ts';
 import type { Work } from './work.ts';
 
 export interface Put {

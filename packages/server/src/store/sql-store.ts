@@ -1,4 +1,6 @@
-import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
+import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
+import type { IssuerRow } from '../issuers/issuer-store.ts';
+import type { GetOutcome } from '../receipts/receipt-store.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import type { CompressionStore } from './compression-store.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -13,7 +15,7 @@ import { SqlLogStore } from './sql-log-store.ts';
 import { SqlPaymentStore } from './sql-payment-store.ts';
 import { SqlTenantStore } from './sql-tenant-store.ts';
 import { SqlTreasuryStore } from './sql-treasury-store.ts';
-import type { ConsumeOutcome, GetOutcome, IssuerRow, PutOutcome, ReceiptRow, Store } from './store.ts';
+import type { Store } from './store.ts';
 import type { TenantStore } from './tenant-store.ts';
 import { type IdempotentResponse, purge, putDocument, putIssuer, replaceDocument } from './transactions.ts';
 import { all, type Work } from './work.ts';

@@ -1,9 +1,9 @@
+import type { PutOutcome, ReceiptRow } from '@tallystick/kit';
 import type { Kysely } from 'kysely';
 import type { Queries } from './queries.ts';
 import type { Schema } from './schema.ts';
 import { type Put, repeat, type SqlDatabase } from './sql-database.ts';
 import { statement } from './statement.ts';
-import type { PutOutcome, ReceiptRow } from './store.ts';
 import { all, run, type Work } from './work.ts';
 
 /** Group-committed writes: in process a statement costs little, so each row has its own. */

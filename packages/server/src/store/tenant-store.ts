@@ -1,5 +1,5 @@
+import type { ReceiptRow } from '@tallystick/kit';
 import type { ApiKeyRow } from './api-key-store.ts';
-import type { ReceiptRow } from './store.ts';
 
 /** Times are unix seconds, here as in all rows. */
 export interface TenantRow {

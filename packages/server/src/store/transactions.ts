@@ -1,7 +1,8 @@
 import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
+import type { IssuerRow } from '../issuers/issuer-store.ts';
 import type { Lookup, Queries } from './queries.ts';
 import { repeat, type SqlDatabase } from './sql-database.ts';
-import type { IssuerRow, Store } from './store.ts';
+import type { Store } from './store.ts';
 import { all, run, type Work } from './work.ts';
 
 export type IdempotentResponse = IdempotencyRecord & { readonly response: string };

@@ -1,10 +1,9 @@
 import { canonicalize, formatTimestamp } from '@tallystick/core';
 import type { Logger } from 'pino';
-import { agentKeys } from '../../agents/agent-keys.ts';
+import { agentKeys } from '../../callers/agent-keys.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { Registry } from '../../issuers/registry.ts';
-import type { Store } from '../../store/store.ts';
-import type { OrderRow, OrderStep } from '../../store/treasury-store.ts';
+import type { OrderRow, OrderStep, TreasuryStore } from '../../store/treasury-store.ts';
 import { destinationOf } from './contact.ts';
 import { requireKeySecret } from './issue.ts';
 import type { KeyDocument } from './key-document.ts';
@@ -15,7 +14,7 @@ import { soldKey } from './sold-key.ts';
 import type { PostToDomain } from './webhook.ts';
 
 export interface DelivererOptions {
-  readonly store: Pick<Store, 'treasury'>;
+  readonly store: { readonly treasury: TreasuryStore };
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
   readonly registry: Pick<Registry, 'document'>;
   /** Null where no e-mail can be sent. */

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { OrderRow } from '../../store/treasury-store.ts';
+import type { OrderRow, TreasuryStore } from '../../store/treasury-store.ts';
 import { isSoldTier, type Months, monthsAfter, priceOf, type SoldTier, type TierPrices } from './prices.ts';
 import { newSeed, soldKey, soldKeyRow } from './sold-key.ts';
 
@@ -47,7 +46,7 @@ export interface KeySales {
 }
 
 interface Means {
-  readonly store: Pick<Store, 'treasury'>;
+  readonly store: { readonly treasury: TreasuryStore };
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
   readonly prices: TierPrices;
   /** Unix milliseconds. */

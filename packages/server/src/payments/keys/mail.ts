@@ -1,4 +1,4 @@
-import type { MailConfig } from '../../config-sales.ts';
+import type { MailConfig } from '../settings.ts';
 
 /** A letter in plain text. */
 interface Letter {

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { OrderRow } from '../../store/treasury-store.ts';
+import type { OrderRow, TreasuryStore } from '../../store/treasury-store.ts';
 import { baseUnitsFor } from '../treasury/units.ts';
 import { newOrder, newOrderId } from './issue.ts';
 
@@ -24,7 +23,7 @@ const TRIES = 20;
  * @throws unavailable where too many quotes of the price are open
  */
 export async function openQuote(
-  { treasury }: Pick<Store, 'treasury'>,
+  { treasury }: { readonly treasury: TreasuryStore },
   price: NanoUsdc,
   wanted: Wanted,
   now: number,

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { apiKeyFrom, apiKeyHasher, newApiKeyId } from '../../api-keys/api-key.ts';
+import { apiKeyFrom, apiKeyHasher, newApiKeyId } from '../../callers/api-key.ts';
 import type { ApiKeyRow } from '../../store/api-key-store.ts';
 import type { SoldTier } from './prices.ts';
 

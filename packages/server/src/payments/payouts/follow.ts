@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
 import type { Inclusion } from '../../chain/chain.ts';
-import type { Store } from '../../store/store.ts';
-import type { PayoutAttempt, PayoutRow } from '../../store/treasury-store.ts';
+import type { PayoutAttempt, PayoutRow, TreasuryStore } from '../../store/treasury-store.ts';
 import { paidPosting } from './postings.ts';
 import type { PayoutChain } from './wallet.ts';
 
 export interface FollowOptions {
-  readonly store: Pick<Store, 'treasury'>;
+  readonly store: { readonly treasury: TreasuryStore };
   readonly chain: PayoutChain;
   readonly network: string;
   /** Unix milliseconds. */

@@ -1,12 +1,11 @@
 import { TallyError } from '@tallystick/core';
 import type { Broadcast, SignedTransaction } from '../../chain/chain.ts';
-import type { Store } from '../../store/store.ts';
-import type { PayoutAttempt, PayoutRow } from '../../store/treasury-store.ts';
-import type { TokenChain } from '../chain/token.ts';
+import type { TokenChain } from '../../chain/token/token.ts';
+import type { PayoutAttempt, PayoutRow, TreasuryStore } from '../../store/treasury-store.ts';
 import type { Wallet } from './wallet.ts';
 
 export interface PayMeans {
-  readonly store: Pick<Store, 'treasury'>;
+  readonly store: { readonly treasury: TreasuryStore };
   readonly wallet: Wallet;
   readonly token: Pick<TokenChain, 'network' | 'balanceOf'>;
   /** The address that is paid, and pays out. */

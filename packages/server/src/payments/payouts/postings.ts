@@ -1,4 +1,4 @@
-import { REVENUE } from '../../compute/ledger/accounts.ts';
+import { REVENUE } from '../../ledger/accounts.ts';
 import type { Posting } from '../../store/ledger-store.ts';
 import type { PayoutKind, PayoutRow } from '../../store/treasury-store.ts';
 import { chainAccount, REFUNDS, WITHDRAWALS } from '../treasury/accounts.ts';

@@ -2,11 +2,10 @@ import { hash, randomUUID } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import type { IdempotencyRecord } from '@tallystick/kit';
 import { reused } from '@tallystick/kit';
-import { callerAccount } from '../../compute/ledger/accounts.ts';
-import { formatUsdc } from '../../compute/ledger/money.ts';
+import { callerAccount } from '../../ledger/accounts.ts';
+import { formatUsdc } from '../../ledger/money.ts';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { PayoutRow } from '../../store/treasury-store.ts';
+import type { PayoutRow, TreasuryStore } from '../../store/treasury-store.ts';
 import { baseUnitsOf } from '../treasury/units.ts';
 import { declinedPosting, requestPosting } from './postings.ts';
 
@@ -27,7 +26,7 @@ export interface WithdrawalRequest {
  * @throws invalid_field, insufficient_balance, idempotency_key_reused
  */
 export async function requestWithdrawal(
-  { treasury }: Pick<Store, 'treasury'>,
+  { treasury }: { readonly treasury: TreasuryStore },
   { did, network, address, amount, minimum, idempotency, now }: WithdrawalRequest,
 ): Promise<PayoutRow> {
   const units = baseUnitsOf(amount);
@@ -85,7 +84,7 @@ function uncovered(amount: NanoUsdc, available: NanoUsdc): TallyError {
  * @throws unavailable unless it is waiting
  */
 export async function declinePayout(
-  { treasury }: Pick<Store, 'treasury'>,
+  { treasury }: { readonly treasury: TreasuryStore },
   payout: PayoutRow,
   note: string,
   now: number,

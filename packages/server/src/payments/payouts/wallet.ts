@@ -6,7 +6,7 @@ import { readRefusal } from '../../chain/broadcast-reply.ts';
 import type { Broadcast, Fees, GasPrice, Inclusion, SignedTransaction } from '../../chain/chain.ts';
 import { chainReader } from '../../chain/reader.ts';
 import { openRpc, type Rpc, unavailable } from '../../chain/rpc.ts';
-import { USDC_ABI } from '../chain/usdc.ts';
+import { USDC_ABI } from '../../chain/token/usdc.ts';
 
 /** What can be asked of the chain about payouts, with no key. Errors as of `ChainReader`. */
 export interface PayoutChain {

@@ -1,9 +1,9 @@
 import { fromHex, isDid } from '@tallystick/core';
-import { callerAccount, REVENUE } from '../../compute/ledger/accounts.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
+import { callerAccount, REVENUE } from '../../ledger/accounts.ts';
+import type { ApiKeyStore } from '../../store/api-key-store.ts';
 import type { Entry, NanoUsdc } from '../../store/ledger-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { Ending, OrderRow, TransferRow } from '../../store/treasury-store.ts';
+import type { Ending, OrderRow, TransferRow, TreasuryStore } from '../../store/treasury-store.ts';
 import { type Deliverable, destinationOf } from '../keys/contact.ts';
 import { newOrder, newOrderId, requireKeySecret } from '../keys/issue.ts';
 import { boughtWith, isSoldTier, monthsAfter, type SoldTier, type TierPrices } from '../keys/prices.ts';
@@ -32,7 +32,7 @@ export const REFUND_REASONS = [
 type RefundReason = (typeof REFUND_REASONS)[number];
 
 export interface DecideMeans {
-  readonly store: Pick<Store, 'treasury' | 'apiKeys'>;
+  readonly store: { readonly treasury: TreasuryStore; readonly apiKeys: ApiKeyStore };
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
   readonly prices: TierPrices;
   readonly deliverable: Deliverable;

@@ -1,17 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import { repeat } from '@tallystick/kit';
 import type { Logger } from 'pino';
-import type { Config } from '../../config.ts';
+import type { Money } from '../../chain/token/open.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { Registry } from '../../issuers/registry.ts';
-import type { Store } from '../../store/store.ts';
-import type { TransferRow } from '../../store/treasury-store.ts';
-import type { Money } from '../chain/open.ts';
+import type { ApiKeyStore } from '../../store/api-key-store.ts';
+import type { LedgerStore } from '../../store/ledger-store.ts';
+import type { TransferRow, TreasuryStore } from '../../store/treasury-store.ts';
 import { createDeliverer } from '../keys/deliver.ts';
 import { createMailer } from '../keys/mail.ts';
 import { createWebhook } from '../keys/webhook.ts';
 import { createPayoutFollower } from '../payouts/follow.ts';
 import { openPayoutChain } from '../payouts/wallet.ts';
+import type { TreasurySettings } from '../settings.ts';
 import { createDecide } from './decide.ts';
 import { createWatcher } from './watcher.ts';
 
@@ -28,8 +29,12 @@ export interface TreasuryService {
 }
 
 export interface TreasuryOptions {
-  readonly config: Config;
-  readonly store: Store;
+  readonly config: Pick<TreasurySettings, 'mode' | 'apiUrl' | 'sales'>;
+  readonly store: {
+    readonly treasury: TreasuryStore;
+    readonly ledger: LedgerStore;
+    readonly apiKeys: ApiKeyStore;
+  };
   readonly issuer: OwnIssuer;
   readonly registry: Registry;
   readonly money: Money;

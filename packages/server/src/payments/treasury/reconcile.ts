@@ -1,8 +1,7 @@
 import { TallyError } from '@tallystick/core';
+import type { TokenChain, TokenTransfer } from '../../chain/token/token.ts';
 import type { LedgerStore } from '../../store/ledger-store.ts';
-import type { Store } from '../../store/store.ts';
 import type { BaseUnits, PayoutRow, TreasuryStore } from '../../store/treasury-store.ts';
-import type { TokenChain, TokenTransfer } from '../chain/token.ts';
 import { paidPosting, paidPostingId } from '../payouts/postings.ts';
 import { chainAccount, OWNER, openingId, ownId } from './accounts.ts';
 import { nanoOf } from './units.ts';
@@ -34,7 +33,7 @@ export interface Reconciliation {
 }
 
 interface Means {
-  readonly store: Pick<Store, 'treasury' | 'ledger'>;
+  readonly store: { readonly treasury: TreasuryStore; readonly ledger: LedgerStore };
   readonly token: Pick<TokenChain, 'network' | 'confirmations' | 'head' | 'transfers' | 'balanceOf'>;
   readonly treasury: string;
 }

@@ -1,15 +1,20 @@
 import { TallyError, toHex } from '@tallystick/core';
 import type { Logger } from 'pino';
+import type { Block, TokenChain, TokenTransfer } from '../../chain/token/token.ts';
 import type { Posting } from '../../store/ledger-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { Cursor, TransferRow, TreasuryCursor, Watched } from '../../store/treasury-store.ts';
-import type { Block, TokenChain, TokenTransfer } from '../chain/token.ts';
+import type {
+  Cursor,
+  TransferRow,
+  TreasuryCursor,
+  TreasuryStore,
+  Watched,
+} from '../../store/treasury-store.ts';
 import { chainAccount, OWNER, openingId } from './accounts.ts';
 import type { Decide } from './decide.ts';
 import { nanoOf } from './units.ts';
 
 export interface WatcherOptions {
-  readonly store: Pick<Store, 'treasury'>;
+  readonly store: { readonly treasury: TreasuryStore };
   readonly token: Pick<
     TokenChain,
     'network' | 'confirmations' | 'head' | 'block' | 'transfers' | 'balanceOf'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TokenChain } from '../../chain/token/token.ts';
 import type { BaseUnits } from '../../store/payment-store.ts';
-import type { TokenChain } from '../chain/token.ts';
 
 /** From here on a payment waits for the configured confirmations; below, being in a block is enough. 1 USDC. */
 const CONFIRMED_FROM: BaseUnits = 1_000_000n;

@@ -5,10 +5,11 @@ import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
 import { UptoEvmScheme } from '@x402/evm/upto/server';
 import type { Logger } from 'pino';
+import { devAccount } from '../../chain/token/dev-accounts.ts';
+import type { Money } from '../../chain/token/open.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
-import type { Store } from '../../store/store.ts';
-import { devAccount } from '../chain/dev-accounts.ts';
-import type { Money } from '../chain/open.ts';
+import type { LedgerStore } from '../../store/ledger-store.ts';
+import type { PaymentStore } from '../../store/payment-store.ts';
 import { channelReader, seenBalances } from './channel-reader.ts';
 import { channelStorage } from './channel-storage.ts';
 import { collect } from './collect.ts';
@@ -29,7 +30,7 @@ const EVERY_MS = 250;
 export interface PaymentsOptions {
   readonly money: Money;
   readonly facilitatorUrl: string | null;
-  readonly store: Store;
+  readonly store: { readonly payments: PaymentStore; readonly ledger: LedgerStore };
   readonly issuer: OwnIssuer;
   /** The public URL of a path. */
   readonly urlOf: (path: string) => string;

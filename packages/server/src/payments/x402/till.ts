@@ -9,10 +9,10 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/
 import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server';
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Logger } from 'pino';
-import { formatUsdc } from '../../compute/ledger/money.ts';
-import type { BaseUnits } from '../../store/payment-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { TokenChain } from '../chain/token.ts';
+import type { TokenChain } from '../../chain/token/token.ts';
+import { formatUsdc } from '../../ledger/money.ts';
+import type { LedgerStore } from '../../store/ledger-store.ts';
+import type { BaseUnits, PaymentStore } from '../../store/payment-store.ts';
 import type { ChannelReader } from './channel-reader.ts';
 import type { Offers } from './offers.ts';
 import { type Order, toNano } from './payments.ts';
@@ -26,7 +26,7 @@ export interface Till {
   readonly channels: ChannelReader;
   /** Whether a channel's deposits are at least so much, on the chain. */
   readonly holds: (channelId: string, least: BaseUnits) => Promise<boolean>;
-  readonly store: Pick<Store, 'payments' | 'ledger'>;
+  readonly store: { readonly payments: PaymentStore; readonly ledger: LedgerStore };
   readonly offers: Offers;
   /** Address, EIP-55. */
   readonly treasury: `0x${string}`;

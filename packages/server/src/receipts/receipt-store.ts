@@ -1,0 +1,28 @@
+import type { IdempotencyReader, IdempotencyRecord, PutOutcome, ReceiptRow } from '@tallystick/kit';
+
+export type GetOutcome =
+  | { kind: 'found'; body: string; tenant: string | null; expiresAt: number }
+  | { kind: 'purged'; tenant: string | null }
+  | { kind: 'unknown' };
+
+/** Receipts, and what ties them to an `Idempotency-Key`. */
+export interface ReceiptStore extends IdempotencyReader {
+  /**
+   * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers
+   * `stored`, nothing was written. A scope holds until `purge` has deleted its record.
+   */
+  putReceipt(row: ReceiptRow, idempotency?: IdempotencyRecord): Promise<PutOutcome>;
+
+  /** A receipt is `found` until it is purged, also past its `expiresAt` (unix seconds): `keptReceipt` heeds that. */
+  getReceipt(id: string): Promise<GetOutcome>;
+
+  /**
+   * Deletes what has expired at `now` (unix seconds), at most `limit` rows of each kind; call again until
+   * all counts are below `limit`. A receipt loses its body and leaves its id and tenant, so that it reads
+   * as `purged` to whom it was readable. Safe to run in several processes at once.
+   */
+  purge(now: number, limit?: number): Promise<{ receipts: number; idempotency: number; counters: number }>;
+
+  /** One cheap round trip; rejects when the database does not answer. */
+  ping(): Promise<void>;
+}
