@@ -2,10 +2,10 @@ import { hash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { formatTlogProof } from '@tallystick/core';
-import { provenPath } from '../packages/server/src/log/anchored.ts';
-import { edgeRoot, emptyEdge, growEdge } from '../packages/server/src/log/right-edge.ts';
-import { TreeReader } from '../packages/server/src/log/tree-reader.ts';
-import { storeTiles } from '../packages/server/src/log/tree-source.ts';
+import { provenPath } from '../packages/log/src/anchored.ts';
+import { edgeRoot, emptyEdge, growEdge } from '../packages/log/src/right-edge.ts';
+import { TreeReader } from '../packages/log/src/tree-reader.ts';
+import { storeTiles } from '../packages/log/src/tree-source.ts';
 import { openSqliteStore } from '../packages/server/src/store/sqlite.ts';
 
 const STEP = 1024;

@@ -1,7 +1,7 @@
-import { openCatalogue } from '../packages/server/src/inference/catalogue/open.ts';
-import { difficultyOf } from '../packages/server/src/inference/router/difficulty.ts';
-import { createRouter } from '../packages/server/src/inference/router/router.ts';
-import { weights } from '../packages/server/src/inference/router/weights.ts';
+import { openCatalogue } from '../packages/inference/src/catalogue/open.ts';
+import { difficultyOf } from '../packages/inference/src/router/difficulty.ts';
+import { createRouter } from '../packages/inference/src/router/router.ts';
+import { weights } from '../packages/inference/src/router/weights.ts';
 import { apgr } from '../scripts/routing/curve.ts';
 import { type Example, readRoutingData } from '../scripts/routing/data.ts';
 import { foldOfGroup, gainOf, heldOut } from '../scripts/routing/evaluate.ts';

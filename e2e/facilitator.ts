@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { FacilitatorClient } from '@x402/core/server';
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
-import { devAccount } from '../packages/server/src/chain/token/dev-accounts.ts';
-import { localFacilitator } from '../packages/server/src/payments/x402/facilitator.ts';
+import { devAccount } from '../packages/chain/src/token/dev-accounts.ts';
+import { localFacilitator } from '../packages/payments/src/x402/facilitator.ts';
 
 /** How a settlement is answered; `settle` does it honestly. */
 export type Conduct = (settle: () => Promise<SettleResponse>) => Promise<SettleResponse | 'hang_up'>;

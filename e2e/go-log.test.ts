@@ -11,8 +11,8 @@ import {
   verifierKey,
 } from '@tallystick/core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signerFor } from '../packages/server/src/issuers/keyring.ts';
-import { readKeyring } from '../packages/server/src/issuers/keyring-file.ts';
+import { signerFor } from '../packages/issuers/src/keyring.ts';
+import { readKeyring } from '../packages/issuers/src/keyring-file.ts';
 import { buildGoClient, type GoReport, type GoRequest, runGoClient } from './go-client.ts';
 import { createKey, type Key, type LogStatus, place, statusOf, untilSigned } from './log-client.ts';
 import { serve, temporaryFolder } from './process.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Money } from '../packages/server/src/chain/token/open.ts';
-import { reconcile } from '../packages/server/src/payments/treasury/reconcile.ts';
-import type { Payments } from '../packages/server/src/payments/x402/payments.ts';
+import type { Money } from '../packages/chain/src/token/open.ts';
+import { reconcile } from '../packages/payments/src/treasury/reconcile.ts';
+import type { Payments } from '../packages/payments/src/x402/payments.ts';
 import { type Routed, startRouted } from '../packages/server/test/compute.ts';
 import { runningClock, type TestClock } from '../packages/server/test/service.ts';
 import { tally, temporaryFolder } from './process.ts';

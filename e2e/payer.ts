@@ -4,7 +4,7 @@ import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { createPublicClient, http } from 'viem';
-import { devAccount } from '../packages/server/src/chain/token/dev-accounts.ts';
+import { devAccount } from '../packages/chain/src/token/dev-accounts.ts';
 
 export { BATCH_SETTLEMENT_ADDRESS };
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { devSecretKey } from '../packages/server/src/chain/token/dev-accounts.ts';
+import { devSecretKey } from '../packages/chain/src/token/dev-accounts.ts';
 import { type Served, serve, temporaryFolder } from './process.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

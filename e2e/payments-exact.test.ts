@@ -8,7 +8,7 @@ import {
 } from '@x402/extensions/offer-receipt';
 import { x402HTTPClient } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withApiKeySecret } from '../packages/server/src/issuers/keyring.ts';
+import { withApiKeySecret } from '../packages/issuers/src/keyring.ts';
 import { apiKey } from '../packages/server/test/service.ts';
 import { expectVerifiedByRpc, type PaidService, startPaidService } from './paid-service.ts';
 import { payer, settlementOf } from './payer.ts';

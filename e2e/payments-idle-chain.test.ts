@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { devAccount } from '../packages/server/src/chain/token/dev-accounts.ts';
+import { devAccount } from '../packages/chain/src/token/dev-accounts.ts';
 import { callRpc } from '../packages/server/test/anvil.ts';
 import { type PaidService, startPaidService } from './paid-service.ts';
 import { settlementOf } from './payer.ts';

@@ -1,6 +1,6 @@
 import { createSigner, generateSecretKey, type Signer, signRequest } from '@tallystick/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { creditCaller } from '../packages/server/src/ledger/credit.ts';
+import { creditCaller } from '../packages/ledger/src/credit.ts';
 import { type PaidService, startPaidService } from './paid-service.ts';
 
 const FREE = 2;

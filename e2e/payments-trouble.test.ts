@@ -1,7 +1,7 @@
 import { encodePaymentSignatureHeader } from '@x402/core/http';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { devAccount } from '../packages/server/src/chain/token/dev-accounts.ts';
+import { devAccount } from '../packages/chain/src/token/dev-accounts.ts';
 import { type Conduct, startFacilitator, type TestFacilitator } from './facilitator.ts';
 import { type PaidService, startPaidService } from './paid-service.ts';
 import { payer, settlementOf } from './payer.ts';

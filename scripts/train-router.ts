@@ -3,9 +3,9 @@
 
 import { writeFile } from 'node:fs/promises';
 import { sha256Hex, utf8 } from '@tallystick/core';
-import { DOMAINS, type Domain } from '../packages/server/src/inference/catalogue/domains.ts';
-import { CROSSED, FEATURE_NAMES } from '../packages/server/src/inference/router/features.ts';
-import type { Reference } from '../packages/server/src/inference/router/weights.ts';
+import { DOMAINS, type Domain } from '../packages/inference/src/catalogue/domains.ts';
+import { CROSSED, FEATURE_NAMES } from '../packages/inference/src/router/features.ts';
+import type { Reference } from '../packages/inference/src/router/weights.ts';
 import { apgr, type Graded } from './routing/curve.ts';
 import { type Example, readRoutingData, STRONG, WEAK } from './routing/data.ts';
 import { foldOfGroup, gainOf, heldOut } from './routing/evaluate.ts';
@@ -54,7 +54,7 @@ const file = {
   id: sha256Hex(utf8(JSON.stringify([FEATURE_NAMES, CROSSED, numbers]))).slice(0, 16),
   ...numbers,
 };
-const url = new URL('../packages/server/src/inference/router/weights.json', import.meta.url);
+const url = new URL('../packages/inference/src/router/weights.json', import.meta.url);
 await writeFile(url, layOut(file));
 console.log(`Wrote ${url.pathname}: ${JSON.stringify(file.provenance.apgr)}`);
 

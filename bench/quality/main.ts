@@ -5,7 +5,7 @@ import { tableOf } from './print.ts';
 import { withTables } from './readme.ts';
 import { measure, type Results } from './results.ts';
 
-const shipped = new URL('../../packages/server/src/inference/benchmark/results.json', import.meta.url);
+const shipped = new URL('../../packages/inference/src/benchmark/results.json', import.meta.url);
 
 const readme = new URL('../README.md', import.meta.url);
 
@@ -34,7 +34,7 @@ else {
   writeFileSync(shipped, text);
   writeFileSync(readme, withTables(readFileSync(readme, 'utf8'), results));
   process.stdout.write(
-    `\nWritten to packages/server/src/inference/benchmark/results.json and bench/README.md\n`,
+    `\nWritten to packages/inference/src/benchmark/results.json and bench/README.md\n`,
   );
 }
 

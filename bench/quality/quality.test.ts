@@ -13,7 +13,7 @@ import { corpusDigest } from './sources.ts';
 import { interval, mean, median, quantile } from './statistics.ts';
 
 const shipped = JSON.parse(
-  readFileSync(new URL('../../packages/server/src/inference/benchmark/results.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../packages/inference/src/benchmark/results.json', import.meta.url), 'utf8'),
 ) as Results;
 const documents = corpus();
 const tokenizer = tokenizerFor();

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { type PromptFeatures, readPrompt } from '../../packages/server/src/inference/router/features.ts';
+import { type PromptFeatures, readPrompt } from '../../packages/inference/src/router/features.ts';
 import { parseCsv } from './csv.ts';
 import type { Graded } from './curve.ts';
 import { duplicateGroups } from './duplicates.ts';

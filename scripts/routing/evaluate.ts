@@ -1,4 +1,4 @@
-import { apply, expand, type LinearModel } from '../../packages/server/src/inference/router/difficulty.ts';
+import { apply, expand, type LinearModel } from '../../packages/inference/src/router/difficulty.ts';
 import type { Example } from './data.ts';
 import { train } from './train.ts';
 

@@ -4,8 +4,8 @@ import {
   type LinearModel,
   type Standard,
   standardise,
-} from '../../packages/server/src/inference/router/difficulty.ts';
-import { SUPPORT } from '../../packages/server/src/inference/router/features.ts';
+} from '../../packages/inference/src/router/difficulty.ts';
+import { SUPPORT } from '../../packages/inference/src/router/features.ts';
 import { apgr } from './curve.ts';
 import type { Example } from './data.ts';
 import { addRow, combine, type Moments, noMoments, type Solution, solve } from './ridge.ts';

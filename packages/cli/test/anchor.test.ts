@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { anchoredHash, fromHex, toBase64url } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Devnet, startDevnet } from '../../server/src/chain/devnet.ts';
+import { type Devnet, startDevnet } from '../../chain/src/devnet.ts';
 import { createLogger } from '../../server/src/observability.ts';
 import { type Ran, type Service, serve, workspace } from './tally.ts';
 

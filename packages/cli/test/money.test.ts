@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { devAccount, devSecretKey } from '../../server/src/chain/token/dev-accounts.ts';
+import { devAccount, devSecretKey } from '../../chain/src/token/dev-accounts.ts';
 import { type Mailbox, openMailbox } from '../../server/test/key-receivers.ts';
 import { sendUsdc } from '../../server/test/usdc.ts';
 import { type Ran, type Service, serve, workspace } from './tally.ts';

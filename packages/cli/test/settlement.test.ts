@@ -10,8 +10,8 @@ import {
   utf8,
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { devAccount } from '../../server/src/chain/token/dev-accounts.ts';
-import { DEV_USDC, deployDevToken } from '../../server/src/chain/token/dev-token.ts';
+import { devAccount } from '../../chain/src/token/dev-accounts.ts';
+import { DEV_USDC, deployDevToken } from '../../chain/src/token/dev-token.ts';
 import { startAnvil, type TestAnvil } from '../../server/test/anvil.ts';
 import { sendUsdc } from '../../server/test/usdc.ts';
 import { workspace } from './tally.ts';

@@ -1,8 +1,6 @@
+import type { Chain } from '@tallystick/chain';
+import type { LogMetrics, LogStatus, PostingState } from '@tallystick/log';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Chain } from './chain/chain.ts';
-import type { LogStatus } from './log/anchor-log.ts';
-import type { LogMetrics } from './log/leader.ts';
-import type { PostingState } from './store/log-store.ts';
 
 /** The anchor log's metrics: what it counts itself, and what is looked at now and then. */
 export interface AnchorMetrics extends LogMetrics {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import type { ComputeConfig } from '@tallystick/inference';
+import { ollamaUrl } from '@tallystick/inference';
 import { parseUrl, type Reader } from './config-reader.ts';
-import { ollamaUrl } from './inference/catalogue/ollama-host.ts';
-import type { ComputeConfig } from './inference/settings.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
+import type { PaymentsConfig } from '@tallystick/payments';
 import { matches, parseUrl, publicUrlProblem, type Reader } from './config-reader.ts';
-import type { PaymentsConfig } from './payments/settings.ts';
 
 interface Around {
   readonly production: boolean;

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
+import type { NanoUsdc } from '@tallystick/ledger';
+import { parseUsdc } from '@tallystick/ledger';
+import type { MailConfig, SalesConfig, TierPrices } from '@tallystick/payments';
 import { matches, parseUrl, type Reader } from './config-reader.ts';
-import { parseUsdc } from './ledger/money.ts';
-import type { TierPrices } from './payments/keys/prices.ts';
-import type { MailConfig, SalesConfig } from './payments/settings.ts';
-import type { NanoUsdc } from './store/ledger-store.ts';
 
 export function readSales(read: Reader, production: boolean): SalesConfig {
   const usdc = (name: string, fallback: string): NanoUsdc =>

@@ -1,9 +1,13 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import type { Subnet } from '@tallystick/callers';
+import type { ChainSettings } from '@tallystick/chain';
+import type { Finality } from '@tallystick/chain/evm';
 import { didSvc } from '@tallystick/core';
-import type { Subnet } from './callers/clients.ts';
-import type { Finality } from './chain/reader.ts';
-import type { ChainSettings } from './chain/settings.ts';
+import type { ComputeConfig } from '@tallystick/inference';
+import type { WitnessConfig } from '@tallystick/log';
+import type { PaymentsConfig, SalesConfig } from '@tallystick/payments';
+import type { OperatorFacts } from '@tallystick/receipts';
 import { readCompute } from './config-compute.ts';
 import { type Database, readDatabase } from './config-database.ts';
 import { type HttpConfig, readHttp } from './config-http.ts';
@@ -11,10 +15,6 @@ import { readPayments } from './config-payments.ts';
 import { matches, type Reader, reader } from './config-reader.ts';
 import { readSales } from './config-sales.ts';
 import { parseWitness } from './config-witness.ts';
-import type { ComputeConfig } from './inference/settings.ts';
-import type { WitnessConfig } from './log/witness-client.ts';
-import type { PaymentsConfig, SalesConfig } from './payments/settings.ts';
-import type { OperatorFacts } from './receipts/operator-facts.ts';
 
 /** Everything the process is told from outside. Plain data: nothing in it opens a file or a socket. */
 export interface Config {

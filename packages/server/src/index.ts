@@ -1,57 +1,65 @@
-export { nodeEngine, nodeSigner } from '@tallystick/kit';
-export { type Grant, type Scope, TIERS, type Tier } from './callers/api-key.ts';
-export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './callers/manage-api-keys.ts';
 export {
+  type ApiKeyListing,
+  createApiKey,
   createTenant,
   createTenantKey,
+  type Grant,
+  listApiKeys,
   listTenants,
+  revokeApiKey,
   revokeTenant,
+  type Scope,
   type TenantListing,
-} from './callers/manage-tenants.ts';
-export type { ChainReader } from './chain/chain.ts';
-export { openChainReader, rawDecoder } from './chain/lazy.ts';
-export { createPostingKey, readPostingKey } from './chain/posting-key.ts';
-export type { DevToken } from './chain/token/dev-token.ts';
-export { openDevToken, readSettlement } from './chain/token/lazy.ts';
-export type { SettlementAnswer } from './chain/token/settlement-reader.ts';
-export { type Config, readConfig } from './config.ts';
-export type { RouteExplanation, ScoreRecord } from './inference/router/record.ts';
-export { explainRequest, type Replay, replay } from './inference/router/replay.ts';
+  TIERS,
+  type Tier,
+} from '@tallystick/callers';
+export type { ChainReader } from '@tallystick/chain';
 export {
-  createKeyring,
-  holdsRoot,
-  type Keyring,
-  revokeKey,
-  rotateKey,
-  signerFor,
-  withApiKeySecret,
-} from './issuers/keyring.ts';
-export { readKeyring, writeKeyring } from './issuers/keyring-file.ts';
+  createPostingKey,
+  openChainReader,
+  openDevToken,
+  rawDecoder,
+  readPostingKey,
+  readSettlement,
+} from '@tallystick/chain';
+export type { DevToken, SettlementAnswer } from '@tallystick/chain/evm';
+export type { RouteExplanation, ScoreRecord } from '@tallystick/inference';
+export { explainRequest, type Replay, replay } from '@tallystick/inference';
 export {
   approveIssuer,
   BUNDLE_DAYS,
+  createKeyring,
   currentTrust,
+  holdsRoot,
+  type Keyring,
   publishTrust,
+  readKeyring,
   recordedAnchors,
   refreshTrust,
+  revokeKey,
+  rotateKey,
+  signerFor,
   trustDraft,
-} from './issuers/trust-bundle.ts';
-export { callerAccount } from './ledger/accounts.ts';
-export { creditCaller } from './ledger/credit.ts';
-export { formatUsdc, parseUsdc } from './ledger/money.ts';
+  withApiKeySecret,
+  writeKeyring,
+} from '@tallystick/issuers';
+export { nodeEngine, nodeSigner } from '@tallystick/kit';
+export type { StatementLine } from '@tallystick/ledger';
+export { callerAccount, creditCaller, formatUsdc, parseUsdc } from '@tallystick/ledger';
+export type { FsckReport, WitnessFinding } from '@tallystick/log';
+export {
+  createWitness,
+  followLog,
+  fsckLog,
+  type MonitorState,
+  openWitnessState,
+  type Sighting,
+} from '@tallystick/log';
+export type { OrderRow, PayoutRow } from '@tallystick/payments';
+export { declinePayout, openDesk, openSealedKey, readContact } from '@tallystick/payments';
+export { type Config, readConfig } from './config.ts';
 export { listen } from './listen.ts';
-export { fsckLog } from './log/fsck.ts';
-export type { FsckReport, WitnessFinding } from './log/fsck-report.ts';
-export { followLog, type MonitorState, type Sighting } from './log/monitor.ts';
-export { createWitness } from './log/witness.ts';
-export { openWitnessState } from './log/witness-state.ts';
 export { serve } from './main.ts';
 export { openStore, readPassphrase } from './opening.ts';
-export { openDesk } from './payments/desk.ts';
-export { readContact } from './payments/keys/contact.ts';
-export { openSealedKey } from './payments/keys/sealed-key.ts';
-export { declinePayout } from './payments/payouts/request.ts';
 export type { Report as Readiness } from './prospector/report.ts';
 export type { Normalized } from './rosetta/answer.ts';
-export type { StatementLine } from './store/ledger-store.ts';
-export type { OrderRow, PayoutRow } from './store/treasury-store.ts';

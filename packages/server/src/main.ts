@@ -1,7 +1,7 @@
 import { write } from 'node:fs';
+import type { Chain } from '@tallystick/chain';
+import type { Money } from '@tallystick/chain/evm';
 import { createApp } from './app.ts';
-import type { Chain } from './chain/chain.ts';
-import type { Money } from './chain/token/open.ts';
 import { type Config, localOrigin, readConfig, withAddress } from './config.ts';
 import { listen } from './listen.ts';
 import { openServices, type Services } from './services.ts';

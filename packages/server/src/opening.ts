@@ -1,12 +1,11 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import type { Chain } from '@tallystick/chain';
+import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
+import { createKeyring, writeFirstKeyring } from '@tallystick/issuers';
 import type { Logger } from 'pino';
-import type { Chain } from './chain/chain.ts';
-import { createPostingKey, readPostingKey } from './chain/posting-key.ts';
 import type { Closing } from './closing.ts';
 import type { Config, Keyring as KeyringConfig } from './config.ts';
-import { createKeyring } from './issuers/keyring.ts';
-import { writeFirstKeyring } from './issuers/keyring-file.ts';
 import type { Store } from './store/store.ts';
 
 const CHAIN_TIMEOUT_MS = 10_000;
@@ -74,11 +73,11 @@ export async function openChain(
     );
   }
   const secretKey = readPostingKey(postingKeyFile);
-  const { openEvmChain } = await import('./chain/evm.ts');
+  const { openEvmChain } = await import('@tallystick/chain/evm');
   const open = (url: string): Chain =>
     openEvmChain({ rpcUrl: url, chainId: id, network, secretKey, finality, timeoutMs: CHAIN_TIMEOUT_MS });
   if (rpcUrl !== null) return { chain: open(rpcUrl), rpcUrl, chainState: () => 'ok' };
-  const { startDevnet } = await import('./chain/devnet.ts');
+  const { startDevnet } = await import('@tallystick/chain/evm');
   const started = await startDevnet({ dataDir, chainId: id, logger });
   closing.push(() => started.stop(), 'the development chain', 10_000);
   const chain = open(started.rpcUrl);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { repeat } from '@tallystick/kit';
-import type { AnchorLog, LogStatus } from './log/anchor-log.ts';
+import type { AnchorLog, LogStatus } from '@tallystick/log';
 import type { Store } from './store/store.ts';
 
 export interface ReadinessMeans {

@@ -1,44 +1,64 @@
+import {
+  type Agents,
+  type ApiKeys,
+  type Callers,
+  type Clients,
+  createAgents,
+  createApiKeys,
+  createCallers,
+  createClients,
+  createTenants,
+  type Tenants,
+} from '@tallystick/callers';
+import type { Chain } from '@tallystick/chain';
+import type { Money } from '@tallystick/chain/evm';
 import { didSvc, type Payee, toBase64url } from '@tallystick/core';
+import { type Compute, createFreeReads, type FreeReads, openCompute } from '@tallystick/inference';
+import {
+  createRegistry,
+  type OwnIssuer,
+  openOwnIssuer,
+  openTrustService,
+  type Registry,
+  RegistryNews,
+  recordAnchors,
+  refreshTrust,
+  type TrustService,
+} from '@tallystick/issuers';
 import { createKeyedMutex, type KeyedMutex, repeat } from '@tallystick/kit';
+import {
+  type Claims,
+  createClaims,
+  openProcessLease,
+  type ProcessLease,
+  returnHoldsOfTheDead,
+} from '@tallystick/ledger';
+import type { AnchorLog } from '@tallystick/log';
+import { openAnchorLog } from '@tallystick/log';
+import type { Payments } from '@tallystick/payments';
+import { createKeySales, type KeySales } from '@tallystick/payments';
+import type { TreasuryService } from '@tallystick/payments/treasury';
+import {
+  createVerificationTurns,
+  purgeExpired,
+  settlementReceipts,
+  sweepRooms,
+  type VerificationTurns,
+} from '@tallystick/receipts';
 import type { Logger } from 'pino';
 import { createAnchorMetrics } from './anchor-metrics.ts';
-import { type Agents, createAgents } from './callers/agents.ts';
-import { type ApiKeys, createApiKeys } from './callers/authenticate.ts';
-import { type Clients, createClients } from './callers/clients.ts';
-import { type Callers, createCallers } from './callers/payers.ts';
-import { createTenants, type Tenants } from './callers/tenants.ts';
-import type { Chain } from './chain/chain.ts';
-import type { Money } from './chain/token/open.ts';
 import { Closing } from './closing.ts';
 import { type Config, urlsOf } from './config.ts';
-import { sweepRooms } from './evidence/sweep.ts';
-import { createFreeReads, type FreeReads } from './inference/free-reads.ts';
-import { type Compute, openCompute } from './inference/open.ts';
-import { type OwnIssuer, openOwnIssuer } from './issuers/own-issuer.ts';
-import { createRegistry, type Registry } from './issuers/registry.ts';
-import { RegistryNews } from './issuers/registry-news.ts';
-import { recordAnchors, refreshTrust } from './issuers/trust-bundle.ts';
-import { openTrustService, type TrustService } from './issuers/trust-service.ts';
-import { type Claims, createClaims } from './ledger/idempotency-claims.ts';
-import { openProcessLease, type ProcessLease, returnHoldsOfTheDead } from './ledger/process-lease.ts';
-import type { AnchorLog } from './log/anchor-log.ts';
-import { openAnchorLog } from './log/open-log.ts';
 import { LogStream } from './log-stream.ts';
 import { boundedLook } from './measuring.ts';
 import { createLogger, createMetrics, type Metrics } from './observability.ts';
 import { makeFirstKeyring, openChain, openStore, readPassphrase, requireWritable } from './opening.ts';
-import { createKeySales, type KeySales } from './payments/keys/issue.ts';
-import type { TreasuryService } from './payments/treasury/open.ts';
-import type { Payments } from './payments/x402/payments.ts';
 import { pricesValidFrom } from './prices/price-ladder.ts';
 import { Readiness } from './readiness.ts';
-import { purgeExpired } from './receipts/retention.ts';
-import { settlementReceipts } from './receipts/settlement-receipt.ts';
 import { findModels } from './status/models.ts';
 import { probeModels } from './status/probe-models.ts';
 import { createStatus, type StatusService } from './status/status.ts';
 import type { Store } from './store/store.ts';
-import { createVerificationTurns, type VerificationTurns } from './verification/turns.ts';
 
 /** Everything that routes work with, wired by the configuration. `clock` gives Unix milliseconds. */
 export interface Services {
@@ -157,7 +177,7 @@ async function openAll(
   });
   await refreshTrust(store, issuer.keyring, clock());
   const trust = await openTrustService(store, issuer);
-  await purgeExpired(store, clock());
+  await purgeExpired(store, clock(), [(now, most) => store.compression.purge(now, most)]);
 
   const careful = (what: string, work: () => Promise<void>) => async (): Promise<void> =>
     work().catch((error: unknown) => logger.error({ err: error }, `${what} failed`));
@@ -176,7 +196,7 @@ async function openAll(
     repeat(
       PURGE_MS,
       careful('deleting what has expired', async () => {
-        await purgeExpired(store, clock());
+        await purgeExpired(store, clock(), [(now, most) => store.compression.purge(now, most)]);
         await sweepRooms({ store, issuer, clock }, clock());
         await refreshTrust(store, issuer.keyring, clock());
       }),
@@ -244,7 +264,7 @@ async function openAll(
   }
   const treasury =
     money &&
-    (await import('./payments/treasury/open.ts')).openTreasury({
+    (await import('@tallystick/payments/treasury')).openTreasury({
       config,
       store,
       issuer,
@@ -335,7 +355,7 @@ const payeeOf = ({ chainId, token, treasury }: Money): Payee => ({
 /** What pays speaks to the chain too, and is loaded only where somebody pays. */
 async function openMoney(config: Config, rpcUrl: string | null): Promise<Money | null> {
   if (config.payments.mode === 'off' || rpcUrl === null) return null;
-  return (await import('./chain/token/open.ts')).openMoney(config, rpcUrl);
+  return (await import('@tallystick/chain/evm')).openMoney(config, rpcUrl);
 }
 
 /** The x402 packages are loaded only where somebody pays. */
@@ -349,7 +369,7 @@ async function openX402({
 >): Promise<Payments | null> {
   if (money === null) return null;
   const { payments, compute } = config;
-  const { openPayments } = await import('./payments/x402/open.ts');
+  const { openPayments } = await import('@tallystick/payments/x402');
   return openPayments({
     ...means,
     money,

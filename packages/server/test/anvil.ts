@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { anvilPath } from '../src/chain/anvil.ts';
+import { anvilPath } from '../../chain/src/anvil.ts';
 
 /** A real Anvil on a free loopback port, with no accounts of its own. It mines a block for each transaction. */
 export interface TestAnvil {

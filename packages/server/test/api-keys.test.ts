@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createApiKeys } from '../../callers/src/authenticate.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../callers/src/manage-api-keys.ts';
+import { withApiKeySecret } from '../../issuers/src/keyring.ts';
+import { writeKeyring } from '../../issuers/src/keyring-file.ts';
 import { createApp } from '../src/app.ts';
-import { createApiKeys } from '../src/callers/authenticate.ts';
-import { createApiKey, listApiKeys, revokeApiKey } from '../src/callers/manage-api-keys.ts';
-import { withApiKeySecret } from '../src/issuers/keyring.ts';
-import { writeKeyring } from '../src/issuers/keyring-file.ts';
 import { createLogger } from '../src/observability.ts';
 import { collect } from '../src/store/test-database.ts';
 import { post } from './frame.ts';

@@ -7,7 +7,7 @@ import {
   utf8,
 } from '@tallystick/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { creditCaller } from '../src/ledger/credit.ts';
+import { creditCaller } from '../../ledger/src/credit.ts';
 import { collect } from '../src/store/test-database.ts';
 import { CHAT, MODEL, startRouted } from './compute.ts';
 import { DATABASES, expectProblem, type Reply, startTestService, type TestService } from './service.ts';

@@ -1,9 +1,9 @@
 import { createSigner, generateSecretKey, signRequest, TallyError } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createCallers } from '../../callers/src/payers.ts';
+import { createFreeReads } from '../../inference/src/free-reads.ts';
 import { received } from '../../kit/test/received.ts';
-import { createCallers } from '../src/callers/payers.ts';
 import { headersOfFact, refusalHeaders } from '../src/http/fact-headers.ts';
-import { createFreeReads } from '../src/inference/free-reads.ts';
 import { apiKey, DATABASES, startTestService, type TestService } from './service.ts';
 
 let service: TestService;

@@ -8,7 +8,7 @@ import {
   verify,
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { results } from '../src/inference/benchmark/results.ts';
+import { results } from '../../inference/src/benchmark/results.ts';
 import { expectSchema } from './schemas.ts';
 import { startTestService, type TestService } from './service.ts';
 

@@ -1,7 +1,7 @@
 import { type JsonObject, verify } from '@tallystick/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { callerAccount } from '../src/ledger/accounts.ts';
-import { creditCaller } from '../src/ledger/credit.ts';
+import { callerAccount } from '../../ledger/src/accounts.ts';
+import { creditCaller } from '../../ledger/src/credit.ts';
 import {
   answerHash,
   CHAT,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { callerAccount } from '../src/ledger/accounts.ts';
+import { callerAccount } from '../../ledger/src/accounts.ts';
 import { incident, LOOK, pretty, rows, saidIn, toolTurn } from './compressible.ts';
 import { MODEL, type Routed, startRouted, svcOf } from './compute.ts';
 import { expectSchema } from './schemas.ts';

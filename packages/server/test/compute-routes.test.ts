@@ -1,10 +1,10 @@
 import type { JsonObject } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCallers } from '../../callers/src/payers.ts';
+import { replay } from '../../inference/src/router/replay.ts';
+import { callerAccount } from '../../ledger/src/accounts.ts';
+import { creditCaller } from '../../ledger/src/credit.ts';
 import { createApp } from '../src/app.ts';
-import { createCallers } from '../src/callers/payers.ts';
-import { replay } from '../src/inference/router/replay.ts';
-import { callerAccount } from '../src/ledger/accounts.ts';
-import { creditCaller } from '../src/ledger/credit.ts';
 import { collect } from '../src/store/test-database.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted, svcOf } from './compute.ts';
 import { apiKey, startTestService, toReply } from './service.ts';

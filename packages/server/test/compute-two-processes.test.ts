@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { returnHoldsOfTheDead } from '../src/ledger/process-lease.ts';
+import { returnHoldsOfTheDead } from '../../ledger/src/process-lease.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted, svcOf } from './compute.ts';
 import { DATABASES, type Reply, toReply } from './service.ts';
 import type { Script } from './upstream.ts';

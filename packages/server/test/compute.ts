@@ -1,6 +1,6 @@
 import { canonicalize, type JsonObject, sha256Hex, utf8 } from '@tallystick/core';
 import { expect } from 'vitest';
-import type { AccountBalance } from '../src/store/ledger-store.ts';
+import type { AccountBalance } from '../../ledger/src/ledger-store.ts';
 import {
   type Reply,
   startTestService,

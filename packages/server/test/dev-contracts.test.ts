@@ -7,8 +7,8 @@ import { UptoEvmScheme as UptoClient } from '@x402/evm/upto/client';
 import { UptoEvmScheme as UptoFacilitator } from '@x402/evm/upto/facilitator';
 import { createClient, type Hex, http, parseAbi, publicActions, walletActions } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { devAccount } from '../src/chain/token/dev-accounts.ts';
-import { type DevToken, deployDevToken } from '../src/chain/token/dev-token.ts';
+import { devAccount } from '../../chain/src/token/dev-accounts.ts';
+import { type DevToken, deployDevToken } from '../../chain/src/token/dev-token.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';
 
 // The ecosystem's own client and facilitator, unchanged, against the development chain's contracts.

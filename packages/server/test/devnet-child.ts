@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { startDevnet } from '../src/chain/devnet.ts';
+import { startDevnet } from '../../chain/src/devnet.ts';
 
 /** Runs the development chain of a folder, says its address, and stops it when standard input ends. */
 const [dataDir = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { CompactRange, leafHash, sha256Hex, toHex, utf8, verifyBundle } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sweepRooms } from '../src/evidence/sweep.ts';
-import { purgeExpired } from '../src/receipts/retention.ts';
+import { sweepRooms } from '../../receipts/src/evidence/sweep.ts';
+import { purgeExpired } from '../../receipts/src/retention.ts';
 import {
   DATABASES,
   expectProblem,

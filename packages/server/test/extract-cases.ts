@@ -1,4 +1,4 @@
-import type { Message } from '../src/inference/local/conversation.ts';
+import type { Message } from '../../inference/src/local/conversation.ts';
 
 /** A conversation and what must stand in its answer; null where nothing in it answers. */
 export interface Case {

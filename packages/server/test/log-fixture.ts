@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { generateSecretKey, type LogKey } from '@tallystick/core';
 import { onTestFinished } from 'vitest';
 import { nodeSigner } from '../../kit/src/crypto/node-ed25519.ts';
-import type { LogSigner } from '../src/log/log-key.ts';
-import type { LogStore } from '../src/store/log-store.ts';
+import type { LogSigner } from '../../log/src/log-key.ts';
+import type { LogStore } from '../../log/src/log-store.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 
 /** The hash that is accepted `index`-th in tests: 32 bytes. */

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { devAccount } from '../src/chain/token/dev-accounts.ts';
-import { DEV_USDC } from '../src/chain/token/dev-token.ts';
+import { devAccount } from '../../chain/src/token/dev-accounts.ts';
+import { DEV_USDC } from '../../chain/src/token/dev-token.ts';
 import { readConfig } from '../src/config.ts';
 import { openServices } from '../src/services.ts';
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@tallystick/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openProvider, type UpstreamKind } from '../src/inference/providers/open.ts';
-import { type ChatAnswer, type Provider, ProviderError } from '../src/inference/providers/provider.ts';
-import { isUsageChunk, readUsage } from '../src/inference/providers/usage.ts';
-import { defaultTimeouts } from '../src/inference/providers/watch.ts';
+import { openProvider, type UpstreamKind } from '../../inference/src/providers/open.ts';
+import { type ChatAnswer, type Provider, ProviderError } from '../../inference/src/providers/provider.ts';
+import { isUsageChunk, readUsage } from '../../inference/src/providers/usage.ts';
+import { defaultTimeouts } from '../../inference/src/providers/watch.ts';
 import { type Fault, type Script, startUpstream, type Upstream } from './upstream.ts';
 import { defaultPieces } from './upstream-script.ts';
 import { openaiWire } from './upstream-wires.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { purgeExpired } from '../src/receipts/retention.ts';
+import { purgeExpired } from '../../receipts/src/retention.ts';
 import { DATABASES, expectProblem, receiptIdOf, startTestService, type TestService } from './service.ts';
 
 const DAY = 86_400_000;

@@ -1,6 +1,6 @@
 import { canonicalBytes, type JsonObject, sha256Hex, verify } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { revokeApiKey } from '../src/callers/manage-api-keys.ts';
+import { revokeApiKey } from '../../callers/src/manage-api-keys.ts';
 import { collect } from '../src/store/test-database.ts';
 import {
   apiKey,

@@ -1,6 +1,6 @@
 import type { ByteSource } from '@tallystick/core';
-import { createTenant, createTenantKey } from '../src/callers/manage-tenants.ts';
-import { withApiKeySecret } from '../src/issuers/keyring.ts';
+import { createTenant, createTenantKey } from '../../callers/src/manage-tenants.ts';
+import { withApiKeySecret } from '../../issuers/src/keyring.ts';
 import type { TestService } from './service.ts';
 
 /** A tenant of a service, with a key. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { revokeApiKey } from '../src/callers/manage-api-keys.ts';
-import { revokeTenant } from '../src/callers/manage-tenants.ts';
+import { revokeApiKey } from '../../callers/src/manage-api-keys.ts';
+import { revokeTenant } from '../../callers/src/manage-tenants.ts';
 import {
   apiKey,
   DATABASES,

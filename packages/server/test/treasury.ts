@@ -1,10 +1,10 @@
 import { type JsonObject, toHex, utf8 } from '@tallystick/core';
 import { encodeFunctionData, getAddress, keccak256, numberToHex } from 'viem/utils';
-import { devAccount } from '../src/chain/token/dev-accounts.ts';
-import { DEV_USDC, type DevToken, deployDevToken } from '../src/chain/token/dev-token.ts';
-import { USDC_ABI } from '../src/chain/token/usdc.ts';
+import { devAccount } from '../../chain/src/token/dev-accounts.ts';
+import { DEV_USDC, type DevToken, deployDevToken } from '../../chain/src/token/dev-token.ts';
+import { USDC_ABI } from '../../chain/src/token/usdc.ts';
+import type { EndedTransfer } from '../../payments/src/treasury-store.ts';
 import { collect } from '../src/store/test-database.ts';
-import type { EndedTransfer } from '../src/store/treasury-store.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';
 import { runningClock, startTestService, type TestService, type TestServiceOptions } from './service.ts';
 

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem';
-import { type DevAccountName, devAccount } from '../src/chain/token/dev-accounts.ts';
-import { DEV_USDC } from '../src/chain/token/dev-token.ts';
-import { USDC_ABI } from '../src/chain/token/usdc.ts';
+import { type DevAccountName, devAccount } from '../../chain/src/token/dev-accounts.ts';
+import { DEV_USDC } from '../../chain/src/token/dev-token.ts';
+import { USDC_ABI } from '../../chain/src/token/usdc.ts';
 import { callRpc } from './anvil.ts';
 
 interface Sending {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Money } from '@tallystick/chain/evm';
 import {
   canonicalize,
   formatTimestamp,
@@ -10,14 +11,11 @@ import {
   RETENTION_DAYS,
   utf8,
 } from '@tallystick/core';
-import type { Money } from '../chain/token/open.ts';
+import { READ_PRICE } from '@tallystick/inference';
+import { formatUsdc, SPREAD_PERCENT } from '@tallystick/ledger';
+import { ANNUAL_PREPAY_MONTHS, priceOf, SOLD_TIERS, type SoldTier } from '@tallystick/payments';
+import { METERING_PRICE, PRICE_USD, RECEIPT_PRICE } from '@tallystick/receipts';
 import type { Config } from '../config.ts';
-import { READ_PRICE } from '../inference/free-reads.ts';
-import { SPREAD_PERCENT } from '../ledger/members/tiers.ts';
-import { formatUsdc } from '../ledger/money.ts';
-import { ANNUAL_PREPAY_MONTHS, priceOf, SOLD_TIERS, type SoldTier } from '../payments/keys/prices.ts';
-import { METERING_PRICE, RECEIPT_PRICE } from '../receipts/paying.ts';
-import { PRICE_USD } from '../receipts/pricing.ts';
 import type { Store } from '../store/store.ts';
 
 type Settings = Pick<

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonValue, parseJson } from '@tallystick/core';
+import { retryAfter } from '@tallystick/inference';
 import type { GuardedFetch, GuardedResponse } from '@tallystick/kit';
 import { type FetchFault, GuardedFetchError } from '@tallystick/kit';
-import { retryAfter } from '../inference/providers/failures.ts';
 import { type Evidence, excerptOf, shown } from './evidence.ts';
 import type { Area, FindingCode } from './findings.ts';
 import type { Place } from './surface.ts';

@@ -1,14 +1,12 @@
 import { z } from '@hono/zod-openapi';
+import { API_KEY_ERRORS, acceptHashes } from '@tallystick/callers';
 import { batchId, parseAnchorRef, TallyError } from '@tallystick/core';
 import { idempotencyKey } from '@tallystick/kit';
-import { API_KEY_ERRORS } from '../callers/authenticate.ts';
-import { acceptHashes } from '../callers/quota.ts';
+import type { AnchorLog, Leaf } from '@tallystick/log';
 import { type Answer, json, text } from '../http/answer.ts';
 import { type AppContext, header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import type { AnchorLog } from '../log/anchor-log.ts';
 import type { Services } from '../services.ts';
-import type { Leaf } from '../store/log-store.ts';
 import { readHash } from './hash-text.ts';
 import { anchorResultSchema } from './shapes.ts';
 

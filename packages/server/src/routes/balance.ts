@@ -1,19 +1,16 @@
 import { z } from '@hono/zod-openapi';
+import { AGENT_HEADERS, CALLER_ERRORS, carriesSignature } from '@tallystick/callers';
 import { formatTimestamp, TallyError } from '@tallystick/core';
+import { money } from '@tallystick/inference';
 import { idempotencyClaim } from '@tallystick/kit';
-import { AGENT_HEADERS, carriesSignature } from '../callers/agents.ts';
-import { CALLER_ERRORS } from '../callers/payers.ts';
+import type { StatementLine } from '@tallystick/ledger';
+import { parseUsdc } from '@tallystick/ledger';
+import type { PayoutRow } from '@tallystick/payments';
+import { nanoOf, openQuote, requestWithdrawal } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { money } from '../inference/billing.ts';
-import { parseUsdc } from '../ledger/money.ts';
-import { openQuote } from '../payments/keys/quote.ts';
-import { requestWithdrawal } from '../payments/payouts/request.ts';
-import { nanoOf } from '../payments/treasury/units.ts';
 import type { Services } from '../services.ts';
-import type { StatementLine } from '../store/ledger-store.ts';
-import type { PayoutRow } from '../store/treasury-store.ts';
 import { moneySchema } from './compute-shapes.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 

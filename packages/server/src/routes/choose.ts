@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { PROFILES } from '@tallystick/core';
+import { recommend } from '@tallystick/receipts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { priceLadder } from '../prices/price-ladder.ts';
-import { recommend } from '../receipts/rubric.ts';
 import type { Services } from '../services.ts';
 
 const GROUP = 'Choose';

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { BENCHMARK_NODES, type BenchmarkNode } from '@tallystick/core';
+import { createBenchmark } from '@tallystick/inference';
 import { text } from '../http/answer.ts';
 import { matches } from '../http/conditional.ts';
 import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { createBenchmark } from '../inference/benchmark/benchmark.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE } from './compute-shapes.ts';
 

@@ -1,23 +1,31 @@
+import type { CallerExchange } from '@tallystick/callers';
+import { missingKey } from '@tallystick/callers';
 import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
+import type { Open } from '@tallystick/inference';
+import {
+  alreadyAnswered,
+  type Call,
+  CallSignal,
+  type Completed,
+  chatRequestSchema,
+  completeChat,
+  embed,
+  embeddingRequestSchema,
+  failureOf,
+  ProviderError,
+  readChatRequest,
+  readEmbeddingRequest,
+  replayedAnswer,
+  type Streaming,
+  streamChat,
+} from '@tallystick/inference';
 import type { IdempotencyRecord } from '@tallystick/kit';
 import { idempotencyClaim, type Received, Refusal, requestHash } from '@tallystick/kit';
-import { missingKey } from '../callers/authenticate.ts';
-import type { CallerExchange } from '../callers/payers.ts';
+import { DEVELOPMENT, showLowBalance, X402 } from '@tallystick/ledger';
 import { type Answer, text } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { alreadyAnswered } from '../inference/pipeline/already-answered.ts';
-import { CallSignal } from '../inference/pipeline/call-signal.ts';
-import { chatRequestSchema, readChatRequest } from '../inference/pipeline/chat-request.ts';
-import { type Call, type Completed, completeChat, replayedAnswer } from '../inference/pipeline/complete.ts';
-import { embed, embeddingRequestSchema, readEmbeddingRequest } from '../inference/pipeline/embed.ts';
-import { failureOf } from '../inference/pipeline/provider-failure.ts';
-import type { Open } from '../inference/pipeline/reserve.ts';
-import { type Streaming, streamChat } from '../inference/pipeline/stream.ts';
-import { ProviderError } from '../inference/providers/provider.ts';
-import { DEVELOPMENT, X402 } from '../ledger/accounts.ts';
-import { showLowBalance } from '../ledger/low-balance.ts';
 import type { Services } from '../services.ts';
 import {
   CALL_ERRORS,

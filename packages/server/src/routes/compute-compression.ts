@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonObject } from '@tallystick/core';
+import { FREE_READ_ERRORS, money, READ_PRICE } from '@tallystick/inference';
+import type { CompressionTotals } from '@tallystick/ledger';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { money } from '../inference/billing.ts';
-import { FREE_READ_ERRORS, READ_PRICE } from '../inference/free-reads.ts';
 import type { Services } from '../services.ts';
-import type { CompressionTotals } from '../store/ledger-store.ts';
 import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';
 
 const totalsSchema = z

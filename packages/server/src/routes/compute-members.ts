@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { consumeDaily } from '../callers/daily-quota.ts';
+import { consumeDaily } from '@tallystick/callers';
+import { FREE_READ_ERRORS, READ_PRICE } from '@tallystick/inference';
+import { leaderboard, registerMember, SPREAD_PERCENT, verifyMember } from '@tallystick/ledger';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { FREE_READ_ERRORS, READ_PRICE } from '../inference/free-reads.ts';
-import { leaderboard, registerMember, verifyMember } from '../ledger/members/members.ts';
-import { SPREAD_PERCENT } from '../ledger/members/tiers.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
 import { did } from './shapes.ts';

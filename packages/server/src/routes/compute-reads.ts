@@ -1,21 +1,24 @@
 import { z } from '@hono/zod-openapi';
+import { CALLER_ERRORS, isApiKeyId } from '@tallystick/callers';
 import { type JsonObject, STATUS_STATES, TallyError } from '@tallystick/core';
-import { isApiKeyId } from '../callers/api-key.ts';
-import { CALLER_ERRORS } from '../callers/payers.ts';
+import type { Model, PipelineContext } from '@tallystick/inference';
+import {
+  chatRequestSchema,
+  estimateChat,
+  FREE_READ_ERRORS,
+  localCards,
+  money,
+  priceDocument,
+  READ_PRICE,
+  type Reader,
+  readChatRequest,
+} from '@tallystick/inference';
+import type { UsageRow } from '@tallystick/ledger';
+import { callerAccount, DEVELOPMENT, tierOf } from '@tallystick/ledger';
 import type { Config } from '../config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { money, priceDocument } from '../inference/billing.ts';
-import type { Model } from '../inference/catalogue/catalogue.ts';
-import { FREE_READ_ERRORS, READ_PRICE, type Reader } from '../inference/free-reads.ts';
-import { localCards } from '../inference/local/cards.ts';
-import { chatRequestSchema, readChatRequest } from '../inference/pipeline/chat-request.ts';
-import type { PipelineContext } from '../inference/pipeline/context.ts';
-import { estimateChat } from '../inference/pipeline/estimate.ts';
-import { callerAccount, DEVELOPMENT } from '../ledger/accounts.ts';
-import { tierOf } from '../ledger/members/tiers.ts';
 import type { Services } from '../services.ts';
-import type { UsageRow } from '../store/ledger-store.ts';
 import { COMPUTE, compressionSchema, moneySchema, READ_HEADERS } from './compute-shapes.ts';
 import { did } from './shapes.ts';
 

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import { results } from '@tallystick/inference';
+import { SPREAD_PERCENT } from '@tallystick/ledger';
 import type { Config } from '../config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { results } from '../inference/benchmark/results.ts';
-import { SPREAD_PERCENT } from '../ledger/members/tiers.ts';
 import { COMPUTE } from './compute-shapes.ts';
 
 /** The descriptor of the inference routes (specification 2.11). */

@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { CALLER_ERRORS } from '@tallystick/callers';
 import type { ErrorCode } from '@tallystick/core';
-import { CALLER_ERRORS } from '../callers/payers.ts';
-import { TIERS } from '../inference/compression/options.ts';
-import { CHARGE_HEADERS } from '../inference/free-reads.ts';
-import { LOW_BALANCE_HEADER } from '../ledger/low-balance.ts';
+import { CHARGE_HEADERS, TIERS } from '@tallystick/inference';
+import { LOW_BALANCE_HEADER } from '@tallystick/ledger';
 
 /** Under which the reference lists the routes. */
 export const COMPUTE = 'Inference';

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { consumeDaily } from '@tallystick/callers';
 import {
   canonicalize,
   copyJson,
@@ -12,7 +13,6 @@ import {
   TallyError,
 } from '@tallystick/core';
 import { idempotencyClaim, replayOf } from '@tallystick/kit';
-import { consumeDaily } from '../callers/daily-quota.ts';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';

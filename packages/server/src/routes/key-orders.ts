@@ -1,12 +1,19 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, parseJson, TallyError, utf8 } from '@tallystick/core';
+import type { OrderRow } from '@tallystick/payments';
+import {
+  type Destination,
+  type DestinationFault,
+  destinationOf,
+  type Months,
+  openQuote,
+  SOLD_TIERS,
+  type SoldTier,
+  type Wanted,
+} from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { type Destination, type DestinationFault, destinationOf } from '../payments/keys/contact.ts';
-import { type Months, SOLD_TIERS, type SoldTier } from '../payments/keys/prices.ts';
-import { openQuote, type Wanted } from '../payments/keys/quote.ts';
 import type { Services } from '../services.ts';
-import type { OrderRow } from '../store/treasury-store.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 
 const GROUP = 'Anchor';

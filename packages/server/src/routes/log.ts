@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, parseTilePath, TallyError, toHex, verifierKey } from '@tallystick/core';
+import type { Posting } from '@tallystick/log';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
-import type { Posting } from '../store/log-store.ts';
 
 const GROUP = 'Log';
 

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { type EvidenceLeaf, type JsonObject, type JsonValue, trustOf, verify } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { purgeExpired } from '../../../receipts/src/retention.ts';
 import { expectSchema } from '../../test/schemas.ts';
 import {
   expectProblem,
@@ -10,7 +11,6 @@ import {
   type TestService,
   toReply,
 } from '../../test/service.ts';
-import { purgeExpired } from '../receipts/retention.ts';
 
 const PATH = '/v1/receipt/metering';
 const NDJSON = { 'content-type': 'application/x-ndjson' };

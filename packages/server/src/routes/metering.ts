@@ -1,5 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import {
+  AGENT_ERRORS,
+  AGENT_HEADERS,
+  type Agent,
+  type ApiKey,
+  carriesSignature,
+  missingKey,
+} from '@tallystick/callers';
+import {
   COVERAGE_CLASSES,
   EVIDENCE_CLASSES,
   type EvidenceClass,
@@ -12,15 +20,19 @@ import {
   VERDICTS,
 } from '@tallystick/core';
 import { validate } from '@tallystick/kit';
-import { AGENT_ERRORS, AGENT_HEADERS, type Agent, carriesSignature } from '../callers/agents.ts';
-import { type ApiKey, missingKey } from '../callers/authenticate.ts';
+import {
+  issueTo,
+  LeafBudget,
+  METERING_PRICE,
+  openIntake,
+  readMeteredLines,
+  refuseUnpaid,
+  signBill,
+  takeAll,
+} from '@tallystick/receipts';
 import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { issueTo, refuseUnpaid } from '../receipts/issue-to.ts';
-import { openIntake, signBill, takeAll } from '../receipts/metering.ts';
-import { LeafBudget, readMeteredLines } from '../receipts/metering-lines.ts';
-import { METERING_PRICE } from '../receipts/paying.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
 import { noQuery } from './receipts.ts';

@@ -1,8 +1,8 @@
+import { API_KEY_ERRORS } from '@tallystick/callers';
 import { type ErrorCode, SCHEMA_VERSION } from '@tallystick/core';
 import type { ReceiptRow } from '@tallystick/kit';
-import { API_KEY_ERRORS } from '../callers/authenticate.ts';
+import type { Issued } from '@tallystick/receipts';
 import { type Answer, text } from '../http/answer.ts';
-import type { Issued } from '../receipts/issue.ts';
 
 /** Request headers of every route that mints, for the reference. */
 export const MINT_HEADERS = {

@@ -1,22 +1,20 @@
 import { z } from '@hono/zod-openapi';
+import { AGENT_HEADERS, CALLER_ERRORS } from '@tallystick/callers';
 import { formatTimestamp, isDid, type JsonValue, TallyError } from '@tallystick/core';
+import { money } from '@tallystick/inference';
 import { type ReceivedBody, requestHash } from '@tallystick/kit';
-import { AGENT_HEADERS } from '../callers/agents.ts';
-import { CALLER_ERRORS } from '../callers/payers.ts';
-import { json } from '../http/answer.ts';
-import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { money } from '../inference/billing.ts';
-import { callerAccount, DEVELOPMENT, REVENUE } from '../ledger/accounts.ts';
-import { formatUsdc, parseUsdc } from '../ledger/money.ts';
-import { requireKeySecret } from '../payments/keys/issue.ts';
-import { SOLD_TIERS } from '../payments/keys/prices.ts';
+import { callerAccount, DEVELOPMENT, formatUsdc, parseUsdc, REVENUE } from '@tallystick/ledger';
 import {
   NANO_PER_BASE_UNIT,
   type Paid,
   type Payments,
+  requireKeySecret,
+  SOLD_TIERS,
   toBaseUnits,
   toNano,
-} from '../payments/x402/payments.ts';
+} from '@tallystick/payments';
+import { json } from '../http/answer.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { moneySchema } from './compute-shapes.ts';
 import { paymentsOff } from './quotes.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import type { Payments } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import type { Payments } from '../payments/x402/payments.ts';
 
 /** The list of what can be paid for with a request. */
 export function payableRoutes(

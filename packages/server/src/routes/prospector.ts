@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { PARTNER_ERRORS, PARTNER_HEADERS } from '@tallystick/callers';
 import type { JsonObject } from '@tallystick/core';
-import { PARTNER_ERRORS, PARTNER_HEADERS } from '../callers/authenticate.ts';
 import { json } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
+import { consumeDaily } from '@tallystick/callers';
+import type { Money } from '@tallystick/chain/evm';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
-import { consumeDaily } from '../callers/daily-quota.ts';
-import type { Money } from '../chain/token/open.ts';
-import { formatUsdc } from '../ledger/money.ts';
-import { nanoOf } from '../payments/treasury/units.ts';
+import { formatUsdc } from '@tallystick/ledger';
+import type { OrderRow } from '@tallystick/payments';
+import { nanoOf } from '@tallystick/payments';
 import type { Services } from '../services.ts';
-import type { OrderRow } from '../store/treasury-store.ts';
 
 /** A quote holds an amount that no other can have: so many a day and client. */
 const QUOTES_PER_DAY = 50;

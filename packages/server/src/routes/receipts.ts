@@ -1,18 +1,21 @@
 import { z } from '@hono/zod-openapi';
+import { AGENT_ERRORS, AGENT_HEADERS, type Agent, agentHeader, consumeDaily } from '@tallystick/callers';
 import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
-import { agentHeader } from '../callers/agent-header.ts';
-import { AGENT_ERRORS, AGENT_HEADERS, type Agent } from '../callers/agents.ts';
-import { consumeDaily } from '../callers/daily-quota.ts';
+import {
+  anchorOf,
+  type EmitRequest,
+  issueTo,
+  keptReceipt,
+  RECEIPT_PRICE,
+  type ReceiptRequest,
+  refuseUncarried,
+  signEnvelope,
+  signProfile,
+  withAnchor,
+} from '@tallystick/receipts';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { type EmitRequest, signProfile } from '../receipts/emit.ts';
-import { issueTo, type ReceiptRequest } from '../receipts/issue-to.ts';
-import { anchorOf, withAnchor } from '../receipts/keyed.ts';
-import { signEnvelope } from '../receipts/mint.ts';
-import { RECEIPT_PRICE } from '../receipts/paying.ts';
-import { refuseUncarried } from '../receipts/profile-members.ts';
-import { keptReceipt } from '../receipts/retention.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
 import { anchorWanted, did, hex64, receiptSchema, sha256Text } from './shapes.ts';

@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import { agentHeader, PARTNER_ERRORS, PARTNER_HEADERS } from '@tallystick/callers';
 import type { JsonValue } from '@tallystick/core';
 import { idempotencyClaim, replayOf } from '@tallystick/kit';
-import { agentHeader } from '../callers/agent-header.ts';
-import { PARTNER_ERRORS, PARTNER_HEADERS } from '../callers/authenticate.ts';
+import { receiptAnswer } from '@tallystick/receipts';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { receiptAnswer } from '../receipts/answered.ts';
 import type { Services } from '../services.ts';
 import { MINT_HEADERS } from './minted.ts';
 import { receiptSchema } from './shapes.ts';

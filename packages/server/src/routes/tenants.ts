@@ -1,18 +1,14 @@
 import { z } from '@hono/zod-openapi';
+import { AGENT_HEADERS, consumeDaily, TENANT_ERRORS, TENANT_HEADERS } from '@tallystick/callers';
 import { type JsonValue, parseTimestamp, TallyError } from '@tallystick/core';
-import { AGENT_HEADERS } from '../callers/agents.ts';
-import { consumeDaily } from '../callers/daily-quota.ts';
-import { TENANT_ERRORS, TENANT_HEADERS } from '../callers/tenants.ts';
-import type { RoomExport } from '../evidence/export.ts';
-import type { AskedPeriod } from '../evidence/room.ts';
+import type { AskedPeriod, EmitRequest } from '@tallystick/receipts';
+import { issueTo, refuseUncarried } from '@tallystick/receipts';
+import type { RoomExport } from '@tallystick/receipts/evidence';
 import { type Answer, json, text } from '../http/answer.ts';
 import { byteRange } from '../http/byte-range.ts';
 import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { EmitRequest } from '../receipts/emit.ts';
-import { issueTo } from '../receipts/issue-to.ts';
-import { refuseUncarried } from '../receipts/profile-members.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
 import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
@@ -122,7 +118,7 @@ function evidence(services: Services): Endpoint {
     async handle(call) {
       const tenant = call.admitted;
       const asked = periodOf(call.query);
-      const { findExport, makeExport } = await import('../evidence/export.ts');
+      const { findExport, makeExport } = await import('@tallystick/receipts/evidence');
       const earlier = earlierManifest(call);
       const found = earlier === null ? null : await findExport(services, tenant, earlier);
       const made =
@@ -162,7 +158,7 @@ async function bundleAnswer(
 ): Promise<Answer> {
   const { made, isResumed } = options;
   const { bytes: size, manifestSha256, tenant } = made.row;
-  const { streamBundle } = await import('../evidence/bundle-stream.ts');
+  const { streamBundle } = await import('@tallystick/receipts/evidence');
   // A range of a new export would be of bytes that the caller has not seen the start of.
   const range = isResumed ? byteRange(header(exchange.c, 'range'), size, exchange) : null;
   const { from, to } = range ?? { from: 0, to: size };
@@ -223,7 +219,7 @@ function exports({ store, tenants }: Services): Endpoint {
     errors: [...TENANT_ERRORS],
     admit: (call) => tenants.require(call, call.params.id),
     async handle({ admitted: tenant }) {
-      const { exportListing } = await import('../evidence/export.ts');
+      const { exportListing } = await import('@tallystick/receipts/evidence');
       const listed: ReturnType<typeof exportListing>[] = [];
       for await (const row of store.tenants.listExports(tenant)) listed.push(exportListing(row));
       return json(

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { API_KEY_ERRORS } from '@tallystick/callers';
 import {
   isObject,
   type JsonObject,
@@ -8,15 +9,13 @@ import {
   verifyParsed,
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
-import { API_KEY_ERRORS } from '../callers/authenticate.ts';
+import type { Turn } from '@tallystick/receipts';
+import { evidenceSources, ownTransaction } from '@tallystick/receipts';
 import { json } from '../http/answer.ts';
 import { header, isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { evidenceSources } from '../receipts/metering.ts';
-import { ownTransaction } from '../receipts/own-transaction.ts';
 import type { Services } from '../services.ts';
-import type { Turn } from '../verification/turns.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
 const MAX_BATCH = 500;

@@ -1,6 +1,5 @@
 import { type StatusLog, toHex } from '@tallystick/core';
-import type { AnchorLog, LogStatus } from '../log/anchor-log.ts';
-import type { LogStore } from '../store/log-store.ts';
+import type { AnchorLog, LogStatus, LogStore } from '@tallystick/log';
 
 export interface AnchoringMeans {
   readonly log: Pick<AnchorLog, 'origin' | 'status' | 'leaf'>;

@@ -1,7 +1,6 @@
 import type { StatusModel } from '@tallystick/core';
-import type { Model } from '../inference/catalogue/catalogue.ts';
-import type { Health } from '../inference/resilience/health.ts';
-import { type Light, lightOfAll } from '../inference/resilience/light.ts';
+import type { Health, Model } from '@tallystick/inference';
+import { type Light, lightOfAll } from '@tallystick/inference';
 import type { Trouble } from './board.ts';
 
 /** A model or provider as it is found. */

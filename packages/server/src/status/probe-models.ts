@@ -1,6 +1,5 @@
-import type { Model } from '../inference/catalogue/catalogue.ts';
-import type { PipelineContext } from '../inference/pipeline/context.ts';
-import { ProviderError } from '../inference/providers/provider.ts';
+import type { Model, PipelineContext } from '@tallystick/inference';
+import { ProviderError } from '@tallystick/inference';
 import { routableModels } from './models.ts';
 
 /** A provider that was called less long ago is not probed, in milliseconds. Rounds are about a minute apart. */

@@ -12,9 +12,9 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
+import type { OwnIssuer } from '@tallystick/issuers';
+import type { LogStatus } from '@tallystick/log';
 import type { Logger } from 'pino';
-import type { OwnIssuer } from '../issuers/own-issuer.ts';
-import type { LogStatus } from '../log/anchor-log.ts';
 import type { Store } from '../store/store.ts';
 import { type AnchoringMeans, AnchoringWatch } from './anchoring.ts';
 import { Board, type Trouble } from './board.ts';

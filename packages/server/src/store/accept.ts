@@ -1,5 +1,5 @@
+import type { AcceptOutcome, AcceptRequest, Leaf } from '@tallystick/log';
 import { lockUsed, saveUsed } from './counters.ts';
-import type { AcceptOutcome, AcceptRequest, Leaf } from './log-store.ts';
 import { lockState } from './log-transactions.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { run, type Work } from './work.ts';

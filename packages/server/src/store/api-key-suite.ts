@@ -1,5 +1,5 @@
+import type { ApiKeyRow } from '@tallystick/callers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ApiKeyRow } from './api-key-store.ts';
 import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 

@@ -1,5 +1,5 @@
+import type { Claim, ClaimStore } from '@tallystick/ledger';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Claim, ClaimStore } from './claim-store.ts';
 import { ACCOUNT, credit, NOW, settlement } from './ledger-fixtures.ts';
 import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';

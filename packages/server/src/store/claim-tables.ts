@@ -1,4 +1,4 @@
-import type { Claim } from './claim-store.ts';
+import type { Claim } from '@tallystick/ledger';
 import type { Lookup } from './queries.ts';
 import type { Work } from './work.ts';
 

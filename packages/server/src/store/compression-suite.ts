@@ -1,5 +1,5 @@
+import { MAX_NOTES } from '@tallystick/inference';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MAX_NOTES } from './compression-store.ts';
 import { settlement } from './ledger-fixtures.ts';
 import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';

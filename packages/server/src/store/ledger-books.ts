@@ -1,4 +1,4 @@
-import type { Dust, Entry, NanoUsdc } from './ledger-store.ts';
+import type { Dust, Entry, NanoUsdc } from '@tallystick/ledger';
 import type { Account, EntryRow } from './ledger-tables.ts';
 
 /** Accounts that a transaction has locked, as it changes them, and the entries that it makes. */

@@ -1,5 +1,5 @@
+import type { BalanceCheck } from '@tallystick/ledger';
 import { type Kysely, sql } from 'kysely';
-import type { BalanceCheck } from './ledger-store.ts';
 import type { Schema } from './schema.ts';
 import { raw, statement } from './statement.ts';
 import { all, type Work } from './work.ts';

@@ -1,12 +1,12 @@
-import { Books } from './ledger-books.ts';
-import { isCovered, settleAll } from './ledger-settle.ts';
 import {
   isCallerAccount,
   type ReserveOutcome,
   type ReserveRequest,
   type Settlement,
   type SettleOutcome,
-} from './ledger-store.ts';
+} from '@tallystick/ledger';
+import { Books } from './ledger-books.ts';
+import { isCovered, settleAll } from './ledger-settle.ts';
 import type { Reservation } from './ledger-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { Work } from './work.ts';

@@ -1,6 +1,6 @@
+import type { LedgerStore } from '@tallystick/ledger';
 import { afterEach, describe, expect, it } from 'vitest';
 import { credit, NOW, settlement } from './ledger-fixtures.ts';
-import type { LedgerStore } from './ledger-store.ts';
 import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 

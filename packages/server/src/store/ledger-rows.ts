@@ -1,4 +1,4 @@
-import type { CompressionTotals, UsageRow } from './ledger-store.ts';
+import type { CompressionTotals, UsageRow } from '@tallystick/ledger';
 import type { Account, Reservation } from './ledger-tables.ts';
 
 /** A row whose amounts are still text. */

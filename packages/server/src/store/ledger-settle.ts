@@ -1,5 +1,5 @@
 import type { PutOutcome } from '@tallystick/kit';
-import { isCallerAccount, type Settlement, type SettleOutcome } from './ledger-store.ts';
+import { isCallerAccount, type Settlement, type SettleOutcome } from '@tallystick/ledger';
 import type { CompressionOf, MethodOf, Reservation, UsageOf } from './ledger-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { all, type Work } from './work.ts';

@@ -6,7 +6,7 @@ import type {
   MethodTotal,
   NanoUsdc,
   UsageRow,
-} from './ledger-store.ts';
+} from '@tallystick/ledger';
 import type { Work } from './work.ts';
 
 export interface Account extends AccountBalance {

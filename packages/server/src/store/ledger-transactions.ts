@@ -1,5 +1,5 @@
+import { isCallerAccount, type LedgerStore, type Member, type Posting } from '@tallystick/ledger';
 import { Books } from './ledger-books.ts';
-import { isCallerAccount, type LedgerStore, type Member, type Posting } from './ledger-store.ts';
 import type { LedgerTables } from './ledger-tables.ts';
 import type { Queries } from './queries.ts';
 import type { SqlDatabase } from './sql-database.ts';

@@ -1,7 +1,7 @@
+import type { AcceptOutcome, Leaf } from '@tallystick/log';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { allLeaves, HOUR, hash, place, request } from './log-fixtures.ts';
-import type { AcceptOutcome, Leaf } from './log-store.ts';
 import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 

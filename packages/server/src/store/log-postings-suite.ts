@@ -1,6 +1,6 @@
+import type { LogStore, Posting } from '@tallystick/log';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { attempt, HOUR, head, lead } from './log-fixtures.ts';
-import type { LogStore, Posting } from './log-store.ts';
 import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 

@@ -1,7 +1,7 @@
 import type { VerifierKey } from '@tallystick/core';
+import type { LogIdentity, PostingAttempt, StoredCheckpoint, TreeHead } from '@tallystick/log';
 import { type Kysely, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
-import type { LogIdentity, PostingAttempt, StoredCheckpoint, TreeHead } from './log-store.ts';
 import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';
 

@@ -1,4 +1,4 @@
-import type { Leaf, Tile } from './log-store.ts';
+import type { Leaf, Tile } from '@tallystick/log';
 import type { Work } from './work.ts';
 
 /** The log's writes of many rows, which each database does in its own way. All run inside a transaction. */

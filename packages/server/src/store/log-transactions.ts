@@ -1,5 +1,4 @@
 import { emptyRoot, equalBytes, TallyError } from '@tallystick/core';
-import type { LogQueries } from './log-queries.ts';
 import type {
   Advance,
   Fenced,
@@ -8,7 +7,8 @@ import type {
   PostingAttempt,
   StoredCheckpoint,
   TreeHead,
-} from './log-store.ts';
+} from '@tallystick/log';
+import type { LogQueries } from './log-queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { all, run, type Work } from './work.ts';
 

@@ -1,7 +1,7 @@
 import { emptyRoot } from '@tallystick/core';
+import type { LogStore, StoredCheckpoint, Tile } from '@tallystick/log';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { attempt, contents, HOUR, hash, head, lead, place } from './log-fixtures.ts';
-import type { LogStore, StoredCheckpoint, Tile } from './log-store.ts';
 import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 

@@ -1,5 +1,5 @@
+import type { Leaf } from '@tallystick/log';
 import { type Kysely, sql } from 'kysely';
-import type { Leaf } from './log-store.ts';
 import type { LogTables } from './log-tables.ts';
 import type { Schema } from './schema.ts';
 import { raw, statement } from './statement.ts';

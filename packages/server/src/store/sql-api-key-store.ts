@@ -1,5 +1,5 @@
+import type { ApiKeyRow, ApiKeyStore } from '@tallystick/callers';
 import type { Kysely } from 'kysely';
-import type { ApiKeyRow, ApiKeyStore } from './api-key-store.ts';
 import { pages } from './pages.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';

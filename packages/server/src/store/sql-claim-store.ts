@@ -1,5 +1,5 @@
+import type { Claim, ClaimStore, TakeOutcome } from '@tallystick/ledger';
 import { type Kysely, sql } from 'kysely';
-import type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 import type { FoundClaim } from './claim-tables.ts';
 import type { Dialect } from './dialect.ts';
 import { GroupCommit } from './group-commit.ts';

@@ -1,5 +1,5 @@
+import { type CompressionStore, MAX_NOTES, type Note } from '@tallystick/inference';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { type CompressionStore, MAX_NOTES, type Note } from './compression-store.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { raw, statement } from './statement.ts';

@@ -1,10 +1,4 @@
 import { TallyError } from '@tallystick/core';
-import { GroupCommit } from './group-commit.ts';
-import { assertBalanced } from './ledger-books.ts';
-import { checkBalanced } from './ledger-check.ts';
-import { commitLedger, type LedgerOutcome, type LedgerWrite } from './ledger-commit.ts';
-import { accountFrom, compressionFrom, usageFrom } from './ledger-rows.ts';
-import { EVERYBODY } from './ledger-settle.ts';
 import type {
   AccountBalance,
   BalanceCheck,
@@ -19,7 +13,13 @@ import type {
   SettleOutcome,
   StatementLine,
   UsageRow,
-} from './ledger-store.ts';
+} from '@tallystick/ledger';
+import { GroupCommit } from './group-commit.ts';
+import { assertBalanced } from './ledger-books.ts';
+import { checkBalanced } from './ledger-check.ts';
+import { commitLedger, type LedgerOutcome, type LedgerWrite } from './ledger-commit.ts';
+import { accountFrom, compressionFrom, usageFrom } from './ledger-rows.ts';
+import { EVERYBODY } from './ledger-settle.ts';
 import { expireReservations, post, registerMember } from './ledger-transactions.ts';
 import type { Queries } from './queries.ts';
 import type { SqlDatabase } from './sql-database.ts';

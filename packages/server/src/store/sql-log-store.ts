@@ -1,7 +1,4 @@
 import { concatBytes, toHex, type VerifierKey } from '@tallystick/core';
-import { accept } from './accept.ts';
-import { GroupCommit } from './group-commit.ts';
-import type { LogQueries, PostingRow } from './log-queries.ts';
 import type {
   AcceptOutcome,
   AcceptRequest,
@@ -17,7 +14,10 @@ import type {
   StoredCheckpoint,
   Tile,
   TreeHead,
-} from './log-store.ts';
+} from '@tallystick/log';
+import { accept } from './accept.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { LogQueries, PostingRow } from './log-queries.ts';
 import * as transactions from './log-transactions.ts';
 import { pages } from './pages.ts';
 import type { SqlDatabase } from './sql-database.ts';

@@ -1,6 +1,6 @@
+import type { ChannelRow, PaymentRow, PaymentState, PaymentStep, PaymentStore } from '@tallystick/payments';
 import { type Kysely, sql } from 'kysely';
 import { asText } from './ledger-queries.ts';
-import type { ChannelRow, PaymentRow, PaymentState, PaymentStep, PaymentStore } from './payment-store.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { statement } from './statement.ts';

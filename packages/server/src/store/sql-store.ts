@@ -1,8 +1,8 @@
+import type { ApiKeyStore, TenantStore } from '@tallystick/callers';
+import type { CompressionStore } from '@tallystick/inference';
+import type { IssuerRow } from '@tallystick/issuers';
 import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
-import type { IssuerRow } from '../issuers/issuer-store.ts';
-import type { GetOutcome } from '../receipts/receipt-store.ts';
-import type { ApiKeyStore } from './api-key-store.ts';
-import type { CompressionStore } from './compression-store.ts';
+import type { GetOutcome } from '@tallystick/receipts';
 import { GroupCommit } from './group-commit.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
@@ -16,7 +16,6 @@ import { SqlPaymentStore } from './sql-payment-store.ts';
 import { SqlTenantStore } from './sql-tenant-store.ts';
 import { SqlTreasuryStore } from './sql-treasury-store.ts';
 import type { Store } from './store.ts';
-import type { TenantStore } from './tenant-store.ts';
 import { type IdempotentResponse, purge, putDocument, putIssuer, replaceDocument } from './transactions.ts';
 import { all, type Work } from './work.ts';
 

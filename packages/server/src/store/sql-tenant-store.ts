@@ -1,11 +1,5 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { ApiKeyRow } from './api-key-store.ts';
-import { pages } from './pages.ts';
-import type { Queries } from './queries.ts';
-import type { Schema } from './schema.ts';
-import type { SqlDatabase } from './sql-database.ts';
-import { statement } from './statement.ts';
 import type {
+  ApiKeyRow,
   DepartedReceipt,
   DepartureWindow,
   ExportRow,
@@ -15,7 +9,13 @@ import type {
   RoomWindow,
   TenantRow,
   TenantStore,
-} from './tenant-store.ts';
+} from '@tallystick/callers';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { pages } from './pages.ts';
+import type { Queries } from './queries.ts';
+import type { Schema } from './schema.ts';
+import type { SqlDatabase } from './sql-database.ts';
+import { statement } from './statement.ts';
 import { all, run, type Work } from './work.ts';
 
 const PAGE = 200;

@@ -1,10 +1,5 @@
-import type { ApiKeyRow } from './api-key-store.ts';
-import { assertBalanced } from './ledger-books.ts';
-import type { Posting } from './ledger-store.ts';
-import { pages } from './pages.ts';
-import type { Queries } from './queries.ts';
-import type { SqlDatabase } from './sql-database.ts';
-import type { Statement } from './statement.ts';
+import type { ApiKeyRow } from '@tallystick/callers';
+import type { Posting } from '@tallystick/ledger';
 import type {
   EndedTransfer,
   Ending,
@@ -16,7 +11,12 @@ import type {
   TreasuryCursor,
   TreasuryStore,
   Watched,
-} from './treasury-store.ts';
+} from '@tallystick/payments';
+import { assertBalanced } from './ledger-books.ts';
+import { pages } from './pages.ts';
+import type { Queries } from './queries.ts';
+import type { SqlDatabase } from './sql-database.ts';
+import type { Statement } from './statement.ts';
 import * as transactions from './treasury-transactions.ts';
 import { Overtaken, Uncovered } from './treasury-transactions.ts';
 import { all, run, type Work } from './work.ts';

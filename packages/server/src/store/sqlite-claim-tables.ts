@@ -1,5 +1,5 @@
+import type { Claim } from '@tallystick/ledger';
 import { type Kysely, sql } from 'kysely';
-import type { Claim } from './claim-store.ts';
 import type { ClaimTables, FoundClaim } from './claim-tables.ts';
 import type { Dialect } from './dialect.ts';
 import type { Lookup, Queries } from './queries.ts';

@@ -1,8 +1,8 @@
 import { concatBytes } from '@tallystick/core';
+import type { Leaf, Tile } from '@tallystick/log';
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { LogQueries } from './log-queries.ts';
-import type { Leaf, Tile } from './log-store.ts';
 import type { LogTables } from './log-tables.ts';
 import type { Schema } from './schema.ts';
 import { raw, statement } from './statement.ts';

@@ -1,14 +1,11 @@
+import type { ApiKeyStore, TenantStore } from '@tallystick/callers';
+import type { CompressionStore } from '@tallystick/inference';
+import type { IssuerStore } from '@tallystick/issuers';
 import type { CounterStore, DocumentStore } from '@tallystick/kit';
-import type { IssuerStore } from '../issuers/issuer-store.ts';
-import type { ReceiptStore } from '../receipts/receipt-store.ts';
-import type { ApiKeyStore } from './api-key-store.ts';
-import type { ClaimStore } from './claim-store.ts';
-import type { CompressionStore } from './compression-store.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import type { LogStore } from './log-store.ts';
-import type { PaymentStore } from './payment-store.ts';
-import type { TenantStore } from './tenant-store.ts';
-import type { TreasuryStore } from './treasury-store.ts';
+import type { ClaimStore, LedgerStore } from '@tallystick/ledger';
+import type { LogStore } from '@tallystick/log';
+import type { PaymentStore, TreasuryStore } from '@tallystick/payments';
+import type { ReceiptStore } from '@tallystick/receipts';
 
 /**
  * What the service keeps. Every adapter passes the one suite in `store-suite.ts`.

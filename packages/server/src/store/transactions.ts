@@ -1,5 +1,5 @@
+import type { IssuerRow } from '@tallystick/issuers';
 import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
-import type { IssuerRow } from '../issuers/issuer-store.ts';
 import type { Lookup, Queries } from './queries.ts';
 import { repeat, type SqlDatabase } from './sql-database.ts';
 import type { Store } from './store.ts';

@@ -1,7 +1,3 @@
-import { type Kysely, sql } from 'kysely';
-import { asText } from './ledger-queries.ts';
-import type { Schema } from './schema.ts';
-import { statement } from './statement.ts';
 import type {
   Cursor,
   OrderPaid,
@@ -12,7 +8,11 @@ import type {
   Renewal,
   TransferRow,
   Watched,
-} from './treasury-store.ts';
+} from '@tallystick/payments';
+import { type Kysely, sql } from 'kysely';
+import { asText } from './ledger-queries.ts';
+import type { Schema } from './schema.ts';
+import { statement } from './statement.ts';
 
 /** The treasury's statements. Few rows are written at once, so all dialects share them. */
 export function treasuryQueries(db: Kysely<Schema>) {

@@ -1,7 +1,7 @@
+import type { Ending, OrderRow, PayoutAttempt, PayoutRow, TransferRow } from '@tallystick/payments';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
-import type { Ending, OrderRow, PayoutAttempt, PayoutRow, TransferRow } from './treasury-store.ts';
 
 const NETWORK = 'eip155:1';
 const WATCHED = { network: NETWORK, treasury: '0xt' };

@@ -1,7 +1,5 @@
-import type { ApiKeyRow } from './api-key-store.ts';
-import type { Posting } from './ledger-store.ts';
-import { post } from './ledger-transactions.ts';
-import type { SqlDatabase } from './sql-database.ts';
+import type { ApiKeyRow } from '@tallystick/callers';
+import type { Posting } from '@tallystick/ledger';
 import type {
   Ending,
   OrderRow,
@@ -11,7 +9,9 @@ import type {
   TransferRow,
   TreasuryStore,
   Watched,
-} from './treasury-store.ts';
+} from '@tallystick/payments';
+import { post } from './ledger-transactions.ts';
+import type { SqlDatabase } from './sql-database.ts';
 import { all, run, type Work } from './work.ts';
 
 /** Undoes a transaction whose ground has changed under it. */

@@ -1,0 +1,54 @@
+export { agentHeader } from './agent-header.ts';
+export { agentKeys } from './agent-keys.ts';
+export {
+  AGENT_ERRORS,
+  AGENT_HEADERS,
+  type Agent,
+  type Agents,
+  carriesSignature,
+  createAgents,
+} from './agents.ts';
+export {
+  apiKeyFrom,
+  apiKeyHasher,
+  type Grant,
+  isApiKeyId,
+  newApiKeyId,
+  type Scope,
+  TIERS,
+  type Tier,
+} from './api-key.ts';
+export type { ApiKeyRow, ApiKeyStore } from './api-key-store.ts';
+export {
+  API_KEY_ERRORS,
+  type ApiKey,
+  type ApiKeys,
+  createApiKeys,
+  missingKey,
+  PARTNER_ERRORS,
+  PARTNER_HEADERS,
+} from './authenticate.ts';
+export { type Clients, createClients, type Subnet } from './clients.ts';
+export { consumeDaily } from './daily-quota.ts';
+export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './manage-api-keys.ts';
+export {
+  createTenant,
+  createTenantKey,
+  listTenants,
+  revokeTenant,
+  type TenantListing,
+} from './manage-tenants.ts';
+export { CALLER_ERRORS, type Caller, type CallerExchange, type Callers, createCallers } from './payers.ts';
+export { acceptHashes, type Counting, countReceipt } from './quota.ts';
+export type {
+  DepartedReceipt,
+  DepartureWindow,
+  ExportRow,
+  PurgeRow,
+  RoomPlace,
+  RoomReceipt,
+  RoomWindow,
+  TenantRow,
+  TenantStore,
+} from './tenant-store.ts';
+export { createTenants, TENANT_ERRORS, TENANT_HEADERS, type Tenants } from './tenants.ts';

@@ -1,0 +1,76 @@
+import { formatTimestamp, TallyError } from '@tallystick/core';
+import { apiKeyHasher, newApiKey, newApiKeyId, newTenantId } from './api-key.ts';
+import type { TenantStore } from './tenant-store.ts';
+
+type Kept = { readonly tenants: TenantStore };
+
+/** A tenant as an operator sees it. */
+export interface TenantListing {
+  readonly id: string;
+  readonly label: string | null;
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+  /** The ids of its keys that are in force. */
+  readonly keys: readonly string[];
+}
+
+/** Makes a tenant. It has no key yet. `now`: Unix milliseconds. Returns its id. */
+export async function createTenant(
+  { tenants }: Kept,
+  { label, now }: { readonly label: string | null; readonly now: number },
+): Promise<string> {
+  const id = newTenantId();
+  const createdAt = Math.floor(now / 1000);
+  await tenants.put({ id, label, createdAt, revokedAt: null, sweptTo: createdAt });
+  return id;
+}
+
+/**
+ * Makes a key of a tenant, which works at once on every server of the store. It is shown here and never again.
+ * @param secret the keyring's `apiKeySecret`
+ * @throws tenant_not_found, also for one that was revoked
+ */
+export async function createTenantKey(
+  { tenants }: Kept,
+  secret: Uint8Array,
+  { tenant, label, now }: { readonly tenant: string; readonly label: string | null; readonly now: number },
+): Promise<{ id: string; key: string }> {
+  const id = newApiKeyId();
+  const key = newApiKey('tenant');
+  const createdAt = Math.floor(now / 1000);
+  const hash = apiKeyHasher(secret)(key);
+  const outcome = await tenants.putKey(tenant, {
+    id,
+    hash,
+    tier: 'tenant',
+    label,
+    createdAt,
+    revokedAt: null,
+    expiresAt: null,
+  });
+  if (outcome === 'stored') return { id, key };
+  const why = outcome === 'revoked' ? 'was revoked' : 'is not known here';
+  throw new TallyError('tenant_not_found', `The tenant ${tenant} ${why}.`, { field: 'tenant' });
+}
+
+/** All tenants, revoked ones too, oldest first. */
+export async function* listTenants({ tenants }: Kept): AsyncGenerator<TenantListing, void, undefined> {
+  for await (const { id, label, createdAt, revokedAt } of tenants.list()) {
+    yield {
+      id,
+      label,
+      created_at: formatTimestamp(createdAt * 1000),
+      revoked_at: revokedAt === null ? null : formatTimestamp(revokedAt * 1000),
+      keys: await tenants.keysOf(id),
+    };
+  }
+}
+
+/**
+ * Revokes a tenant and every key of it, from the next request on. Its receipts stay for their retention.
+ * @throws tenant_not_found
+ */
+export async function revokeTenant({ tenants }: Kept, id: string, now: number): Promise<void> {
+  if ((await tenants.revoke(id, Math.floor(now / 1000))) !== 'unknown') return;
+  throw new TallyError('tenant_not_found', `There is no tenant ${id}.`, { field: 'tenant' });
+}

@@ -1,0 +1,10 @@
+export { startDevnet } from './devnet.ts';
+export { openEvmChain } from './evm.ts';
+export { chainReader, type Finality } from './reader.ts';
+export { openRpc, type Rpc, unavailable } from './rpc.ts';
+export { devAccount, devSecretKey } from './token/dev-accounts.ts';
+export { DEV_USDC, type DevToken } from './token/dev-token.ts';
+export { type Money, openMoney } from './token/open.ts';
+export type { SettlementAnswer } from './token/settlement-reader.ts';
+export { type Block, openTokenChain, type TokenChain, type TokenTransfer } from './token/token.ts';
+export { USDC_ABI } from './token/usdc.ts';

@@ -1,0 +1,16 @@
+export * as answers from './answers.ts';
+export { readRefusal } from './broadcast-reply.ts';
+export type {
+  AccountState,
+  Broadcast,
+  Chain,
+  ChainReader,
+  Fees,
+  GasPrice,
+  Inclusion,
+  SignedTransaction,
+} from './chain.ts';
+export { openChainReader, rawDecoder } from './lazy.ts';
+export { createPostingKey, readChainKey, readPostingKey } from './posting-key.ts';
+export type { ChainSettings } from './settings.ts';
+export { openDevToken, readSettlement } from './token/lazy.ts';

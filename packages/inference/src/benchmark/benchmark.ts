@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { type BenchmarkNode, canonicalize, copyJson, type JsonObject, signBenchmark } from '@tallystick/core';
+import type { OwnIssuer } from '@tallystick/issuers';
+import { type PartName, results } from './results.ts';
+
+/** A signed document as it is served. */
+interface SignedNode {
+  /** JCS. */
+  readonly text: string;
+  /** Weak: of two processes each signs at its own time, and what they say is the same. */
+  readonly etag: string;
+}
+
+export interface Benchmark {
+  /** Signed once with each benchmark key. @throws unavailable where the keyring holds none */
+  readonly node: (name: BenchmarkNode) => Promise<SignedNode>;
+}
+
+/** The benchmark's documents, signed with the benchmark key. `clock` gives Unix milliseconds. */
+export function createBenchmark(issuer: OwnIssuer, clock: () => number): Benchmark {
+  const signed = new Map<BenchmarkNode, { readonly keyId: string; readonly made: Promise<SignedNode> }>();
+  return {
+    node(name) {
+      const { keyId } = issuer.signer('benchmark');
+      const kept = signed.get(name);
+      if (kept?.keyId === keyId) return kept.made;
+      const made = sign(name, issuer, clock());
+      signed.set(name, { keyId, made });
+      return made;
+    },
+  };
+}
+
+async function sign(name: BenchmarkNode, issuer: OwnIssuer, now: number): Promise<SignedNode> {
+  const signer = issuer.signer('benchmark');
+  const content = contentOf(name);
+  const said = `${signer.keyId}\n${canonicalize(content)}`;
+  return {
+    text: await signBenchmark(name, content, { did: issuer.did, issuedAt: now }, signer),
+    etag: `W/"${createHash('sha256').update(said).digest('base64url')}"`,
+  };
+}
+
+function contentOf(name: BenchmarkNode): JsonObject {
+  const { version, corpus, command, generated_with, nodes, peers } = results;
+  const common = { version, corpus, command, generated_with };
+  if (name !== 'benchmark') return copyJson({ ...common, ...nodes[name] }) as JsonObject;
+  const summaries = Object.fromEntries(
+    (Object.keys(nodes) as PartName[]).map((part) => [part, summaryOf(part)]),
+  );
+  return copyJson({ ...common, nodes: summaries, peers }) as JsonObject;
+}
+
+/** Of a part what a reader looks at first, and where the rest is. */
+function summaryOf(part: PartName): JsonObject {
+  const { about, tiers, paired, lossless } = results.nodes[part];
+  const url = `/v1/compute/benchmark/${part}`;
+  return { url, about, tiers, paired, ...(lossless !== undefined && { lossless }) };
+}

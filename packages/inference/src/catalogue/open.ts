@@ -1,0 +1,193 @@
+import { type JsonValue, TallyError } from '@tallystick/core';
+import { validate } from '@tallystick/kit';
+import { parseUsdc } from '@tallystick/ledger';
+import type { UpstreamKind } from '../providers/open.ts';
+import { type Catalogue, createCatalogue, type Model, type Price } from './catalogue.ts';
+import defaultsFile from './defaults.json' with { type: 'json' };
+import { DOMAINS, type Domain } from './domains.ts';
+import { ollamaUrl } from './ollama-host.ts';
+import {
+  defaultsSchema,
+  type ModelChange,
+  type ModelEntry,
+  type OperatorFile,
+  operatorSchema,
+  type ProviderFile,
+} from './schema.ts';
+
+/** A provider that can be called: everything but the connection. */
+interface ProviderEntry {
+  readonly name: string;
+  readonly kind: UpstreamKind;
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly region: string | null;
+}
+
+export interface OpenedCatalogue {
+  readonly catalogue: Catalogue;
+  readonly providers: readonly ProviderEntry[];
+}
+
+/** The provider of the models that are built in. */
+export const LOCAL = 'local';
+
+/** Where the usual clients read a provider's address from. */
+const BASE_URL_ENV: Readonly<Record<string, string>> = {
+  openai: 'OPENAI_BASE_URL',
+  anthropic: 'ANTHROPIC_BASE_URL',
+  ollama: 'OLLAMA_HOST',
+};
+
+/**
+ * The operator's file (`TALLY_CONFIG`), as JSON that was parsed.
+ * @throws missing_field, unknown_field, invalid_field with the path of the member
+ */
+export function readOperatorFile(json: JsonValue): OperatorFile {
+  return validate(operatorSchema, json);
+}
+
+/**
+ * The providers that are configured, and the models that they and this process serve. A default provider counts as
+ * configured with its API key or its base URL in the environment; one of the operator's file always does. A model
+ * of the file changes the default of the same id, or is added; `enabled: false` takes it away.
+ * @param env only read for the names of keys and base URLs
+ * @throws missing_field, invalid_field, conflicting_fields with the path in the operator's file
+ */
+export function openCatalogue(
+  env: Readonly<Record<string, string | undefined>>,
+  operator: OperatorFile = {},
+): OpenedCatalogue {
+  const defaults = validate(defaultsSchema, defaultsFile);
+  const providers = configured(defaults.providers, operator.providers ?? [], env);
+  const names = new Map(providers.map((provider) => [provider.name, provider]));
+  const models = merged(defaults.models, operator.models ?? [], new Set([LOCAL, ...names.keys()]))
+    .map((entry) => toModel(entry, names))
+    .filter(({ provider }) => provider === LOCAL || names.has(provider));
+  return { catalogue: createCatalogue(models), providers };
+}
+
+function configured(
+  defaults: readonly ProviderFile[],
+  own: readonly ProviderFile[],
+  env: Readonly<Record<string, string | undefined>>,
+): ProviderEntry[] {
+  const seen = new Set<string>();
+  for (const [index, { name }] of own.entries()) {
+    if (seen.has(name)) throw conflict(`providers[${index}].name`, `${name} is there twice`);
+    seen.add(name);
+  }
+  const known = defaults.flatMap((provider) => {
+    const baseUrl = baseUrlOf(provider, env);
+    const key = provider.api_key_env === undefined ? undefined : env[provider.api_key_env];
+    if (seen.has(provider.name) || (baseUrl === null && !key)) return [];
+    return [toProvider(provider, baseUrl ?? provider.base_url, env)];
+  });
+  return [...own.map((provider) => toProvider(provider, provider.base_url, env)), ...known];
+}
+
+function baseUrlOf({ name }: ProviderFile, env: Readonly<Record<string, string | undefined>>): string | null {
+  const variable = BASE_URL_ENV[name];
+  const text = variable === undefined ? undefined : env[variable]?.trim();
+  if (!text) return null;
+  return variable === 'OLLAMA_HOST' ? (ollamaUrl(text)?.href ?? null) : text;
+}
+
+function toProvider(
+  { name, kind, api_key_env, region }: ProviderFile,
+  baseUrl: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ProviderEntry {
+  const apiKey = (api_key_env !== undefined && env[api_key_env]?.trim()) || null;
+  return { name, kind, baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, region: region ?? null };
+}
+
+type NamedEntry = ModelEntry & { readonly field: string };
+
+function merged(
+  defaults: readonly ModelEntry[],
+  changes: readonly ModelChange[],
+  providers: ReadonlySet<string>,
+): NamedEntry[] {
+  const entries = new Map(defaults.map((entry) => [entry.id, { ...entry, field: entry.id }]));
+  const seen = new Set<string>();
+  for (const [index, { enabled = true, ...change }] of changes.entries()) {
+    const field = `models[${index}]`;
+    if (seen.has(change.id)) throw conflict(`${field}.id`, `${change.id} is there twice`);
+    seen.add(change.id);
+    const entry = { ...entries.get(change.id), ...change, field };
+    if (!enabled) entries.delete(change.id);
+    else entries.set(change.id, complete(entry, providers));
+  }
+  return [...entries.values()];
+}
+
+const REQUIRED = ['context', 'max_output', 'abilities', 'price', 'prior'] as const;
+
+/** @throws missing_field for a new model that is not described; invalid_field for an unknown provider */
+function complete(entry: ModelChange & { field: string }, providers: ReadonlySet<string>): NamedEntry {
+  const { field } = entry;
+  const missing = REQUIRED.find((name) => entry[name] === undefined);
+  if (missing !== undefined) {
+    throw new TallyError(
+      'missing_field',
+      `${field}.${missing} is required: ${entry.id} is not a default model.`,
+      {
+        field: `${field}.${missing}`,
+      },
+    );
+  }
+  const provider = providerOf(entry);
+  if (!providers.has(provider)) {
+    throw new TallyError('invalid_field', `${field}: its provider ${provider} is not configured.`, { field });
+  }
+  return entry as NamedEntry;
+}
+
+function toModel(entry: NamedEntry, providers: ReadonlyMap<string, ProviderEntry>): Model {
+  const provider = providerOf(entry);
+  return {
+    id: entry.id,
+    provider,
+    builtIn: provider === LOCAL,
+    upstreamModel: entry.upstream_model ?? entry.id.slice(entry.id.indexOf('/') + 1),
+    context: entry.context,
+    maxOutput: entry.max_output,
+    abilities: new Set(entry.abilities),
+    kind: entry.kind ?? 'chat',
+    price: toPrice(entry.price, `${entry.field}.price`),
+    prior: toPrior(entry.prior),
+    hardware: entry.hardware ?? null,
+    region: entry.region ?? providers.get(provider)?.region ?? null,
+    trainingRegion: entry.training_region ?? null,
+    attestation: entry.attestation ?? null,
+    tokenizer: entry.tokenizer ?? 'estimate',
+  };
+}
+
+function providerOf({ id, provider }: Pick<ModelChange, 'id' | 'provider'>): string {
+  return provider ?? id.slice(0, id.indexOf('/'));
+}
+
+function toPrice({ input, output, cache_read, cache_write }: ModelEntry['price'], field: string): Price {
+  const inputPerMTok = parseUsdc(input, `${field}.input`);
+  return {
+    inputPerMTok,
+    outputPerMTok: parseUsdc(output, `${field}.output`),
+    cacheReadPerMTok: cache_read === undefined ? inputPerMTok : parseUsdc(cache_read, `${field}.cache_read`),
+    cacheWritePerMTok:
+      cache_write === undefined ? inputPerMTok : parseUsdc(cache_write, `${field}.cache_write`),
+  };
+}
+
+function toPrior(prior: ModelEntry['prior']): Record<Domain, number> {
+  const byName: Readonly<Record<string, number | undefined>> = prior;
+  return Object.fromEntries(DOMAINS.map((name) => [name, byName[name] ?? prior.general])) as Record<
+    Domain,
+    number
+  >;
+}
+
+function conflict(field: string, problem: string): TallyError {
+  return new TallyError('conflicting_fields', `${field}: ${problem}.`, { field });
+}

@@ -1,0 +1,224 @@
+import type { Logger } from 'pino';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { CompressionStore } from '../compression-store.ts';
+import type { ComputeMetrics } from '../metrics.ts';
+import type { Compressed, Compressor } from '../pipeline/compressor.ts';
+import { asText, objectsOf } from '../providers/members.ts';
+import type { ChatBody } from '../types.ts';
+import { cachePriceOf, modelsMeant } from './cache-price.ts';
+import { Conversations, FITTED, type Remembered, type Sent, sentNow } from './conversations.ts';
+import { lengthOf, materialOf, sentBefore } from './messages.ts';
+import { type CompressionOptions, DEFAULT_SHARE } from './options.ts';
+import { isWorthNoting, mayGain } from './screen.ts';
+import type { CompressionResult, CompressionTask } from './task.ts';
+import { CompressionThread } from './thread.ts';
+import { type Conversation, nameOf, UncutNotes } from './uncut-notes.ts';
+
+/** UTF-16 units from which on a prompt has a thread of its own kind, so that short ones don't wait behind it. */
+const LONG = 400_000;
+const SPARED =
+  'Some messages go out as they came, or with more left: shorter, they could cost more in later calls, which would read less from the provider’s cache.';
+const RECOVERABLE =
+  'Without svc.retrieve only what the prompt repeats is cut, so more is left than the budget.';
+const TOOLLESS =
+  'No model that is meant takes tools, so svc_retrieve was not added: only what the prompt repeats is cut, and more is left than the budget.';
+const NOTHING: Remembered = { sent: null, blocks: new Map() };
+const FAILED = 'The prompt could not be compressed just now and went out as it came.';
+
+interface Means {
+  readonly store: CompressionStore;
+  readonly catalogue: Catalogue;
+  readonly metrics: Pick<ComputeMetrics, 'compressed'>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+export function createCompressor({ store, catalogue, metrics, clock, logger }: Means): Compressor {
+  const conversations = new Conversations(store, clock);
+  const done = (seconds: number): void => metrics.compressed(seconds);
+  const threads = { short: new CompressionThread(done), long: new CompressionThread(done) };
+  const run = (task: CompressionTask): Promise<CompressionResult> =>
+    (lengthOf(task.messages) > LONG ? threads.long : threads.short).run(task);
+  const uncut = new UncutNotes(conversations, logger);
+
+  const untouched = (body: ChatBody, note: string | null = null): Compressed => ({
+    body,
+    compression: null,
+    note,
+  });
+
+  const taskOf = (conversation: Conversation, { blocks }: Remembered, form: Sent): CompressionTask => {
+    const { messages, options, fit, account, body, sent } = conversation;
+    // The router counts so.
+    const encoding = fit === undefined ? encodingOf(catalogue, body) : 'o200k_base';
+    return {
+      messages,
+      tier: options.tier === 'extractive' || fit !== undefined ? 'extractive' : 'lossless',
+      budget: fit ?? options.budget,
+      retrieve: options.retrieve,
+      encoding,
+      // What has to fit has no other form that could be cheaper.
+      cachePrice: fit === undefined ? cachePriceOf(modelsMeant(catalogue, body), encoding) : null,
+      account,
+      form,
+      sent,
+      notes: blocks,
+      binding: false,
+      query: null,
+    };
+  };
+
+  const recall = (conversation: Conversation): Promise<Remembered> =>
+    conversations.recall(conversation.account, nameOf(conversation));
+
+  /** Cuts, or leaves, each block as it went before; what is new is written down before it is sent. */
+  const cut = async (conversation: Conversation, remembered: Remembered): Promise<Compressed> => {
+    const { account, options, dry = false, fit } = conversation;
+    const { sent: before, blocks } = remembered;
+    // Where nothing else fits, also what went out whole may be cut.
+    const now = fit === undefined ? sentNow(options.tier, before, conversation.sent) : FITTED;
+    const task = taskOf(conversation, remembered, now);
+    uncut.forget(conversation);
+    let result = await run(task);
+    if (fit !== undefined && result.tokensAfter > fit) result = await cutAnew(task, fit, blocks);
+    if (dry) return compressedBy(conversation, result);
+    const standing = await conversations.remember(
+      account,
+      nameOf(conversation),
+      { now, before },
+      result.notes,
+    );
+    if (result.notes.some(({ key, value }) => standing.get(key) !== value))
+      result = await run({ ...task, notes: standing, binding: true });
+    return compressedBy(conversation, result);
+  };
+
+  /** What went before is too long by now: its form can't be kept. Leaves room, so that the next call can keep this one. */
+  const cutAnew = async (
+    task: CompressionTask,
+    fit: number,
+    blocks: ReadonlyMap<string, string>,
+  ): Promise<CompressionResult> => {
+    const budget = Math.floor((fit * 3) / 4);
+    const result = await run({ ...task, budget, sent: 0, notes: new Map() });
+    const notes = result.notes.map((note) => ({ ...note, replaces: blocks.get(note.key) ?? null }));
+    return { ...result, notes };
+  };
+
+  const compressLossless = async (conversation: Conversation): Promise<Compressed> => {
+    const { messages, body, dry } = conversation;
+    const mayShrink = mayGain(messages);
+    if (!mayShrink && !isWorthNoting(messages)) return untouched(body);
+    const remembered = conversation.sent === 0 ? NOTHING : await recall(conversation);
+    if (wasCut(remembered)) return cut(conversation, remembered);
+    if (dry !== true) uncut.note(conversation);
+    if (!mayShrink) return untouched(body);
+    const form = { ...sentNow('lossless', remembered.sent, conversation.sent), switches: [] };
+    return compressedBy(conversation, await run(taskOf(conversation, remembered, form)));
+  };
+
+  return {
+    async compress(request) {
+      const { body, options, fit, dry } = request;
+      const messages = objectsOf(body['messages']);
+      const conversation = { ...request, messages, sent: sentBefore(messages) };
+      if (options.tier === 'off') {
+        if (dry !== true && isWorthNoting(messages)) uncut.note(conversation);
+        return untouched(body);
+      }
+      const cuts = options.tier === 'extractive' || fit !== undefined;
+      if (cuts && !messages.some((message) => materialOf(message).length > 0)) return untouched(body);
+      try {
+        return cuts
+          ? await cut(conversation, await recall(conversation))
+          : await compressLossless(conversation);
+      } catch (error) {
+        logger.error({ err: error }, 'a prompt could not be compressed');
+        return untouched(body, FAILED);
+      }
+    },
+    async excerpt({ text, query, maxTokens, account }) {
+      // A token is a character at least, but for scripts that few vocabularies know.
+      if (text.length <= maxTokens) return text;
+      const messages = [{ role: 'tool', content: text }];
+      const nothing = { form: FITTED, sent: 0, notes: new Map<string, string>(), binding: false };
+      const task: CompressionTask = {
+        messages,
+        tier: 'extractive',
+        budget: maxTokens,
+        retrieve: true,
+        encoding: 'o200k_base',
+        cachePrice: null,
+        account,
+        query,
+        ...nothing,
+      };
+      const { changed, removed } = await run(task);
+      const [[, cut] = []] = changed;
+      return removed.length === 0 ? text : (asText(cut?.['content']) ?? text);
+    },
+    async close() {
+      await uncut.close();
+      await Promise.all([threads.short.close(), threads.long.close()]);
+    },
+  };
+}
+
+/** Whether something may have gone out cut, that a model could read. */
+function wasCut({ sent }: Remembered): boolean {
+  return sent !== null && sent.switches.length > 0 && sent.fitted === 0;
+}
+
+function compressedBy(
+  { body, messages, sent, options, fit }: Conversation,
+  result: CompressionResult,
+): Compressed {
+  const {
+    before,
+    after,
+    tokenizer,
+    estimate,
+    tokensBefore,
+    tokensAfter,
+    methods,
+    removed,
+    spared,
+    restored,
+  } = result;
+  const replaced = new Map(result.changed);
+  return {
+    body:
+      replaced.size === 0
+        ? body
+        : { ...body, messages: messages.map((message, index) => replaced.get(index) ?? message) },
+    compression: {
+      tokenizer,
+      estimate,
+      tokensBefore,
+      tokensAfter,
+      methods,
+      removed,
+      layout: { before, after, sent, changed: restored },
+    },
+    note: fit === undefined ? (shortOf(options, result) ?? (spared ? SPARED : null)) : null,
+  };
+}
+
+/** Why more is left than the budget; null where it is not. */
+function shortOf(
+  { tier, budget, retrieve, toolless }: CompressionOptions,
+  { tokensBefore, tokensAfter }: CompressionResult,
+): string | null {
+  if (tier !== 'extractive' || retrieve) return null;
+  const share = budget ?? DEFAULT_SHARE;
+  if (tokensAfter <= (share < 1 ? tokensBefore * share : share)) return null;
+  return toolless ? TOOLLESS : RECOVERABLE;
+}
+
+/** The encoding of the model that is asked for; of several, or of one whose encoding is not public, o200k. */
+function encodingOf(catalogue: Catalogue, { model }: ChatBody): string {
+  const found = typeof model === 'string' ? catalogue.find(model) : null;
+  if (found === null) return 'o200k_base';
+  return found.tokenizer === 'estimate' ? found.id : `${found.tokenizer}_base`;
+}

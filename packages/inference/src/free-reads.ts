@@ -1,0 +1,233 @@
+import { hash, randomUUID } from 'node:crypto';
+import type { Agent, Agents, ApiKey, ApiKeys, Clients } from '@tallystick/callers';
+import { canonicalize } from '@tallystick/core';
+import type { CounterStore } from '@tallystick/kit';
+import { type EndpointPrice, type Received, type ReceivedBody, Refusal, secondsLeft } from '@tallystick/kit';
+import type { LedgerStore } from '@tallystick/ledger';
+import { callerAccount, parseUsdc, REVENUE } from '@tallystick/ledger';
+import { type Payments, type PricedOrder, toNano } from '@tallystick/payments';
+
+/** Who reads. */
+export interface Reader extends Agent {
+  readonly key: ApiKey | null;
+}
+
+/** A read whose API key was looked up before its body was read, or is looked up now. */
+interface Read extends ReceivedBody {
+  /** What `keyOf` gave; absent where it was not asked. */
+  readonly admitted?: ApiKey | null | undefined;
+}
+
+export interface FreeReads {
+  /**
+   * The API key of a read, by its headers alone: for `admit` of an endpoint with a body.
+   * @throws api_key_invalid, api_key_revoked, api_key_expired
+   */
+  readonly keyOf: (call: Received) => Promise<ApiKey | null>;
+  /**
+   * Counts a read (specification 5.5) by its DID, and against the higher limit of the address that it comes from, unless
+   * it carries an API key. With payments on, a read over either limit is paid for, and so is one that names no DID: by
+   * x402, or from the balance of a DID that is proved and has agreed to the price in `X-Accept-Charge`.
+   * @throws rate_limited, with `Retry-After`; payment_required; signature_invalid, api_key_invalid, api_key_revoked;
+   * invalid_field for an `X-Agent-DID` that is no DID, or an `X-Accept-Charge` that is no amount
+   */
+  readonly admit: (call: Read) => Promise<Reader>;
+}
+
+/** The codes that `admit` throws, for the endpoints that use it. */
+export const FREE_READ_ERRORS = [
+  'rate_limited',
+  'api_key_invalid',
+  'api_key_revoked',
+  'api_key_expired',
+  'signature_invalid',
+  'invalid_field',
+] as const;
+
+interface Means {
+  readonly agents: Agents;
+  readonly apiKeys: ApiKeys;
+  readonly clients: Pick<Clients, 'group'>;
+  readonly store: CounterStore & { readonly ledger: LedgerStore };
+  /** Null with payments off. */
+  readonly payments: Payments | null;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+interface Limits {
+  /** Reads a UTC day of each DID, and of each address without one; 0 turns the counting off. */
+  readonly perDay: number;
+  /** Reads a UTC day of all DIDs at one address, so that invented DIDs gain little; 0 is without limit. */
+  readonly perDayByAddress: number;
+  readonly development: boolean;
+}
+
+/** 0.001 USDC. */
+const PRICE = 1_000n;
+const SCHEMES = ['batch-settlement'] as const;
+/** For how long a payment may be repeated: until then the answer may have been lost. */
+const REPEAT_SECONDS = 600;
+
+/** How else a read is paid for, as the refusal says it. */
+const OTHERWISE =
+  ', or send X-Agent-DID proved by a signature and X-Accept-Charge: 0.001, which charges its balance; with an API key reads are free';
+
+/** Of every endpoint that `FreeReads` admits. */
+export const READ_PRICE = {
+  usd: '0.001',
+  unit: 'read beyond the free ones',
+  schemes: SCHEMES,
+} as const satisfies EndpointPrice;
+
+/** The request header in which a caller agrees to be charged. */
+const ACCEPT_CHARGE = 'X-Accept-Charge';
+
+/** What the header does, for the reference. */
+export const CHARGE_HEADERS = {
+  [ACCEPT_CHARGE]:
+    'The most, in USDC, that this request may take from the balance of the proved X-Agent-DID once its free reads are used up, such as 0.001. Without it nothing is taken and the answer is 402.',
+} as const;
+
+const DAY_SECONDS = 86_400;
+
+/** Reads of one kind of counter in a UTC day. */
+interface Budget {
+  /** Name of the policy in the `RateLimit` headers. */
+  readonly name: 'free-read' | 'free-read-by-address';
+  readonly counter: string;
+  readonly limit: number;
+  /** Whose reads these are, in the words of a refusal. */
+  readonly whose: string;
+}
+
+export function createFreeReads(means: Means, limits: Limits): FreeReads {
+  const { agents, apiKeys, store, payments, clock } = means;
+
+  const keyOf: FreeReads['keyOf'] = (call) => apiKeys.findAny(call, { ignoreStrangers: limits.development });
+
+  return {
+    keyOf,
+    async admit(call) {
+      const key = call.admitted === undefined ? await keyOf(call) : call.admitted;
+      const agent = await agents.agentOf(call);
+      const agreed = agreedCharge(call);
+      if (key !== null || limits.perDay === 0 || call.incoming.isProbe) return { ...agent, key };
+      const isOffered = payments !== null && payments.offered(call) !== null;
+      // With payments on, who names no DID pays for each read.
+      const isCounted = payments === null || (agent.did !== null && !isOffered);
+      if (isCounted && (await count(means, limits, call, agent)) === 'free') return { ...agent, key };
+      if (payments === null) throw new Error('A read over its limit was let through.');
+      const isCharged =
+        !isOffered && agreed >= toNano(PRICE) && (await payFromBalance(store, agent, clock()));
+      if (!isCharged) await pay(payments, call);
+      return { ...agent, key };
+    },
+  };
+}
+
+/**
+ * Counts one read. The budget of the DID comes first, so that what it refuses does not use up the address's.
+ * @throws rate_limited where a budget is used up and no payments are taken
+ */
+async function count(
+  means: Means,
+  limits: Limits,
+  call: ReceivedBody,
+  agent: Agent,
+): Promise<'free' | 'used_up'> {
+  const now = means.clock();
+  const day = Math.floor(now / 1000 / DAY_SECONDS);
+  const resetAt = (day + 1) * DAY_SECONDS;
+  let shown: Budget | null = null;
+  for (const budget of budgetsOf(agent, means.clients.group(call.incoming), limits)) {
+    const { name, limit, whose } = budget;
+    const counter = `free-read:${day}:${budget.counter}`;
+    const { allowed, used } = await means.store.consume(counter, limit, resetAt);
+    const window = { name, limit, seconds: DAY_SECONDS, resetAt };
+    // An allowed read shows what is left to the DID.
+    const left = secondsLeft(window, now);
+    if (!allowed || shown === null) call.incoming.note({ kind: 'rate_limit', window, used, left });
+    shown ??= budget;
+    if (allowed) continue;
+    if (means.payments !== null) return 'used_up';
+    throw new Refusal(
+      'rate_limited',
+      `The ${limit} free reads ${whose} for this UTC day are used up. Try again in ${left} s, or send an API key.`,
+      { retryAfter: left },
+    );
+  }
+  return 'free';
+}
+
+/** Nobody uses up another’s reads by naming a DID without proof. */
+function budgetsOf({ did, proved }: Agent, address: string, limits: Limits): Budget[] {
+  const { perDay, perDayByAddress } = limits;
+  const own: Budget =
+    did === null
+      ? { name: 'free-read', counter: `nobody:${address}`, limit: perDay, whose: 'without an X-Agent-DID' }
+      : {
+          name: 'free-read',
+          counter: `${proved ? 'did' : 'unproved'}:${did}`,
+          limit: perDay,
+          whose: 'of this DID',
+        };
+  if (perDayByAddress === 0) return [own];
+  return [
+    own,
+    {
+      name: 'free-read-by-address',
+      counter: `address:${address}`,
+      limit: perDayByAddress,
+      whose: 'of this address',
+    },
+  ];
+}
+
+/** What the caller agrees to be charged, in nano-USDC: 0 where it says nothing. @throws invalid_field */
+function agreedCharge({ incoming }: ReceivedBody): bigint {
+  const text = incoming.header('x-accept-charge');
+  return text === undefined ? 0n : parseUsdc(text, ACCEPT_CHARGE);
+}
+
+async function pay(payments: Payments, call: ReceivedBody): Promise<void> {
+  const paid = await payments.charge(call, orderOf(call));
+  await paid.delivered(null);
+}
+
+function orderOf({ incoming, rawBody }: ReceivedBody): PricedOrder {
+  const { pathname, search } = new URL(incoming.url);
+  const path = pathname + search;
+  const request = [incoming.method, path, hash('sha256', rawBody)];
+  return {
+    path,
+    description: 'A read beyond the free ones',
+    schemes: SCHEMES,
+    requestHash: hash('sha256', canonicalize(request)),
+    amount: PRICE,
+    credit: REVENUE,
+    repeatSeconds: REPEAT_SECONDS,
+    otherwise: OTHERWISE,
+  };
+}
+
+/** Whether the DID is proved, and its balance has paid. */
+async function payFromBalance(
+  { ledger }: { readonly ledger: LedgerStore },
+  agent: Agent,
+  now: number,
+): Promise<boolean> {
+  const { did, proved } = agent;
+  if (did === null || !proved) return false;
+  const price = toNano(PRICE);
+  const outcome = await ledger.post({
+    id: `read:${randomUUID()}`,
+    memo: 'a read',
+    at: Math.floor(now / 1000),
+    entries: [
+      { account: callerAccount(did), amount: -price },
+      { account: REVENUE, amount: price },
+    ],
+  });
+  return outcome === 'posted';
+}

@@ -1,0 +1,34 @@
+export { createBenchmark } from './benchmark/benchmark.ts';
+export { results } from './benchmark/results.ts';
+export { money, priceDocument } from './billing.ts';
+export type { Model } from './catalogue/catalogue.ts';
+export { ollamaUrl } from './catalogue/ollama-host.ts';
+export { TIERS } from './compression/options.ts';
+export { type CompressionStore, MAX_NOTES, type Note } from './compression-store.ts';
+export {
+  CHARGE_HEADERS,
+  createFreeReads,
+  FREE_READ_ERRORS,
+  type FreeReads,
+  READ_PRICE,
+  type Reader,
+} from './free-reads.ts';
+export { localCards } from './local/cards.ts';
+export { type Compute, openCompute } from './open.ts';
+export { alreadyAnswered } from './pipeline/already-answered.ts';
+export { CallSignal } from './pipeline/call-signal.ts';
+export { chatRequestSchema, readChatRequest } from './pipeline/chat-request.ts';
+export { type Call, type Completed, completeChat, replayedAnswer } from './pipeline/complete.ts';
+export type { PipelineContext } from './pipeline/context.ts';
+export { embed, embeddingRequestSchema, readEmbeddingRequest } from './pipeline/embed.ts';
+export { estimateChat } from './pipeline/estimate.ts';
+export { failureOf } from './pipeline/provider-failure.ts';
+export type { Open } from './pipeline/reserve.ts';
+export { type Streaming, streamChat } from './pipeline/stream.ts';
+export { retryAfter } from './providers/failures.ts';
+export { ProviderError } from './providers/provider.ts';
+export type { Health } from './resilience/health.ts';
+export { type Light, lightOfAll } from './resilience/light.ts';
+export type { RouteExplanation, ScoreRecord } from './router/record.ts';
+export { explainRequest, type Replay, replay } from './router/replay.ts';
+export type { ComputeConfig } from './settings.ts';

@@ -1,0 +1,146 @@
+import type { ApiKey, Caller } from '@tallystick/callers';
+import { TallyError } from '@tallystick/core';
+import { DEVELOPMENT, type MemberTier, tierOf, X402 } from '@tallystick/ledger';
+import { type OpenPayment, paymentAccount } from '@tallystick/payments';
+import type { Model } from '../catalogue/catalogue.ts';
+import { limitedTo } from '../router/affordable.ts';
+import { ceiling } from '../token-prices.ts';
+import type { ChatBody } from '../types.ts';
+import { newCallId } from './call-receipt.ts';
+import type { ChatRequest } from './chat-request.ts';
+import type { PipelineContext } from './context.ts';
+import { maxOutputOf } from './output-limit.ts';
+import { type Candidate, type Open, type Reservation, reserve, type Wanted } from './reserve.ts';
+import { MAX_RESULT_TOKENS, maxRounds } from './retrieval.ts';
+import { type Route, routeChat } from './route.ts';
+import type { Prompt } from './token-bound.ts';
+import { countPrompt } from './token-count.ts';
+
+/** A call whose route is chosen and whose money is put aside. */
+export interface Admitted {
+  readonly id: string;
+  readonly route: Route;
+  /** Those that the balance covers, in the order in which they are tried. */
+  readonly models: readonly Model[];
+  readonly reservation: Reservation;
+  /** The x402 payment that covers it; null where an account does. */
+  readonly payment: OpenPayment | null;
+  readonly payer: Payer;
+  readonly tier: MemberTier;
+}
+
+/** Who pays, and whose usage it is. */
+export interface Payer {
+  readonly account: string;
+  readonly subject: string;
+  readonly agent: { readonly did: string | null; readonly proved: boolean };
+  /** Null where no API key pays. */
+  readonly key: ApiKey | null;
+  /** `api_key`, `did`, `x402` or `development`, for the account that pays in the end. */
+  readonly kindOf: (account: string) => string;
+}
+
+export function payerOf({ account: own, key, did, proved }: Caller): Payer {
+  const kind = key === null ? 'did' : 'api_key';
+  return {
+    account: own,
+    subject: did ?? key?.id ?? (own === X402 ? X402 : DEVELOPMENT),
+    agent: { did, proved },
+    key,
+    kindOf: (account) =>
+      account === DEVELOPMENT || account === X402 ? account : account.startsWith(PAID) ? X402 : kind,
+  };
+}
+
+const PAID = paymentAccount('');
+
+/**
+ * Routes a chat call and puts its money aside, before a byte goes to a provider.
+ * @throws what routing does; insufficient_balance
+ */
+export async function admitChat(
+  context: PipelineContext,
+  request: ChatRequest,
+  caller: Caller,
+  open: Open | null,
+): Promise<Admitted> {
+  const payer = payerOf(caller);
+  const { did } = payer.agent;
+  const member = did === null ? null : context.ledger.member(did);
+  const route = await routeChat(context, request, payer.account);
+  const { compression } = route;
+  const saved = compression === null ? 0 : compression.tokensBefore - compression.tokensAfter;
+  const rounds = request.compression.retrieve ? 1 + maxRounds(compression?.removed ?? []) : 1;
+  const candidatesFor = (promptTokens: number): Candidate[] =>
+    [route.decision.model, ...route.decision.fallbacks].map((model) => {
+      const output = maxOutputOf(context, request, model) * request.choices;
+      const prompts = promptTokens * rounds + (MAX_RESULT_TOKENS + output) * ((rounds * (rounds - 1)) / 2);
+      return { model, ceiling: ceilingOf(model, prompts + saved, output * rounds) };
+    });
+  const { reservation, payment, id, models } = await reserveCall(context, payer, {
+    open,
+    candidates: candidatesFor(route.bound),
+    exactly: async () => candidatesFor(await nearly(route.prompt, route.decision.model)),
+  });
+  return {
+    id,
+    route: { ...route, decision: limitedTo(route.decision, models) },
+    models,
+    reservation,
+    payment,
+    payer,
+    tier: tierOf(await member),
+  };
+}
+
+/** Puts aside what a call can cost, under an id of its own. @throws insufficient_balance */
+export async function reserveCall(
+  { ledger, process, clock, development, freeToAll, maxCallMs }: PipelineContext,
+  { account }: Payer,
+  wanted: Pick<Wanted, 'candidates' | 'exactly' | 'open'>,
+): Promise<Pick<Admitted, 'id' | 'reservation' | 'payment' | 'models'>> {
+  if (account === X402 && !freeToAll && wanted.candidates.every((one) => one.ceiling === 0n))
+    throw nameless();
+  const now = clock();
+  const id = newCallId(now);
+  // A minute more than any call can last.
+  const expiresAt = Math.ceil((now + maxCallMs) / 1000) + 60;
+  const { reservation, payment, candidates } = await reserve(ledger, {
+    ...wanted,
+    id,
+    payer: account,
+    development,
+    expiresAt,
+    process,
+  });
+  return { id, reservation, payment, models: candidates.map(({ model }) => model) };
+}
+
+function nameless(): TallyError {
+  return new TallyError(
+    'api_key_missing',
+    'This costs nothing to who says who it is: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature.',
+  );
+}
+
+/** What is sent to a model: with a limit where the caller sets none, since that is what was put aside for. */
+export function bodyFor(
+  context: PipelineContext,
+  request: ChatRequest,
+  body: ChatBody,
+  model: Model,
+): ChatBody {
+  if (request.maxOutput !== null) return body;
+  return { ...body, max_completion_tokens: maxOutputOf(context, request, model) };
+}
+
+/** Nothing where the model is free. */
+export function ceilingOf({ price }: Model, promptTokens: number, outputTokens: number): bigint {
+  const free = price.inputPerMTok === 0n && price.outputPerMTok === 0n;
+  return free ? 0n : ceiling(price, promptTokens, outputTokens);
+}
+
+/** Tokenizers differ, and some are not public: a tenth more than counted. */
+async function nearly(prompt: Prompt, { tokenizer }: Model): Promise<number> {
+  return Math.ceil((await countPrompt(prompt, tokenizer)) * 1.1);
+}

@@ -1,0 +1,129 @@
+import { hash, randomUUID } from 'node:crypto';
+import { canonicalize, type EnvelopeFacts, type JsonObject, mintEnvelope, receiptId } from '@tallystick/core';
+import type { OwnIssuer } from '@tallystick/issuers';
+import type { ReceiptRow } from '@tallystick/kit';
+import { formatUsdc } from '@tallystick/ledger';
+import type { OpenPayment } from '@tallystick/payments';
+import type { OperatorFacts } from '@tallystick/receipts';
+import { expiryOf, ownOperation } from '@tallystick/receipts';
+import type { Model } from '../catalogue/catalogue.ts';
+import type { Bill } from '../token-prices.ts';
+import type { Usage } from '../types.ts';
+
+/** What an inference call's receipt says. Hashes are hex. */
+export interface CallFacts {
+  readonly receiptId: string;
+  readonly requestHash: string;
+  readonly responseHash: string;
+  readonly model: Model;
+  /** As it was asked for. */
+  readonly requestedModel: string;
+  readonly stream: boolean;
+  /** False where the answer ended early. */
+  readonly complete: boolean;
+  readonly agent: { readonly did: string | null; readonly proved: boolean };
+  readonly usage: Usage;
+  readonly bill: Bill;
+  /** What kind of account pays. */
+  readonly account: string;
+  /** Of a prompt that was compressed. */
+  readonly compression:
+    | { readonly tokens_before: number; readonly tokens_after: number; readonly saving: string }
+    | undefined;
+  /** The x402 payment that pays; null where there is none. */
+  readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
+}
+
+export interface CallReceipt {
+  /** JCS text. */
+  readonly text: string;
+  readonly row: ReceiptRow;
+}
+
+/** The id of a call's receipt, which names its reservation and its posting too. `now` is in Unix milliseconds. */
+export function newCallId(now: number): string {
+  return receiptId('env', Math.floor(now / 1000), randomUUID().slice(-12));
+}
+
+/** Of the body as parsed (spec/compute.md, *Request hash*), in hex. */
+export function hashRequest({ raw }: { readonly raw: JsonObject }): string {
+  return hashText(canonicalize(raw));
+}
+
+/** SHA-256 in hex of a text's UTF-8 bytes. */
+export function hashText(text: string): string {
+  return hash('sha256', text);
+}
+
+/** Signs the receipt of a call (spec/compute.md). `now` is in Unix milliseconds. */
+export async function mintCallReceipt(
+  issuer: OwnIssuer,
+  facts: CallFacts,
+  { now, operator }: { readonly now: number; readonly operator: OperatorFacts },
+): Promise<CallReceipt> {
+  const id = facts.receiptId;
+  const issuance = { receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true };
+  const text = await mintEnvelope(
+    envelopeFacts(issuer.did, facts, operator),
+    issuance,
+    issuer.signer('receipt'),
+  );
+  const issuedAt = Math.floor(now / 1000);
+  const expiresAt = expiryOf('standard', issuedAt);
+  return { text, row: { id, profile: 'standard', tenant: null, body: text, issuedAt, expiresAt } };
+}
+
+/** Members in the order of JCS, which spares the sorting. */
+function envelopeFacts(service: string, facts: CallFacts, operator: OperatorFacts): EnvelopeFacts {
+  const { model, usage, agent, bill, payment } = facts;
+  return {
+    call: {
+      agent_proved: agent.proved,
+      cache_write_tokens: usage.cacheWriteTokens ?? 0,
+      cached_tokens: usage.cachedTokens,
+      complete: facts.complete,
+      completion_tokens: usage.completionTokens,
+      model: model.id,
+      prompt_tokens: usage.promptTokens,
+      provider: model.provider,
+      requested_model: facts.requestedModel,
+      stream: facts.stream,
+      usage_estimated: usage.estimated,
+      ...facts.compression,
+    },
+    ...operationOf(model, service, operator),
+    request: {
+      hash: `sha256:${facts.requestHash}`,
+      origin: agent.did,
+      policy_hash: null,
+      purpose: 'inference',
+    },
+    response: { hash: `sha256:${facts.responseHash}`, sealed: false },
+    settlement: {
+      account: facts.account,
+      amount: formatUsdc(bill.charge),
+      asset: 'USDC',
+      // What settles it follows it: see spec/payments.md.
+      chain: payment?.network ?? null,
+      ...(payment !== null && { payer: payment.payer, payment: payment.id }),
+      tx: null,
+    },
+  };
+}
+
+/** Who ran the model and on what: the service by its configuration, for any other model what the catalogue says. */
+function operationOf(
+  model: Model,
+  service: string,
+  operator: OperatorFacts,
+): Pick<EnvelopeFacts, 'operator' | 'hardware'> {
+  if (model.builtIn) {
+    const hardwareClass = operator.hardwareClass ?? model.hardware;
+    return ownOperation(service, { ...operator, hardwareClass });
+  }
+  return {
+    hardware: { attestation: model.attestation, class: model.hardware },
+    // Providers have no DID that they publish for their calls, and none is invented for them.
+    operator: { entity: null, region: model.region, training_region: model.trainingRegion },
+  };
+}

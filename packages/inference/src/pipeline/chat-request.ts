@@ -1,0 +1,173 @@
+import { z } from '@hono/zod-openapi';
+import { type JsonObject, TallyError } from '@tallystick/core';
+import type { NanoUsdc } from '@tallystick/ledger';
+import { parseUsdc } from '@tallystick/ledger';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { type CompressionOptions, compressionMembers, readCompression } from '../compression/options.ts';
+import { addRetrieveTool } from '../compression/retrieve-tool.ts';
+import { AUTO } from '../router/auto.ts';
+import type { ProviderPreferences } from '../router/router.ts';
+import type { ChatBody } from '../types.ts';
+
+const MAX_CHOICES = 8;
+const MAX_LIMIT = 1_000_000;
+const MAX_MESSAGES = 10_000;
+const NAMES = z.array(z.string().min(1).max(200)).max(100);
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+
+const part = z.union([
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
+  z.looseObject({ type: z.literal('image_url'), image_url: z.looseObject({ url: z.string().min(1) }) }),
+  z.looseObject({ type: z.literal('input_audio'), input_audio: z.looseObject({}) }),
+  z.looseObject({ type: z.literal('file'), file: z.looseObject({}) }),
+]);
+
+const toolCall = z.looseObject({
+  id: z.string(),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
+});
+
+const message = z
+  .looseObject({
+    role: z.enum(ROLES),
+    content: z.union([z.string(), z.array(part).min(1), z.null()]).optional(),
+    tool_calls: z.array(toolCall).nullish(),
+  })
+  .refine(({ role, content }) => role === 'assistant' || (content !== undefined && content !== null), {
+    path: ['content'],
+    message: 'needed of every role but assistant',
+  });
+
+/** Of `svc`: whether the receipt is to be anchored, which needs an API key. */
+export const anchorMember = z.boolean().optional();
+
+/** USDC for 1,000,000 tokens. */
+const cap = z.union([z.string(), z.number().nonnegative()]);
+const limit = z.int().min(1).max(MAX_LIMIT).nullish();
+
+/** An OpenAI chat completion request: members that are not named here pass to the provider as they are. */
+export const chatRequestSchema = z
+  .looseObject({
+    model: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .openapi({ description: 'Of /v1/compute/models; `auto`, or nothing, to be routed.', default: AUTO }),
+    messages: z.array(message).min(1).max(MAX_MESSAGES),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+    n: z.int().min(1).max(MAX_CHOICES).nullish(),
+    max_tokens: limit,
+    max_completion_tokens: limit,
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    stop: z.union([z.string(), z.array(z.string()).max(16)]).nullish(),
+    logprobs: z.boolean().nullish(),
+    top_logprobs: z.int().min(0).max(20).nullish(),
+    tools: z
+      .array(z.looseObject({ type: z.string() }))
+      .max(512)
+      .nullish(),
+    response_format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).nullish(),
+    provider: z
+      .strictObject({
+        order: NAMES.optional(),
+        only: NAMES.optional(),
+        ignore: NAMES.optional(),
+        max_price: z.strictObject({ prompt: cap.optional(), completion: cap.optional() }).optional(),
+      })
+      .optional()
+      .openapi({ description: 'Which providers or models may serve the call. Not sent on.' }),
+    cost_quality: z
+      .number()
+      .min(0)
+      .max(10)
+      .optional()
+      .openapi({ description: '0 for the cheapest answer, 10 for the best. Not sent on.' }),
+    svc: z
+      .strictObject({
+        session: z.string().min(1).max(128).optional(),
+        anchor: anchorMember,
+        ...compressionMembers,
+      })
+      .optional()
+      .openapi({
+        description:
+          'Calls of one `session` stay with one model; `anchor` anchors the receipt; `compression`, `budget` and `retrieve` say what may be done to the prompt. Not sent on.',
+      }),
+  })
+  .openapi('ChatRequest');
+
+type Parsed = z.infer<typeof chatRequestSchema>;
+
+/** A checked request, taken apart. */
+export interface ChatRequest {
+  /** As it was parsed: what the receipt's request hash covers. */
+  readonly raw: JsonObject;
+  /** What goes to a provider, but for its name of the model. */
+  readonly body: ChatBody;
+  /** As it was asked for; `auto` where it was not. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly choices: number;
+  /** Output tokens of one choice, where the caller limits them. */
+  readonly maxOutput: number | null;
+  readonly preferences: ProviderPreferences;
+  /** 0 to 10; null where the caller says nothing. */
+  readonly costQuality: number | null;
+  readonly session: string | null;
+  readonly anchor: boolean;
+  readonly compression: CompressionOptions;
+}
+
+/** @throws invalid_field for a price that is none; invalid_request for what `svc.retrieve` can't go with */
+export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatRequest {
+  const raw = parsed as unknown as JsonObject;
+  const { svc: _svc, provider: _provider, cost_quality: _quality, ...body } = raw;
+  const { provider, model = AUTO } = parsed;
+  const compression = readCompression(parsed.svc, takesTools(catalogue, model));
+  return {
+    raw,
+    body: compression.retrieve ? addRetrieveTool({ ...body, model }) : { ...body, model },
+    model,
+    stream: parsed.stream ?? false,
+    includeUsage: parsed.stream_options?.include_usage ?? false,
+    choices: parsed.n ?? 1,
+    maxOutput: parsed.max_completion_tokens ?? parsed.max_tokens ?? null,
+    preferences: readPreferences(provider),
+    costQuality: parsed.cost_quality ?? null,
+    session: parsed.svc?.session ?? null,
+    anchor: parsed.svc?.anchor ?? false,
+    compression,
+  };
+}
+
+/** Whether a model that may be meant takes tools. */
+function takesTools(catalogue: Catalogue, name: string): boolean {
+  const named = name === AUTO ? null : catalogue.find(name);
+  return (named === null ? catalogue.models : [named]).some(({ abilities }) => abilities.has('tools'));
+}
+
+function readPreferences(provider: Parsed['provider']): ProviderPreferences {
+  if (provider === undefined) return {};
+  const { order, only, ignore, max_price: prices } = provider;
+  const prompt = readCap(prices?.prompt, 'provider.max_price.prompt');
+  const completion = readCap(prices?.completion, 'provider.max_price.completion');
+  return {
+    ...(order !== undefined && { order }),
+    ...(only !== undefined && { only }),
+    ...(ignore !== undefined && { ignore }),
+    maxPrice: { ...(prompt !== null && { prompt }), ...(completion !== null && { completion }) },
+  };
+}
+
+/** A JSON number stands for its decimal text. */
+function readCap(value: string | number | undefined, field: string): NanoUsdc | null {
+  if (value === undefined) return null;
+  if (typeof value === 'number' && value > 1e9)
+    throw new TallyError('invalid_field', 'No such price.', { field });
+  return parseUsdc(String(value), field);
+}

@@ -1,0 +1,211 @@
+import type { Caller } from '@tallystick/callers';
+import { canonicalize } from '@tallystick/core';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import type { NanoUsdc } from '@tallystick/ledger';
+import { type Provider, ProviderError } from '../providers/provider.ts';
+import { formatUsage } from '../providers/usage.ts';
+import { AUTO } from '../router/auto.ts';
+import type { Usage } from '../types.ts';
+import { type Admitted, admitChat, bodyFor } from './admit.ts';
+import { tryEach } from './attempt.ts';
+import { hashRequest, hashText } from './call-receipt.ts';
+import type { CallSignal } from './call-signal.ts';
+import type { ChatRequest } from './chat-request.ts';
+import type { CompressionSummary } from './compression-summary.ts';
+import type { PipelineContext } from './context.ts';
+import { deliveredOf } from './delivered.ts';
+import { askedOutput } from './output-limit.ts';
+import { failureOf } from './provider-failure.ts';
+import type { Open } from './reserve.ts';
+import { type Asked, Retrieval, retrieveAll } from './retrieval.ts';
+import { type Rounds, totalOf } from './rounds.ts';
+import type { Route } from './route.ts';
+import { type BilledCall, settleCall } from './settle.ts';
+import { streamLimit } from './stream-limit.ts';
+import { type Served, svcText, withSvc } from './svc.ts';
+import { usageOf } from './usage-of.ts';
+
+/** One call on its way. */
+export interface Call<Request> {
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly signal: CallSignal;
+  readonly claim: IdempotencyRecord | undefined;
+  /** Has an x402 payment cover the call; null where payments are off or an API key pays. */
+  readonly open: Open | null;
+}
+
+/** An answer in one piece. */
+export interface Completed {
+  readonly receiptId: string;
+  /** JSON. */
+  readonly text: string;
+  readonly anchorRef: string | null;
+  readonly replayed: boolean;
+  /** See `Reservation`. */
+  readonly available: NanoUsdc | null;
+}
+
+/** Answers a chat call that is not streamed. Nobody pays for what did not come. */
+export async function completeChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Completed> {
+  const { request, caller, signal, open } = call;
+  const admitted = await admitChat(context, request, caller, open);
+  const { route, payer } = admitted;
+  const answering = orRelease(context, admitted, call, async () => {
+    const tried = await tryEach(
+      { ...context, signal: signal.signal, named: request.model !== AUTO },
+      admitted.models,
+      async (provider: Provider, model) => {
+        const asked = {
+          provider,
+          model,
+          body: bodyFor(context, request, route.body, model),
+          signal: signal.signal,
+        };
+        const answer = await provider.chat({ ...asked, model: model.upstreamModel });
+        if (answer.kind === 'stream')
+          throw new ProviderError('bad_answer', `${provider.name} streams unasked`);
+        return { answer, asked };
+      },
+    );
+    const retrieval = retrievalOf(context, request, payer.account, route, tried.answer.asked);
+    const { answer } = tried.answer;
+    return {
+      ...tried,
+      retrieval,
+      answer: retrieval === null ? answer : await retrieveAll(retrieval, answer),
+    };
+  });
+  // While the provider works.
+  const requestHash = hashRequest(request);
+  const routing = JSON.stringify(route.decision.explanation);
+  const { model, answer, retrieval, failed } = await answering;
+  context.health.success(model);
+  const { svc: _svc, ...said } = answer.body;
+  const prompt = retrieval?.prompt ?? route.prompt;
+  const delivered = deliveredOf(said, model.tokenizer);
+  const usage = await usageOf(answer.usage, {
+    model,
+    prompt,
+    delivered,
+    limit: askedOutput(context, request, model),
+  });
+  const rounds = roundsOf(retrieval?.spent ?? [], usage);
+  const body = rounds.length === 1 ? said : { ...said, usage: formatUsage(totalOf(rounds)) };
+  return settleAnswer(context, call, {
+    admitted,
+    served: { model, failed },
+    rounds,
+    requestHash,
+    text: canonicalize(body),
+    routing,
+    compression: summaryOf(request, route),
+  });
+}
+
+interface Answered {
+  readonly admitted: Omit<Admitted, 'route'>;
+  readonly served: Served;
+  readonly rounds: Rounds;
+  readonly requestHash: string;
+  /** JCS of the answer without `svc`. */
+  readonly text: string;
+  /** JSON text. */
+  readonly routing: string | null;
+  readonly compression: CompressionSummary | null;
+}
+
+/** Bills an answer in one piece, and adds `svc` to it. */
+export async function settleAnswer(
+  context: PipelineContext,
+  { request, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
+  { admitted, served, rounds, requestHash, text, routing, compression }: Answered,
+): Promise<Completed> {
+  const { id, payer, reservation, payment, tier } = admitted;
+  const finish = (billed: BilledCall): string => withSvc(text, svcText({ ...billed, routing, served }));
+  const ended = {
+    id,
+    reservation,
+    payment,
+    model: served.model,
+    requestedModel: request.model,
+    rounds,
+    compression,
+    requestHash,
+    responseHash: hashText(text),
+    stream: false,
+    complete: true,
+    agent: payer.agent,
+    accountKind: payer.kindOf,
+    subject: payer.subject,
+    tier,
+    keyed: payer.key && { key: payer.key, anchor: request.anchor },
+  };
+  const settled = await settleCall(
+    context,
+    ended,
+    (signed) => claim && { ...claim, response: finish(signed) },
+  );
+  await payment?.finish(settled.replayed === null ? id : null);
+  if (settled.replayed !== null) return replayedAnswer(settled.replayed);
+  const { anchorRef } = settled.receipt;
+  const { available } = reservation;
+  return { receiptId: id, text: finish(settled), anchorRef, replayed: false, available };
+}
+
+/** The answer in one piece to an earlier call, from its JSON text. */
+export function replayedAnswer(text: string): Completed {
+  const { svc } = JSON.parse(text) as { svc: { receipt: { receipt_id: string; anchor_ref?: string } } };
+  const { receipt_id: receiptId, anchor_ref: anchorRef = null } = svc.receipt;
+  return { receiptId, text, anchorRef, replayed: true, available: null };
+}
+
+/**
+ * What `work` resolves to; what is put aside is given back where it fails, or where the client has left.
+ * @throws what the caller is to be told
+ */
+export async function orRelease<T>(
+  { ledger }: PipelineContext,
+  { reservation, payment }: Pick<Admitted, 'reservation' | 'payment'>,
+  { signal }: Pick<Call<unknown>, 'signal'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work();
+    if (signal.left) throw new ProviderError('aborted', 'the client left');
+    return result;
+  } catch (error) {
+    if (reservation.id !== null) await ledger.release(reservation.id);
+    await payment?.finish(null);
+    throw error instanceof ProviderError ? failureOf(signal, error) : error;
+  }
+}
+
+export function summaryOf(
+  { compression: { tier } }: ChatRequest,
+  { compression, note }: Pick<Route, 'compression' | 'note'>,
+): CompressionSummary {
+  return { tier, compression, note };
+}
+
+/** Null where the caller has not allowed the tool. */
+export function retrievalOf(
+  context: PipelineContext,
+  request: ChatRequest,
+  account: string,
+  { compression }: Pick<Route, 'compression'>,
+  asked: Asked,
+): Retrieval | null {
+  if (!request.compression.retrieve) return null;
+  const { compressor, retryPolicy } = context;
+  const removed = compression?.removed ?? [];
+  const maxStreamBytes = streamLimit(context, request, asked.model);
+  const maxOutput = askedOutput(context, request, asked.model);
+  const limits = { maxStreamBytes, maxOutput };
+  return new Retrieval({ compressor, retryPolicy, account, removed, ...limits }, asked);
+}
+
+export function roundsOf(spent: readonly Usage[], last: Usage): Rounds {
+  const [first, ...more] = spent;
+  return first === undefined ? [last] : [first, ...more, last];
+}

@@ -1,0 +1,81 @@
+import type { JsonObject } from '@tallystick/core';
+import { type MemberTier, SPREAD_PERCENT } from '@tallystick/ledger';
+import { money, priceDocument } from '../billing.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+import { type Bill, priceCall } from '../token-prices.ts';
+import type { Usage } from '../types.ts';
+import { ceilingOf } from './admit.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { summaryOf } from './complete.ts';
+import { type CompressionSummary, compressionDocument, savingIn } from './compression-summary.ts';
+import type { PipelineContext } from './context.ts';
+import { maxOutputOf } from './output-limit.ts';
+import { routeChat } from './route.ts';
+import { expectPrompt } from './token-count.ts';
+
+/** Whose estimate it is. */
+export interface Estimator {
+  readonly account: string;
+  /** Where a share of the saving would go. */
+  readonly did: string | null;
+  readonly tier: MemberTier;
+}
+
+/**
+ * What would be left of a prompt, where it would go, what that could cost and what would come back of it. Nothing is
+ * called, nothing put aside and nothing remembered. Throws as routing does.
+ */
+export async function estimateChat(
+  context: PipelineContext,
+  request: ChatRequest,
+  { account, did, tier }: Estimator,
+): Promise<JsonObject> {
+  const route = await routeChat(context, request, account, true);
+  const { decision } = route;
+  const { model } = decision;
+  const promptTokens = await expectPrompt(route, model.tokenizer, context.providers.get(model.provider));
+  const maxOutput = maxOutputOf(context, request, model) * request.choices;
+  const summary = summaryOf(request, route);
+  const usage = { promptTokens, completionTokens: 0, cachedTokens: 0, estimated: true };
+  const member = tier === 'unregistered' ? null : did;
+  const bill = billOf(summary, model, usage, { member, percent: SPREAD_PERCENT[tier] });
+  return {
+    model: model.id,
+    tokens: {
+      prompt: promptTokens,
+      max_completion: maxOutput,
+      counted_with:
+        model.tokenizer === 'estimate' ? 'o200k, which the model’s own may differ from' : model.tokenizer,
+    },
+    compression: compressionDocument(summary, usage, 0),
+    price_per_million_tokens: priceDocument(model.price),
+    // At least the prompt, at most the longest answer too; before the share of a member comes back.
+    cost: {
+      asset: 'USDC',
+      min: money(bill.charge),
+      max: money(bill.charge + ceilingOf(model, 0, maxOutput)),
+    },
+    cashback: {
+      asset: 'USDC',
+      saving: money(bill.saving),
+      expected: money(bill.share + bill.discount),
+      percent: SPREAD_PERCENT[tier],
+      tier,
+      as: member === null ? 'discount' : 'credit',
+      to: member,
+    },
+    routing: decision.explanation,
+  };
+}
+
+/** Of the prompt alone, with nothing of it in the provider's cache. */
+function billOf(
+  summary: CompressionSummary,
+  model: Model,
+  usage: Usage,
+  { member, percent }: { member: string | null; percent: number },
+): Bill {
+  const { price } = model;
+  const { gross, lostCache: lost } = savingIn(summary, model, usage);
+  return priceCall({ price, usage, gross, lost, sharePercent: percent, member, dust: 0n });
+}

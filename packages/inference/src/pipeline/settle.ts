@@ -1,0 +1,244 @@
+import { type JsonObject, TallyError } from '@tallystick/core';
+import type { OwnIssuer } from '@tallystick/issuers';
+import type { IdempotencyRecord, ReceiptRow } from '@tallystick/kit';
+import { reused } from '@tallystick/kit';
+import type { LedgerStore, Settlement } from '@tallystick/ledger';
+import { type MemberTier, SPREAD_PERCENT } from '@tallystick/ledger';
+import type { AnchorLog } from '@tallystick/log';
+import type { OpenPayment } from '@tallystick/payments';
+import type { OperatorFacts } from '@tallystick/receipts';
+import type { Logger } from 'pino';
+import { billingDocument } from '../billing.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+import type { ComputeMetrics } from '../metrics.ts';
+import { type Bill, billEntries, capBill, priceCall } from '../token-prices.ts';
+import type { Usage } from '../types.ts';
+import { mintCallReceipt } from './call-receipt.ts';
+import {
+  type CompressionSummary,
+  compressionDocument,
+  compressionFacts,
+  NOTHING_SAVED,
+  savedBy,
+  savingIn,
+} from './compression-summary.ts';
+import { type KeyedCall, type KeyedReceipt, keyedReceipt } from './keyed-receipt.ts';
+import { type Reservation, unreserved } from './reserve.ts';
+import { claimedOf, costOfMore, type Rounds, totalOf } from './rounds.ts';
+
+export interface SettleContext {
+  readonly ledger: LedgerStore;
+  /** Id of this process's lease: with that ends what it has put aside. */
+  readonly process: string;
+  readonly log: Pick<AnchorLog, 'accept'>;
+  readonly metrics: ComputeMetrics;
+  readonly logger: Logger;
+  readonly issuer: OwnIssuer;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly operator: OperatorFacts;
+}
+
+/** A call that has ended, whatever it delivered. */
+export interface Ended {
+  readonly id: string;
+  readonly reservation: Reservation;
+  /** The x402 payment that covers it; null where an account does. */
+  readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
+  readonly model: Model;
+  readonly requestedModel: string;
+  /** Of the provider's calls that the answer took. */
+  readonly rounds: Rounds;
+  readonly compression: CompressionSummary | null;
+  readonly requestHash: string;
+  readonly responseHash: string;
+  readonly stream: boolean;
+  readonly complete: boolean;
+  readonly agent: { readonly did: string | null; readonly proved: boolean };
+  /** The caller's own kind of account; `development` where that one pays instead. */
+  readonly accountKind: (payer: string) => string;
+  /** Whose usage it is. */
+  readonly subject: string;
+  readonly tier: MemberTier;
+  readonly keyed: KeyedCall | null;
+}
+
+/** What the answer says of its bill. */
+export interface BilledCall {
+  readonly receipt: KeyedReceipt;
+  readonly billing: JsonObject;
+  /** What `svc.compression` says; null for what has no prompt to compress. */
+  readonly compression: JsonObject | null;
+}
+
+export interface Settled extends BilledCall {
+  /** The answer to another call with the same key, which was billed first: nothing is charged for this one. Always null for a stream. */
+  readonly replayed: string | null;
+}
+
+interface Signed extends BilledCall {
+  readonly bill: Bill;
+  readonly usage: Usage;
+  readonly lostCacheTokens: number;
+  readonly row: ReceiptRow;
+}
+
+/**
+ * Bills a call: one transaction for the money, the receipt, the usage and the member's job. Resolves after it is
+ * durable.
+ *
+ * Where another call under the same key was billed meanwhile, because this process lost its claim of the key, an answer
+ * in one piece gives way to that one's. A stream has been delivered: it gets its receipt, and is charged nothing.
+ * @param idempotency the record of the caller's key, given what the call is answered with
+ * @throws idempotency_key_reused, unavailable
+ */
+export async function settleCall(
+  context: SettleContext,
+  ended: Ended,
+  idempotency: (signed: BilledCall) => IdempotencyRecord | undefined,
+): Promise<Settled> {
+  const attempt = async (
+    reservation: Reservation,
+    keyed = true,
+  ): Promise<Settled | 'unreserved' | 'billed_elsewhere'> => {
+    const signed = await signBill(context, { ...ended, reservation });
+    const { receipt, billing, compression } = signed;
+    const record = keyed ? idempotency({ receipt, billing, compression }) : undefined;
+    const outcome = await context.ledger.settle(settlementOf(ended, reservation, signed, record));
+    if (outcome === 'settled' || outcome === 'settled_before') {
+      context.metrics.billed(ended.model, signed.usage, ended.complete);
+      tellDoubts(context, ended);
+      if (ended.compression !== null) context.metrics.saved(ended.compression, signed.lostCacheTokens);
+      return { receipt, billing, compression, replayed: null };
+    }
+    if (outcome === 'unreserved') return 'unreserved';
+    if (outcome === 'id_taken') throw new TallyError('unavailable', 'The receipt could not be given its id.');
+    if (ended.stream) return 'billed_elsewhere';
+    if (outcome.kind === 'reused') throw reused();
+    return { receipt, billing, compression, replayed: outcome.response };
+  };
+
+  let outcome = await attempt(ended.reservation);
+  if (outcome === 'unreserved') outcome = await attempt(await again(context, ended));
+  if (outcome === 'billed_elsewhere') outcome = await attempt(unreserved(ended.reservation.payer), false);
+  if (typeof outcome === 'string') throw new TallyError('unavailable', 'The call could not be billed.');
+  return outcome;
+}
+
+/** Tells the operator which of the provider's counts were not believed. */
+function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: Ended): void {
+  for (const { doubt, promptTokens, completionTokens } of rounds) {
+    if (doubt === undefined) continue;
+    const { why, claimed } = doubt;
+    metrics.doubted(model, why);
+    const reported = claimed && { prompt: claimed.promptTokens, completion: claimed.completionTokens };
+    const billed = { prompt: promptTokens, completion: completionTokens };
+    const facts = { provider: model.provider, model: model.id, receipt: id, why, reported, billed };
+    logger.warn(facts, 'a provider’s token count can’t be true');
+  }
+}
+
+/** The reservation was lost: another one, or none where the balance has gone meanwhile. Then the service pays. */
+async function again({ ledger, process, clock }: SettleContext, ended: Ended): Promise<Reservation> {
+  const { payer, amount } = ended.reservation;
+  const id = `${ended.id}/2`;
+  const expiresAt = Math.floor(clock() / 1000) + 60;
+  const outcome = await ledger.reserve({ id, account: payer, amount, expiresAt, process });
+  return outcome.kind === 'reserved'
+    ? { id, payer, amount, dust: outcome.dust, available: null }
+    : unreserved(payer);
+}
+
+async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
+  const { reservation, rounds, model, compression, agent, tier } = ended;
+  const { payer, amount, dust } = reservation;
+  const usage = totalOf(rounds);
+  const claimed = claimedOf(rounds);
+  const { price } = model;
+  const saved = compression === null ? NOTHING_SAVED : savingIn(compression, model, rounds[0]);
+  const sharePercent = SPREAD_PERCENT[tier];
+  const bill = capBill(
+    priceCall({
+      price,
+      usage,
+      ...(claimed !== undefined && { claimed }),
+      gross: saved.gross,
+      lost: saved.lostCache + costOfMore(price, rounds),
+      sharePercent,
+      member: memberOf(ended),
+      dust,
+    }),
+    amount,
+  );
+  const account = ended.accountKind(payer);
+  const now = context.clock();
+  const { text, row } = await mintCallReceipt(
+    context.issuer,
+    {
+      receiptId: ended.id,
+      requestHash: ended.requestHash,
+      responseHash: ended.responseHash,
+      model,
+      requestedModel: ended.requestedModel,
+      stream: ended.stream,
+      complete: ended.complete,
+      agent,
+      usage,
+      bill,
+      account,
+      compression: compressionFacts(compression, bill),
+      payment: ended.payment,
+    },
+    { now, operator: context.operator },
+  );
+  const receipt = await keyedReceipt(context, ended.keyed, text);
+  const billing = billingDocument({ bill, usage, price, account, reserved: amount, tier, sharePercent });
+  const { lostCacheTokens } = saved;
+  return {
+    bill,
+    usage,
+    lostCacheTokens,
+    receipt,
+    billing,
+    compression: compression && compressionDocument(compression, usage, lostCacheTokens),
+    row: { ...row, body: receipt.text },
+  };
+}
+
+function memberOf({ tier, agent }: Ended): string | null {
+  return tier === 'unregistered' ? null : agent.did;
+}
+
+function settlementOf(
+  ended: Ended,
+  { id: reservationId, payer }: Reservation,
+  { bill, usage, lostCacheTokens, row }: Signed,
+  idempotency: IdempotencyRecord | undefined,
+): Settlement {
+  const { id, model, compression, subject, complete } = ended;
+  const saved = compression === null ? null : savedBy(compression, usage.promptTokens, lostCacheTokens);
+  const member = memberOf(ended);
+  return {
+    id,
+    reservationId,
+    at: row.issuedAt,
+    entries: billEntries(bill, { payer, provider: model.provider, member }),
+    dust: bill.dust,
+    usage: {
+      subject,
+      model: model.id,
+      promptTokens: usage.promptTokens,
+      completionTokens: usage.completionTokens,
+      cachedTokens: usage.cachedTokens,
+      charged: bill.charge,
+      savedTokens: saved === null ? 0 : saved.tokensBefore - saved.tokensAfter,
+      saving: bill.saving,
+      share: bill.share + bill.discount,
+    },
+    compression: saved,
+    // A job is a completed call that was paid.
+    jobOf: complete && bill.charge > 0n ? member : null,
+    receipt: row,
+    idempotency,
+  };
+}

@@ -1,0 +1,277 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JsonObject, TallyError } from '@tallystick/core';
+import { openAiError } from '@tallystick/kit';
+import type { NanoUsdc } from '@tallystick/ledger';
+import type { Provider, StreamChunk } from '../providers/provider.ts';
+import { ProviderError } from '../providers/provider.ts';
+import { isUsageChunk, readUsage } from '../providers/usage.ts';
+import { AUTO } from '../router/auto.ts';
+import type { Reported } from '../types.ts';
+import { type Admitted, admitChat, bodyFor } from './admit.ts';
+import { type Tried, tryEach } from './attempt.ts';
+import { hashRequest } from './call-receipt.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { type Call, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
+import type { PipelineContext } from './context.ts';
+import { Delivered } from './delivered.ts';
+import { askedOutput } from './output-limit.ts';
+import { failureOf } from './provider-failure.ts';
+import type { Retrieval } from './retrieval.ts';
+import { retrieveStream } from './retrieval-stream.ts';
+import { type Settled, settleCall } from './settle.ts';
+import { bodyOf } from './stream-body.ts';
+import { StreamBudget, streamLimit } from './stream-limit.ts';
+import { svcText, withSvc } from './svc.ts';
+import { usageOf } from './usage-of.ts';
+
+/** When a bill that failed is tried again, in milliseconds each after the one before. */
+const LATE_MS = [0, 1_000, 5_000, 20_000];
+
+/** A stream that has begun. */
+export interface Streaming {
+  readonly receiptId: string;
+  /** Server-sent events. Nothing is read from the provider before it is asked for here. */
+  readonly events: ReadableStream<Uint8Array>;
+  /** Resolves once the call is billed. */
+  readonly billed: Promise<void>;
+  /** See `Reservation`. */
+  readonly available: NanoUsdc | null;
+}
+
+interface Begun {
+  readonly chunks: AsyncIterable<StreamChunk>;
+  readonly retrieval: Retrieval | null;
+  /** Null where each round of the retrieval has its own. */
+  readonly budget: StreamBudget | null;
+}
+
+/** Answers a chat call in a stream. What fails before its first chunk rejects here, and nobody pays for it. */
+export async function streamChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Streaming> {
+  const { request, caller, signal, open } = call;
+  const admitted = await admitChat(context, request, caller, open);
+  const tried = await orRelease(context, admitted, call, () =>
+    tryEach(
+      { ...context, signal: signal.signal, named: request.model !== AUTO },
+      admitted.models,
+      async (provider: Provider, model): Promise<Begun> => {
+        const asked = {
+          provider,
+          model,
+          body: bodyFor(context, request, admitted.route.body, model),
+          signal: signal.signal,
+        };
+        const answer = await provider.chat({ ...asked, model: model.upstreamModel });
+        if (answer.kind !== 'stream')
+          throw new ProviderError('bad_answer', `${provider.name} does not stream`);
+        const { payer, route } = admitted;
+        const retrieval = retrievalOf(context, request, payer.account, route, asked);
+        if (retrieval !== null)
+          return { retrieval, budget: null, chunks: retrieveStream(retrieval, answer.chunks) };
+        const budget = new StreamBudget(provider.name, streamLimit(context, request, model));
+        return { retrieval, budget, chunks: answer.chunks };
+      },
+    ),
+  );
+  const delivery = new Delivery(context, call, admitted, tried);
+  const events = delivery.events();
+  // Past its beginning, so that leaving it runs to its end.
+  await events.next();
+  context.unbilled.add(delivery.billed);
+  void delivery.billed.then(() => context.unbilled.delete(delivery.billed));
+  return {
+    receiptId: admitted.id,
+    billed: delivery.billed,
+    available: admitted.reservation.available,
+    events: bodyOf(events, signal),
+  };
+}
+
+/** Passes a stream on chunk by chunk, and bills what was passed on, however it ends. */
+class Delivery {
+  readonly #context: PipelineContext;
+  readonly #call: Call<ChatRequest>;
+  readonly #admitted: Admitted;
+  readonly #tried: Tried<Begun>;
+  readonly #hash = createHash('sha256');
+  readonly #said: Delivered;
+  readonly #billing = Promise.withResolvers<void>();
+  #reported: Reported = null;
+  /** Null where nothing was passed on yet. */
+  #first: JsonObject | null = null;
+
+  constructor(context: PipelineContext, call: Call<ChatRequest>, admitted: Admitted, tried: Tried<Begun>) {
+    this.#context = context;
+    this.#call = call;
+    this.#admitted = admitted;
+    this.#tried = tried;
+    this.#said = new Delivered(tried.model.tokenizer);
+  }
+
+  get billed(): Promise<void> {
+    return this.#billing.promise;
+  }
+
+  async *events(): AsyncGenerator<Uint8Array, void, undefined> {
+    let settled: Settled | null = null;
+    let complete = false;
+    try {
+      yield NOTHING;
+      try {
+        yield* this.#chunks();
+        complete = true;
+        this.#context.health.success(this.#tried.model);
+      } catch (error) {
+        const failure = this.#failed(error);
+        if (!this.#call.signal.left) yield this.#payload(errorText(failure));
+      }
+      if (this.#first === null && !complete) return;
+      settled = await this.#settle(complete).catch(this.#report);
+      if (settled === null) yield this.#payload(errorText(unbilled()));
+      else yield* this.#end(settled, complete);
+    } finally {
+      this.#call.signal.end();
+      if (settled !== null) this.#billing.resolve();
+      else void this.#settleLate(complete).finally(this.#billing.resolve);
+    }
+  }
+
+  /** What comes after the last payload that the response hash covers. */
+  async *#end(settled: Settled, complete: boolean): AsyncGenerator<Uint8Array> {
+    const payment = await this.#finish().catch(this.#report);
+    yield event(this.#svcChunk(settled, payment));
+    if (complete) yield event('[DONE]');
+  }
+
+  /**
+   * Bills a stream that was left, or whose first bill failed; then the money is given back at once, and the bill tried
+   * again for a while, so that what was delivered has its receipt. Nobody pays for a stream of which nothing was passed on.
+   */
+  async #settleLate(complete: boolean): Promise<void> {
+    if (this.#first === null && !complete) return void (await this.#release().catch(this.#report));
+    for (const wait of LATE_MS) {
+      // A service that stops has no time to wait.
+      if (wait > 0) await sleep(wait, undefined, { signal: this.#context.stop }).catch(() => {});
+      const settled = await this.#settle(complete).catch(this.#report);
+      if (settled !== null) return void (await this.#finish().catch(this.#report));
+      await this.#giveBack().catch(this.#report);
+    }
+    await this.#release().catch(this.#report);
+  }
+
+  async #giveBack(): Promise<void> {
+    const { id } = this.#admitted.reservation;
+    if (id !== null) await this.#context.ledger.release(id);
+  }
+
+  async #release(): Promise<void> {
+    await this.#giveBack();
+    await this.#admitted.payment?.finish(null);
+  }
+
+  async *#chunks(): AsyncGenerator<Uint8Array> {
+    const { includeUsage } = this.#call.request;
+    const { chunks, budget } = this.#tried.answer;
+    for await (const { text, json, unseen } of chunks) {
+      budget?.take(text);
+      if (json['usage'] !== undefined && json['usage'] !== null) {
+        this.#reported = readUsage(json['usage'], unseen);
+        if (!includeUsage && isUsageChunk(json)) continue;
+      }
+      this.#first ??= json;
+      this.#said.add(json);
+      if (this.#said.isFull) await this.#said.settle();
+      yield this.#payload(text);
+    }
+  }
+
+  /** Notes a failure of the stream, and gives the error that the caller is told. */
+  #failed(error: unknown): TallyError {
+    if (error instanceof ProviderError) {
+      this.#context.health.failure(this.#tried.model, this.#call.signal.reason(error));
+      return failureOf(this.#call.signal, error);
+    }
+    this.#context.logger.error({ err: error }, 'a stream broke');
+    return new TallyError(
+      'internal',
+      'The answer broke off by a fault of this service. Send the call again.',
+    );
+  }
+
+  /** A payload that the response hash covers. */
+  #payload(text: string): Uint8Array {
+    this.#hash.update(text).update('\n');
+    return event(text);
+  }
+
+  async #settle(complete: boolean): Promise<Settled> {
+    const { id, payer, reservation, payment, tier, route } = this.#admitted;
+    const { model } = this.#tried;
+    const { retrieval } = this.#tried.answer;
+    const prompt = retrieval?.prompt ?? route.prompt;
+    const limit = askedOutput(this.#context, this.#call.request, model);
+    // What a provider counted of an answer that was cut off is of another length than what was passed on.
+    const whole = retrieval?.last ?? { usage: this.#reported, delivered: this.#said };
+    const last = complete ? whole : { usage: null, delivered: this.#said };
+    const usage = await usageOf(last.usage, { model, prompt, delivered: last.delivered, limit });
+    const ended = {
+      id,
+      reservation,
+      payment,
+      model,
+      requestedModel: this.#call.request.model,
+      rounds: roundsOf(retrieval?.spent ?? [], usage),
+      compression: summaryOf(this.#call.request, route),
+      requestHash: hashRequest(this.#call.request),
+      responseHash: this.#hash.copy().digest('hex'),
+      stream: true,
+      complete,
+      agent: payer.agent,
+      accountKind: payer.kindOf,
+      subject: payer.subject,
+      tier,
+      keyed: payer.key && { key: payer.key, anchor: this.#call.request.anchor },
+    };
+    return settleCall(this.#context, ended, () => this.#call.claim);
+  }
+
+  /** Takes of the x402 payment what was billed; its headers are gone by now, so the last chunk says it. */
+  async #finish(): Promise<JsonObject | null> {
+    const { id, payment } = this.#admitted;
+    return payment === null ? null : payment.finish(id);
+  }
+
+  /** Of the stream's own kind, without choices. */
+  #svcChunk(settled: Settled, payment: JsonObject | null): string {
+    const { id = '', created = 0, model = '' } = this.#first ?? {};
+    const { route } = this.#admitted;
+    const routing = JSON.stringify(route.decision.explanation);
+    const head = { id, object: 'chat.completion.chunk', created, model, choices: [] };
+    return withSvc(JSON.stringify(head), svcText({ ...settled, routing, served: this.#tried, payment }));
+  }
+
+  readonly #report = (error: unknown): null => {
+    const receipt = this.#admitted.id;
+    this.#context.logger.error({ err: error, receipt }, 'a stream could not be billed');
+    return null;
+  };
+}
+
+const NOTHING = new Uint8Array();
+
+function errorText(error: TallyError): string {
+  return JSON.stringify({ error: openAiError(error) });
+}
+
+function unbilled(): TallyError {
+  return new TallyError(
+    'unavailable',
+    'The answer could not be billed just now. Its receipt will be at /v1/receipt/ and the X-Receipt-Id.',
+  );
+}
+
+/** A payload of several lines is several `data` lines, which its reader joins again. */
+function event(payload: string): Uint8Array {
+  const data = payload.includes('\n') ? payload.replaceAll('\n', '\ndata: ') : payload;
+  return Buffer.from(`data: ${data}\n\n`);
+}

@@ -1,0 +1,26 @@
+export type { IssuerRow, IssuerStore } from './issuer-store.ts';
+export {
+  createKeyring,
+  holdsRoot,
+  type Keyring,
+  revokeKey,
+  rotateKey,
+  signerFor,
+  withApiKeySecret,
+} from './keyring.ts';
+export { readKeyring, writeFirstKeyring, writeKeyring } from './keyring-file.ts';
+export { type OwnIssuer, openOwnIssuer } from './own-issuer.ts';
+export { createRegistry, type Registry } from './registry.ts';
+export { RegistryNews } from './registry-news.ts';
+export {
+  approveIssuer,
+  BUNDLE_DAYS,
+  currentTrust,
+  type PublishedTrust,
+  publishTrust,
+  recordAnchors,
+  recordedAnchors,
+  refreshTrust,
+  trustDraft,
+} from './trust-bundle.ts';
+export { openTrustService, type TrustService } from './trust-service.ts';

@@ -1,0 +1,40 @@
+import { hash } from 'node:crypto';
+import { TallyError } from '@tallystick/core';
+import { callerAccount, EXTERNAL } from './accounts.ts';
+import type { LedgerStore, NanoUsdc } from './ledger-store.ts';
+
+/** What an operator credits a caller with. */
+export interface Credit {
+  /** The public id of an API key, or a DID. */
+  readonly caller: string;
+  readonly amount: NanoUsdc;
+  /** Of the payment: it is credited once. */
+  readonly reference: string;
+  readonly memo: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Credits a caller with what it paid in.
+ * @throws invalid_field unless the amount is greater than 0
+ */
+export async function creditCaller(
+  { ledger }: { readonly ledger: LedgerStore },
+  { caller, amount, reference, memo, now }: Credit,
+): Promise<'posted' | 'posted_before'> {
+  if (amount <= 0n) {
+    throw new TallyError('invalid_field', 'The amount to credit is greater than 0.', { field: 'amount' });
+  }
+  const outcome = await ledger.post({
+    id: `credit:${hash('sha256', reference)}`,
+    memo,
+    at: Math.floor(now / 1000),
+    entries: [
+      { account: EXTERNAL, amount: -amount },
+      { account: callerAccount(caller), amount },
+    ],
+  });
+  if (typeof outcome === 'string') return outcome;
+  throw new RangeError('A credit takes nothing from a caller.');
+}

@@ -1,0 +1,39 @@
+import { TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
+import type { LedgerStore, NanoUsdc } from './ledger-store.ts';
+import { formatUsdc } from './money.ts';
+
+interface Means {
+  readonly store: { readonly ledger: Pick<LedgerStore, 'balance'> };
+  readonly config: { readonly sales: { readonly lowBalance: NanoUsdc } };
+}
+
+/** The header of `showLowBalance`, for the reference. */
+export const LOW_BALANCE_HEADER = {
+  'X-Balance-Low':
+    'What is available in the account that pays, in USDC, once that is below the threshold of GET /v1/balance.',
+};
+
+/**
+ * Notes what is left where a prepaid account has little left, so that its holder pays in before it is empty. It is
+ * left out while the database is unavailable: what was delivered and billed is answered all the same.
+ * @param atLeast what is known to be available, which spares asking where it is enough; else null
+ */
+export async function showLowBalance(
+  { store, config }: Means,
+  { account, atLeast }: { readonly account: string; readonly atLeast: NanoUsdc | null },
+  { incoming }: Received,
+): Promise<void> {
+  if (!account.startsWith('caller:')) return;
+  if (atLeast !== null && atLeast >= config.sales.lowBalance) return;
+  const found = await store.ledger.balance(account).catch((error: unknown) => {
+    if (error instanceof TallyError && error.code === 'unavailable') return null;
+    throw error;
+  });
+  if (found === null) return;
+  const { balance, reserved, lines } = found;
+  const available = balance - reserved;
+  // Nobody has ever paid into an account without a line.
+  if (lines > 0 && available < config.sales.lowBalance)
+    incoming.note({ kind: 'low_balance', available: formatUsdc(available) });
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { repeat } from '@tallystick/kit';
+import type { Logger } from 'pino';
+import type { ClaimStore } from './claim-store.ts';
+import type { LedgerStore } from './ledger-store.ts';
+
+/** The sign of life of one serving process, which ties to it what it has put aside and claimed in the database. */
+export interface ProcessLease {
+  /** Random, so that no two processes share it, whatever machine they run on. */
+  readonly id: string;
+  /**
+   * Resolves while the lease runs. Where it may have run out, since the process was paused or the database away, it is
+   * renewed first: what is claimed under a lease that has ended could be taken over at once.
+   * @throws unavailable
+   */
+  ensure(): Promise<void>;
+  /** Ends the lease, so that what the process leaves behind is free at once. */
+  close(): Promise<void>;
+}
+
+interface LeaseOptions {
+  readonly store: { readonly claims: ClaimStore };
+  /** How long the process counts as alive after a renewal. Three renewals fit into it. */
+  readonly seconds: number;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Takes a lease and renews it until it is closed. A renewal that fails is logged and tried again; when the database
+ * comes back, the same lease goes on.
+ * @throws unavailable when the first renewal cannot be written
+ */
+export async function openProcessLease({ store, seconds, logger }: LeaseOptions): Promise<ProcessLease> {
+  const id = randomUUID();
+  /** On the clock of `performance.now()`. */
+  let runsUntil = 0;
+  const renew = async (): Promise<void> => {
+    const begun = performance.now();
+    await store.claims.renewLease(id, seconds);
+    runsUntil = begun + seconds * 1_000;
+  };
+  await renew();
+  const stop = repeat((seconds * 1_000) / 3, () =>
+    renew().catch((error: unknown) => logger.warn({ err: error }, 'the process lease was not renewed')),
+  );
+  return {
+    id,
+    async ensure() {
+      if (performance.now() >= runsUntil) await renew();
+    },
+    async close() {
+      await stop();
+      // Whoever reads the database sees the lease end by itself where this fails.
+      await store.claims
+        .endLease(id)
+        .catch((error: unknown) => logger.warn({ err: error }, 'the process lease was not ended'));
+    },
+  };
+}
+
+/**
+ * Gives back what has expired and what dead processes had put aside, then frees the keys that they had claimed: who
+ * takes such a key over finds the money there again.
+ * @param now unix seconds
+ */
+export async function returnHoldsOfTheDead(
+  { ledger, claims }: { readonly ledger: LedgerStore; readonly claims: ClaimStore },
+  now: number,
+): Promise<void> {
+  while ((await ledger.expireReservations(now)) > 0);
+  await claims.forgetDead();
+}

@@ -1,0 +1,65 @@
+import type { AnchoredResult } from '@tallystick/core';
+import type { AcceptRequest, Leaf } from './log-store.ts';
+
+/** Specification 2.9. */
+interface PendingResult {
+  readonly anchor_ref: string;
+  readonly batch_id: string;
+  /** Seconds until the batch is posted; 0 when that is overdue. */
+  readonly eta_seconds: number;
+}
+
+export type AnchorResult = PendingResult | AnchoredResult;
+
+/** Accepted, with each hash's present state in the order of the hashes; or past the quota. */
+type AnchorOutcome =
+  | { readonly kind: 'accepted'; readonly results: readonly AnchorResult[] }
+  | { readonly kind: 'over_quota'; readonly used: number; readonly wanted: number };
+
+export interface LogStatus {
+  readonly origin: string;
+  /** Leaves accepted. */
+  readonly accepted: number;
+  /** Size of the newest signed checkpoint, 0 before the first. */
+  readonly treeSize: number;
+  /** Size of the newest tree whose root is final on the chain. */
+  readonly anchoredSize: number;
+  /** Unix seconds of the next scheduled posting. */
+  readonly nextPostingAt: number;
+  /** Seconds since the scheduled posting of the oldest hash that is not anchored; 0 when none is overdue. */
+  readonly overdueSeconds: number;
+  /** `ok`, or why no hashes are accepted. */
+  readonly accepting: string;
+  /** `ok`, or why the leader's postings are held up; other processes do not know. */
+  readonly posting: string;
+  /** Whether this process leads. */
+  readonly leading: boolean;
+}
+
+/** The anchor log as routes use it. */
+export interface AnchorLog {
+  readonly origin: string;
+  /** Durable and placed when it resolves. @throws anchor_unavailable, unavailable */
+  accept(hashes: readonly Uint8Array[], quota: AcceptRequest['quota']): Promise<AnchorOutcome>;
+  /** The leaf of a 32-byte hash. @throws anchor_not_found */
+  find(hash: Uint8Array): Promise<Leaf>;
+  /** @throws anchor_not_found for an index that is not accepted */
+  leaf(index: number): Promise<Leaf>;
+  /** Where a leaf of this log stands by now. */
+  resolve(leaf: Leaf): Promise<AnchorResult>;
+  /** A C2SP tlog-proof of the leaf in the newest checkpoint that holds it. @throws anchor_not_found until one does */
+  tlogProof(leaf: Leaf): Promise<string>;
+  /** Hex roots and consistency path between two tree sizes. @throws merkle_range */
+  consistency(from: number, to: number): Promise<readonly Uint8Array[]>;
+  /** The newest signed checkpoint's note, or null for a moment before the first. */
+  checkpoint(): Promise<string | null>;
+  /** What stands at a C2SP tlog-tiles path (`tile/0/x001/234.p/5`, `tile/entries/000`); null where there is nothing. */
+  tile(path: string): Promise<Uint8Array | null>;
+  status(): Promise<LogStatus>;
+  /** `ok`, or what is wrong, for `/readyz`. */
+  ready(): Promise<string>;
+  /** Stops signing and posting for good, and lets another process do it at once. */
+  resign(): Promise<void>;
+  /** As `resign`; then waits for the steps that are under way. */
+  close(): Promise<void>;
+}

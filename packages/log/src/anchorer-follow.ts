@@ -1,0 +1,191 @@
+import type { AccountState, Inclusion } from '@tallystick/chain';
+import { encodePosting } from '@tallystick/core';
+import type { AnchorerOptions, Progress } from './anchorer.ts';
+import type { PostingWrites } from './anchorer-fence.ts';
+import { attemptOf, newestOf } from './anchorer-queue.ts';
+import type { Posting, PostingAttempt } from './log-store.ts';
+
+type FollowOptions = Pick<AnchorerOptions, 'log' | 'chain' | 'origin' | 'patience' | 'logger'> & {
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+type Follow = (writes: PostingWrites, posting: Posting) => Promise<Progress>;
+
+/** A block after which the nonce of our attempts was used, though none of them was found in the chain. */
+interface Spent {
+  readonly txHash: string;
+  readonly blockHeight: number;
+  readonly blockHash: string;
+  readonly seenAt: number;
+}
+
+/** So many times the going price is as far as an attempt is raised, or a chain that stands still would empty us. */
+const MOST_TIMES_ASKED = 10n;
+
+const waiting: Progress = { final: false, problem: null };
+const held = (problem: string): Progress => ({ final: false, problem });
+
+/**
+ * Moves a posting towards `finalized` by one look at the chain. What it remembers between two looks only spares
+ * requests or makes it wait: all else is in the store.
+ */
+export function createFollower(options: FollowOptions): Follow {
+  const { log, chain, origin, patience, logger, now } = options;
+  let sent: { readonly txHash: string; readonly at: number } | null = null;
+  let spent: Spent | null = null;
+
+  return async (writes, posting) => {
+    const attempts = await log.listAttempts(posting.sequence);
+    const newest = newestOf(attempts, posting);
+    const sender = await chain.senderOf(newest.raw);
+    const account = await chain.account(sender);
+    const used = account.nonce > newest.nonce;
+    // Asked before the blocks, so that what is found at or below this height is found on the final chain.
+    const finalHeight = await chain.finalHeight();
+    const found = await firstIncluded(
+      used ? attempts : attempts.filter(({ nonce }) => nonce !== newest.nonce),
+    );
+    if (found !== null) return settle(writes, posting, found, finalHeight);
+    if (posting.state === 'confirmed') await reopen(writes, posting);
+    if (used) return giveUpNonce(writes, posting, newest, account, finalHeight);
+    const progress = await send(writes, posting, newest, sender);
+    return account.nonce === newest.nonce ? progress : held(gap(posting, account.nonce));
+  };
+
+  async function firstIncluded(attempts: readonly PostingAttempt[]): Promise<Inclusion | null> {
+    for (const { txHash } of attempts) {
+      const inclusion = await chain.inclusion(txHash);
+      if (inclusion !== null) return inclusion;
+    }
+    return null;
+  }
+
+  async function settle(
+    writes: PostingWrites,
+    posting: Posting,
+    { succeeded, ...place }: Inclusion,
+    finalHeight: number,
+  ): Promise<Progress> {
+    const { sequence } = posting;
+    if (posting.place?.txHash !== place.txHash || posting.place.blockHash !== place.blockHash) {
+      await writes.movePosting(sequence, { state: 'confirmed', place, finalizedAt: null });
+      logger.info({ posting: sequence, ...place }, 'a root is in a block');
+      // The calldata is in the block all the same, and that is all that verifiers look for.
+      if (!succeeded)
+        logger.warn({ posting: sequence }, 'the transaction has failed, which leaves its data posted');
+    }
+    if (place.blockHeight > finalHeight) return waiting;
+    await writes.movePosting(sequence, { state: 'finalized', place, finalizedAt: now() });
+    logger.info({ posting: sequence, size: posting.size }, 'a root is final');
+    return { final: true, problem: null };
+  }
+
+  async function reopen(writes: PostingWrites, posting: Posting): Promise<void> {
+    await writes.movePosting(posting.sequence, { state: 'queued', place: null, finalizedAt: null });
+    logger.warn({ posting: posting.sequence, place: posting.place }, 'a reorganisation has dropped a root');
+    sent = null;
+  }
+
+  /**
+   * The nonce is used and none of our attempts is in the chain. That may be one node lagging behind another, or a
+   * foreign transaction that a reorganisation may yet drop, after which ours could be taken. So another nonce is taken
+   * only when the block that showed it is final, is still there, and was first seen long enough ago.
+   */
+  async function giveUpNonce(
+    writes: PostingWrites,
+    posting: Posting,
+    attempt: PostingAttempt,
+    { blockHeight, blockHash }: AccountState,
+    finalHeight: number,
+  ): Promise<Progress> {
+    if (spent?.txHash !== attempt.txHash || (await chain.blockHash(spent.blockHeight)) !== spent.blockHash) {
+      spent = { txHash: attempt.txHash, blockHeight, blockHash, seenAt: now() };
+    }
+    if (spent.blockHeight > finalHeight || now() < spent.seenAt + patience) {
+      return held(`Another transaction has used nonce ${attempt.nonce} of posting ${posting.sequence}.`);
+    }
+    const { nonce } = await chain.account(chain.address);
+    const data = dataOf(posting);
+    const signed = await chain.sign(data, nonce, await chain.fees(data));
+    await writes.addAttempt(attemptOf(posting.sequence, signed, now()));
+    logger.warn({ posting: posting.sequence, lost: attempt.nonce, nonce }, 'took another nonce');
+    return send(
+      writes,
+      { ...posting, state: 'queued' },
+      attemptOf(posting.sequence, signed, now()),
+      chain.address,
+    );
+  }
+
+  async function send(
+    writes: PostingWrites,
+    posting: Posting,
+    newest: PostingAttempt,
+    sender: string,
+  ): Promise<Progress> {
+    const waited = sent?.txHash === newest.txHash ? now() - sent.at : null;
+    if (waited !== null && waited < patience) return waiting;
+    const raised = waited === null ? null : await raise(writes, posting, newest, sender);
+    const attempt = raised ?? newest;
+    const outcome = await chain.broadcast(attempt.raw);
+    switch (outcome.kind) {
+      case 'accepted':
+      case 'known':
+        sent = { txHash: attempt.txHash, at: now() };
+        if (posting.state !== 'broadcast' || raised !== null) {
+          await writes.movePosting(posting.sequence, { state: 'broadcast', place: null, finalizedAt: null });
+        }
+        return waiting;
+      case 'nonce_used':
+        // By this one, which the next look finds in its block, or by another one.
+        return waiting;
+      case 'underpriced':
+        return (await raise(writes, posting, attempt, sender)) === null
+          ? held(`Posting ${posting.sequence} pays too little beside another transaction of its nonce.`)
+          : waiting;
+      case 'insufficient_funds':
+        return held(
+          `The posting account ${sender} can’t pay for posting ${posting.sequence}: send it funds.`,
+        );
+      case 'refused':
+        return held(`The node refuses posting ${posting.sequence}: ${outcome.reason}`);
+    }
+  }
+
+  /** Stores a dearer attempt with the same nonce; null when it is dear enough already, or not ours to sign. */
+  async function raise(
+    writes: PostingWrites,
+    posting: Posting,
+    last: PostingAttempt,
+    sender: string,
+  ): Promise<PostingAttempt | null> {
+    if (sender !== chain.address) return null;
+    const data = dataOf(posting);
+    const above = {
+      maxFeePerGas: BigInt(last.maxFeePerGas),
+      maxPriorityFeePerGas: BigInt(last.maxPriorityFeePerGas),
+    };
+    const asked = await chain.fees(data);
+    if (above.maxFeePerGas >= MOST_TIMES_ASKED * asked.maxFeePerGas) return null;
+    const signed = await chain.sign(data, last.nonce, await chain.fees(data, above));
+    const attempt = attemptOf(posting.sequence, signed, now());
+    await writes.addAttempt(attempt);
+    logger.info(
+      { posting: posting.sequence, maxFeePerGas: attempt.maxFeePerGas },
+      'raised the fees of a root',
+    );
+    return attempt;
+  }
+
+  function dataOf({ size, root }: Posting): Uint8Array {
+    return encodePosting({ origin, size, root });
+  }
+}
+
+function gap({ sequence, nonce }: Posting, next: number): string {
+  return (
+    `Posting ${sequence} has nonce ${nonce}, yet the account’s next one is ${next}: the chain was reset or ` +
+    'reorganised, or the node lags.'
+  );
+}

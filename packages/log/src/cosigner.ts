@@ -1,0 +1,113 @@
+import { checkCosignature, emptyRoot, signCheckpoint, TallyError, withSignature } from '@tallystick/core';
+import { nodeEngine } from '@tallystick/kit';
+import type { Logger } from 'pino';
+import type { Duty } from './leader.ts';
+import { type LogSigner, ownSigner } from './log-key.ts';
+import type { LogStore, StoredCheckpoint } from './log-store.ts';
+import type { TreeReader } from './tree-reader.ts';
+import { askWitness, type WitnessConfig } from './witness-client.ts';
+
+export interface CosignerOptions {
+  readonly store: LogStore;
+  readonly log: LogSigner;
+  readonly tree: TreeReader;
+  readonly witnesses: readonly WitnessConfig[];
+  readonly fetch: typeof globalThis.fetch;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/** Has the witnesses cosign the newest checkpoint, after it was published: they never delay it. */
+export interface Cosigner extends Duty {
+  /**
+   * Holds the data against what the witnesses have seen of this log. One that can't be reached is passed over.
+   * @throws log_behind, log_corrupted
+   */
+  checkNotBehind(): Promise<void>;
+}
+
+export function createCosigner(options: CosignerOptions): Cosigner {
+  const { store, log, witnesses, logger } = options;
+  /** What each witness last cosigned, as far as it is known. */
+  const sizes = new Map<WitnessConfig, number>();
+
+  /** The note with the witness's cosignature, or null where it gave none. @throws log_behind, log_corrupted */
+  async function cosign(witness: WitnessConfig, checkpoint: StoredCheckpoint): Promise<string | null> {
+    try {
+      return await request(options, sizes, witness, checkpoint);
+    } catch (error) {
+      if (!(error instanceof TallyError) || error.code !== 'unavailable') throw error;
+      logger.warn({ err: error, witness: witness.name }, 'a witness did not cosign');
+      return null;
+    }
+  }
+
+  return {
+    async checkNotBehind() {
+      const newest = (await store.newestCheckpoint()) ?? (await emptyCheckpoint(log));
+      await Promise.all(witnesses.map((witness) => cosign(witness, newest)));
+    },
+
+    async step(epoch) {
+      const newest = await store.newestCheckpoint();
+      if (newest === null) return;
+      const missing: WitnessConfig[] = [];
+      for (const witness of witnesses) {
+        if ((await checkCosignature(newest.note, witness, nodeEngine)) === null) missing.push(witness);
+      }
+      const notes = await Promise.all(missing.map((witness) => cosign(witness, newest)));
+      const note = notes.reduce<string>(
+        (all, one) => (one === null ? all : withSignature(all, lastLine(one))),
+        newest.note,
+      );
+      if (note !== newest.note) await store.putCheckpoint(epoch, { ...newest, note });
+    },
+  };
+}
+
+const lastLine = (note: string): string => note.slice(note.lastIndexOf('\n', note.length - 2) + 1);
+
+/** Of the empty tree: a log that has lost all its data still has its key to ask with. */
+async function emptyCheckpoint(log: LogSigner): Promise<StoredCheckpoint> {
+  const head = { size: 0, root: emptyRoot() };
+  return { ...head, note: await signCheckpoint({ origin: log.origin, ...head }, ownSigner(log)) };
+}
+
+/** Asks with what the witness is known to have; once more when it says that it has another size. */
+async function request(
+  { store, tree, fetch }: CosignerOptions,
+  sizes: Map<WitnessConfig, number>,
+  witness: WitnessConfig,
+  checkpoint: StoredCheckpoint,
+): Promise<string | null> {
+  const { size, note } = checkpoint;
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const old = Math.min(sizes.get(witness) ?? size, size);
+    const proof = old === 0 || old === size ? [] : await tree.consistencyProof(old, size);
+    const answer = await askWitness(witness, { old, proof, checkpoint: note }, fetch);
+    if (answer.kind === 'inconsistent') throw forked(witness);
+    if (answer.kind === 'cosigned') {
+      sizes.set(witness, size);
+      return answer.note;
+    }
+    if (answer.size === size && old === size) throw forked(witness);
+    if (answer.size > size) return requireKnown(store, witness, answer.size);
+    sizes.set(witness, answer.size);
+  }
+  throw new TallyError('unavailable', `The witness ${witness.name} keeps changing what it has cosigned.`);
+}
+
+/** Another process may have published a newer checkpoint than the one at hand; the store then has it. */
+async function requireKnown(store: LogStore, witness: WitnessConfig, size: number): Promise<null> {
+  const newest = (await store.newestCheckpoint())?.size ?? 0;
+  if (size <= newest) return null;
+  throw new TallyError(
+    'log_behind',
+    `The witness ${witness.name} has cosigned ${size} leaves of this log, but only ${newest} are here. Restore the newest data.`,
+  );
+}
+
+const forked = (witness: WitnessConfig): TallyError =>
+  new TallyError(
+    'log_corrupted',
+    `The witness ${witness.name} has cosigned another tree of this log than the one here.`,
+  );

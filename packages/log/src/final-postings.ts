@@ -1,0 +1,51 @@
+import { TallyError } from '@tallystick/core';
+import type { LogStore, Posting, PostingPlace } from './log-store.ts';
+
+/** A posting whose place on the chain is final: it changes no more. */
+export interface FinalPosting extends Posting {
+  readonly place: PostingPlace;
+  readonly finalizedAt: number;
+}
+
+/** A posting and the signed note of the tree that it posts. */
+interface NotedPosting {
+  readonly posting: FinalPosting;
+  readonly note: string;
+}
+
+/** Postings that are remembered: whoever reads many leaves reads those of a batch together. */
+const REMEMBERED = 16;
+
+/** Finds the final postings that leaves are under, and remembers those found last. */
+export class FinalPostings {
+  readonly #store: Pick<LogStore, 'postingOf' | 'getCheckpoint'>;
+  /** Each with the first leaf that is known to be under it; the one found last is first. */
+  #found: readonly (NotedPosting & { readonly first: number })[] = [];
+
+  constructor(store: Pick<LogStore, 'postingOf' | 'getCheckpoint'>) {
+    this.#store = store;
+  }
+
+  /** The posting that a leaf is under, or null where that is not final yet. @throws log_corrupted */
+  async of(index: number): Promise<NotedPosting | null> {
+    const known = this.#found.find(({ first, posting }) => first <= index && index < posting.size);
+    if (known !== undefined) return known;
+    const posting = asFinal(await this.#store.postingOf(index));
+    if (posting === null) return null;
+    const checkpoint = await this.#store.getCheckpoint(posting.size);
+    if (checkpoint === null) {
+      throw new TallyError('log_corrupted', `The posted checkpoint of ${posting.size} leaves is not there.`);
+    }
+    const found = { first: index, posting, note: checkpoint.note };
+    const others = this.#found.filter((one) => one.posting.size !== posting.size);
+    this.#found = [found, ...others].slice(0, REMEMBERED);
+    return found;
+  }
+}
+
+/** A posting as a final one; null where it is not. */
+export function asFinal(posting: Posting | null): FinalPosting | null {
+  if (posting?.state !== 'finalized') return null;
+  const { place, finalizedAt } = posting;
+  return place === null || finalizedAt === null ? null : { ...posting, place, finalizedAt };
+}

@@ -1,0 +1,54 @@
+import type { Chain } from '@tallystick/chain';
+import { equalBytes, type LogKey, type VerifierKey } from '@tallystick/core';
+import { checkCheckpoints, type KnownWitness } from './fsck-checkpoints.ts';
+import { checkPostings, type DecodeAttempt } from './fsck-postings.ts';
+import { Findings, type FsckReport } from './fsck-report.ts';
+import { checkStrayTiles, checkTree } from './fsck-tree.ts';
+import type { LogStore } from './log-store.ts';
+
+export interface FsckOptions {
+  readonly store: LogStore;
+  readonly log: LogKey;
+  /** Witnesses that are configured now. Those that were at some time are kept with the log. */
+  readonly witnesses?: readonly VerifierKey[];
+  /** Asked for the transaction of every confirmed posting, where it is given. */
+  readonly chain?: Pick<Chain, 'transaction'>;
+  readonly decodeAttempt?: DecodeAttempt;
+  /** Called now and then, with the leaves checked so far and all that there are. */
+  readonly onProgress?: (checked: number, leaves: number) => void;
+}
+
+/**
+ * Recomputes the log from its leaves, in one pass and bounded memory, and names all that differs: leaf hashes, every
+ * tile, the root and signatures of every checkpoint, every posting and its transactions. A signature of a key that is
+ * neither the log's nor a witness's is reported, and is no fault. A leaf that is in no tree yet
+ * has nothing but its place to be held against.
+ *
+ * It writes nothing, and may run beside a server: what is accepted or published meanwhile is not looked at.
+ */
+export async function fsckLog(options: FsckOptions): Promise<FsckReport> {
+  const { store, log } = options;
+  const findings = new Findings();
+  const head = await store.head();
+  const accepted = await store.countLeaves();
+  const checkpoints = checkCheckpoints(
+    { store, log, witnesses: await knownWitnesses(options) },
+    findings,
+    head.size,
+  );
+  await checkTree(store, findings, head, accepted, checkpoints, options.onProgress);
+  await checkStrayTiles(store, findings, head.size);
+  await checkPostings(options, findings, head.size);
+  return findings.report();
+}
+
+/** The witnesses that are configured, then those that were. */
+async function knownWitnesses({ store, witnesses = [] }: FsckOptions): Promise<KnownWitness[]> {
+  const isConfigured = (one: VerifierKey): boolean =>
+    witnesses.some(({ name, publicKey }) => name === one.name && equalBytes(publicKey, one.publicKey));
+  const former = (await store.listWitnesses()).filter((one) => !isConfigured(one));
+  return [
+    ...witnesses.map((one) => ({ ...one, standing: 'configured' as const })),
+    ...former.map((one) => ({ ...one, standing: 'former' as const })),
+  ];
+}

@@ -1,0 +1,31 @@
+import { type LogKey, TallyError, toBase64url } from '@tallystick/core';
+import type { LogStore } from './log-store.ts';
+
+/** Whose log the configuration describes. */
+export interface ConfiguredLog extends LogKey {
+  /** False where the origin was only derived from the address: a log that is stored keeps its own. */
+  readonly originIsExplicit: boolean;
+  readonly chainId: number;
+}
+
+/**
+ * The log's name and key as they are stored, stored now at the first start.
+ * @throws log_mismatch when the data are of a log with another origin, key or chain
+ */
+export async function claimLog(store: LogStore, configured: ConfiguredLog): Promise<LogKey> {
+  const { origin, originIsExplicit, publicKey, chainId } = configured;
+  const key = toBase64url(publicKey);
+  const stored = await store.claimIdentity({ origin, chainId, publicKey: key });
+  if (originIsExplicit) requireSame('origin', stored.origin, origin);
+  requireSame('key', stored.publicKey, key);
+  requireSame('chain id', String(stored.chainId), String(chainId));
+  return { origin: stored.origin, publicKey };
+}
+
+function requireSame(what: string, stored: string, configured: string): void {
+  if (stored === configured) return;
+  throw new TallyError(
+    'log_mismatch',
+    `The data are of the log with the ${what} ${stored}, but ${configured} is configured. A log keeps its ${what}: restore it, or start with other data.`,
+  );
+}

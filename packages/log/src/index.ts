@@ -1,0 +1,25 @@
+export type { AnchorLog, AnchorResult, LogStatus } from './anchor-log.ts';
+export { fsckLog } from './fsck.ts';
+export type { FsckReport, WitnessFinding } from './fsck-report.ts';
+export type { LogMetrics } from './leader.ts';
+export type {
+  AcceptOutcome,
+  AcceptRequest,
+  Advance,
+  Fenced,
+  Leaf,
+  Lease,
+  LogIdentity,
+  LogStore,
+  Posting,
+  PostingAttempt,
+  PostingState,
+  StoredCheckpoint,
+  Tile,
+  TreeHead,
+} from './log-store.ts';
+export { followLog, type MonitorState, type Sighting } from './monitor.ts';
+export { openAnchorLog } from './open-log.ts';
+export { createWitness } from './witness.ts';
+export type { WitnessConfig } from './witness-client.ts';
+export { openWitnessState } from './witness-state.ts';

@@ -1,0 +1,145 @@
+import { setImmediate } from 'node:timers/promises';
+import { equalBytes, openCheckpoint, signCheckpoint, TallyError } from '@tallystick/core';
+import { nodeEngine } from '@tallystick/kit';
+import { type LogSigner, ownSigner } from './log-key.ts';
+import type { LogStore, StoredCheckpoint, Tile, TreeHead } from './log-store.ts';
+import { changedPartials, edgeRoot, growEdge, type RightEdge, readEdge } from './right-edge.ts';
+import { HASH_BYTES } from './tree-hash.ts';
+import { TreeReader } from './tree-reader.ts';
+import { storeTiles } from './tree-source.ts';
+
+/** Leaves between two moves of the durable head: it bounds memory, and what a crash makes to do again. */
+const STEP_LEAVES = 32_768;
+
+/** Leaves hashed in one turn of the event loop: about 2 ms. */
+const TURN_LEAVES = 1_024;
+
+/**
+ * What a step did: `idle` where every accepted leaf (`size` of them) is under a signed checkpoint, `signed` where the
+ * head moved or its checkpoint was missing, `fenced` where another process leads.
+ */
+export type Integration =
+  | { readonly kind: 'idle'; readonly size: number }
+  | { readonly kind: 'signed'; readonly checkpoint: StoredCheckpoint }
+  | { readonly kind: 'fenced' };
+
+const fenced: Integration = { kind: 'fenced' };
+
+/** Whether this process still leads. It is told how many leaves the tree has so far, which may not be stored yet. */
+type Leads = (size: number) => boolean;
+
+/**
+ * Takes the tree one step further: at most 32,768 leaves, then a checkpoint. In this order, so that a crash at any
+ * point or a leader that wakes too late leaves one root for each size: read the right edge again and hold it against
+ * the durable head and the newest signed checkpoint; move the durable head under the lease; sign it; publish the note
+ * only if the lease still holds.
+ *
+ * @param leads is asked between turns; once false, nothing more is written
+ * @throws log_corrupted when the stored tree contradicts the head or a checkpoint: nothing was signed
+ * @throws log_mismatch when the key is another one; unavailable: the next step finds out what was written
+ */
+export async function integrate(
+  store: LogStore,
+  log: LogSigner,
+  epoch: number,
+  leads: Leads,
+): Promise<Integration> {
+  // The checkpoint is read before the head: the head never falls, so it can only be behind by a fault.
+  const signed = await store.newestCheckpoint();
+  const head = await store.head();
+  const accepted = await store.countLeaves();
+  if (accepted <= head.size && signed?.size === head.size) return { kind: 'idle', size: head.size };
+
+  const edge = await checkedEdge(store, log, head, signed);
+  // The empty tree is signed too, so that clients find a checkpoint; but not where leaves are there already.
+  if (accepted <= head.size || (signed?.size ?? 0) < head.size) {
+    return publish(store, log, epoch, head, leads);
+  }
+  const to = await advance(store, epoch, head, edge, Math.min(accepted, head.size + STEP_LEAVES), leads);
+  return to === null ? fenced : publish(store, log, epoch, to, leads);
+}
+
+/** The right edge of the head, once its root is the head's and the newest checkpoint's tree is its start. */
+async function checkedEdge(
+  store: LogStore,
+  log: LogSigner,
+  head: TreeHead,
+  signed: StoredCheckpoint | null,
+): Promise<RightEdge> {
+  const edge = await readEdge(store, head.size);
+  requireRoot(edgeRoot(edge), head.root, `the head of ${head.size} leaves`);
+  if (signed === null) return edge;
+  const { size, root } = await openStored(log, signed);
+  if (size > head.size) {
+    throw corrupted(`A checkpoint of ${size} leaves is signed, but the tree has ${head.size}.`);
+  }
+  const there = size === head.size ? head.root : await new TreeReader(storeTiles(store)).root(size);
+  requireRoot(there, root, `the checkpoint of ${size} leaves`);
+  return edge;
+}
+
+/** What a stored note says. @throws log_corrupted when it is not the log's, or says another thing than its row */
+async function openStored(log: LogSigner, stored: StoredCheckpoint): Promise<TreeHead> {
+  const checkpoint = await openCheckpoint(stored.note, log, nodeEngine).catch((cause: unknown) => {
+    throw corrupted(
+      `The stored checkpoint of ${stored.size} leaves is not a note that this log signed.`,
+      cause,
+    );
+  });
+  if (checkpoint.size === stored.size && equalBytes(checkpoint.root, stored.root)) return checkpoint;
+  throw corrupted(`The stored checkpoint of ${stored.size} leaves holds the note of another tree.`);
+}
+
+function requireRoot(found: Uint8Array, expected: Uint8Array, what: string): void {
+  if (!equalBytes(found, expected)) throw corrupted(`The tiles do not have the root of ${what}.`);
+}
+
+/** Moves the durable head to `size` leaves. Null when another process leads. */
+async function advance(
+  store: LogStore,
+  epoch: number,
+  from: TreeHead,
+  edge: RightEdge,
+  size: number,
+  leads: Leads,
+): Promise<TreeHead | null> {
+  let grown = edge;
+  const tiles: Tile[] = [];
+  while (grown.size < size) {
+    const added = growEdge(
+      grown,
+      await readLeaves(store, grown.size, Math.min(size, grown.size + TURN_LEAVES)),
+    );
+    grown = added.edge;
+    tiles.push(...added.full);
+    await setImmediate();
+    if (!leads(grown.size)) return null;
+  }
+  tiles.push(...changedPartials(from.size, grown));
+  const to = { size, root: edgeRoot(grown) };
+  return (await store.advance({ epoch, from, to, tiles })) === 'advanced' ? to : null;
+}
+
+async function readLeaves(store: LogStore, from: number, to: number): Promise<Uint8Array> {
+  const leaves = await store.readLeaves(from, to);
+  if (leaves.length === (to - from) * HASH_BYTES) return leaves;
+  throw corrupted(`Of the leaves ${from} to ${to - 1}, accepted all, some are missing.`);
+}
+
+async function publish(
+  store: LogStore,
+  log: LogSigner,
+  epoch: number,
+  head: TreeHead,
+  leads: Leads,
+): Promise<Integration> {
+  if (!leads(head.size)) return fenced;
+  const note = await signCheckpoint({ origin: log.origin, ...head }, ownSigner(log));
+  const checkpoint = { ...head, note };
+  return (await store.putCheckpoint(epoch, checkpoint)) === 'stored'
+    ? { kind: 'signed', checkpoint }
+    : fenced;
+}
+
+const corrupted = (message: string, cause?: unknown): TallyError =>
+  new TallyError('log_corrupted', message, { cause });

@@ -1,0 +1,288 @@
+import { TallyError } from '@tallystick/core';
+import { expect, test, vi } from 'vitest';
+import { acceptHashes, newLog, newLogStore, overriding } from '../../server/test/log-fixture.ts';
+import { Gate } from './gate.ts';
+import { Leader } from './leader.ts';
+import type { LogStore } from './log-store.ts';
+
+function leaderOn(store: LogStore, check: () => Promise<void> = async () => {}) {
+  const time = { now: 1_000_000 };
+  const failures: string[] = [];
+  const published: number[] = [];
+  const warnings: string[] = [];
+  const logger = {
+    info() {},
+    warn: ({ err }: { err: Error }) => void warnings.push(err.message),
+    error() {},
+  };
+  const metrics = {
+    published: (size: number) => published.push(size),
+    failed: (part: string) => failures.push(part),
+  };
+  const gate = new Gate(check);
+  const log = newLog();
+  const leader = new Leader({ store, log, gate, clock: () => time.now, logger, metrics });
+  return { leader, gate, time, failures, warnings, published, log };
+}
+
+test('one of two leads, and the other takes over at once when it closes', async () => {
+  const { store } = await newLogStore();
+  const first = leaderOn(store);
+  const second = leaderOn(store);
+  await first.leader.renew();
+  await second.leader.renew();
+  expect([first.leader.epoch, second.leader.epoch]).toEqual([1, null]);
+  await acceptHashes(store, 0, 10);
+  await second.leader.integrate();
+  expect(await store.newestCheckpoint()).toBeNull();
+  await first.leader.integrate();
+  expect((await store.newestCheckpoint())?.size).toBe(10);
+  await first.leader.close();
+  await second.leader.renew();
+  expect(first.leader.epoch).toBeNull();
+  expect(second.leader.epoch).toBeGreaterThan(1);
+});
+
+test('a lease that was not renewed is no longer used, whatever the database would say', async () => {
+  const { store } = await newLogStore();
+  const { leader, time } = leaderOn(store);
+  await leader.renew();
+  await acceptHashes(store, 0, 3);
+  time.now += 5_000;
+  expect(leader.epoch).toBeNull();
+  await leader.integrate();
+  expect((await store.head()).size).toBe(0);
+  await leader.renew();
+  await leader.integrate();
+  expect((await store.newestCheckpoint())?.size).toBe(3);
+});
+
+test('a leader whose integrating hangs gives the lead up, and takes it again once that has ended', async () => {
+  const { store } = await newLogStore();
+  const hang = Promise.withResolvers<void>();
+  const dead = overriding(store, {
+    async countLeaves() {
+      await hang.promise;
+      return store.countLeaves();
+    },
+  });
+  const first = leaderOn(dead);
+  const second = leaderOn(store);
+  await first.leader.renew();
+  await acceptHashes(store, 0, 3);
+  const hanging = first.leader.integrate();
+  first.time.now += 4_000;
+  await first.leader.renew();
+  expect([first.leader.epoch, first.failures]).toEqual([null, ['lease']]);
+  await second.leader.renew();
+  await second.leader.integrate();
+  expect((await store.newestCheckpoint())?.size).toBe(3);
+
+  await second.leader.close();
+  first.time.now += 10_000;
+  await first.leader.renew();
+  expect(first.leader.epoch).toBeNull();
+  hang.resolve();
+  await hanging;
+  await first.leader.renew();
+  expect(first.leader.epoch).not.toBeNull();
+});
+
+test('a leader whose integrating only fails gives the lead up too, and leaves it to others for a while', async () => {
+  const { store } = await newLogStore();
+  const failing = overriding(store, { countLeaves: () => Promise.reject(new Error('no route')) });
+  const { leader, time } = leaderOn(failing);
+  await leader.renew();
+  for (const _ of [1, 2, 3, 4]) {
+    time.now += 1_000;
+    await leader.integrate().catch(() => {});
+    await leader.renew();
+  }
+  expect(leader.epoch).toBeNull();
+  await leader.renew();
+  expect(leader.epoch).toBeNull();
+  time.now += 3_000;
+  await leader.renew();
+  expect(leader.epoch).not.toBeNull();
+});
+
+test('a leader that integrates keeps the lead', async () => {
+  const { store } = await newLogStore();
+  const { leader, time } = leaderOn(store);
+  await leader.renew();
+  for (let second = 0; second < 20; second++) {
+    time.now += 1_000;
+    await leader.integrate();
+    await leader.renew();
+    expect(leader.epoch).toBe(1);
+  }
+});
+
+test('a leader keeps the lead through one long step on a slow database', async () => {
+  const { store } = await newLogStore();
+  const slow = overriding(store, {
+    async readLeaves(from, to) {
+      time.now += 500;
+      await leader.renew();
+      return store.readLeaves(from, to);
+    },
+  });
+  const { leader, time, published } = leaderOn(slow);
+  await leader.renew();
+  await acceptHashes(store, 0, 20_000);
+  await leader.integrate();
+  expect([leader.epoch, published]).toEqual([1, [20_000]]);
+});
+
+test('a leader whose steps fail at their end gives the lead up, whatever it hashed', async () => {
+  const { store } = await newLogStore();
+  const failing = overriding(store, { advance: () => Promise.reject(new Error('read-only')) });
+  const { leader, time } = leaderOn(failing);
+  await leader.renew();
+  await acceptHashes(store, 0, 3_000);
+  for (const _ of [1, 2, 3, 4, 5]) {
+    await leader.integrate().catch(() => {});
+    time.now += 1_000;
+    await leader.renew();
+  }
+  expect(leader.epoch).toBeNull();
+});
+
+test('a leader that closes gives the lead up first, also while a renewal and a step hang', async () => {
+  const { store } = await newLogStore();
+  const hang = Promise.withResolvers<void>();
+  let hangs = false;
+  const dead = overriding(store, {
+    async acquireLease(by, ttl) {
+      if (hangs) await hang.promise;
+      return store.acquireLease(by, ttl);
+    },
+    async countLeaves() {
+      if (hangs) await hang.promise;
+      return store.countLeaves();
+    },
+  });
+  const { leader } = leaderOn(dead);
+  await leader.renew();
+  hangs = true;
+  const hanging = Promise.all([leader.renew(), leader.integrate()]);
+  const closed = leader.close();
+  const other = leaderOn(store);
+  await vi.waitFor(async () => {
+    await other.leader.renew();
+    expect(other.leader.epoch).not.toBeNull();
+  }, 60_000);
+  await other.leader.close();
+  // The renewal that comes through late leaves the lease free.
+  hang.resolve();
+  await Promise.all([hanging, closed]);
+  const next = leaderOn(store);
+  await next.leader.renew();
+  expect(next.leader.epoch).not.toBeNull();
+});
+
+test('an ex-leader whose clock stood still is fenced and stops', async () => {
+  const { store } = await newLogStore();
+  let holder = '';
+  const spy = overriding(store, {
+    acquireLease(by, ttl) {
+      holder = by;
+      return store.acquireLease(by, ttl);
+    },
+  });
+  const old = leaderOn(spy);
+  await old.leader.renew();
+  await acceptHashes(store, 0, 3);
+  await store.releaseLease(holder);
+  const next = leaderOn(store);
+  await next.leader.renew();
+  expect(old.leader.epoch).toBe(1);
+  await old.leader.integrate();
+  expect([old.leader.epoch, await store.newestCheckpoint()]).toEqual([null, null]);
+});
+
+test('nothing is signed until the start check has passed; a fault ends it for good', async () => {
+  const { store } = await newLogStore();
+  const answers = [new TallyError('chain_unavailable', 'The node is away.'), null];
+  const { leader, gate, failures, published } = leaderOn(store, async () => {
+    const answer = answers.shift();
+    if (answer instanceof TallyError) throw answer;
+  });
+  await acceptHashes(store, 0, 5);
+  await leader.renew();
+  await leader.integrate();
+  expect([leader.epoch, gate.isOpen, failures, await store.newestCheckpoint()]).toEqual([
+    null,
+    false,
+    ['lease'],
+    null,
+  ]);
+  await leader.renew();
+  await leader.integrate();
+  expect([gate.reason, published]).toEqual(['ok', [5]]);
+
+  gate.report(new TallyError('log_corrupted', 'A tile is wrong.'));
+  await acceptHashes(store, 5, 9);
+  await leader.integrate();
+  await leader.renew();
+  expect([leader.epoch, gate.reason, published]).toEqual([null, 'A tile is wrong.', [5]]);
+  const other = leaderOn(store);
+  await other.leader.renew();
+  expect(other.leader.epoch).not.toBeNull();
+});
+
+test('a fault that integrating finds shuts the gate', async () => {
+  const { store } = await newLogStore();
+  const torn = overriding(store, { readLeaves: async () => new Uint8Array(0) });
+  const { leader, gate, failures } = leaderOn(torn);
+  await leader.renew();
+  await acceptHashes(store, 0, 5);
+  await expect(leader.integrate()).rejects.toThrow(expect.objectContaining({ code: 'log_corrupted' }));
+  expect([leader.epoch, gate.isOpen, failures]).toEqual([null, false, ['integrate']]);
+});
+
+test('whoever posts can wait for a checkpoint, and hears when there will be none', async () => {
+  const { store } = await newLogStore();
+  const { leader } = leaderOn(store);
+  await leader.renew();
+  await acceptHashes(store, 0, 40_000);
+  const running = leader.integrate();
+  await acceptHashes(store, 40_000, 40_010);
+  await Promise.all([leader.integrated(40_010), running]);
+  expect((await store.newestCheckpoint())?.size).toBe(40_010);
+  await leader.close();
+  await acceptHashes(store, 40_010, 40_011);
+  await expect(leader.integrated(40_011)).rejects.toThrow(expect.objectContaining({ code: 'unavailable' }));
+});
+
+test('a duty gets the epoch, only while this process leads, and its failures are counted', async () => {
+  const { store } = await newLogStore();
+  const { leader, failures } = leaderOn(store);
+  const seen: number[] = [];
+  const duty = {
+    async step(epoch: number) {
+      seen.push(epoch);
+      throw new Error('The node is away.');
+    },
+  };
+  await leader.perform('post', duty);
+  await leader.renew();
+  await leader.perform('post', duty);
+  expect([seen, failures]).toEqual([[1], ['post']]);
+});
+
+test('a failure that goes on is logged once, and again after it was over', async () => {
+  const { store } = await newLogStore();
+  const { leader, failures, warnings } = leaderOn(store);
+  await leader.renew();
+  let trouble: Error | null = new Error('no route');
+  const duty = { step: async () => (trouble === null ? undefined : Promise.reject(trouble)) };
+  await leader.perform('post', duty);
+  await leader.perform('post', duty);
+  trouble = null;
+  await leader.perform('post', duty);
+  trouble = new Error('no route');
+  await leader.perform('post', duty);
+  expect(failures).toEqual(['post', 'post', 'post']);
+  expect(warnings).toEqual(['no route', 'no route']);
+});

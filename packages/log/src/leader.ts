@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { TallyError } from '@tallystick/core';
+import { repeat } from '@tallystick/kit';
+import type { Logger } from 'pino';
+import type { Gate } from './gate.ts';
+import { integrate } from './integrator.ts';
+import type { LogSigner } from './log-key.ts';
+import type { LogStore } from './log-store.ts';
+
+/** Seconds until another process may take a lease that was not renewed. */
+const LEASE_TTL = 5;
+const RENEW_MS = 1_000;
+const INTEGRATE_MS = 200;
+/** Milliseconds without progress after which a leader does not renew its lease, and after which it gives it up. */
+const LATE_MS = 2_000;
+const STALLED_MS = 4_000;
+/** Milliseconds that a leader which gave up leaves the lease to the others. */
+const REST_MS = 3_000;
+
+/** What a leader does beside integrating, one step at a time; `step` rejects freely, and is called again. */
+export interface Duty {
+  /** @param epoch the lease's: all writes must name it */
+  step(epoch: number): Promise<void>;
+}
+
+export type LeaderPart = 'lease' | 'integrate' | 'post' | 'cosign';
+
+/** What the leader counts. */
+export interface LogMetrics {
+  /** A checkpoint was published. @param seconds since integrating began */
+  published(size: number, seconds: number): void;
+  failed(part: LeaderPart): void;
+}
+
+export interface LeaderOptions {
+  readonly store: LogStore;
+  readonly log: LogSigner;
+  readonly gate: Gate;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly metrics: LogMetrics;
+}
+
+/**
+ * One process at a time leads: it integrates, signs, posts and has the witnesses cosign. The lease only spares the
+ * others the work; what keeps the log from forking is that every write names the lease's epoch.
+ *
+ * Nothing is done before the gate is open or after it has shut. A fault that the leader finds shuts the gate and ends
+ * the lease; any other failure is logged once, counted, and tried again.
+ *
+ * The lease is renewed only while integrating makes progress. Its renewal takes one statement on any connection that
+ * lives; if it went on while integrating hangs or fails, no other process could take over.
+ */
+export class Leader {
+  readonly #options: LeaderOptions;
+  readonly #holder = randomUUID();
+  #lease: { readonly epoch: number; readonly until: number } | null = null;
+  #signedSize = 0;
+  /** When integrating last made progress, or this process began to lead. */
+  #progressAt = 0;
+  /** The largest tree that integrating came to since then, stored or not. */
+  #reachedSize = 0;
+  #restUntil = 0;
+  #closed = false;
+  #integrating: Promise<void> | undefined;
+  /** What each part failed with last; logged once, however often it is tried. */
+  readonly #troubles = new Map<LeaderPart, string>();
+  #stops: (() => Promise<void>)[] = [];
+  /** Set when the timers are stopped; resolves when what they had begun is done. */
+  #ended: Promise<unknown> | undefined;
+
+  constructor(options: LeaderOptions) {
+    this.#options = options;
+  }
+
+  /** The epoch while this process leads, else null. */
+  get epoch(): number | null {
+    const { gate, clock } = this.#options;
+    if (this.#lease === null || !gate.isOpen || clock() >= this.#lease.until) return null;
+    return this.#lease.epoch;
+  }
+
+  /** Starts the timers. @param postMs how often the anchorer is called */
+  start(anchorer: Duty | null, cosigner: Duty | null, postMs: number): void {
+    this.#stops = [
+      repeat(RENEW_MS, () => this.renew()),
+      repeat(INTEGRATE_MS, () => this.integrate().catch(() => {})),
+      ...(anchorer === null ? [] : [repeat(postMs, () => this.perform('post', anchorer))]),
+      ...(cosigner === null ? [] : [repeat(RENEW_MS, () => this.perform('cosign', cosigner))]),
+    ];
+  }
+
+  /**
+   * Takes the lease; renews it while integrating makes progress, and gives it up where it makes none; lets go of it once
+   * the gate has shut. Never rejects.
+   */
+  async renew(): Promise<void> {
+    const { gate, logger } = this.#options;
+    const before = this.epoch;
+    try {
+      if (gate.fault !== null) return this.#lease === null ? undefined : await this.#resign();
+      if (before === null) await this.#take();
+      else await this.#keep();
+    } catch (error) {
+      this.#failed('lease', error);
+    }
+    const after = this.epoch;
+    if (before !== after)
+      logger.info({ epoch: after }, after === null ? 'does not lead the log' : 'leads the log');
+  }
+
+  async #take(): Promise<void> {
+    const now = this.#options.clock();
+    // A step of an earlier lease that still hangs would also keep this one from making progress.
+    if (this.#integrating !== undefined || now < this.#restUntil) return;
+    this.#progressAt = now;
+    this.#reachedSize = 0;
+    await this.#acquire();
+  }
+
+  async #keep(): Promise<void> {
+    const { clock } = this.#options;
+    const idle = clock() - this.#progressAt;
+    if (idle < LATE_MS) return this.#acquire();
+    if (idle < STALLED_MS) return;
+    this.#restUntil = clock() + REST_MS;
+    this.#failed('lease', new Error('Integrating made no progress, so the lead of the log is given up.'));
+    await this.#resign();
+  }
+
+  async #acquire(): Promise<void> {
+    const { store, gate, clock } = this.#options;
+    await gate.pass();
+    const asked = clock();
+    const lease = await store.acquireLease(this.#holder, LEASE_TTL);
+    this.#lease = lease === null ? null : { epoch: lease.epoch, until: asked + LEASE_TTL * 1000 };
+    this.#troubles.delete('lease');
+    if (this.#closed) await this.#resign();
+  }
+
+  /**
+   * Puts all leaves that are accepted by now under signed checkpoints, if this process leads. Calls at the same time
+   * share one run. Rejects with what went wrong, once it is logged.
+   */
+  integrate(): Promise<void> {
+    this.#integrating ??= this.#integrateAccepted()
+      .then(() => void this.#troubles.delete('integrate'))
+      .catch((error: unknown) => {
+        this.#failed('integrate', error);
+        throw error;
+      })
+      .finally(() => {
+        this.#integrating = undefined;
+      });
+    return this.#integrating;
+  }
+
+  /** Resolves when a signed checkpoint covers the first `size` leaves, which must be accepted. @throws unavailable */
+  async integrated(size: number): Promise<void> {
+    // A run under way may have counted the leaves before the newest ones.
+    if (this.#signedSize < size) await this.#integrating;
+    if (this.#signedSize < size) await this.integrate();
+    if (this.#signedSize >= size) return;
+    throw new TallyError(
+      'unavailable',
+      `No checkpoint of ${size} leaves could be signed: another process leads.`,
+    );
+  }
+
+  /** One step of a duty, if this process leads. Never rejects. */
+  async perform(part: LeaderPart, duty: Duty): Promise<void> {
+    const { epoch } = this;
+    if (epoch === null) return;
+    try {
+      await duty.step(epoch);
+      this.#troubles.delete(part);
+    } catch (error) {
+      this.#failed(part, error);
+    }
+  }
+
+  /** Stops leading for good, and lets another process lead at once. Never rejects. */
+  async resign(): Promise<void> {
+    this.#closed = true;
+    this.#ended ??= Promise.all(this.#stops.map((stop) => stop()));
+    await this.#resign().catch((error: unknown) => this.#failed('lease', error));
+  }
+
+  /** As `resign`; then waits for the steps that are under way. */
+  async close(): Promise<void> {
+    await this.resign();
+    await this.#ended;
+  }
+
+  async #resign(): Promise<void> {
+    this.#lease = null;
+    await this.#options.store.releaseLease(this.#holder);
+  }
+
+  async #integrateAccepted(): Promise<void> {
+    const { store, log, clock, metrics } = this.#options;
+    const { epoch } = this;
+    if (epoch === null) return;
+    const accepted = await store.countLeaves();
+    const began = clock();
+    for (;;) {
+      const outcome = await integrate(store, log, epoch, (size) => this.#leads(epoch, size));
+      if (outcome.kind === 'fenced') {
+        if (this.#lease?.epoch === epoch) this.#lease = null;
+        return;
+      }
+      this.#signedSize = outcome.kind === 'idle' ? outcome.size : outcome.checkpoint.size;
+      this.#progressAt = clock();
+      if (outcome.kind === 'signed') metrics.published(this.#signedSize, (clock() - began) / 1000);
+      if (this.#signedSize >= accepted) return;
+    }
+  }
+
+  /** A long step makes progress with each leaf that it hashes, but not with those that an earlier try had hashed. */
+  #leads(epoch: number, size: number): boolean {
+    if (size > this.#reachedSize) {
+      this.#reachedSize = size;
+      this.#progressAt = this.#options.clock();
+    }
+    return this.epoch === epoch;
+  }
+
+  #failed(part: LeaderPart, error: unknown): void {
+    const { gate, logger, metrics } = this.#options;
+    metrics.failed(part);
+    const trouble = error instanceof Error ? error.message : String(error);
+    const known = this.#troubles.get(part) === trouble;
+    this.#troubles.set(part, trouble);
+    if (gate.report(error))
+      logger.error({ err: error }, 'the log has stopped: nothing is accepted or signed');
+    else if (!known) logger.warn({ err: error, part }, 'a step of the log failed, and will be tried again');
+  }
+}

@@ -1,0 +1,185 @@
+import type { Chain } from '@tallystick/chain';
+import { formatTlogProof, type Signer, TallyError } from '@tallystick/core';
+import type { Logger } from 'pino';
+import type { AnchorLog } from './anchor-log.ts';
+import { provenPath, Results } from './anchored.ts';
+import { type Anchorer, checkNotBehind, createAnchorer } from './anchorer.ts';
+import { type Cosigner, createCosigner } from './cosigner.ts';
+import { Gate } from './gate.ts';
+import { claimLog } from './identity.ts';
+import { Leader, type LogMetrics } from './leader.ts';
+import type { LogSigner } from './log-key.ts';
+import type { Leaf, LogStore } from './log-store.ts';
+import { publicTile } from './public-tiles.ts';
+import { TreeReader } from './tree-reader.ts';
+import { storeTiles } from './tree-source.ts';
+import type { WitnessConfig } from './witness-client.ts';
+
+export interface AnchorLogOptions {
+  readonly store: LogStore;
+  /** The active signer of the purpose `log`. */
+  readonly signer: () => Signer;
+  /** The public URL without its scheme. */
+  readonly origin: string;
+  /** False where the origin was only derived from the address: a log that is stored keeps its own. */
+  readonly originIsExplicit: boolean;
+  /** Null where nothing is posted. */
+  readonly chain: Chain | null;
+  readonly chainId: number;
+  /** The `<network>` of an anchor reference. */
+  readonly network: string;
+  /** Seconds between scheduled postings. */
+  readonly period: number;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly metrics: LogMetrics;
+  readonly witnesses: readonly WitnessConfig[];
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** Seconds after which a transaction that is in no block is sent again for more. */
+const PATIENCE = 60;
+
+/** Periods shorter than this are of a development chain, whose blocks come at once. */
+const SHORT_PERIOD = 60;
+
+/**
+ * Opens the log and starts its timers. Where the chain can't be reached it opens all the same, and accepts and signs
+ * nothing until the chain was asked.
+ * @throws log_mismatch when the data are of a log with another origin, key or chain
+ * @throws log_behind, log_corrupted when the chain or a witness has seen a newer or another tree; chain_mismatch
+ */
+export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLog> {
+  const { store, signer, origin, originIsExplicit, chainId } = options;
+  const { publicKey } = signer();
+  const own = await claimLog(store, { origin, originIsExplicit, publicKey, chainId });
+  // Before any of them is asked: so no cosignature is ever stored whose key is not.
+  await store.rememberWitnesses(options.witnesses);
+  const parts = assemble(options, { ...own, signer });
+  try {
+    await parts.gate.pass();
+  } catch (error) {
+    if (parts.gate.fault !== null) throw error;
+    options.logger.warn({ err: error }, 'the log takes no hashes yet');
+  }
+  await parts.leader.renew();
+  const short = options.period < SHORT_PERIOD;
+  parts.leader.start(parts.anchorer, parts.cosigner, short ? 200 : 1_000);
+  return anchorLog(options, own.origin, parts);
+}
+
+/** What a log is made of. */
+export interface LogParts {
+  readonly gate: Gate;
+  readonly leader: Leader;
+  readonly tree: TreeReader;
+  readonly anchorer: Anchorer | null;
+  readonly cosigner: Cosigner | null;
+}
+
+/** Wires a log whose identity is claimed; nothing runs yet. */
+export function assemble(options: AnchorLogOptions, log: LogSigner): LogParts {
+  const { store, chain, period, clock, logger, witnesses, fetch } = options;
+  const { origin } = log;
+  const tree = new TreeReader(storeTiles(store));
+  const cosigner =
+    witnesses.length === 0 ? null : createCosigner({ store, log, tree, witnesses, fetch, logger });
+  const gate = new Gate(async () => {
+    if (chain !== null) {
+      await chain.check();
+      await checkNotBehind(store, chain);
+    }
+    await cosigner?.checkNotBehind();
+  });
+  const leader = new Leader({ ...options, log, gate });
+  const integrateTo = (size: number): Promise<void> => leader.integrated(size);
+  const short = period < SHORT_PERIOD;
+  const pace = { patience: short ? period : PATIENCE, poll: short ? 0.2 : 2 };
+  const anchorer =
+    chain === null
+      ? null
+      : createAnchorer({ log: store, chain, origin, clock, period, ...pace, integrateTo, logger });
+  return { gate, leader, tree, anchorer, cosigner };
+}
+
+/** The log as routes use it. */
+export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogParts): AnchorLog {
+  const { store, clock, period, network } = options;
+  const { gate, leader, tree, anchorer } = parts;
+  const results = new Results(store, tree, network);
+  const nextPostingAt = (): number => (Math.floor(clock() / 1000 / period) + 1) * period;
+
+  async function leafAt(index: number): Promise<Leaf> {
+    const leaf = await store.getLeaf(index);
+    if (leaf !== null) return leaf;
+    throw new TallyError('anchor_not_found', `The log has accepted no leaf ${index}.`);
+  }
+
+  async function overdueSeconds(anchoredSize: number): Promise<number> {
+    const oldest = await store.getLeaf(anchoredSize);
+    return oldest === null ? 0 : Math.max(0, Math.floor(clock() / 1000) - oldest.batchAt);
+  }
+
+  return {
+    origin,
+    async accept(hashes, quota) {
+      if (!gate.isOpen) {
+        throw new TallyError(
+          'anchor_unavailable',
+          `Hashes are not taken just now: ${gate.reason}. Try again later.`,
+        );
+      }
+      const outcome = await store.accept({ hashes, batchAt: nextPostingAt(), quota });
+      if (outcome.kind === 'over_quota') return outcome;
+      return { kind: 'accepted', results: await results.ofAll(outcome.leaves, clock()) };
+    },
+    async find(hash) {
+      const leaf = await store.findLeaf(hash);
+      if (leaf !== null) return leaf;
+      throw new TallyError('anchor_not_found', 'The log has not accepted this hash.');
+    },
+    leaf: leafAt,
+    resolve: (leaf) => results.of(leaf, clock()),
+    async tlogProof(leaf) {
+      const { index } = leaf;
+      const checkpoint = await store.newestCheckpoint();
+      if (checkpoint === null || checkpoint.size <= index) {
+        throw new TallyError(
+          'anchor_not_found',
+          `No checkpoint holds leaf ${index} yet. Try again in a second.`,
+        );
+      }
+      const path = await provenPath(tree, leaf, checkpoint);
+      return formatTlogProof({ index, path, checkpoint: checkpoint.note });
+    },
+    async consistency(from, to) {
+      const size = (await store.newestCheckpoint())?.size ?? 0;
+      if (to <= size) return tree.consistencyProof(from, to);
+      throw new TallyError('merkle_range', `The newest checkpoint is of ${size} leaves, not ${to}.`);
+    },
+    async checkpoint() {
+      return (await store.newestCheckpoint())?.note ?? null;
+    },
+    tile: (path) => publicTile(store, path),
+    async status() {
+      const anchoredSize = await results.anchoredSize();
+      return {
+        origin,
+        accepted: await store.countLeaves(),
+        treeSize: (await store.newestCheckpoint())?.size ?? 0,
+        anchoredSize,
+        nextPostingAt: nextPostingAt(),
+        overdueSeconds: await overdueSeconds(anchoredSize),
+        accepting: gate.reason,
+        posting: anchorer?.problem() ?? 'ok',
+        leading: leader.epoch !== null,
+      };
+    },
+    async ready() {
+      return gate.fault?.message ?? 'ok';
+    },
+    resign: () => leader.resign(),
+    close: () => leader.close(),
+  };
+}

@@ -1,0 +1,26 @@
+import { encodeEntries, parseTilePath, TallyError } from '@tallystick/core';
+import type { LogStore } from './log-store.ts';
+import { HASH_BYTES } from './tree-hash.ts';
+import { hashesAt } from './tree-shape.ts';
+
+/**
+ * What stands at a C2SP tlog-tiles path, full or partial, within the newest signed checkpoint; null where there is
+ * nothing. A partial tile of any width is the start of the full one, so that all of it is immutable.
+ * @throws log_corrupted when the store lacks what the checkpoint's tree has
+ */
+export async function publicTile(store: LogStore, path: string): Promise<Uint8Array | null> {
+  const tile = parseTilePath(path);
+  if (tile === null) return null;
+  const size = (await store.newestCheckpoint())?.size ?? 0;
+  const level = tile.kind === 'entries' ? 0 : tile.level;
+  const from = tile.index * 256;
+  const to = from + tile.width;
+  if (to > hashesAt(size, level)) return null;
+  const bytes =
+    tile.kind === 'entries' ? await store.readLeaves(from, to) : await store.getTile(level, tile.index);
+  if (bytes === null || bytes.length < tile.width * HASH_BYTES) {
+    throw new TallyError('log_corrupted', `A tree of ${size} leaves has ${path}, which is not there.`);
+  }
+  const hashes = bytes.subarray(0, tile.width * HASH_BYTES);
+  return tile.kind === 'entries' ? encodeEntries(hashes) : hashes;
+}

@@ -1,0 +1,123 @@
+import {
+  type Checkpoint,
+  cosignCheckpoint,
+  emptyRoot,
+  equalBytes,
+  type LogKey,
+  openCheckpoint,
+  parseCheckpointText,
+  parseNote,
+  type Signer,
+  TallyError,
+  verifyConsistency,
+} from '@tallystick/core';
+import { nodeEngine } from '@tallystick/kit';
+import type { TreeHead } from './log-store.ts';
+import { readAtMost } from './read-at-most.ts';
+import { type AddCheckpoint, parseAddCheckpoint } from './witness-protocol.ts';
+
+const MAX_BODY = 65_536;
+
+/** What a witness has cosigned last of each log. Only one witness uses it at a time. */
+export interface WitnessState {
+  /** Null before the first. */
+  read(origin: string): Promise<TreeHead | null>;
+  /** Durable when it resolves. */
+  write(origin: string, head: TreeHead): Promise<void>;
+}
+
+export interface WitnessOptions {
+  readonly name: string;
+  readonly signer: Signer;
+  readonly logs: readonly LogKey[];
+  readonly state: WitnessState;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * A witness (C2SP tlog-witness) as a fetch handler: `POST <prefix>/add-checkpoint`. It cosigns a checkpoint only when
+ * that is proved to extend what it cosigned before, and remembers it durably before it answers.
+ */
+export function createWitness(options: WitnessOptions): (request: Request) => Promise<Response> {
+  /** Requests of one log, one after the other: what is checked must still hold when it is written. */
+  const turns = new Map<string, Promise<unknown>>();
+
+  return async (request) => {
+    if (!new URL(request.url).pathname.endsWith('/add-checkpoint')) return answer(404);
+    if (request.method !== 'POST') return answer(405);
+    const asked = readRequest(await readBody(request));
+    if (asked === null) return answer(400);
+    const log = options.logs.find(({ origin }) => origin === asked.checkpoint.origin);
+    if (log === undefined) return answer(404);
+    const turn = (turns.get(log.origin) ?? Promise.resolve()).then(() => addCheckpoint(options, log, asked));
+    turns.set(
+      log.origin,
+      turn.catch(() => {}),
+    );
+    return turn;
+  };
+}
+
+/** A request whose checkpoint nobody has verified yet. */
+interface Asked extends Omit<AddCheckpoint, 'checkpoint'> {
+  readonly note: string;
+  readonly checkpoint: Checkpoint;
+}
+
+/** Empty, and so refused, when it is too long. */
+async function readBody(request: Request): Promise<string> {
+  try {
+    return (await readAtMost(request, MAX_BODY)).toString('utf8');
+  } catch (error) {
+    if (error instanceof RangeError) return '';
+    throw error;
+  }
+}
+
+function readRequest(body: string): Asked | null {
+  try {
+    const { old, proof, checkpoint: note } = parseAddCheckpoint(body);
+    return { old, proof, note, checkpoint: parseCheckpointText(parseNote(note).text) };
+  } catch (error) {
+    if (error instanceof TallyError) return null;
+    throw error;
+  }
+}
+
+/** The checks in the specification's order. */
+async function addCheckpoint(options: WitnessOptions, log: LogKey, asked: Asked): Promise<Response> {
+  const { name, signer, state, clock } = options;
+  const { old, proof, note, checkpoint } = asked;
+  if (!(await isSigned(note, log))) return answer(403);
+  if (old > checkpoint.size) return answer(400);
+  const known = (await state.read(log.origin)) ?? { size: 0, root: emptyRoot() };
+  if (old !== known.size) return conflict(known);
+  if (old === checkpoint.size && !equalBytes(known.root, checkpoint.root)) return conflict(known);
+  if (!isGrowth(known, checkpoint, proof)) return answer(422);
+  await state.write(log.origin, { size: checkpoint.size, root: checkpoint.root });
+  const line = await cosignCheckpoint(note, { name, signer }, Math.floor(clock() / 1000));
+  return answer(200, line, 'text/plain; charset=utf-8');
+}
+
+async function isSigned(note: string, log: LogKey): Promise<boolean> {
+  try {
+    await openCheckpoint(note, log, nodeEngine);
+    return true;
+  } catch (error) {
+    if (error instanceof TallyError && error.code === 'checkpoint_signature_invalid') return false;
+    throw error;
+  }
+}
+
+function isGrowth(from: TreeHead, to: TreeHead, path: readonly Uint8Array[]): boolean {
+  // Every tree extends the empty one, which needs no proof.
+  if (from.size === 0) return path.length === 0;
+  return verifyConsistency({ size1: from.size, size2: to.size, root1: from.root, root2: to.root, path });
+}
+
+const conflict = ({ size }: TreeHead): Response => answer(409, `${size}\n`, 'text/x.tlog.size');
+
+function answer(status: number, body = '', type?: string): Response {
+  return new Response(body, { status, headers: type === undefined ? {} : { 'content-type': type } });
+}

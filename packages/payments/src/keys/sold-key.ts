@@ -1,0 +1,36 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { ApiKeyRow } from '@tallystick/callers';
+import { apiKeyFrom, apiKeyHasher, newApiKeyId } from '@tallystick/callers';
+import type { SoldTier } from './prices.ts';
+
+/** Hex of 32 random bytes, kept with the order until its key is delivered. */
+export function newSeed(): string {
+  return randomBytes(32).toString('hex');
+}
+
+/**
+ * The key of an order. It is nowhere kept: it follows from the keyring's secret and the order's seed, either of which
+ * alone says nothing of it, so that a delivery can be repeated after a crash, and can't be once the seed is forgotten.
+ */
+export function soldKey(secret: Uint8Array, tier: SoldTier, seed: string): string {
+  return apiKeyFrom(tier, (counter) =>
+    createHmac('sha256', secret).update(`svc-sold-key-v1:${tier}:${seed}:${counter}`).digest(),
+  );
+}
+
+/** The row of a sold key. Times are unix seconds. */
+export function soldKeyRow(
+  secret: Uint8Array,
+  order: { readonly id: string; readonly tier: SoldTier; readonly seed: string },
+  { createdAt, expiresAt }: { readonly createdAt: number; readonly expiresAt: number },
+): ApiKeyRow {
+  return {
+    id: newApiKeyId(),
+    hash: apiKeyHasher(secret)(soldKey(secret, order.tier, order.seed)),
+    tier: order.tier,
+    label: `order ${order.id}`,
+    createdAt,
+    revokedAt: null,
+    expiresAt,
+  };
+}

@@ -1,0 +1,143 @@
+import type { Broadcast, SignedTransaction } from '@tallystick/chain';
+import type { TokenChain } from '@tallystick/chain/evm';
+import { TallyError } from '@tallystick/core';
+import type { PayoutAttempt, PayoutRow, TreasuryStore } from '../treasury-store.ts';
+import type { Wallet } from './wallet.ts';
+
+export interface PayMeans {
+  readonly store: { readonly treasury: TreasuryStore };
+  readonly wallet: Wallet;
+  readonly token: Pick<TokenChain, 'network' | 'balanceOf'>;
+  /** The address that is paid, and pays out. */
+  readonly treasury: string;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** What became of one that was to be paid: `problem` is null where its transaction is on its way. */
+export interface PayOutcome {
+  readonly id: string;
+  readonly txHash: string | null;
+  readonly problem: string | null;
+}
+
+/** A payout that has waited for a block so long is sent again for more, in seconds. */
+const PATIENCE = 60;
+
+/**
+ * Pays out what an operator has approved: one transaction each, stored before it is sent. A payout is signed with one
+ * nonce alone until the chain has used that up for good, so that however often this is run, and by however many, each
+ * is paid once. Those that are under way already are sent again.
+ * @throws invalid_field where the key is not the treasury's; insufficient_balance; unavailable for one that has ended
+ */
+export async function payOut(means: PayMeans, payouts: readonly PayoutRow[]): Promise<PayOutcome[]> {
+  const { store, wallet, token, treasury } = means;
+  if (wallet.address.toLowerCase() !== treasury.toLowerCase()) {
+    throw new TallyError('invalid_field', `The key is of ${wallet.address}; the treasury is ${treasury}.`, {
+      field: 'treasury_key',
+    });
+  }
+  const underWay = await store.treasury.payoutsUnderWay(token.network);
+  await requireFunds(means, [...payouts.filter(({ state }) => state === 'waiting'), ...underWay]);
+  const outcomes: PayOutcome[] = [];
+  for (const payout of payouts) outcomes.push(await payOne(means, payout.id));
+  return outcomes;
+}
+
+async function requireFunds({ token, treasury }: PayMeans, payouts: readonly PayoutRow[]): Promise<void> {
+  const needed = payouts.reduce((sum, { amount }) => sum + amount, 0n);
+  const held = await token.balanceOf(treasury);
+  if (held >= needed) return;
+  throw new TallyError(
+    'insufficient_balance',
+    `The treasury holds ${held} base units of USDC; these payouts need ${needed}. Nothing was sent.`,
+  );
+}
+
+async function payOne(means: PayMeans, id: string): Promise<PayOutcome> {
+  for (;;) {
+    const payout = await means.store.treasury.payout(id);
+    if (payout?.state === 'paying') return resend(means, payout);
+    if (payout?.state !== 'waiting')
+      throw new TallyError(
+        'unavailable',
+        `The payout ${id} has ended: it is ${payout?.state ?? 'not there'}.`,
+      );
+    const attempt = await sign(means, payout, await nextNonce(means));
+    // Overtaken by another operator's command: look again.
+    if ((await means.store.treasury.startPayout(attempt)) === 'started') return send(means, payout, attempt);
+  }
+}
+
+/** Past all that are signed, whether the chain knows them yet or not. */
+async function nextNonce({ store, wallet, token }: PayMeans): Promise<number> {
+  const [used, signed] = await Promise.all([
+    wallet.nonceAt(wallet.address, 'latest'),
+    store.treasury.newestNonce(token.network, wallet.address),
+  ]);
+  return Math.max(used, (signed ?? -1) + 1);
+}
+
+async function sign(means: PayMeans, payout: PayoutRow, nonce: number): Promise<PayoutAttempt> {
+  const transfer = { to: payout.address, amount: payout.amount };
+  return attemptOf(
+    means,
+    payout,
+    await means.wallet.sign(transfer, nonce, await means.wallet.fees(transfer)),
+  );
+}
+
+function attemptOf({ wallet, clock }: PayMeans, { id }: PayoutRow, signed: SignedTransaction): PayoutAttempt {
+  return {
+    payout: id,
+    sender: wallet.address,
+    nonce: signed.nonce,
+    txHash: signed.txHash,
+    raw: signed.raw,
+    maxFeePerGas: String(signed.maxFeePerGas),
+    maxPriorityFeePerGas: String(signed.maxPriorityFeePerGas),
+    createdAt: Math.floor(clock() / 1000),
+  };
+}
+
+async function send({ wallet }: PayMeans, { id }: PayoutRow, attempt: PayoutAttempt): Promise<PayOutcome> {
+  const outcome = await wallet.broadcast(attempt.raw);
+  return { id, txHash: attempt.txHash, problem: problemOf(outcome) };
+}
+
+/** A nonce that is used may be used by this very transaction: following it tells. */
+function problemOf(outcome: Broadcast): string | null {
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'known':
+    case 'nonce_used':
+      return null;
+    case 'insufficient_funds':
+      return 'the treasury has too little to pay for gas';
+    case 'underpriced':
+      return 'the transaction pays too little for gas; approve it again in a minute';
+    case 'refused':
+      return `the node refuses it: ${outcome.reason}`;
+  }
+}
+
+/** Sends the newest transaction of a payout again, for more where it has waited long. */
+async function resend(means: PayMeans, payout: PayoutRow): Promise<PayOutcome> {
+  const { store, wallet, clock } = means;
+  const attempts = await store.treasury.payoutAttempts(payout.id);
+  const newest = attempts.findLast(({ nonce }) => nonce === payout.nonce);
+  if (newest === undefined || newest.sender !== wallet.address)
+    throw new TallyError('unavailable', `The payout ${payout.id} was signed with another key.`);
+  const waited = clock() / 1000 - newest.createdAt;
+  if (waited < PATIENCE || (await wallet.inclusion(newest.txHash)) !== null)
+    return send(means, payout, newest);
+  const transfer = { to: payout.address, amount: payout.amount };
+  const above = {
+    maxFeePerGas: BigInt(newest.maxFeePerGas),
+    maxPriorityFeePerGas: BigInt(newest.maxPriorityFeePerGas),
+  };
+  const dearer = await wallet.sign(transfer, newest.nonce, await wallet.fees(transfer, above));
+  const attempt = attemptOf(means, payout, dearer);
+  const added = await store.treasury.addPayoutAttempt(attempt);
+  return send(means, payout, added === 'added' ? attempt : newest);
+}

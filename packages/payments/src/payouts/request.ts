@@ -1,0 +1,99 @@
+import { hash, randomUUID } from 'node:crypto';
+import { TallyError } from '@tallystick/core';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { reused } from '@tallystick/kit';
+import type { NanoUsdc } from '@tallystick/ledger';
+import { callerAccount, formatUsdc } from '@tallystick/ledger';
+import { baseUnitsOf } from '../treasury/units.ts';
+import type { PayoutRow, TreasuryStore } from '../treasury-store.ts';
+import { declinedPosting, requestPosting } from './postings.ts';
+
+export interface WithdrawalRequest {
+  readonly did: string;
+  readonly network: string;
+  /** Lower case. */
+  readonly address: string;
+  readonly amount: NanoUsdc;
+  readonly minimum: NanoUsdc;
+  readonly idempotency: IdempotencyRecord | undefined;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Puts what a DID has earned aside, for the operator to approve. With the same `Idempotency-Key` once.
+ * @throws invalid_field, insufficient_balance, idempotency_key_reused
+ */
+export async function requestWithdrawal(
+  { treasury }: { readonly treasury: TreasuryStore },
+  { did, network, address, amount, minimum, idempotency, now }: WithdrawalRequest,
+): Promise<PayoutRow> {
+  const units = baseUnitsOf(amount);
+  if (units === null || amount < minimum) {
+    throw new TallyError(
+      'invalid_field',
+      `A withdrawal is of ${formatUsdc(minimum)} USDC at least, with at most 6 decimals.`,
+      { field: 'amount' },
+    );
+  }
+  const createdAt = Math.floor(now / 1000);
+  const payout: PayoutRow = {
+    id: withdrawalId(idempotency),
+    kind: 'withdrawal',
+    state: 'waiting',
+    network,
+    account: callerAccount(did),
+    address,
+    amount: units,
+    reason: null,
+    transfer: null,
+    createdAt,
+    sender: null,
+    nonce: null,
+    txHash: null,
+    height: null,
+    note: null,
+    endedAt: null,
+  };
+  const outcome = await treasury.requestPayout(payout, requestPosting(payout, createdAt));
+  if (outcome === 'requested') return payout;
+  if (outcome !== 'requested_before') throw uncovered(amount, outcome.available);
+  const earlier = await treasury.payout(payout.id);
+  const same = earlier?.address === address && earlier.amount === units && earlier.account === payout.account;
+  if (!same) throw reused();
+  return earlier;
+}
+
+/** Of a key the same for ever: a withdrawal is not repeated because its record was forgotten. */
+function withdrawalId(idempotency: IdempotencyRecord | undefined): string {
+  const name = idempotency === undefined ? randomUUID() : `withdrawal ${idempotency.scope}`;
+  return `wd_${hash('sha256', name).slice(0, 32)}`;
+}
+
+function uncovered(amount: NanoUsdc, available: NanoUsdc): TallyError {
+  return new TallyError(
+    'insufficient_balance',
+    `${formatUsdc(amount)} USDC are asked for, and ${formatUsdc(available)} are available.`,
+  );
+}
+
+/**
+ * Dismisses a refund, which is then kept, or rejects a withdrawal, which then goes back to its balance.
+ * @param now Unix milliseconds
+ * @throws unavailable unless it is waiting
+ */
+export async function declinePayout(
+  { treasury }: { readonly treasury: TreasuryStore },
+  payout: PayoutRow,
+  note: string,
+  now: number,
+): Promise<void> {
+  const at = Math.floor(now / 1000);
+  const outcome = await treasury.endPayout(
+    { id: payout.id, txHash: null, height: null, note },
+    { from: 'waiting', to: 'declined', at },
+    declinedPosting(payout, at),
+  );
+  if (outcome === 'ended') return;
+  throw new TallyError('unavailable', `${payout.id} is not waiting any more: it is paid, or being paid.`);
+}

@@ -1,0 +1,258 @@
+import type { TokenChain, TokenTransfer } from '@tallystick/chain/evm';
+import { TallyError } from '@tallystick/core';
+import type { LedgerStore } from '@tallystick/ledger';
+import { paidPosting, paidPostingId } from '../payouts/postings.ts';
+import type { BaseUnits, PayoutRow, TreasuryStore } from '../treasury-store.ts';
+import { chainAccount, OWNER, openingId, ownId } from './accounts.ts';
+import { nanoOf } from './units.ts';
+
+/** One way in which ledger and chain differ. Amounts in base units, positive into the treasury. */
+interface Difference {
+  readonly kind: 'unposted_transfer' | 'posting_without_transfer' | 'amount_differs' | 'balance_differs';
+  /** Of the chain; null where there is none. */
+  readonly txHash: string | null;
+  /** Of the ledger; null where there is none. */
+  readonly posting: string | null;
+  readonly onChain: bigint;
+  readonly inLedger: bigint;
+}
+
+export interface Reconciliation {
+  readonly network: string;
+  /** Lower case: every address that is watched or was. */
+  readonly treasuries: readonly string[];
+  /** The newest block that was read. */
+  readonly block: number;
+  /** Base units: what the treasury holds, what the ledger says, and what has yet to be confirmed. */
+  readonly onChain: bigint;
+  readonly inLedger: bigint;
+  readonly pending: bigint;
+  readonly transfers: number;
+  readonly postings: number;
+  readonly differences: readonly Difference[];
+}
+
+interface Means {
+  readonly store: { readonly treasury: TreasuryStore; readonly ledger: LedgerStore };
+  readonly token: Pick<TokenChain, 'network' | 'confirmations' | 'head' | 'transfers' | 'balanceOf'>;
+  readonly treasury: string;
+}
+
+const LINES = 500;
+
+/**
+ * Compares the ledger with the chain: every transfer from and to the treasury has its posting, every posting its
+ * transfer, and the balances are equal. What is not confirmed yet, and so not posted, counts as pending.
+ * @throws chain_unavailable
+ */
+export async function reconcile({ store, token, treasury }: Means): Promise<Reconciliation> {
+  const { network } = token;
+  const head = await token.head();
+  const watched = await watchedBy(store.treasury, { network, treasury, head: head.number });
+  const moved = new Map<string, Move>();
+  let onChain = 0n;
+  for (const { address, fromBlock } of watched) {
+    await readMoves(token, address, { fromBlock, toBlock: head.number }, moved);
+    onChain += await token.balanceOf(address, head.number);
+  }
+  // The ledger last: it may have gained what the chain had then, but has lost nothing.
+  const underWay = await transactionsUnderWay(store.treasury, network);
+  const payouts = await payoutsByTransaction(store.treasury);
+  const postings = await readPostings(store.ledger, chainAccount(network));
+  const read = { transfers: moved.size, postings: postings.size };
+
+  const differences: Difference[] = [];
+  let pending = 0n;
+  const openings = watched.map(({ address }) => openingId(network, address));
+  let inLedger = take(postings, openings).amount;
+  for (const move of moved.values()) {
+    const { names, amount } = take(postings, namesOf(network, move, payouts));
+    inLedger += amount;
+    const isPending = move.height > head.number - token.confirmations + 1 || underWay.has(move.txHash);
+    if (names.length === 0 && isPending) pending += move.amount;
+    else if (amount !== move.amount) differences.push(differs(move, names, amount));
+  }
+  for (const [posting, amount] of postings) {
+    inLedger += amount;
+    differences.push({
+      kind: 'posting_without_transfer',
+      txHash: null,
+      posting,
+      onChain: 0n,
+      inLedger: amount,
+    });
+  }
+  if (differences.length === 0 && inLedger + pending !== onChain)
+    differences.push({ kind: 'balance_differs', txHash: null, posting: null, onChain, inLedger });
+  const treasuries = watched.map(({ address }) => address);
+  return { network, treasuries, block: head.number, onChain, inLedger, pending, ...read, differences };
+}
+
+/** Every address with the first block that counts; one that is not watched yet from now on. */
+async function watchedBy(
+  store: TreasuryStore,
+  { network, treasury, head }: { readonly network: string; readonly treasury: string; readonly head: number },
+): Promise<{ address: string; fromBlock: number }[]> {
+  const known = (await store.cursors(network)).map(({ treasury: address, firstHeight }) => ({
+    address,
+    fromBlock: firstHeight + 1,
+  }));
+  const address = treasury.toLowerCase();
+  return known.some((one) => one.address === address) ? known : [...known, { address, fromBlock: head + 1 }];
+}
+
+/**
+ * Books a transaction by which the owner took money out of a treasury by hand: what it moved.
+ * @param now Unix milliseconds
+ * @throws invalid_field unless it moved money out and has no posting
+ */
+export async function bookOwn(means: Means, txHash: string, now: number): Promise<void> {
+  const { store, token } = means;
+  const { differences } = await reconcile(means);
+  const found = differences.find((one) => one.txHash === txHash && one.kind === 'unposted_transfer');
+  if (found === undefined || found.onChain >= 0n) {
+    throw new TallyError('invalid_field', 'That is no transaction out of a treasury that has no posting.', {
+      field: 'tx_hash',
+    });
+  }
+  const amount = nanoOf(found.onChain);
+  await store.ledger.post({
+    id: ownId(token.network, txHash),
+    memo: 'taken out by the owner',
+    at: Math.floor(now / 1000),
+    entries: [
+      { account: chainAccount(token.network), amount: -amount },
+      { account: OWNER, amount },
+    ],
+  });
+}
+
+/**
+ * Refuses to pay out while the treasury has paid what the books don't know: a restored backup would pay it again.
+ * @throws unavailable
+ */
+export async function requireKnownPayments(means: Means): Promise<void> {
+  const { differences } = await reconcile(means);
+  const unknown = differences.find(({ kind, onChain }) => kind === 'unposted_transfer' && onChain < 0n);
+  if (unknown === undefined) return;
+  throw new TallyError(
+    'unavailable',
+    `The treasury has paid out in ${unknown.txHash ?? 'a transaction'}, and the books know nothing of it. Were they restored from a backup? Nothing was sent. If it was you: tally ledger reconcile --own <tx>.`,
+  );
+}
+
+/**
+ * Books a payout as paid by a transaction that the books lack: it must have moved just that, from the treasury to its
+ * address.
+ * @param now Unix milliseconds
+ * @throws invalid_field unless it has; unavailable where the payout is not waiting
+ */
+export async function bookPaid(
+  means: Means & { readonly token: Pick<TokenChain, 'settled'> },
+  payout: PayoutRow,
+  { txHash, now }: { readonly txHash: string; readonly now: number },
+): Promise<void> {
+  const { store, token, treasury } = means;
+  const { differences } = await reconcile(means);
+  const isUnknown = differences.some(
+    (one) => one.txHash === txHash && one.kind === 'unposted_transfer' && one.onChain === -payout.amount,
+  );
+  const moved = { from: treasury, to: payout.address, amount: payout.amount };
+  if (!isUnknown || (await token.settled(txHash, moved)) !== 'confirmed') {
+    throw new TallyError(
+      'invalid_field',
+      `That transaction has not paid ${payout.id}, or is booked already.`,
+      {
+        field: 'tx_hash',
+      },
+    );
+  }
+  const at = Math.floor(now / 1000);
+  const ended = await store.treasury.endPayout(
+    { id: payout.id, txHash, height: null, note: 'booked by hand' },
+    { from: 'waiting', to: 'paid', at },
+    paidPosting(payout, at),
+  );
+  if (ended === 'overtaken') throw new TallyError('unavailable', `${payout.id} is not waiting any more.`);
+}
+
+/** What a transaction moved into the treasury, less what it moved out. */
+interface Move {
+  readonly txHash: string;
+  height: number;
+  /** How many transfers came in. */
+  incoming: number;
+  amount: BaseUnits;
+}
+
+async function readMoves(
+  token: Means['token'],
+  address: string,
+  range: { readonly fromBlock: number; readonly toBlock: number },
+  moves: Map<string, Move>,
+): Promise<void> {
+  if (range.fromBlock > range.toBlock) return;
+  const add = ({ txHash, blockNumber }: TokenTransfer, amount: BaseUnits): void => {
+    const move = moves.get(txHash) ?? { txHash, height: blockNumber, incoming: 0, amount: 0n };
+    moves.set(txHash, move);
+    move.amount += amount;
+    if (amount > 0n) move.incoming += 1;
+  };
+  for await (const one of token.transfers({ ...range, to: address }))
+    if (one.from !== one.to) add(one, one.amount);
+  for await (const one of token.transfers({ ...range, from: address }))
+    if (one.from !== one.to) add(one, -one.amount);
+}
+
+/** How the postings of a transaction are called: ours, those of x402, and payouts. */
+function namesOf(
+  network: string,
+  { txHash, incoming }: Move,
+  payouts: ReadonlyMap<string, string>,
+): string[] {
+  const ours = Array.from({ length: incoming }, (_, ordinal) => `transfer:${network}:${txHash}:${ordinal}`);
+  const payout = payouts.get(txHash);
+  const others = [`x402:${txHash}`, ownId(network, txHash)];
+  return [...ours, ...others, ...(payout === undefined ? [] : [paidPostingId(payout)])];
+}
+
+async function payoutsByTransaction(treasury: TreasuryStore): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { id, txHash } of treasury.listPayouts()) if (txHash !== null) found.set(txHash, id);
+  return found;
+}
+
+/** Of payouts that are signed and not booked out yet. */
+async function transactionsUnderWay(treasury: TreasuryStore, network: string): Promise<Set<string>> {
+  const payouts = await treasury.payoutsUnderWay(network);
+  const attempts = await Promise.all(payouts.map(({ id }) => treasury.payoutAttempts(id)));
+  return new Set(attempts.flat().map(({ txHash }) => txHash));
+}
+
+/** Of the chain's account, by posting: base units into the treasury. */
+async function readPostings(ledger: LedgerStore, account: string): Promise<Map<string, BaseUnits>> {
+  const found = new Map<string, BaseUnits>();
+  for (let after = 0; ; ) {
+    const lines = await ledger.statement(account, { after, limit: LINES });
+    for (const { posting, amount } of lines) found.set(posting, -amount / nanoOf(1n));
+    const last = lines.at(-1);
+    if (last === undefined) return found;
+    after = last.line;
+  }
+}
+
+/** Takes postings out, and answers their sum. */
+function take(
+  postings: Map<string, BaseUnits>,
+  wanted: readonly string[],
+): { readonly names: string[]; readonly amount: BaseUnits } {
+  const names = wanted.filter((name) => postings.has(name));
+  const amount = names.reduce((sum, name) => sum + (postings.get(name) ?? 0n), 0n);
+  for (const name of names) postings.delete(name);
+  return { names, amount };
+}
+
+function differs({ txHash, amount }: Move, names: readonly string[], inLedger: BaseUnits): Difference {
+  const kind = names.length === 0 ? 'unposted_transfer' : 'amount_differs';
+  return { kind, txHash, posting: names.join(', ') || null, onChain: amount, inLedger };
+}

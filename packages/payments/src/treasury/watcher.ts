@@ -1,0 +1,180 @@
+import type { Block, TokenChain, TokenTransfer } from '@tallystick/chain/evm';
+import { TallyError, toHex } from '@tallystick/core';
+import type { Posting } from '@tallystick/ledger';
+import type { Logger } from 'pino';
+import type { Cursor, TransferRow, TreasuryCursor, TreasuryStore, Watched } from '../treasury-store.ts';
+import { chainAccount, OWNER, openingId } from './accounts.ts';
+import type { Decide } from './decide.ts';
+import { nanoOf } from './units.ts';
+
+export interface WatcherOptions {
+  readonly store: { readonly treasury: TreasuryStore };
+  readonly token: Pick<
+    TokenChain,
+    'network' | 'confirmations' | 'head' | 'block' | 'transfers' | 'balanceOf'
+  >;
+  /** The address that is paid. */
+  readonly treasury: string;
+  /** The first block to read where none was read yet; null for the newest. */
+  readonly fromBlock: number | null;
+  /** Whose a transfer is: of x402, which posts it; not known yet, so that it waits; or ours to decide. */
+  readonly ownerOf: (transfer: TransferRow) => Promise<'x402' | 'wait' | null>;
+  readonly decide: Decide;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+/**
+ * Sees each confirmed transfer of USDC to the treasury and ends it in one way, once.
+ *
+ * Only blocks that are confirmed are read, so that a transfer which a reorganisation drops or moves before is not acted
+ * on, or is where it comes to rest. A reorganisation below the confirmed blocks is read again: a transfer keeps its name
+ * (transaction and place in it), and is acted on no second time. Any number of processes may watch: what one of them
+ * has recorded or ended changes nothing for the others.
+ */
+export interface Watcher {
+  /** Reads what is confirmed and ends what has not ended. Rejects with `chain_unavailable` and store faults. */
+  step(): Promise<void>;
+  /** Unix seconds: everything that was confirmed by then is recorded. 0 at first. */
+  readUntil(): number;
+}
+
+const BLOCKS_AT_ONCE = 5_000;
+/** So far back a chain is read again where its confirmed blocks have changed. */
+const REREAD_BLOCKS = 256;
+const TRANSFERS_AT_ONCE = 1_000;
+/** What is kept of a memo; a longer one is broken anyway. */
+const MAX_MEMO_BYTES = 2_049;
+
+export function createWatcher(options: WatcherOptions): Watcher {
+  const { store, token, treasury, clock, logger } = options;
+  const { network } = token;
+  const watched = { network, treasury: treasury.toLowerCase() };
+  let readUntil = 0;
+
+  async function read(): Promise<void> {
+    const asked = Math.floor(clock() / 1000);
+    const head = await token.head();
+    const last = head.number - token.confirmations + 1;
+    const known = (await stored()) ?? (await begin(last));
+    if (known === null) return;
+    let cursor: Cursor = known;
+    let from = await nextOf(known, last);
+    while (from <= last) {
+      const to = await blockAt(Math.min(from + BLOCKS_AT_ONCE - 1, last));
+      const found = await transfersBetween(from, to);
+      const move = { from: cursor, to: { height: to.number, blockHash: to.hash } };
+      if ((await store.treasury.record(watched, found, move, null)) === 'overtaken') return;
+      for (const { id } of found) logger.info({ transfer: id }, 'a transfer to the treasury is confirmed');
+      cursor = move.to;
+      from = to.number + 1;
+    }
+    readUntil = asked;
+  }
+
+  async function stored(): Promise<TreasuryCursor | null> {
+    const cursors = await store.treasury.cursors(network);
+    return cursors.find((one) => one.treasury === watched.treasury) ?? null;
+  }
+
+  /** Null where the chain has no confirmed block yet. */
+  async function begin(last: number): Promise<TreasuryCursor | null> {
+    const height = Math.max(0, options.fromBlock === null ? last : options.fromBlock - 1);
+    if (height > last) return null;
+    const { number, hash } = await blockAt(height);
+    const held = await token.balanceOf(treasury, height);
+    const to = { height: number, blockHash: hash };
+    await store.treasury.record(watched, [], { from: null, to }, opening(watched, held, clock()));
+    return stored();
+  }
+
+  async function nextOf({ height, blockHash, firstHeight }: TreasuryCursor, last: number): Promise<number> {
+    const block = await token.block(height);
+    // A node that lags behind the one that was asked before has it not yet.
+    if (block === null) return last + 1;
+    if (block.hash === blockHash) return height + 1;
+    logger.error({ height }, 'confirmed blocks have changed: the newest are read again');
+    return Math.max(firstHeight + 1, height - REREAD_BLOCKS);
+  }
+
+  async function blockAt(height: number): Promise<Block> {
+    const block = await token.block(height);
+    if (block !== null) return block;
+    throw new TallyError('chain_unavailable', `The chain’s node has no block ${height}.`);
+  }
+
+  async function transfersBetween(fromBlock: number, to: Block): Promise<TransferRow[]> {
+    const seenAt = Math.floor(clock() / 1000);
+    const found: TransferRow[] = [];
+    for await (const transfer of token.transfers({ to: treasury, fromBlock, toBlock: to.number })) {
+      if (transfer.from !== transfer.to) found.push(rowOf(network, transfer, seenAt));
+    }
+    if ((await token.block(to.number))?.hash === to.hash) return found;
+    throw new TallyError('chain_unavailable', 'The chain was reorganised while it was read.');
+  }
+
+  async function endAll(): Promise<void> {
+    for (const transfer of await store.treasury.undecided(network, TRANSFERS_AT_ONCE)) {
+      try {
+        await endOne(transfer);
+      } catch (error) {
+        logger.warn({ err: error, transfer: transfer.id }, 'a transfer can’t be acted on yet');
+      }
+    }
+  }
+
+  async function endOne(transfer: TransferRow): Promise<void> {
+    const at = Math.floor(clock() / 1000);
+    const owner = await options.ownerOf(transfer);
+    if (owner === 'wait') return;
+    const ending =
+      owner === 'x402'
+        ? { transfer: transfer.id, outcome: 'x402' as const, reference: transfer.txHash, at, posting: null }
+        : await options.decide(transfer);
+    const ended = await store.treasury.end(ending);
+    const { outcome, reference } = ending;
+    if (ended === 'ended') logger.info({ transfer: transfer.id, outcome, reference }, 'a transfer has ended');
+    // Overtaken by another process, or by another transfer: it is looked at again in the next step.
+    if (ended === 'conflict') logger.info({ transfer: transfer.id }, 'a transfer is decided again');
+  }
+
+  return {
+    readUntil: () => readUntil,
+    async step() {
+      await read();
+      await endAll();
+    },
+  };
+}
+
+function rowOf(network: string, transfer: TokenTransfer, seenAt: number): TransferRow {
+  const { txHash, ordinal, blockNumber, blockHash, blockTime, from, amount, memo } = transfer;
+  return {
+    id: `${network}:${txHash}:${ordinal}`,
+    network,
+    txHash,
+    ordinal,
+    height: blockNumber,
+    blockHash,
+    blockTime,
+    sender: from,
+    amount,
+    memo: memo && toHex(memo.subarray(0, MAX_MEMO_BYTES)),
+    seenAt,
+  };
+}
+
+/** What is there before anything is watched is the owner's. */
+function opening({ network, treasury }: Watched, held: bigint, now: number): Posting | null {
+  if (held === 0n) return null;
+  return {
+    id: openingId(network, treasury),
+    memo: 'what the treasury held at first',
+    at: Math.floor(now / 1000),
+    entries: [
+      { account: chainAccount(network), amount: -nanoOf(held) },
+      { account: OWNER, amount: nanoOf(held) },
+    ],
+  };
+}

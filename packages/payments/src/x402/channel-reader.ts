@@ -1,0 +1,63 @@
+import { answers } from '@tallystick/chain';
+import { openRpc } from '@tallystick/chain/evm';
+import { BATCH_SETTLEMENT_ADDRESS } from '@x402/evm';
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils';
+import type { BaseUnits } from '../payment-store.ts';
+
+const ABI = parseAbi([
+  'function channels(bytes32 channelId) view returns (uint128 balance, uint128 totalClaimed)',
+]);
+
+/** A channel as the chain has it. */
+interface ChainChannel {
+  /** All that was ever deposited and not refunded. */
+  readonly balance: BaseUnits;
+  readonly totalClaimed: BaseUnits;
+}
+
+/** Reads channels of `batch-settlement`. */
+export interface ChannelReader {
+  /** The contract, from which claims are paid; lower case. */
+  readonly contract: string;
+  /** One that is not there has nothing. @throws chain_unavailable */
+  read(id: string): Promise<ChainChannel>;
+}
+
+const KEPT_MS = 60_000;
+const MOST_KEPT = 10_000;
+
+/**
+ * Deposits that were seen, for a minute: a payer can take one back only 15 minutes after asking for it. Bounded; what was
+ * seen longest ago goes first.
+ */
+export function seenBalances(
+  { read }: Pick<ChannelReader, 'read'>,
+  clock: () => number,
+): (id: string, least: BaseUnits) => Promise<boolean> {
+  const seen = new Map<string, { readonly balance: BaseUnits; readonly until: number }>();
+  return async (id, least) => {
+    const known = seen.get(id);
+    if (known !== undefined && known.until > clock() && known.balance >= least) return true;
+    const { balance } = await read(id);
+    seen.delete(id);
+    seen.set(id, { balance, until: clock() + KEPT_MS });
+    const [oldest] = seen.keys();
+    if (seen.size > MOST_KEPT && oldest !== undefined) seen.delete(oldest);
+    return balance >= least;
+  };
+}
+
+export function channelReader(rpcUrl: string, timeoutMs: number): ChannelReader {
+  const rpc = openRpc(rpcUrl, timeoutMs);
+  const functionName = 'channels';
+  return {
+    contract: BATCH_SETTLEMENT_ADDRESS.toLowerCase(),
+    async read(id) {
+      const data = encodeFunctionData({ abi: ABI, functionName, args: [id as `0x${string}`] });
+      const call = [{ to: BATCH_SETTLEMENT_ADDRESS, data }, 'latest'];
+      const answer = await rpc.call('eth_call', call, answers.data);
+      const [balance, totalClaimed] = decodeFunctionResult({ abi: ABI, functionName, data: answer });
+      return { balance, totalClaimed };
+    },
+  };
+}

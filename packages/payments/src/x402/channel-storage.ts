@@ -1,0 +1,43 @@
+import type { Channel, ChannelStorage, ChannelUpdateResult } from '@x402/evm/batch-settlement/server';
+import type { PaymentStore } from '../payment-store.ts';
+
+const PAGE = 100;
+
+/** Channels in the store: a change is a compare-and-swap, so any number of processes may serve one channel. */
+export function channelStorage(payments: PaymentStore): ChannelStorage {
+  return {
+    async get(id) {
+      const row = await payments.channel(id.toLowerCase());
+      return row === null ? undefined : (JSON.parse(row.document) as Channel);
+    },
+    /** Those with something to claim, which is all that it is asked for; a page at a time. */
+    async list() {
+      const rows = await payments.claimable('', PAGE);
+      return rows.map(({ document }) => JSON.parse(document) as Channel);
+    },
+    updateChannel: (id, update) => updateChannel(payments, id.toLowerCase(), update),
+  };
+}
+
+async function updateChannel(
+  payments: PaymentStore,
+  id: string,
+  update: (current: Channel | undefined) => Channel | undefined,
+): Promise<ChannelUpdateResult> {
+  for (;;) {
+    const row = await payments.channel(id);
+    const current = row === null ? undefined : (JSON.parse(row.document) as Channel);
+    const next = update(current);
+    if (next === current) return { channel: current, status: 'unchanged' };
+    const version = row?.version ?? 0;
+    if (next === undefined) {
+      if (await payments.deleteChannel(id, version)) return { channel: undefined, status: 'deleted' };
+      continue;
+    }
+    const claimable = BigInt(next.chargedCumulativeAmount) - BigInt(next.totalClaimed);
+    const document = JSON.stringify(next);
+    if (await payments.putChannel({ id, version: version + 1, claimable, document })) {
+      return { channel: next, status: 'updated' };
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { Channel } from '@x402/evm/batch-settlement/server';
+import type { BaseUnits } from '../payment-store.ts';
+import { waitFor } from './chain-watch.ts';
+import { syncChannel } from './channel.ts';
+import { postClaimed } from './owner.ts';
+import { type Collected, promisedAccount } from './payments.ts';
+import type { Till } from './till.ts';
+
+/** Channels in one claim. */
+const AT_ONCE = 100;
+
+/**
+ * See {@link Payments.collect}. What a facilitator says of it is not kept: channels are read from the chain again, and
+ * what is posted is what came to the treasury.
+ */
+export async function collect(till: Till): Promise<Collected | null> {
+  const { store, chain, treasury, channels } = till;
+  const { balance } = await store.ledger.balance(promisedAccount(chain.network));
+  if (balance === 0n) return null;
+  const rows = await store.payments.claimable('', AT_ONCE);
+  const owing = rows.map(({ document }) => JSON.parse(document) as Channel);
+  const { number: last } = await chain.head();
+  if (owing.length > 0) {
+    await send(till, { type: 'claim', claims: owing.map(claimOf) });
+    for (const { channelId } of owing) await syncChannel(till, channelId);
+  }
+  await send(till, { type: 'settle', receiver: treasury, token: chain.usdc });
+  let amount: BaseUnits = 0n;
+  let tx: string | null = null;
+  const look = async (): Promise<true | null> => {
+    const { number: toBlock } = await chain.head();
+    if (toBlock === last) return null;
+    for await (const transfer of chain.transfers({ to: treasury, fromBlock: last + 1, toBlock })) {
+      if (transfer.from !== channels.contract) continue;
+      await postClaimed(till, transfer);
+      amount += transfer.amount;
+      tx = transfer.txHash;
+    }
+    return tx === null ? null : true;
+  };
+  await waitFor(look, owing.length > 0 ? till.seeMs : 0, till.everyMs);
+  return tx === null ? null : { amount, tx };
+}
+
+function claimOf(channel: Channel) {
+  return {
+    voucher: { channel: channel.channelConfig, maxClaimableAmount: channel.signedMaxClaimable },
+    signature: channel.signature,
+    totalClaimed: channel.chargedCumulativeAmount,
+  };
+}
+
+async function send(till: Till, payload: Record<string, unknown>): Promise<void> {
+  const { chain, treasury, facilitator, logger } = till;
+  const accepted = {
+    scheme: 'batch-settlement',
+    network: chain.network,
+    asset: chain.usdc,
+    amount: '0',
+    payTo: treasury,
+    maxTimeoutSeconds: 0,
+    extra: {},
+  };
+  try {
+    const said = await facilitator.settle({ x402Version: 2, accepted, payload }, accepted);
+    if (!said.success)
+      logger.warn({ type: payload['type'], reason: said.errorReason }, 'a facilitator refused');
+  } catch (error) {
+    logger.warn({ err: error, type: payload['type'] }, 'a facilitator gave no answer');
+  }
+}

@@ -1,0 +1,223 @@
+import { TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
+import type { PaymentRequirements, SettleResponse } from '@x402/core/types';
+import type { PaymentRow } from '../payment-store.ts';
+import { exactMeans } from './exact.ts';
+import {
+  claimOf,
+  detailOf,
+  holds,
+  identifierOf,
+  inProgress,
+  requireSameRequest,
+  unconfirmed,
+} from './known.ts';
+import type { Paid, PricedOrder } from './payments.ts';
+import { refusal, requirementsFor, respond, seconds, type Till } from './till.ts';
+import { voucherMeans } from './voucher.ts';
+import { type CarriedPayment, readPayment } from './wire.ts';
+
+/** What taking a payment came to: taken, refused for a reason of x402's, or not known yet. */
+export type Took =
+  | { readonly kind: 'taken'; readonly tx: string | null }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+/** One payment of a fixed price, by the way its scheme has. */
+export interface Means {
+  readonly id: string;
+  readonly payer: string;
+  /** JSON text. */
+  readonly detail: string;
+  /** Why it is not good, or null. */
+  verify(): Promise<string | null>;
+  /** Takes back what `verify` put aside. */
+  drop(): Promise<void>;
+  /** What became of one that was begun before: null where it can be begun again. */
+  seen(row: PaymentRow): Promise<Took | null>;
+  take(row: PaymentRow): Promise<Took>;
+  /** Posts what was taken. Safe to repeat. */
+  post(row: PaymentRow, tx: string | null): Promise<void>;
+  response(row: PaymentRow): Promise<SettleResponse & { readonly payer: string }>;
+}
+
+/** How long whoever settles a payment is waited for. */
+const LEASE_SECONDS = 60;
+
+/** See {@link Payments.charge}. */
+export async function charge(till: Till, received: Received, order: PricedOrder): Promise<Paid> {
+  const { amount } = order;
+  const carried = readPayment(received.incoming);
+  const requirements = await requirementsFor(till, order, amount);
+  const refuse = (reason?: string) =>
+    refusal(till, { order, amount, requirements, reason, payload: carried?.payload });
+  if (carried === null) throw await refuse();
+  const accepted = till.server.findMatchingRequirements(requirements, carried.payload);
+  const means = accepted && (await meansOf(till, carried, accepted, order));
+  if (!means) throw await refuse('no_matching_payment_requirements');
+  const outcome = await settle(till, { means, carried, order });
+  if ('reason' in outcome) throw await refuse(outcome.reason);
+  await respond(till, received, order, await means.response(outcome));
+  return paidOf(till, outcome, order);
+}
+
+function meansOf(
+  till: Till,
+  carried: CarriedPayment,
+  accepted: PaymentRequirements,
+  order: PricedOrder,
+): Promise<Means | null> {
+  return accepted.scheme === 'exact'
+    ? exactMeans(till, carried, accepted, order)
+    : voucherMeans(till, carried, accepted, order);
+}
+
+type Refused = { readonly reason: string };
+
+interface Wanted {
+  readonly means: Means;
+  readonly carried: CarriedPayment;
+  readonly order: PricedOrder;
+}
+
+/** The payment once it is taken and recorded, whoever did it. */
+async function settle(till: Till, wanted: Wanted): Promise<PaymentRow | Refused> {
+  const { means, order } = wanted;
+  const known = await earlier(till, wanted);
+  if (known !== null) {
+    const isSame = known.id === means.id;
+    const isHeld = isSame && holds(known, wanted.carried);
+    if (!isHeld || (known.requestHash !== order.requestHash && known.scheme !== 'exact')) {
+      // Whoever repeats an identifier with a fresh payment proves with it who it is, and the payment stays unused. A
+      // voucher at a place that is taken is refused with what its payer needs to know to make a better one.
+      const reason = await means.verify();
+      await means.drop();
+      if (reason !== null) return { reason };
+      if (isSame && !isHeld) return replace(till, wanted, known);
+    }
+    requireSameRequest(known, order.requestHash);
+    requireFresh(known, order, seconds(till.clock));
+    if (known.state === 'settled' || known.state === 'delivered') return known;
+    if (known.state === 'settling' && known.leaseUntil > seconds(till.clock)) throw inProgress();
+    if (!isSame) throw inProgress();
+    const seen = await means.seen(known);
+    if (seen !== null) return record(till, wanted, known, seen);
+  }
+  return attempt(till, wanted, known);
+}
+
+/**
+ * A payment at a place that another one began at: a channel's next voucher may be signed anew, as long as none was
+ * taken there.
+ */
+async function replace(till: Till, wanted: Wanted, known: PaymentRow): Promise<PaymentRow | Refused> {
+  const { means } = wanted;
+  if (known.scheme === 'exact' || known.state === 'settled' || known.state === 'delivered') {
+    return { reason: 'payment_used' };
+  }
+  if (known.state === 'settling' && known.leaseUntil > seconds(till.clock)) throw inProgress();
+  if ((await means.seen(known)) !== null) return { reason: 'payment_used' };
+  return attempt(till, wanted, known);
+}
+
+/** Takes the payment, if it is good and nobody else does. */
+async function attempt(till: Till, wanted: Wanted, known: PaymentRow | null): Promise<PaymentRow | Refused> {
+  const { means } = wanted;
+  const reason = await means.verify();
+  if (reason !== null) return { reason };
+  const begun = await begin(till, wanted, known);
+  if (begun !== null) return record(till, wanted, begun, await means.take(begun));
+  await means.drop();
+  throw inProgress();
+}
+
+/** @throws payment_reused where what it paid for was long ago */
+function requireFresh({ createdAt }: PaymentRow, { repeatSeconds }: PricedOrder, now: number): void {
+  if (repeatSeconds === undefined || now <= createdAt + repeatSeconds) return;
+  throw new TallyError('payment_reused', 'What this payment paid for was answered before. Make a fresh one.');
+}
+
+async function earlier({ store }: Till, { means, carried }: Wanted): Promise<PaymentRow | null> {
+  const identifier = identifierOf(means.payer, carried.identifier);
+  const named = identifier === null ? null : await store.payments.findByIdentifier(identifier);
+  return named ?? store.payments.find(means.id);
+}
+
+/** The row with a lease on it; null where another request was quicker. */
+async function begin(
+  { store, clock }: Till,
+  { means, carried, order }: Wanted,
+  known: PaymentRow | null,
+): Promise<PaymentRow | null> {
+  const now = seconds(clock);
+  const leaseUntil = now + LEASE_SECONDS;
+  if (known !== null) {
+    // A lease is never the one before, so that two who begin again don't both think that they have it.
+    const step = {
+      state: 'settling',
+      leaseUntil: Math.max(leaseUntil, known.leaseUntil + 1),
+      identifier: identifierOf(means.payer, carried.identifier) ?? known.identifier,
+      requestHash: order.requestHash,
+      // Its transfer may be in a block that came before this request.
+      detail: holds(known, carried) ? known.detail : means.detail,
+      amount: order.amount,
+    } as const;
+    return (await store.payments.step(known, step)) ? { ...known, ...step } : null;
+  }
+  const row: PaymentRow = {
+    id: means.id,
+    identifier: identifierOf(means.payer, carried.identifier),
+    scheme: carried.payload.accepted.scheme,
+    payer: means.payer,
+    amount: order.amount,
+    charged: 0n,
+    requestHash: order.requestHash,
+    detail: means.detail,
+    state: 'settling',
+    tx: null,
+    receiptId: null,
+    leaseUntil,
+    createdAt: now,
+  };
+  return (await store.payments.begin(row)) === null ? row : null;
+}
+
+async function record(
+  till: Till,
+  { means }: Wanted,
+  row: PaymentRow,
+  took: Took,
+): Promise<PaymentRow | Refused> {
+  const { payments } = till.store;
+  if (took.kind === 'unknown') {
+    await payments.step(row, { leaseUntil: Math.min(row.leaseUntil - 1, seconds(till.clock)) });
+    throw unconfirmed();
+  }
+  if (took.kind === 'refused') {
+    await payments.step(row, { state: 'failed' });
+    return { reason: took.reason };
+  }
+  await means.post(row, took.tx);
+  const step = { state: 'settled', tx: took.tx, charged: row.amount } as const;
+  if (await payments.step(row, step)) return { ...row, ...step };
+  // Another process found out the same at the same time.
+  return (await payments.find(row.id)) ?? { ...row, ...step };
+}
+
+function paidOf(till: Till, row: PaymentRow, order: PricedOrder): Paid {
+  const { payments } = till.store;
+  const { id, payer, tx, amount, receiptId } = row;
+  return {
+    id,
+    payer,
+    tx,
+    amount,
+    receiptId,
+    // Of the payment that was taken, which an identifier may have named.
+    claim: claimOf(detailOf(row).proof, order.requestHash, seconds(till.clock)),
+    async delivered(given) {
+      const now = await payments.find(id);
+      if (now?.state === 'settled') await payments.step(now, { state: 'delivered', receiptId: given });
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import { canonicalize, TallyError } from '@tallystick/core';
+import type { IdempotencyRecord } from '@tallystick/kit';
+import { Refusal } from '@tallystick/kit';
+import type { PaymentRow } from '../payment-store.ts';
+
+/** What every payment keeps, whatever its scheme. */
+export interface Detail {
+  readonly proof: string;
+  readonly credit: string;
+  /** The head of the chain when it was first seen. */
+  readonly fromBlock: number;
+}
+
+export function detailOf(row: PaymentRow): Detail {
+  return JSON.parse(row.detail) as Detail;
+}
+
+/** Whether the payment is the one that the row is of, and no other that only looks like it. */
+export function holds(row: PaymentRow, { proof }: { readonly proof: string }): boolean {
+  return detailOf(row).proof === proof;
+}
+
+/** For how long an answer is given again for the same payment. */
+const TTL_SECONDS = 72 * 60 * 60;
+
+/**
+ * Ties an answer to a payment and a request. Only who holds the payment itself can ask for it, since its proof goes
+ * in. `now` is in unix seconds.
+ */
+export function claimOf(proof: string, requestHash: string, now: number): IdempotencyRecord {
+  return {
+    scope: hash('sha256', canonicalize(['x402', proof, requestHash])),
+    requestHash,
+    expiresAt: now + TTL_SECONDS,
+  };
+}
+
+/** The key under which a payer's own identifier of a payment is unique. */
+export function identifierOf(payer: string, identifier: string | null): string | null {
+  return identifier === null ? null : hash('sha256', canonicalize(['x402', payer, identifier]));
+}
+
+/** @throws payment_reused where it paid for another request */
+export function requireSameRequest(row: PaymentRow, requestHash: string): void {
+  if (row.requestHash === requestHash) return;
+  throw new TallyError(
+    'payment_reused',
+    'This payment, or its identifier, came with another request before. Make a fresh one, or send the same request.',
+  );
+}
+
+export function inProgress(): Refusal {
+  return new Refusal(
+    'payment_in_progress',
+    'This payment is being settled. Send the same request with the same payment again.',
+    { retryAfter: 2 },
+  );
+}
+
+export function unconfirmed(): Refusal {
+  return new Refusal(
+    'payment_unconfirmed',
+    'The chain does not show the payment yet. Send the same request with the same payment again: it is taken once.',
+    { retryAfter: 5 },
+  );
+}

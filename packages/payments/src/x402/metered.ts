@@ -1,0 +1,262 @@
+import { type JsonObject, TallyError } from '@tallystick/core';
+import type { Received } from '@tallystick/kit';
+import type { NanoUsdc } from '@tallystick/ledger';
+import type { PaymentRequirements } from '@x402/core/types';
+import type { BaseUnits, PaymentRow } from '../payment-store.ts';
+import { holds, identifierOf, inProgress, requireSameRequest, unconfirmed } from './known.ts';
+import {
+  NANO_PER_BASE_UNIT,
+  type OpenPayment,
+  type Order,
+  promisedAccount,
+  toBaseUnits,
+  toNano,
+} from './payments.ts';
+import { refusal, requirementsFor, respond, seconds, type Till } from './till.ts';
+import { uptoMeans } from './upto.ts';
+import { voucherMeteredMeans } from './voucher-metered.ts';
+import { type CarriedPayment, readPayment } from './wire.ts';
+
+/** What making money available came to. */
+type Made =
+  | { readonly kind: 'made'; readonly tx: string | null }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+/** A payment whose call has ended. */
+export interface EndedPayment extends PaymentRow {
+  /** Id of the receipt of the settlement, where that followed the delivery. */
+  readonly settlementReceipt?: string;
+}
+
+/** One payment of open price, by the way its scheme has. */
+export interface MeteredMeans {
+  readonly id: string;
+  readonly payer: string;
+  /** Holds the money while the call lasts. */
+  readonly account: string;
+  /** JSON text. */
+  readonly detail: string;
+  /** Why it is not good, or null: then the payer is kept from spending the same twice. */
+  verify(): Promise<string | null>;
+  drop(): Promise<void>;
+  /** Makes sure that the money is there. */
+  secure(): Promise<Made>;
+  /** Takes what the row says was used. Resolves to the row as it then is. */
+  take(row: PaymentRow, receiptId: string | null): Promise<EndedPayment>;
+  response(row: EndedPayment): Promise<Parameters<typeof respond>[3]>;
+}
+
+/** See {@link Payments.open}. */
+export async function open(
+  till: Till,
+  received: Received,
+  order: Order,
+  ceiling: NanoUsdc,
+): Promise<OpenPayment> {
+  const carried = readPayment(received.incoming);
+  const amount = amountFor(carried, toBaseUnits(ceiling));
+  const requirements = await requirementsFor(till, order, amount);
+  const refuse = (reason?: string) =>
+    refusal(till, { order, amount, requirements, reason, payload: carried?.payload });
+  if (carried === null) throw await refuse();
+  const accepted = till.server.findMatchingRequirements(requirements, carried.payload);
+  const means = accepted && (await meansOf(till, carried, accepted));
+  if (!means) throw await refuse('no_matching_payment_requirements');
+
+  const known = await earlier(till, means, carried);
+  const reason = await means.verify();
+  if (reason !== null) throw await refuse(reason);
+  try {
+    if (known !== null) requireFree(known, { id: means.id, order });
+  } catch (error) {
+    await means.drop();
+    throw error;
+  }
+  const row = await begin(till, { means, carried, order, amount }, known);
+  if (row === null) {
+    await means.drop();
+    throw inProgress();
+  }
+  const made = await means.secure();
+  if (made.kind !== 'made') {
+    await means.drop();
+    await till.store.payments.step(row, { state: 'failed' });
+    throw made.kind === 'unknown' ? unconfirmed() : await refuse(made.reason);
+  }
+  const credited = await credit(till, row, means.account);
+  // Of a stream this is what goes out: what it takes is known, and told, at its end.
+  const begun = { ...row, charged: 0n, tx: made.tx };
+  await respond(till, received, order, await means.response(begun));
+  return openPayment(till, received, order, { means, row: credited });
+}
+
+/** What the payer accepted, where that is more than is needed: a price can fall between its being asked and given. */
+function amountFor(carried: CarriedPayment | null, needed: BaseUnits): BaseUnits {
+  const accepted = BigInt(carried?.payload.accepted.amount ?? 0);
+  return accepted > needed ? accepted : needed;
+}
+
+function meansOf(
+  till: Till,
+  carried: CarriedPayment,
+  accepted: PaymentRequirements,
+): Promise<MeteredMeans | null> {
+  return accepted.scheme === 'upto'
+    ? uptoMeans(till, carried, accepted)
+    : voucherMeteredMeans(till, carried, accepted);
+}
+
+async function earlier(
+  { store }: Till,
+  { id, payer }: MeteredMeans,
+  { identifier }: CarriedPayment,
+): Promise<PaymentRow | null> {
+  const name = identifierOf(payer, identifier);
+  return (name === null ? null : await store.payments.findByIdentifier(name)) ?? store.payments.find(id);
+}
+
+interface Asked {
+  readonly id: string;
+  readonly order: Order;
+}
+
+/** @throws where the payment, or its identifier, is under way or was used up */
+function requireFree(known: PaymentRow, { id, order }: Asked): void {
+  if (known.state === 'failed' && known.id === id) return;
+  requireSameRequest(known, order.requestHash);
+  // One whose process has ended is brought to its end by the sweep, and then free.
+  if (known.state === 'serving') throw inProgress();
+  throw new TallyError(
+    'payment_reused',
+    known.receiptId === null
+      ? 'This payment was used up.'
+      : `This payment was used up; the receipt of what it paid for is /v1/receipt/${known.receiptId}.`,
+  );
+}
+
+interface Begun {
+  readonly means: MeteredMeans;
+  readonly carried: CarriedPayment;
+  readonly order: Order;
+  readonly amount: BaseUnits;
+}
+
+async function begin(
+  { store, clock, maxCallMs }: Till,
+  { means, carried, order, amount }: Begun,
+  known: PaymentRow | null,
+): Promise<PaymentRow | null> {
+  const now = seconds(clock);
+  // As long as a call's reservation, and a little longer.
+  const leaseUntil = now + Math.ceil(maxCallMs / 1000) + 120;
+  if (known !== null) {
+    const step = {
+      state: 'serving',
+      leaseUntil: Math.max(leaseUntil, known.leaseUntil + 1),
+      identifier: identifierOf(means.payer, carried.identifier) ?? known.identifier,
+      requestHash: order.requestHash,
+      detail: holds(known, carried) ? known.detail : means.detail,
+      amount,
+      charged: 0n,
+    } as const;
+    return (await store.payments.step(known, step)) ? { ...known, ...step } : null;
+  }
+  const row: PaymentRow = {
+    id: means.id,
+    identifier: identifierOf(means.payer, carried.identifier),
+    scheme: carried.payload.accepted.scheme,
+    payer: means.payer,
+    amount,
+    charged: 0n,
+    requestHash: order.requestHash,
+    detail: means.detail,
+    state: 'serving',
+    tx: null,
+    receiptId: null,
+    leaseUntil,
+    createdAt: now,
+  };
+  return (await store.payments.begin(row)) === null ? row : null;
+}
+
+/** Every attempt has a lease of its own, so its postings are its own too. */
+function attemptOf(row: PaymentRow): string {
+  return `x402:${row.id}:${row.leaseUntil}`;
+}
+
+/** Until it is noted that all may be used, nothing is. */
+async function credit({ store, chain, clock }: Till, row: PaymentRow, account: string): Promise<PaymentRow> {
+  const amount = toNano(row.amount);
+  await store.ledger.post({
+    id: `${attemptOf(row)}:in`,
+    memo: `x402 ${row.scheme}, most`,
+    at: seconds(clock),
+    entries: [
+      { account: promisedAccount(chain.network), amount: -amount },
+      { account, amount },
+    ],
+  });
+  const step = { charged: row.amount };
+  await store.payments.step(row, step);
+  return { ...row, ...step };
+}
+
+function openPayment(
+  till: Till,
+  received: Received,
+  order: Order,
+  { means, row }: { readonly means: MeteredMeans; readonly row: PaymentRow },
+): OpenPayment {
+  let finished: Promise<JsonObject> | undefined;
+  return {
+    id: row.id,
+    payer: row.payer,
+    network: till.chain.network,
+    account: means.account,
+    finish(receiptId) {
+      finished ??= (async () => {
+        const ended = await means.take(await giveBack(till, row, means.account), receiptId);
+        if (ended.settlementReceipt !== undefined) {
+          received.incoming.note({ kind: 'settlement_receipt', receiptId: ended.settlementReceipt });
+        }
+        return respond(till, received, order, await means.response(ended));
+      })();
+      return finished;
+    },
+  };
+}
+
+/**
+ * What is left goes back in whole base units; less than one stays for the next call. What was used is noted first, so
+ * that a second try gives back the same. Resolves to the row with it.
+ */
+export async function giveBack(
+  { store, chain, clock }: Pick<Till, 'store' | 'chain' | 'clock'>,
+  row: PaymentRow,
+  account: string,
+): Promise<PaymentRow> {
+  const { balance, reserved } = await store.ledger.balance(account);
+  const left = balance - reserved;
+  const charged = row.charged < row.amount ? row.charged : row.amount - wholeOf(left, row);
+  await store.payments.step(row, { charged });
+  const back = toNano(row.amount - charged);
+  // Less is there where it was given back before, or never came.
+  if (back > 0n && left >= back) {
+    await store.ledger.post({
+      id: `${attemptOf(row)}:out`,
+      memo: `x402 ${row.scheme}, not used`,
+      at: seconds(clock),
+      entries: [
+        { account, amount: -back },
+        { account: promisedAccount(chain.network), amount: back },
+      ],
+    });
+  }
+  return { ...row, charged };
+}
+
+function wholeOf(left: NanoUsdc, { amount }: PaymentRow): BaseUnits {
+  const whole = left / NANO_PER_BASE_UNIT;
+  return whole < amount ? whole : amount;
+}

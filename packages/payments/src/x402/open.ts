@@ -1,0 +1,119 @@
+import type { Money } from '@tallystick/chain/evm';
+import { devAccount } from '@tallystick/chain/evm';
+import type { OwnIssuer } from '@tallystick/issuers';
+import { createKeyedMutex } from '@tallystick/kit';
+import type { LedgerStore } from '@tallystick/ledger';
+import type { FacilitatorClient } from '@x402/core/server';
+import { x402ResourceServer } from '@x402/core/server';
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server';
+import { ExactEvmScheme } from '@x402/evm/exact/server';
+import { UptoEvmScheme } from '@x402/evm/upto/server';
+import type { Logger } from 'pino';
+import type { PaymentStore } from '../payment-store.ts';
+import { channelReader, seenBalances } from './channel-reader.ts';
+import { channelStorage } from './channel-storage.ts';
+import { collect } from './collect.ts';
+import { httpFacilitator, localFacilitator } from './facilitator.ts';
+import { charge } from './fixed.ts';
+import { claimOf } from './known.ts';
+import { open } from './metered.ts';
+import { offersOf } from './offers.ts';
+import { ownerOf } from './owner.ts';
+import type { Payments } from './payments.ts';
+import { sweep } from './sweep.ts';
+import { refusal, requirementsFor, seconds, supported, type Till } from './till.ts';
+import { readPayment } from './wire.ts';
+
+const TIMEOUT_MS = 30_000;
+const EVERY_MS = 250;
+
+export interface PaymentsOptions {
+  readonly money: Money;
+  readonly facilitatorUrl: string | null;
+  readonly store: { readonly payments: PaymentStore; readonly ledger: LedgerStore };
+  readonly issuer: OwnIssuer;
+  /** The public URL of a path. */
+  readonly urlOf: (path: string) => string;
+  /** How long what a facilitator says is looked for on the chain. */
+  readonly waitMs: number;
+  readonly maxCallMs: number;
+  /** Mints and keeps the receipt of a settlement that followed a delivery. Resolves to its id. */
+  readonly settlementReceipt: Till['settlementReceipt'];
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** Asks nothing yet. @throws unavailable where there is neither a facilitator's URL nor a development chain */
+export function openPayments(options: PaymentsOptions): Payments {
+  const till = tillOf(options);
+  const { chain, treasury, clock } = till;
+  const turns = createKeyedMutex();
+  return {
+    network: chain.network,
+    chainId: options.money.chainId,
+    asset: chain.usdc,
+    treasury,
+    schemes: () => supported(till),
+    offered({ incoming }) {
+      const carried = readPayment(incoming);
+      if (carried === null) return null;
+      const { proof, payload, identifier } = carried;
+      return {
+        scheme: payload.accepted.scheme,
+        isNamed: identifier !== null,
+        claim: (requestHash) => claimOf(proof, requestHash, seconds(clock)),
+      };
+    },
+    charge(received, order) {
+      const carried = readPayment(received.incoming);
+      const work = () => charge(till, received, order);
+      // Of requests with one payment at once the first takes it, and the others find it taken.
+      return carried === null ? work() : turns(carried.proof, work);
+    },
+    open: (received, order, ceiling) => open(till, received, order, ceiling),
+    async required(order) {
+      const { amount } = order;
+      const requirements = await requirementsFor(till, order, amount);
+      return refusal(till, { order, amount, requirements });
+    },
+    collect: () => collect(till),
+    sweep: () => sweep(till),
+    ownerOf: (transfer) => ownerOf(till, transfer),
+  };
+}
+
+function tillOf(options: PaymentsOptions): Till {
+  const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs, settlementReceipt } = options;
+  const facilitator = facilitatorOf(options);
+  const vouchers = new BatchSettlementEvmScheme(money.treasury, { storage: channelStorage(store.payments) });
+  const channels = channelReader(money.rpcUrl, TIMEOUT_MS);
+  const network = money.token.network;
+  const server = new x402ResourceServer(facilitator)
+    .register(network, new ExactEvmScheme())
+    .register(network, new UptoEvmScheme())
+    .register(network, vouchers);
+  return {
+    server,
+    facilitator,
+    vouchers,
+    chain: money.token,
+    channels,
+    holds: seenBalances(channels, clock),
+    store,
+    offers: offersOf(issuer),
+    treasury: money.treasury,
+    urlOf,
+    clock,
+    logger,
+    maxCallMs,
+    settlementReceipt,
+    seeMs: waitMs,
+    everyMs: EVERY_MS,
+  };
+}
+
+function facilitatorOf({ money, facilitatorUrl }: PaymentsOptions): FacilitatorClient {
+  if (facilitatorUrl !== null) return httpFacilitator(facilitatorUrl, TIMEOUT_MS);
+  const { rpcUrl, chainId } = money;
+  return localFacilitator({ rpcUrl, chainId, account: devAccount('facilitator'), timeoutMs: TIMEOUT_MS });
+}

@@ -1,0 +1,194 @@
+import type { TokenChain } from '@tallystick/chain/evm';
+import { copyJson, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
+import { type Received, Refusal, SCHEMES, type Scheme } from '@tallystick/kit';
+import type { LedgerStore } from '@tallystick/ledger';
+import { formatUsdc } from '@tallystick/ledger';
+import {
+  FacilitatorCapabilityError,
+  type FacilitatorClient,
+  type x402ResourceServer,
+} from '@x402/core/server';
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
+import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server';
+import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
+import type { Logger } from 'pino';
+import type { BaseUnits, PaymentStore } from '../payment-store.ts';
+import type { ChannelReader } from './channel-reader.ts';
+import type { Offers } from './offers.ts';
+import { type Order, toNano } from './payments.ts';
+
+/** What payments are taken with. */
+export interface Till {
+  readonly server: x402ResourceServer;
+  readonly facilitator: FacilitatorClient;
+  readonly vouchers: BatchSettlementEvmScheme;
+  readonly chain: TokenChain;
+  readonly channels: ChannelReader;
+  /** Whether a channel's deposits are at least so much, on the chain. */
+  readonly holds: (channelId: string, least: BaseUnits) => Promise<boolean>;
+  readonly store: { readonly payments: PaymentStore; readonly ledger: LedgerStore };
+  readonly offers: Offers;
+  /** Address, EIP-55. */
+  readonly treasury: `0x${string}`;
+  /** The public URL of a path. */
+  readonly urlOf: (path: string) => string;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  /** Mints and keeps the receipt of a settlement that followed a delivery. Resolves to its id. */
+  readonly settlementReceipt: (settled: LateSettlement) => Promise<string>;
+  /** How long what a facilitator says is looked for on the chain, and how often. */
+  readonly seeMs: number;
+  readonly everyMs: number;
+  /** How long a call may take. */
+  readonly maxCallMs: number;
+}
+
+/** A settlement that followed its delivery. */
+export interface LateSettlement {
+  readonly paymentId: string;
+  readonly receiptId: string | null;
+  readonly tx: string;
+  readonly amount: BaseUnits;
+  readonly payer: string;
+}
+
+/** How long after its offer a payment may be made; a channel's place is kept as long. */
+const TIMEOUT_SECONDS = 300;
+/** The longest that the schemes keep a place. */
+const MAX_TIMEOUT_SECONDS = 600;
+
+/**
+ * Which schemes the facilitator supports. Asks it where that is not known yet.
+ * @throws unavailable where it can't be reached
+ */
+export async function supported(till: Till): Promise<Scheme[]> {
+  const known = (scheme: Scheme) => isUsable(till, scheme);
+  if (!SCHEMES.some(known)) {
+    await till.server.initialize().catch((error: unknown) => {
+      // One that supports a scheme only in part is used for the others.
+      if (!(error instanceof FacilitatorCapabilityError)) throw unreachable(till, error);
+    });
+  }
+  return SCHEMES.filter(known);
+}
+
+/** Vouchers are claimed with a signature of the facilitator's authorizer, so without one they are worth nothing. */
+function isUsable({ server, chain }: Till, scheme: Scheme): boolean {
+  const kind = server.getSupportedKind(2, chain.network, scheme);
+  if (kind === undefined || scheme !== 'batch-settlement') return kind !== undefined;
+  const { receiverAuthorizer } = kind.extra ?? {};
+  return typeof receiverAuthorizer === 'string' && BigInt(receiverAuthorizer) !== 0n;
+}
+
+/**
+ * Why a payment is not good, by the facilitator's word; null where nothing is wrong with it.
+ * @throws unavailable where it can't be reached
+ */
+export async function verified(
+  till: Till,
+  payload: PaymentPayload,
+  accepted: PaymentRequirements,
+): Promise<string | null> {
+  try {
+    const { isValid, invalidReason } = await till.server.verifyPayment(payload, accepted);
+    return isValid ? null : (invalidReason ?? 'invalid_payment');
+  } catch (error) {
+    throw unreachable(till, error);
+  }
+}
+
+function unreachable({ logger }: Till, cause: unknown): TallyError {
+  logger.error({ err: cause }, 'the facilitator can’t be asked');
+  return new TallyError('unavailable', 'Payments can’t be checked just now. Try again; nothing was taken.', {
+    cause,
+  });
+}
+
+/** One for each scheme of the order that is supported, in the order's own order. */
+export async function requirementsFor(
+  till: Till,
+  order: Order,
+  amount: BaseUnits,
+): Promise<PaymentRequirements[]> {
+  const { server, chain, treasury, maxCallMs } = till;
+  const usable = await supported(till);
+  const domain = await chain.domain();
+  const lasts = Math.min(MAX_TIMEOUT_SECONDS, Math.max(TIMEOUT_SECONDS, Math.ceil(maxCallMs / 1000) + 60));
+  const made = order.schemes
+    .filter((scheme) => usable.includes(scheme))
+    .map((scheme) =>
+      server.buildPaymentRequirements({
+        scheme,
+        network: chain.network,
+        payTo: treasury,
+        price: { amount: String(amount), asset: chain.usdc, extra: { ...domain } },
+        maxTimeoutSeconds: scheme === 'exact' ? TIMEOUT_SECONDS : lasts,
+      }),
+    );
+  return (await Promise.all(made)).flat();
+}
+
+/** Why a payment is not taken: x402's own reason, where there is one. */
+export interface Unpaid {
+  readonly order: Order;
+  readonly amount: BaseUnits;
+  readonly requirements: readonly PaymentRequirements[];
+  /** None where no payment came. */
+  readonly reason?: string | undefined;
+  readonly payload?: PaymentPayload | undefined;
+}
+
+/** The refusal of a request, which says how to pay. */
+export async function refusal(
+  till: Till,
+  { order, amount, requirements, reason, payload }: Unpaid,
+): Promise<Refusal> {
+  const url = till.urlOf(order.path);
+  const document = await till.server.createPaymentRequiredResponse(
+    [...requirements],
+    { url, description: order.description, mimeType: 'application/json' },
+    reason ?? 'PAYMENT-SIGNATURE header is required',
+    { [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false) },
+    undefined,
+    payload,
+  );
+  const offers = await till.offers.offers(url, document.accepts);
+  const extensions = { ...document.extensions, [till.offers.key]: offers };
+  const payment = plain({ ...document, extensions });
+  const price = formatUsdc(toNano(amount));
+  const what = reason === undefined ? 'This costs' : `The payment is not good (${reason}). This costs`;
+  return new Refusal(
+    'payment_required',
+    `${what} up to ${price} USDC: pay by x402 (PAYMENT-REQUIRED says how)${order.otherwise ?? OTHERWISE}.`,
+    { payment },
+  );
+}
+
+/** Notes on the answer how the payment was settled, with x402's receipt. */
+export async function respond(
+  till: Till,
+  { incoming }: Received,
+  order: Pick<Order, 'path'>,
+  settled: SettleResponse & { readonly payer: string },
+): Promise<JsonObject> {
+  const { payer, network, transaction } = settled;
+  const receipt = await till.offers.receipt(till.urlOf(order.path), {
+    payer,
+    network,
+    transaction: transaction === '' ? null : transaction,
+  });
+  const document = plain({ ...settled, extensions: { [till.offers.key]: receipt } });
+  incoming.note({ kind: 'payment_settled', document });
+  return document;
+}
+
+/** How else most orders are paid for, as a refusal says it. */
+const OTHERWISE = ', or send an API key, or X-Agent-DID proved by a signature, with a balance';
+
+function plain(value: unknown): JsonObject {
+  return copyJson(JSON.parse(JSON.stringify(value)) as JsonValue) as JsonObject;
+}
+
+export function seconds(clock: () => number): number {
+  return Math.floor(clock() / 1000);
+}

@@ -1,0 +1,171 @@
+import { TallyError } from '@tallystick/core';
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
+import type { PaymentRow } from '../payment-store.ts';
+import { postingId, waitFor } from './chain-watch.ts';
+import { type Detail, inProgress } from './known.ts';
+import type { EndedPayment, MeteredMeans } from './metered.ts';
+import { uptoOf } from './payloads.ts';
+import { paymentAccount, promisedAccount, toNano } from './payments.ts';
+import { seconds, type Till, verified } from './till.ts';
+import type { CarriedPayment } from './wire.ts';
+
+/** What is kept of an `upto` payment: all that a settlement takes, since it follows the delivery. */
+interface UptoDetail extends Detail {
+  readonly payload: PaymentPayload;
+  readonly accepted: PaymentRequirements;
+}
+
+function uptoDetailOf(row: PaymentRow): UptoDetail {
+  return JSON.parse(row.detail) as UptoDetail;
+}
+
+/**
+ * `upto` by Permit2: the payer allows the most, and what was used is settled after the delivery. Whoever does not pay in
+ * the end has had one call: a payer has one at a time, and none while one is owed.
+ */
+export async function uptoMeans(
+  till: Till,
+  { payload, proof }: CarriedPayment,
+  accepted: PaymentRequirements,
+): Promise<MeteredMeans | null> {
+  const authorization = uptoOf(payload);
+  if (authorization === null) return null;
+  const { chain } = till;
+  const { from: payer, nonce } = authorization;
+  const id = `upto:${chain.network}:${payer}:${nonce}`;
+  const { number: fromBlock } = await chain.head();
+  const detail: UptoDetail = { proof, credit: '', fromBlock, payload, accepted };
+  return {
+    id,
+    payer,
+    account: paymentAccount(payer),
+    detail: JSON.stringify(detail),
+    async verify() {
+      const reason = await verified(till, payload, accepted);
+      if (reason === null) await requireTurn(till, payer, id);
+      return reason;
+    },
+    drop: () => leave(till, payer),
+    secure: async () => ({ kind: 'made', tx: null }),
+    take: (row, receiptId) => endUpto(till, row, receiptId),
+    response: async ({ tx, state, charged, settlementReceipt }) => ({
+      success: state !== 'owed',
+      ...(state === 'owed' && { errorReason: 'settlement_failed' }),
+      transaction: tx ?? '',
+      network: chain.network,
+      payer,
+      amount: String(charged),
+      ...(settlementReceipt !== undefined && { extra: { settlementReceipt } }),
+    }),
+  };
+}
+
+/** Settles what was used; until that is done it is owed. */
+export async function endUpto(till: Till, row: PaymentRow, receiptId: string | null): Promise<EndedPayment> {
+  const { payments } = till.store;
+  if (row.charged > 0n) {
+    const owed = { state: 'owed', charged: row.charged, receiptId } as const;
+    await payments.step(row, owed);
+    return settleOwed(till, { ...row, ...owed });
+  }
+  const step = { state: 'failed', charged: 0n, receiptId } as const;
+  await payments.step(row, step);
+  await leave(till, row.payer);
+  return { ...row, ...step };
+}
+
+/** One call a payer: kept in the store, for all processes. */
+async function requireTurn(till: Till, payer: string, id: string): Promise<void> {
+  const { store, clock } = till;
+  for (const row of await store.payments.openOf(payer)) {
+    if (row.scheme !== 'upto') continue;
+    // One whose process has ended is brought to its end by the sweep.
+    if (row.state === 'serving') throw inProgress();
+    if (row.state === 'owed' && (await settleOwed(till, row)).state === 'owed') throw owes(row);
+  }
+  if (await store.payments.putChannel(turn(payer, id, 1))) return;
+  const taken = await store.payments.channel(turnOf(payer));
+  if (taken === null) throw inProgress();
+  const holder = await store.payments.find(JSON.parse(taken.document) as string);
+  const isLive = holder === null || (holder.state === 'serving' && holder.leaseUntil > seconds(clock));
+  if (isLive || !(await store.payments.putChannel(turn(payer, id, taken.version + 1)))) throw inProgress();
+}
+
+function owes({ charged, receiptId }: PaymentRow): TallyError {
+  return new TallyError(
+    'payment_owed',
+    `An earlier call (${receiptId ?? 'without receipt'}) took ${charged} base units of USDC that could not be settled. Make them available and send the request again: it is settled first.`,
+  );
+}
+
+const turnOf = (payer: string) => `payer:${payer}`;
+
+function turn(payer: string, id: string, version: number) {
+  return { id: turnOf(payer), version, claimable: 0n, document: JSON.stringify(id) };
+}
+
+async function leave({ store }: Till, payer: string): Promise<void> {
+  const taken = await store.payments.channel(turnOf(payer));
+  if (taken !== null) await store.payments.deleteChannel(taken.id, taken.version);
+}
+
+/** Settles what was delivered, and mints the receipt of that. Resolves to the row as it then is. */
+export async function settleOwed(till: Till, row: PaymentRow): Promise<EndedPayment> {
+  const { store, logger, settlementReceipt } = till;
+  const before = await findMoved(till, row);
+  const refused = before === null && !(await ask(till, row));
+  const moved = before ?? (await waitFor(() => findMoved(till, row), refused ? 0 : till.seeMs, till.everyMs));
+  if (moved === null) {
+    logger.warn({ payment: row.id, receipt: row.receiptId }, 'a delivered call could not be settled');
+    return row;
+  }
+  const amount = toNano(row.charged);
+  await store.ledger.post({
+    id: postingId(till.chain.network, moved.tx, moved.ordinal),
+    memo: `x402 upto ${moved.tx}`,
+    at: seconds(till.clock),
+    entries: [
+      { account: `chain:${till.chain.network}`, amount: -amount },
+      { account: promisedAccount(till.chain.network), amount },
+    ],
+  });
+  const step = { state: 'delivered', tx: moved.tx } as const;
+  if (await store.payments.step(row, step)) {
+    await leave(till, row.payer);
+    const { id: paymentId, receiptId, charged, payer } = row;
+    const late = { paymentId, receiptId, tx: moved.tx, amount: charged, payer };
+    return { ...row, ...step, settlementReceipt: await settlementReceipt(late) };
+  }
+  return { ...row, ...step };
+}
+
+/** False where the facilitator says that it did not settle: then once is enough to look. */
+async function ask(till: Till, row: PaymentRow): Promise<boolean> {
+  const { payload, accepted } = uptoDetailOf(row);
+  try {
+    const said: SettleResponse = await till.facilitator.settle(payload, {
+      ...accepted,
+      amount: String(row.charged),
+    });
+    if (!said.success) till.logger.warn({ payment: row.id, reason: said.errorReason }, 'a settlement failed');
+    return said.success || said.transaction !== '';
+  } catch (error) {
+    till.logger.warn({ err: error }, 'a facilitator gave no answer to a settlement');
+    return true;
+  }
+}
+
+/** The transfer that settled it: of that payer and amount, in a transaction that settled nothing else. */
+async function findMoved(
+  { chain, treasury, store }: Till,
+  row: PaymentRow,
+): Promise<{ readonly tx: string; readonly ordinal: number } | null> {
+  const { fromBlock } = uptoDetailOf(row);
+  const { number: toBlock } = await chain.head();
+  for await (const one of chain.transfers({ to: treasury, fromBlock, toBlock })) {
+    if (one.from !== row.payer || one.amount !== row.charged) continue;
+    const others = await store.payments.findByTx(one.txHash);
+    if (others.every(({ id }) => id === row.id)) return { tx: one.txHash, ordinal: one.ordinal };
+  }
+  return null;
+}

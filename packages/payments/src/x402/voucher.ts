@@ -1,0 +1,194 @@
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
+import type { BaseUnits, PaymentRow } from '../payment-store.ts';
+import { waitFor } from './chain-watch.ts';
+import { channelState, chargeChannel, syncChannel } from './channel.ts';
+import type { Means, Took } from './fixed.ts';
+import type { Detail } from './known.ts';
+import { voucherOf } from './payloads.ts';
+import { type PricedOrder, promisedAccount, toNano } from './payments.ts';
+import { seconds, type Till, verified } from './till.ts';
+import { isSigned } from './voucher-signature.ts';
+import type { CarriedPayment } from './wire.ts';
+
+/** What is kept of a voucher, beside what its channel keeps. */
+export interface VoucherDetail extends Detail {
+  readonly channelId: string;
+  /** Decimal. */
+  readonly base: string;
+  readonly depositTx: string | null;
+}
+
+export function voucherDetailOf(row: PaymentRow): VoucherDetail {
+  return JSON.parse(row.detail) as VoucherDetail;
+}
+
+/** A voucher that was given, on its way through its verification. */
+export interface GivenVoucher {
+  readonly id: string;
+  readonly payer: string;
+  readonly channelId: string;
+  /** What the channel was charged with before, as the payer sees it. */
+  readonly base: BaseUnits;
+  /** Why it is not good, or null: then its channel is kept for it. */
+  verify(): Promise<string | null>;
+  /** Gives up the channel. */
+  drop(): Promise<void>;
+  /** Has the deposit made that comes with it, if there is one; what the chain shows counts. */
+  deposit(): Promise<Took>;
+  /** Charges the channel, once. False where it has moved on. */
+  charge(amount: BaseUnits): Promise<boolean>;
+}
+
+/** Null for a payload of another form. */
+export function givenVoucher(
+  till: Till,
+  payload: PaymentPayload,
+  accepted: PaymentRequirements,
+): GivenVoucher | null {
+  const given = voucherOf(payload);
+  if (given === null || given.most < BigInt(accepted.amount)) return null;
+  const { vouchers, chain } = till;
+  const { channelId, most, payer, isDeposit } = given;
+  const base = most - BigInt(accepted.amount);
+  const { signature } = payload.payload['voucher'] as { signature: string };
+  let pendingId: string | null = null;
+  // What x402's hooks know a request by is the payload's object.
+  let used = payload;
+  const verify = async (): Promise<string | null> => {
+    // The signature is what the voucher is worth, so nobody's word is taken for it.
+    if (!(await isSigned(chain.network, payload.payload)))
+      return 'invalid_batch_settlement_evm_voucher_signature';
+    const reason = await verified(till, used, accepted);
+    pendingId = vouchers.readRequestContext(used)?.pendingId ?? null;
+    return reason;
+  };
+  const isBacked = async (): Promise<boolean> => (used === payload && isDeposit) || isCovered(till, given);
+  return {
+    id: `voucher:${chain.network}:${channelId}:${base}`,
+    payer,
+    channelId,
+    base,
+    async verify() {
+      let reason = await verify();
+      if (reason !== null && isDeposit && (await isCovered(till, given))) {
+        used = { ...payload, payload: withoutDeposit(payload.payload) };
+        reason = await verify();
+      }
+      if (reason !== null || (await isBacked())) return reason;
+      await vouchers.clearPendingRequest(used);
+      return 'invalid_batch_settlement_evm_cumulative_exceeds_balance';
+    },
+    drop: () => vouchers.clearPendingRequest(used),
+    async deposit() {
+      return used === payload && isDeposit
+        ? deposit(till, payload, accepted, given)
+        : { kind: 'taken', tx: null };
+    },
+    charge: (amount) =>
+      chargeChannel(vouchers.getStorage(), { channelId, base, amount, most, signature, pendingId }),
+  };
+}
+
+type Given = NonNullable<ReturnType<typeof voucherOf>>;
+
+/** Whether the deposit was made already, its outcome having been lost: then what is left of the payment is its voucher. */
+function isCovered({ holds }: Till, { channelId, most }: Given): Promise<boolean> {
+  return holds(channelId, most);
+}
+
+function withoutDeposit({ channelConfig, voucher }: PaymentPayload['payload']): PaymentPayload['payload'] {
+  return { type: 'voucher', channelConfig, voucher };
+}
+
+async function deposit(
+  till: Till,
+  payload: PaymentPayload,
+  accepted: PaymentRequirements,
+  given: Given,
+): Promise<Took> {
+  let said: SettleResponse | null = null;
+  try {
+    said = await till.facilitator.settle(payload, accepted);
+  } catch (error) {
+    till.logger.warn({ err: error }, 'a facilitator gave no answer to a deposit');
+  }
+  const failed = said?.success === false && said.transaction === '';
+  const covered = await waitFor(
+    async () => ((await isCovered(till, given)) ? true : null),
+    failed ? 0 : till.seeMs,
+    till.everyMs,
+  );
+  if (covered !== null) {
+    await syncChannel(till, given.channelId);
+    return { kind: 'taken', tx: said?.success === true ? said.transaction : null };
+  }
+  return failed ? { kind: 'refused', reason: said?.errorReason ?? 'settlement_failed' } : { kind: 'unknown' };
+}
+
+/** `batch-settlement` at a fixed price: the voucher is taken at once, and claimed on the chain with others. */
+export async function voucherMeans(
+  till: Till,
+  { payload, proof }: CarriedPayment,
+  accepted: PaymentRequirements,
+  { credit, amount }: PricedOrder,
+): Promise<Means | null> {
+  const voucher = givenVoucher(till, payload, accepted);
+  if (voucher === null) return null;
+  const { chain, store } = till;
+  const { id, payer, channelId, base } = voucher;
+  const { number: fromBlock } = await chain.head();
+  const detail: VoucherDetail = { proof, credit, fromBlock, channelId, base: String(base), depositTx: null };
+  return {
+    id,
+    payer,
+    detail: JSON.stringify(detail),
+    verify: () => voucher.verify(),
+    drop: () => voucher.drop(),
+    seen: (row) => voucherSeen(till, row),
+    async take() {
+      const made = await voucher.deposit();
+      if (made.kind !== 'taken') {
+        await voucher.drop();
+        return made;
+      }
+      return (await voucher.charge(amount)) ? made : { kind: 'refused', reason: 'channel_busy' };
+    },
+    async post(row) {
+      const nano = toNano(row.amount);
+      await store.ledger.post({
+        id: `x402:${row.id}`,
+        memo: 'x402 voucher',
+        at: seconds(till.clock),
+        entries: [
+          { account: promisedAccount(chain.network), amount: -nano },
+          { account: credit, amount: nano },
+        ],
+      });
+    },
+    response: (row) => voucherResponse(till, { ...row, charged: row.amount }),
+  };
+}
+
+/** Whether the channel was charged: what was charged at its place was charged by it. */
+export async function voucherSeen(till: Till, row: PaymentRow): Promise<Took | null> {
+  const { channelId, base } = voucherDetailOf(row);
+  const channel = await till.vouchers.getStorage().get(channelId);
+  if (channel === undefined || BigInt(channel.chargedCumulativeAmount) <= BigInt(base)) return null;
+  return { kind: 'taken', tx: null };
+}
+
+export async function voucherResponse(
+  till: Till,
+  row: PaymentRow,
+): Promise<SettleResponse & { readonly payer: string }> {
+  const { channelId, base } = voucherDetailOf(row);
+  const channel = await till.vouchers.getStorage().get(channelId);
+  const state = channel && channelState(channel, BigInt(base) + row.charged);
+  return {
+    success: true,
+    transaction: row.tx ?? '',
+    network: till.chain.network,
+    payer: row.payer,
+    extra: { chargedAmount: String(row.charged), ...(state && { channelState: state }) },
+  };
+}

@@ -1,0 +1,101 @@
+import type { RoomPlace } from '@tallystick/callers';
+import { type EvidenceFile, localHeader, secondsOf, toHex, utf8 } from '@tallystick/core';
+import { nodeSha256 } from '@tallystick/kit';
+import { type ExportServices, filesOf, fixedBytes, type RoomExport } from './export.ts';
+import { type RoomView, readPart } from './parts.ts';
+
+/** The bytes [from, to) of a bundle, read as they are asked for: no more than one part is in memory. */
+export function streamBundle(
+  services: Pick<ExportServices, 'store' | 'log'>,
+  made: RoomExport,
+  { from, to }: { readonly from: number; readonly to: number },
+): ReadableStream<Uint8Array> {
+  const bytes = bundleBytes(services, made, { from, to });
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await bytes.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await bytes.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function* bundleBytes(
+  services: Pick<ExportServices, 'store' | 'log'>,
+  { row, contents, manifest, layout }: RoomExport,
+  { from, to }: { readonly from: number; readonly to: number },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { window, anchoredSize } = contents;
+  const files = new FileBytes(
+    { ...services, tenant: row.tenant, window, anchoredSize },
+    manifest.files,
+    (path) => fixedBytes(contents, path),
+  );
+  const within = (bytes: Uint8Array, at: number): Uint8Array =>
+    bytes.subarray(Math.max(0, from - at), Math.max(0, to - at));
+  for (const [index, place] of layout.places.entries()) {
+    const end = place.start + place.size;
+    if (end <= from) continue;
+    if (place.offset >= to) return;
+    const header = within(localHeader(place), place.offset);
+    if (header.length > 0) yield header;
+    if (place.start >= to) return;
+    const bytes = within(index === 0 ? utf8(contents.manifest) : await files.read(index - 1), place.start);
+    if (bytes.length > 0) yield bytes;
+  }
+  const rest = within(layout.directory, layout.directoryAt);
+  if (rest.length > 0) yield rest;
+}
+
+/** Reads the files of a manifest again, and sees that they are what was signed. */
+class FileBytes {
+  readonly #view: RoomView;
+  readonly #files: readonly EvidenceFile[];
+  readonly #fixed: (path: string) => Uint8Array;
+  /** The part that was read last: its files follow one another. */
+  #part: ReadonlyMap<string, Uint8Array> = new Map();
+
+  constructor(view: RoomView, files: readonly EvidenceFile[], fixed: (path: string) => Uint8Array) {
+    this.#view = view;
+    this.#files = files;
+    this.#fixed = fixed;
+  }
+
+  /** @throws where the room has changed since: then the answer breaks off, and a new export is to be asked for */
+  async read(index: number): Promise<Uint8Array> {
+    const file = this.#files[index];
+    if (file === undefined) throw new RangeError('The manifest has no such file.');
+    const bytes = /^(?:receipts|anchors|metering)\//.test(file.path)
+      ? await this.#ofPart(index, file.path)
+      : this.#fixed(file.path);
+    if (toHex(nodeSha256(bytes)) === file.sha256) return bytes;
+    throw new Error(`${file.path} is no longer what the manifest says.`);
+  }
+
+  async #ofPart(index: number, path: string): Promise<Uint8Array> {
+    if (!this.#part.has(path)) {
+      const part = await readPart(this.#view, this.#placeBefore(index));
+      this.#part = new Map(part === null ? [] : filesOf(part, numberOf(path)));
+    }
+    return this.#part.get(path) ?? new Uint8Array();
+  }
+
+  /** Where the part before this file's part ends. */
+  #placeBefore(index: number): RoomPlace | null {
+    const own = numberOf(this.#files[index]?.path ?? '');
+    const before = this.#files.findLast(({ path, last }) => last !== undefined && numberOf(path) < own);
+    if (before?.last === undefined) return null;
+    return { id: before.last.receipt_id, issuedAt: secondsOf(before.last.at) };
+  }
+}
+
+/** Of the part that a file belongs to. */
+function numberOf(path: string): number {
+  return Number(/(\d+)\.ndjson$/.exec(path)?.[1] ?? 0);
+}

@@ -1,0 +1,324 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { ExportRow, RoomWindow, TenantStore } from '@tallystick/callers';
+import {
+  canonicalize,
+  copyJson,
+  EVIDENCE_PATHS,
+  type EvidenceFile,
+  type EvidenceManifest,
+  formatTimestamp,
+  fromBase64url,
+  layoutZip,
+  type PurgeRecord,
+  parseJson,
+  partPaths,
+  rootFingerprint,
+  secondsOf,
+  signManifest,
+  TallyError,
+  toHex,
+  utf8,
+  type ZipLayout,
+} from '@tallystick/core';
+import type { OwnIssuer, PublishedTrust, TrustService } from '@tallystick/issuers';
+import { type KeyedMutex, nodeSha256, UNHEARD } from '@tallystick/kit';
+import type { AnchorLog } from '@tallystick/log';
+import { signProfile } from '../emit.ts';
+import { issue } from '../issue.ts';
+import { type TermsContext, tenantTerms } from '../terms.ts';
+import { type RoomPart, type RoomView, readPart } from './parts.ts';
+import { README } from './readme.ts';
+import { type AskedPeriod, ROOM_DAYS, roomWindow } from './room.ts';
+import { placeOf, sweepRoom } from './sweep.ts';
+
+/** What exports need of the service. */
+export interface ExportServices extends Pick<TermsContext, 'clock' | 'config'> {
+  readonly store: TermsContext['store'] & { readonly tenants: TenantStore };
+  readonly log: AnchorLog;
+  readonly issuer: OwnIssuer;
+  readonly trust: TrustService;
+  readonly mutex: KeyedMutex;
+  readonly config: TermsContext['config'] & {
+    readonly receiptsUrl: string;
+    readonly chain: { readonly id: number };
+  };
+}
+
+/** A bundle that can be written any number of times, to the same bytes. */
+export interface RoomExport {
+  readonly row: ExportRow;
+  readonly contents: ExportContents;
+  readonly manifest: EvidenceManifest;
+  readonly layout: ZipLayout;
+}
+
+/** What a bundle is written from, beside the receipts themselves. */
+export interface ExportContents {
+  /** JCS text. */
+  readonly manifest: string;
+  /** Of the manifest and of each file in it. */
+  readonly checksums: readonly number[];
+  /** The files that are no receipts', by path, and null for those that ship with the service. */
+  readonly texts: Readonly<Record<string, string | null>>;
+  readonly window: RoomWindow;
+  readonly anchoredSize: number;
+}
+
+/** For how long the same bytes can be asked for again, in seconds. */
+const RESUMABLE = 86_400;
+/** After this second is over, everything that was issued in it has been stored. */
+const SETTLE_MS = 250;
+
+/**
+ * Signs the manifest of a tenant's room and receipts it. Reads every receipt of the period once, a part at a time.
+ * @throws trust_unavailable, anchor_unavailable, unavailable
+ */
+export async function makeExport(
+  services: ExportServices,
+  tenant: string,
+  asked: AskedPeriod,
+): Promise<RoomExport> {
+  const { store, issuer, log, clock } = services;
+  const published = trustNow(services);
+  const asOf = await settledSecond(asked, clock);
+  const window = roomWindow(asked, asOf);
+  await sweepRoom(services, tenant, asOf);
+  const { anchoredSize, treeSize, origin } = await log.status();
+  const view: RoomView = { store, log, tenant, window, anchoredSize };
+  const purges = await purgeLines(services, tenant);
+  const texts = await fixedTexts(services, { tenant, published, purges });
+  const listed = await listFiles(view, texts);
+  const { version, root } = published.bundle;
+  const manifest = await signManifest(
+    {
+      tenant,
+      period: { from: formatTimestamp(window.from * 1000), to: formatTimestamp(window.to * 1000) },
+      retention_days: ROOM_DAYS,
+      ...listed.counts,
+      trust: { version, root: rootFingerprint(fromBase64url(root.public_key, 32)) },
+      log: { origin, tree_size: treeSize, anchored_size: anchoredSize },
+      purged: purges.map(summaryOf),
+      files: listed.files,
+    },
+    { did: issuer.did, issuedAt: clock() },
+    issuer.signer('bundle'),
+  );
+  const checksums = [crc32(utf8(manifest)), ...listed.checksums];
+  const contents = { manifest, checksums, texts, window, anchoredSize };
+  const layout = layoutOf(contents);
+  const row = await receiptExport(services, { tenant, contents, layout, expiresAt: listed.expiresAt });
+  return { row, contents, layout, manifest: read(manifest) };
+}
+
+/** The second (Unix) before which everything was stored that is asked for: where need be, once it has begun. */
+async function settledSecond({ to }: AskedPeriod, clock: () => number): Promise<number> {
+  const now = clock();
+  const next = Math.floor(now / 1000) + 1;
+  if (to === null || to > next - 2) await setTimeout(next * 1000 - now + SETTLE_MS);
+  return Math.floor(clock() / 1000);
+}
+
+/** An export of before, to be written again; null where none of that manifest is kept any more. */
+export async function findExport(
+  { store, clock }: Pick<ExportServices, 'store' | 'clock'>,
+  tenant: string,
+  manifestSha256: string,
+): Promise<RoomExport | null> {
+  const found = await store.tenants.findExport(tenant, manifestSha256, Math.floor(clock() / 1000));
+  if (found === null) return null;
+  const { contents: text, ...row } = found;
+  const contents = JSON.parse(text) as ExportContents;
+  const manifest = read(contents.manifest);
+  const same = manifest.files.every(({ path, sha256 }) => {
+    const fixed = contents.texts[path];
+    return fixed !== null || toHex(nodeSha256(shipped(path))) === sha256;
+  });
+  // A newer release has other pages: then it is another bundle.
+  return same ? { row, contents, manifest, layout: layoutOf(contents) } : null;
+}
+
+function read(manifest: string): EvidenceManifest {
+  return parseJson(utf8(manifest)) as unknown as EvidenceManifest;
+}
+
+function layoutOf({ manifest, checksums }: ExportContents): ZipLayout {
+  const own = { path: EVIDENCE_PATHS.manifest, size: Buffer.byteLength(manifest) };
+  return layoutZip(
+    [own, ...read(manifest).files].map(({ path, size }, index) => ({
+      path,
+      size,
+      crc32: checksums[index] ?? 0,
+    })),
+  );
+}
+
+function trustNow({ trust, clock }: ExportServices): PublishedTrust {
+  const published = trust.bundle();
+  if (published !== null && secondsOf(published.bundle.expires_at) * 1000 > clock()) return published;
+  throw new TallyError(
+    'trust_unavailable',
+    'A bundle holds the trust bundle of its time, and none is in force.',
+  );
+}
+
+async function purgeLines({ store }: ExportServices, tenant: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { body } of store.tenants.listPurges(tenant)) found.push(body);
+  return found;
+}
+
+function summaryOf(record: string) {
+  const { sequence, purged_at, count, first, last, ids_root } = parseJson(
+    utf8(record),
+  ) as unknown as PurgeRecord;
+  return { sequence, purged_at, count, first, last, ids_root };
+}
+
+/** The files that are not receipts, in the order of the archive. */
+async function fixedTexts(
+  { store, issuer, log }: ExportServices,
+  of: { readonly tenant: string; readonly published: PublishedTrust; readonly purges: readonly string[] },
+): Promise<Record<string, string | null>> {
+  const exports: string[] = [];
+  for await (const row of store.tenants.listExports(of.tenant))
+    exports.push(canonicalize(exportListing(row)));
+  const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
+  return {
+    [EVIDENCE_PATHS.readme]: README,
+    [EVIDENCE_PATHS.page]: null,
+    [EVIDENCE_PATHS.verifier]: null,
+    [EVIDENCE_PATHS.trust]: of.published.text,
+    [EVIDENCE_PATHS.issuer]: canonicalize(copyJson(issuer.keyring.document)),
+    [EVIDENCE_PATHS.checkpoint]: (await log.checkpoint()) ?? '',
+    [EVIDENCE_PATHS.purges]: lines(of.purges),
+    [EVIDENCE_PATHS.exports]: lines(exports),
+  };
+}
+
+/** An export as it is listed. */
+export function exportListing({
+  receiptId,
+  createdAt,
+  manifestSha256,
+  from,
+  to,
+  receipts,
+  bytes,
+}: ExportRow) {
+  return {
+    receipt_id: receiptId,
+    exported_at: formatTimestamp(createdAt * 1000),
+    manifest_sha256: manifestSha256,
+    period: { from: formatTimestamp(from * 1000), to: formatTimestamp(to * 1000) },
+    receipts,
+    bytes,
+  };
+}
+
+/** The bytes of a file that is no receipts'. */
+export function fixedBytes({ texts }: Pick<ExportContents, 'texts'>, path: string): Uint8Array {
+  const text = texts[path];
+  return typeof text === 'string' ? utf8(text) : shipped(path);
+}
+
+const pages = new Map<string, Uint8Array>();
+
+/** A page as it is built. Loaded with the first export. */
+function shipped(path: string): Uint8Array {
+  let page = pages.get(path);
+  if (page === undefined) {
+    page = readFileSync(new URL(path, import.meta.resolve('@tallystick/web/verify.html')));
+    pages.set(path, page);
+  }
+  return page;
+}
+
+interface Listed {
+  readonly files: readonly EvidenceFile[];
+  readonly checksums: readonly number[];
+  readonly counts: { readonly receipts: number; readonly anchored: number; readonly metering: number };
+  /** Unix seconds at which the first of the receipts is deleted. */
+  readonly expiresAt: number;
+}
+
+async function listFiles(view: RoomView, texts: ExportContents['texts']): Promise<Listed> {
+  const files: EvidenceFile[] = [];
+  const checksums: number[] = [];
+  const counts = { receipts: 0, anchored: 0, metering: 0 };
+  const add = (path: string, bytes: Uint8Array, more: Partial<EvidenceFile> = {}): void => {
+    files.push({ path, size: bytes.length, sha256: toHex(nodeSha256(bytes)), ...more });
+    checksums.push(crc32(bytes));
+  };
+  for (const path of Object.keys(texts)) add(path, fixedBytes({ texts }, path));
+  let expiresAt = Number.POSITIVE_INFINITY;
+  let part = await readPart(view, null);
+  for (let number = 1; part !== null; number++) {
+    const { first, last, count } = part;
+    expiresAt = Math.min(expiresAt, part.expiresAt);
+    const [receipts, ...others] = filesOf(part, number);
+    if (receipts !== undefined) {
+      add(...receipts, { receipts: count, first: placeOf(first), last: placeOf(last) });
+    }
+    for (const [path, bytes] of others) add(path, bytes);
+    counts.receipts += count;
+    counts.anchored += part.anchored;
+    counts.metering += part.metering;
+    part = await readPart(view, last);
+  }
+  return { files, checksums, counts, expiresAt };
+}
+
+/** The files of a part in the order of the archive. */
+export function filesOf(part: RoomPart, number: number): (readonly [path: string, bytes: Uint8Array])[] {
+  const paths = partPaths(number);
+  const metering = part.meteringLines.length === 0 ? [] : [[paths.metering, part.meteringLines] as const];
+  return [[paths.receipts, part.receiptLines], [paths.anchors, part.anchorLines], ...metering];
+}
+
+/** Every export is receipted, in the room that it is of: the next one holds the receipt. */
+async function receiptExport(
+  services: ExportServices,
+  made: {
+    readonly tenant: string;
+    readonly contents: ExportContents;
+    readonly layout: ZipLayout;
+    readonly expiresAt: number;
+  },
+): Promise<ExportRow> {
+  const { config, store, clock } = services;
+  const { tenant, contents, layout, expiresAt } = made;
+  const manifestSha256 = toHex(nodeSha256(utf8(contents.manifest)));
+  const asked = {
+    payload_sha256: manifestSha256,
+    purpose: 'evidence export',
+    content_type: 'application/json',
+  };
+  const { id: receiptId } = await issue(services, UNHEARD, {
+    claim: undefined,
+    terms: tenantTerms(services, tenant),
+    sign: () =>
+      signProfile(services, asked, {
+        profile: 'standard',
+        agent: { did: null, proved: false },
+        verifyUri: `${config.receiptsUrl}/verify`,
+        chainId: config.chain.id,
+        settlement: null,
+      }),
+  });
+  const createdAt = Math.floor(clock() / 1000);
+  const row: ExportRow = {
+    tenant,
+    createdAt,
+    receiptId,
+    manifestSha256,
+    from: contents.window.from,
+    to: contents.window.to,
+    receipts: read(contents.manifest).receipts,
+    bytes: layout.size,
+    resumableUntil: Math.min(createdAt + RESUMABLE, expiresAt),
+  };
+  await store.tenants.putExport(row, JSON.stringify(contents));
+  return row;
+}

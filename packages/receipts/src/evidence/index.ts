@@ -1,0 +1,2 @@
+export { streamBundle } from './bundle-stream.ts';
+export { exportListing, findExport, makeExport, type RoomExport } from './export.ts';

@@ -1,0 +1,118 @@
+import { setImmediate } from 'node:timers/promises';
+import type { DepartedReceipt, RoomPlace, TenantRow, TenantStore } from '@tallystick/callers';
+import {
+  CompactRange,
+  type EvidencePlace,
+  formatTimestamp,
+  leafHash,
+  signPurge,
+  TallyError,
+  toHex,
+  utf8,
+} from '@tallystick/core';
+import type { OwnIssuer } from '@tallystick/issuers';
+import { nodeSha256 } from '@tallystick/kit';
+import { departures } from './room.ts';
+
+interface Sweeping {
+  readonly store: { readonly tenants: TenantStore };
+  readonly issuer: OwnIssuer;
+  readonly clock: () => number;
+}
+
+const PAGE = 500;
+const ATTEMPTS = 5;
+const DAY = 86_400;
+/** How long a bundle is listed among the exports, as long as a receipt is in the room. */
+const EXPORT_DAYS = 365;
+
+/** Sweeps every room that was not swept for a day, and forgets exports that are over. `now`: Unix milliseconds. */
+export async function sweepRooms(context: Sweeping, now: number): Promise<void> {
+  const asOf = Math.floor(now / 1000);
+  for await (const { id, sweptTo } of context.store.tenants.list()) {
+    if (asOf - sweptTo >= DAY) await sweepRoom(context, id, asOf);
+  }
+  while ((await context.store.tenants.purgeExports(asOf, asOf - EXPORT_DAYS * DAY)) > 0);
+}
+
+/**
+ * Signs a record of all that left a tenant's room until `asOf` (unix seconds), where anything did: each receipt that
+ * leaves is in exactly one record.
+ * @throws tenant_not_found; unavailable where others sweep all the time
+ */
+export async function sweepRoom(context: Sweeping, tenant: string, asOf: number): Promise<void> {
+  const { tenants } = context.store;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const row = await tenants.get(tenant);
+    if (row === null) throw new TallyError('tenant_not_found', 'There is no such tenant.');
+    if (row.sweptTo >= asOf) return;
+    const before = await tenants.newestPurge(tenant);
+    const left = await countDeparted(context.store, row, asOf);
+    if (left === null) return tenants.markSwept(tenant, asOf);
+    const sequence = (before?.sequence ?? 0) + 1;
+    const body = await signPurge(
+      {
+        tenant,
+        sequence,
+        purged_at: formatTimestamp(asOf * 1000),
+        ...left,
+        previous: before && toHex(nodeSha256(utf8(before.body))),
+      },
+      { did: context.issuer.did, issuedAt: context.clock() },
+      context.issuer.signer('bundle'),
+    );
+    if ((await tenants.putPurge(tenant, { sequence, body }, asOf)) === 'stored') return;
+  }
+  throw new TallyError('unavailable', 'The room is being swept by others. Try again.');
+}
+
+interface Departed {
+  readonly count: number;
+  readonly profiles: Readonly<Record<string, number>>;
+  readonly first: EvidencePlace;
+  readonly last: EvidencePlace;
+  readonly ids_root: string;
+}
+
+/** What left since the last sweep: of all profiles but nano, then of nano, each in the order of the room. */
+async function countDeparted(
+  { tenants }: { readonly tenants: TenantStore },
+  { id: tenant, sweptTo }: TenantRow,
+  asOf: number,
+): Promise<Departed | null> {
+  const range = new CompactRange(undefined, nodeSha256);
+  const profiles: Record<string, number> = {};
+  let first: RoomPlace | null = null;
+  let last: RoomPlace | null = null;
+  const { others, nano } = departures(sweptTo, asOf);
+  for (const window of [
+    { ...others, nano: false },
+    { ...nano, nano: true },
+  ]) {
+    for (let after: RoomPlace | null = null; ; ) {
+      const page: DepartedReceipt[] = await tenants.departed(tenant, window, after, PAGE);
+      for (const receipt of page) {
+        range.append(leafHash(utf8(receipt.id), nodeSha256));
+        profiles[receipt.profile] = (profiles[receipt.profile] ?? 0) + 1;
+        first ??= receipt;
+        last = receipt;
+      }
+      after = page.at(-1) ?? null;
+      if (page.length < PAGE) break;
+      await setImmediate();
+    }
+  }
+  if (first === null || last === null) return null;
+  return {
+    count: range.size,
+    profiles,
+    first: placeOf(first),
+    last: placeOf(last),
+    ids_root: toHex(range.root()),
+  };
+}
+
+/** A place as documents say it. */
+export function placeOf({ id, issuedAt }: RoomPlace): EvidencePlace {
+  return { receipt_id: id, at: formatTimestamp(issuedAt * 1000) };
+}

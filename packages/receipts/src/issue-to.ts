@@ -1,0 +1,102 @@
+import type { Agent, Clients } from '@tallystick/callers';
+import { type ApiKey, missingKey } from '@tallystick/callers';
+import type { JsonValue, Profile, SettlementReference } from '@tallystick/core';
+import {
+  type IdempotencyRecord,
+  type IdempotentRequest,
+  idempotencyClaim,
+  type KeyedMutex,
+  type Received,
+  requestHash,
+} from '@tallystick/kit';
+import type { Payments } from '@tallystick/payments';
+import { type Draft, type Issued, issue } from './issue.ts';
+import { orderOf, payForReceipt } from './paying.ts';
+import { dryRunTerms, freeTerms, keyTerms, type Terms, type TermsContext, tenantTerms } from './terms.ts';
+
+/** What issuing receipts needs of the service. */
+export interface IssuingContext extends TermsContext {
+  readonly clients: Pick<Clients, 'scope'>;
+  /** Null with payments off. */
+  readonly payments: Payments | null;
+  /** Holds back a request that another one with the same claim is ahead of. */
+  readonly mutex: KeyedMutex;
+}
+
+/** A receipt that somebody asks for. */
+export interface ReceiptRequest {
+  /** What an `Idempotency-Key` stands for. */
+  readonly claim: Pick<IdempotentRequest, 'route' | 'profile'> & { readonly body: JsonValue };
+  /** The caller's API key. */
+  readonly key: ApiKey | null;
+  /** The tenant of the caller's key, which then has no tier: its receipts are all anchored, and its own. */
+  readonly tenant: string | null;
+  readonly anchor: boolean;
+  /** What has a price where payments are on and no key pays, and the agent whose balance may; null of what is free. */
+  readonly priced: Priced | null;
+  /** Signs the receipt, which names the transaction that paid for it. It is not called for a request that was answered before. */
+  readonly sign: (settlement: SettlementReference | null) => Promise<Draft>;
+}
+
+interface Priced {
+  readonly profile: Profile | 'metering';
+  readonly agent: Agent;
+}
+
+/**
+ * Issues a receipt to a caller: under its key, or for its tenant, else for its payment where payments are on and it has a
+ * price, else for nothing.
+ * @throws api_key_missing for an anchor without a key; payment_required; idempotency_key_reused; quota_exceeded; unavailable
+ */
+export async function issueTo(
+  context: IssuingContext,
+  received: Received,
+  request: ReceiptRequest,
+): Promise<Issued> {
+  const { claim: claimed, tenant, sign } = request;
+  const { terms, claim } = await termsOf(context, received, request);
+  const caller = tenant ?? context.clients.scope(received.incoming);
+  return issue(context, received, {
+    claim: claim ?? idempotencyClaim(received.incoming, { ...claimed, caller, now: context.clock() }),
+    terms,
+    sign: () => sign(terms.settlement),
+  });
+}
+
+async function termsOf(
+  context: IssuingContext,
+  received: Received,
+  { claim, key, tenant, anchor, priced }: ReceiptRequest,
+): Promise<{ readonly terms: Terms; readonly claim?: IdempotencyRecord | undefined }> {
+  if (anchor && key === null && tenant === null) throw missingKey('anchor');
+  if (tenant !== null) return { terms: tenantTerms(context, tenant) };
+  if (received.incoming.isProbe) return { terms: dryRunTerms(context) };
+  if (key !== null) return { terms: keyTerms(context, received, { key, anchor }) };
+  const { payments } = context;
+  if (payments === null || priced === null) return { terms: freeTerms(context) };
+  const asked = {
+    ...priced,
+    path: pathOf(received),
+    requestHash: requestHash(received.incoming, claim),
+  };
+  return payForReceipt({ ...context, payments }, received, asked);
+}
+
+/**
+ * Refuses a request that nothing pays for, before its body is read: no key, no payment, and no agent that may have a balance.
+ * @throws payment_required
+ */
+export async function refuseUnpaid(
+  { payments }: Pick<IssuingContext, 'payments'>,
+  received: Received,
+  { profile, mayBePrepaid }: { readonly profile: Priced['profile']; readonly mayBePrepaid: boolean },
+): Promise<void> {
+  if (payments === null || mayBePrepaid || received.incoming.isProbe) return;
+  if (payments.offered(received) !== null) return;
+  throw await payments.required(orderOf({ profile, path: pathOf(received), requestHash: '' }));
+}
+
+function pathOf({ incoming }: Received): string {
+  const { pathname, search } = new URL(incoming.url);
+  return pathname + search;
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import type { Agent } from '@tallystick/callers';
+import { type Profile, type SettlementReference, TallyError } from '@tallystick/core';
+import type { EndpointPrice, IdempotencyRecord, PutOutcome, Received, Scheme } from '@tallystick/kit';
+import type { LedgerStore, NanoUsdc } from '@tallystick/ledger';
+import { callerAccount, formatUsdc, parseUsdc, REVENUE } from '@tallystick/ledger';
+import { type Paid, type Payments, type PricedOrder, toBaseUnits, toNano } from '@tallystick/payments';
+import { PRICE_USD } from './pricing.ts';
+import { prepaidTerms, type Terms, type TermsContext, x402Terms } from './terms.ts';
+
+interface Asked {
+  readonly profile: Priced;
+  readonly agent: Agent;
+  readonly path: string;
+  readonly requestHash: string;
+}
+
+interface Paying extends TermsContext {
+  readonly payments: Payments;
+}
+
+/** What has a price. */
+type Priced = Profile | 'metering';
+
+/**
+ * Nano receipts cost less than a transaction, so they are paid by vouchers; the others name the transaction that paid
+ * for them.
+ */
+const SCHEMES = {
+  nano: ['batch-settlement'],
+  standard: ['exact'],
+  pq: ['exact'],
+  metering: ['exact'],
+} as const satisfies Record<Priced, readonly Scheme[]>;
+
+/** As the endpoint that emits receipts declares it. */
+export const RECEIPT_PRICE = {
+  usd: { nano: PRICE_USD.nano, standard: PRICE_USD.standard, pq: PRICE_USD.pq },
+  unit: 'receipt',
+  schemes: { nano: SCHEMES.nano, standard: SCHEMES.standard, pq: SCHEMES.pq },
+} as const satisfies EndpointPrice;
+
+/** As the endpoint that mints metering receipts declares it. */
+export const METERING_PRICE = {
+  usd: PRICE_USD.metering,
+  unit: 'receipt',
+  schemes: SCHEMES.metering,
+} as const satisfies EndpointPrice;
+
+/** How long money that is about to be taken stays reserved, in seconds. */
+const RESERVED_SECONDS = 30;
+
+/**
+ * Takes the price of a receipt, or makes sure of it: from the balance of a DID that is proved, else by x402. Resolves to
+ * the terms under which the receipt is issued, and to what ties it to the payment, where it is by x402.
+ * @throws payment_required and what else `Payments.charge` throws
+ */
+export async function payForReceipt(
+  context: Paying,
+  received: Received,
+  asked: Asked,
+): Promise<{ readonly terms: Terms; readonly claim: IdempotencyRecord | undefined }> {
+  const { payments, store } = context;
+  const { profile, agent } = asked;
+  const price = parseUsdc(PRICE_USD[profile]);
+  if (agent.proved && agent.did !== null) {
+    const account = callerAccount(agent.did);
+    const { balance, reserved } = await store.ledger.balance(account);
+    if (balance - reserved >= price) {
+      const put = putPrepaid(context, { account, price, profile, subject: agent.did });
+      return { terms: prepaidTerms(context, { account, put }), claim: undefined };
+    }
+  }
+  const paid = await payments.charge(received, orderOf(asked));
+  return { terms: x402Terms(context, { paid, settlement: settlementOf(payments, paid) }), claim: paid.claim };
+}
+
+/** What a receipt costs, as an order of x402. */
+export function orderOf({ profile, path, requestHash }: Omit<Asked, 'agent'>): PricedOrder {
+  return {
+    path,
+    description: `A ${profile} receipt`,
+    schemes: SCHEMES[profile],
+    requestHash,
+    amount: toBaseUnits(parseUsdc(PRICE_USD[profile])),
+    credit: REVENUE,
+  };
+}
+
+/** What the transaction moved, as the receipt says it; a voucher has moved nothing yet. */
+function settlementOf({ chainId }: Payments, { tx, amount }: Paid): SettlementReference | null {
+  if (tx === null) return null;
+  const rail = { rail: 'x402', chain_id: chainId, asset: 'USDC' };
+  return { ...rail, status: 'confirmed', tx, amount: formatUsdc(toNano(amount)) };
+}
+
+interface Prepaid {
+  readonly account: string;
+  readonly price: NanoUsdc;
+  readonly profile: Priced;
+  readonly subject: string;
+}
+
+/** Keeps a receipt and takes its price from the balance, in one. */
+function putPrepaid({ store, clock }: Paying, { account, price, profile, subject }: Prepaid): Terms['put'] {
+  return async (receipt, idempotency) => {
+    const id = `receipt:${randomUUID()}`;
+    const at = Math.floor(clock() / 1000);
+    const held = await store.ledger.reserve({ id, account, amount: price, expiresAt: at + RESERVED_SECONDS });
+    if (held.kind === 'insufficient') throw spent(price, held.available);
+    const outcome = await store.ledger.settle({
+      id: receipt.id,
+      reservationId: id,
+      at,
+      entries: [
+        { account, amount: -price },
+        { account: REVENUE, amount: price },
+      ],
+      dust: held.dust,
+      usage: {
+        subject,
+        model: `receipt/${profile}`,
+        promptTokens: 0,
+        completionTokens: 0,
+        cachedTokens: 0,
+        charged: price,
+        share: 0n,
+        savedTokens: 0,
+        saving: 0n,
+      },
+      jobOf: null,
+      receipt,
+      idempotency,
+    });
+    return putOutcome(outcome);
+  };
+}
+
+function putOutcome(outcome: Awaited<ReturnType<LedgerStore['settle']>>): PutOutcome {
+  if (outcome === 'settled' || outcome === 'settled_before') return { kind: 'stored' };
+  if (outcome === 'unreserved')
+    throw new TallyError('unavailable', 'The receipt could not be billed. Try again.');
+  return outcome === 'id_taken' ? { kind: 'id_taken' } : outcome;
+}
+
+function spent(price: NanoUsdc, available: NanoUsdc): TallyError {
+  return new TallyError(
+    'insufficient_balance',
+    `The receipt costs ${formatUsdc(price)} USDC and ${formatUsdc(available)} USDC are available.`,
+  );
+}

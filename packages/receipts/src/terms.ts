@@ -1,0 +1,103 @@
+import type { ApiKey, Counting } from '@tallystick/callers';
+import type { SettlementReference } from '@tallystick/core';
+import type { CounterStore, IdempotencyRecord, PutOutcome, ReceiptRow, Received } from '@tallystick/kit';
+import type { LedgerStore, NanoUsdc } from '@tallystick/ledger';
+import { showLowBalance } from '@tallystick/ledger';
+import type { AnchorLog } from '@tallystick/log';
+import type { Paid } from '@tallystick/payments';
+import { ofKey, ofTenant } from './keyed.ts';
+import type { ReceiptStore } from './receipt-store.ts';
+
+/** Under whose account a receipt is issued, and what that does to it. Every kind of account says all of it. */
+export interface Terms {
+  /** Null where none is known. */
+  readonly settlement: SettlementReference | null;
+  /** The tenant whose key alone reads the receipt; null for a public one. */
+  readonly tenant: string | null;
+  /** Id of the receipt that the payment of this request was answered with before; null where it was not. */
+  readonly paidFor: string | null;
+  /** Whether completing a receipt counts it, or places it in the log, so that the same request must not run twice at once. */
+  readonly counts: boolean;
+  /** From the signed JCS text to the text that is kept: counts it, anchors it, and adds unsigned members that say so. */
+  complete(signed: string, profile: ReceiptRow['profile']): Promise<string>;
+  /** Keeps the receipt, with whatever its price moves, in one transaction. */
+  put(row: ReceiptRow, claim: IdempotencyRecord | undefined): Promise<PutOutcome>;
+  /** Where the receipt is anchored, or is to be; null where it is not. */
+  anchorRef(kept: { readonly receipt: string; readonly replayed: boolean }): Promise<string | null>;
+  /** What is to be done once it is durable: notes that a payment was answered, and what the payer has left. */
+  delivered(id: string, received: Received): Promise<void>;
+}
+
+export interface TermsContext extends Counting {
+  readonly store: ReceiptStore & CounterStore & { readonly ledger: LedgerStore };
+  readonly log: Pick<AnchorLog, 'accept' | 'find' | 'resolve'>;
+  readonly config: { readonly sales: { readonly lowBalance: NanoUsdc } };
+}
+
+/** What every receipt has that nobody pays, counts or anchors. */
+function plain(store: Pick<ReceiptStore, 'putReceipt'>): Terms {
+  return {
+    settlement: null,
+    tenant: null,
+    paidFor: null,
+    counts: false,
+    complete: async (signed) => signed,
+    put: (row, claim) => store.putReceipt(row, claim),
+    anchorRef: async () => null,
+    delivered: async () => undefined,
+  };
+}
+
+/** Nobody pays: a receipt of the free endpoint, or of any with payments off. */
+export const freeTerms = ({ store }: { readonly store: Pick<ReceiptStore, 'putReceipt'> }): Terms =>
+  plain(store);
+
+/** How the service tries whether it could issue: it signs, asks for the store, and keeps nothing. */
+export function dryRunTerms({ store }: { readonly store: Pick<ReceiptStore, 'putReceipt' | 'ping'> }): Terms {
+  return {
+    ...plain(store),
+    async put() {
+      await store.ping();
+      return { kind: 'stored' };
+    },
+  };
+}
+
+/** An API key's tier is on the receipt, which counts in its month and is anchored where the tier or the caller says so. */
+export function keyTerms(
+  context: TermsContext,
+  received: Received,
+  key: { readonly key: ApiKey; readonly anchor: boolean },
+): Terms {
+  return { ...plain(context.store), counts: true, ...ofKey(context, received, key) };
+}
+
+/** A tenant's receipts are all anchored, and readable with its key alone. */
+export function tenantTerms(context: TermsContext, tenant: string): Terms {
+  return { ...plain(context.store), tenant, counts: true, ...ofTenant(context) };
+}
+
+/** A prepaid balance pays with the write of the receipt. */
+export function prepaidTerms(
+  context: TermsContext,
+  { account, put }: { readonly account: string; readonly put: Terms['put'] },
+): Terms {
+  return {
+    ...plain(context.store),
+    put,
+    delivered: (_, received) => showLowBalance(context, { account, atLeast: null }, received),
+  };
+}
+
+/** A payment by x402 that was taken before the receipt is signed. */
+export function x402Terms(
+  { store }: Pick<TermsContext, 'store'>,
+  { paid, settlement }: { readonly paid: Paid; readonly settlement: SettlementReference | null },
+): Terms {
+  return {
+    ...plain(store),
+    settlement,
+    paidFor: paid.receiptId,
+    delivered: (id) => paid.delivered(id),
+  };
+}
