@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { received } from '../../kit/test/received.ts';
-import { readConfig } from '../../server/src/config.ts';
+import { readConfig } from '../../server/src/config/config.ts';
 import { addressGroup, type Clients, createClients } from './clients.ts';
 
 /** Asks one of the two functions about a request from this socket with these headers. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { anchoredHash, fromHex, toBase64url } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Devnet, startDevnet } from '../../chain/src/devnet.ts';
-import { createLogger } from '../../server/src/observability.ts';
+import { createLogger } from '../../server/src/observability/observability.ts';
 import { type Ran, type Service, serve, workspace } from './tally.ts';
 
 const { at, tally, remove } = workspace();

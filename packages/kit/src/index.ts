@@ -1,3 +1,4 @@
+export { createBackground, repeat } from './background.ts';
 export type { ConsumeOutcome, CounterStore } from './counter-store.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
 export { nodeSha256 } from './crypto/node-sha256.ts';
@@ -30,6 +31,5 @@ export { type OpenAiError, openAiError } from './openai-error.ts';
 export { type EndpointPrice, PAYMENT_ERRORS, SCHEMES, type Scheme } from './price.ts';
 export type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './records.ts';
 export { type BearerError, factsOf, Refusal } from './refusal.ts';
-export { repeat } from './repeat.ts';
 export { suggest } from './suggest.ts';
 export { namesOf, validate } from './validate.ts';

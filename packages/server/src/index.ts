@@ -57,9 +57,9 @@ export {
 } from '@tallystick/log';
 export type { OrderRow, PayoutRow } from '@tallystick/payments';
 export { declinePayout, openDesk, openSealedKey, readContact } from '@tallystick/payments';
-export { type Config, readConfig } from './config.ts';
-export { listen } from './listen.ts';
-export { serve } from './main.ts';
-export { openStore, readPassphrase } from './opening.ts';
-export type { Report as Readiness } from './prospector/report.ts';
-export type { Normalized } from './rosetta/answer.ts';
+export { listen } from './app/listen.ts';
+export { serve } from './app/main.ts';
+export { openStore, readPassphrase } from './app/opening.ts';
+export { type Config, readConfig } from './config/config.ts';
+export type { Report as Readiness } from './pilots/prospector/report.ts';
+export type { Normalized } from './pilots/rosetta/answer.ts';

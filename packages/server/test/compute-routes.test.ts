@@ -4,7 +4,7 @@ import { createCallers } from '../../callers/src/payers.ts';
 import { replay } from '../../inference/src/router/replay.ts';
 import { callerAccount } from '../../ledger/src/accounts.ts';
 import { creditCaller } from '../../ledger/src/credit.ts';
-import { createApp } from '../src/app.ts';
+import { createApp } from '../src/app/app.ts';
 import { collect } from '../src/store/test-database.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted, svcOf } from './compute.ts';
 import { apiKey, startTestService, toReply } from './service.ts';

@@ -1,6 +1,6 @@
 import type { Frame } from '../src/http/exchange.ts';
 import { createLogStorms } from '../src/http/log-storm.ts';
-import { createLogger, createMetrics } from '../src/observability.ts';
+import { createLogger, createMetrics } from '../src/observability/observability.ts';
 
 /** A frame whose log lines are kept in `lines`. */
 export function testFrame(overrides: Partial<Frame> = {}): Frame & { lines: string[] } {

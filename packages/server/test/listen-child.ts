@@ -1,4 +1,4 @@
-import { listen } from '../src/listen.ts';
+import { listen } from '../src/app/listen.ts';
 
 /** Answers `/slow` once a line comes in on standard input; says what happens, a word a line. */
 const { address, closed } = await listen({

@@ -4,8 +4,8 @@ import { openCheckpoint, parseVerifierKey, toHex } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createKeyring } from '../../issuers/src/keyring.ts';
 import { writeKeyring } from '../../issuers/src/keyring-file.ts';
-import type { Config } from '../src/config.ts';
-import { openServices } from '../src/services.ts';
+import { openServices } from '../src/app/services.ts';
+import type { Config } from '../src/config/config.ts';
 import { hashOf } from './hashes.ts';
 import { apiKey, expectProblem, startTestService, type TestService } from './service.ts';
 

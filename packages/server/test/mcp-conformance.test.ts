@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../src/app.ts';
-import { listen } from '../src/listen.ts';
+import { createApp } from '../src/app/app.ts';
+import { listen } from '../src/app/listen.ts';
 import { addConformanceFixture } from './mcp-fixture.ts';
 import { startTestService, type TestService } from './service.ts';
 

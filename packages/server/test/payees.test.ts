@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { devAccount } from '../../chain/src/token/dev-accounts.ts';
 import { DEV_USDC } from '../../chain/src/token/dev-token.ts';
-import { readConfig } from '../src/config.ts';
-import { openServices } from '../src/services.ts';
+import { openServices } from '../src/app/services.ts';
+import { readConfig } from '../src/config/config.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tally-payees-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGuardedFetch } from '../../kit/src/guarded/guarded-fetch.ts';
 import { guardPolicy } from '../../kit/src/guarded/policy.ts';
-import { qualify } from '../src/prospector/qualify.ts';
-import type { Report } from '../src/prospector/report.ts';
+import { qualify } from '../src/pilots/prospector/qualify.ts';
+import type { Report } from '../src/pilots/prospector/report.ts';
 
 const policy = guardPolicy({ mode: 'development' });
 const closing: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen } from '../src/listen.ts';
+import { listen } from '../src/app/listen.ts';
 import { testFrame } from './frame.ts';
 import { freePort } from './postgres.ts';
 import { apiKey, expectProblem, runningClock, startTestService, type TestService } from './service.ts';

@@ -9,9 +9,9 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGuardedFetch, type GuardedFetch } from '../../kit/src/guarded/guarded-fetch.ts';
 import { guardPolicy } from '../../kit/src/guarded/policy.ts';
-import { AREAS, FINDINGS, type FindingCode } from '../src/prospector/findings.ts';
-import { qualify } from '../src/prospector/qualify.ts';
-import type { Report } from '../src/prospector/report.ts';
+import { AREAS, FINDINGS, type FindingCode } from '../src/pilots/prospector/findings.ts';
+import { qualify } from '../src/pilots/prospector/qualify.ts';
+import type { Report } from '../src/pilots/prospector/report.ts';
 import { testCertificate } from './certificate.ts';
 import {
   encoded,

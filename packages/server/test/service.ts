@@ -7,10 +7,11 @@ import { afterAll, expect } from 'vitest';
 import type { Grant } from '../../callers/src/api-key.ts';
 import { createApiKey } from '../../callers/src/manage-api-keys.ts';
 import { withApiKeySecret } from '../../issuers/src/keyring.ts';
-import { createApp } from '../src/app.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import { listen } from '../src/listen.ts';
-import { openServices, type Services } from '../src/services.ts';
+import { createApp } from '../src/app/app.ts';
+import { listen } from '../src/app/listen.ts';
+import { openServices } from '../src/app/services.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
+import type { Services } from '../src/services.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
 
 /** The adapters that behaviour which touches the store is tested on. */

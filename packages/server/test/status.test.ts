@@ -11,8 +11,8 @@ import {
   verify,
 } from '@tallystick/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createApp } from '../src/app.ts';
-import { openServices } from '../src/services.ts';
+import { createApp } from '../src/app/app.ts';
+import { openServices } from '../src/app/services.ts';
 import { ENDPOINTS } from '../src/status/endpoints.ts';
 import type { Door } from '../src/status/probe.ts';
 import { collect } from '../src/store/test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../server/src/config.ts';
+import { readConfig } from '../../../server/src/config/config.ts';
 import { startAnvil, type TestAnvil } from '../../../server/test/anvil.ts';
 import { devAccount } from './dev-accounts.ts';
 import { DEV_USDC } from './dev-token.ts';

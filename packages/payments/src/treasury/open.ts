@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ApiKeyStore } from '@tallystick/callers';
 import type { Money } from '@tallystick/chain/evm';
 import type { OwnIssuer, Registry } from '@tallystick/issuers';
-import { repeat } from '@tallystick/kit';
+import { createBackground } from '@tallystick/kit';
 import type { LedgerStore } from '@tallystick/ledger';
 import type { Logger } from 'pino';
 import { createDeliverer } from '../keys/deliver.ts';
@@ -92,9 +92,10 @@ export function openTreasury(options: TreasuryOptions): TreasuryService {
     deliver: inTurn(() => deliverer.step()),
     follow: inTurn(() => follower.step()),
   };
-  const stopWatching = repeat(WATCH_MS, careful(parts.watch, 'watching the treasury', logger));
-  const stopFollowing = repeat(FOLLOW_MS, careful(parts.follow, 'following payouts', logger));
-  const stopDelivering = repeat(DELIVER_MS, careful(parts.deliver, 'delivering keys', logger));
+  const background = createBackground(logger);
+  const stopWatching = background.every(WATCH_MS, 'watching the treasury', parts.watch);
+  const stopFollowing = background.every(FOLLOW_MS, 'following payouts', parts.follow);
+  const stopDelivering = background.every(DELIVER_MS, 'delivering keys', parts.deliver);
   return {
     ...parts,
     async close() {
@@ -112,20 +113,5 @@ function inTurn(work: () => Promise<void>): () => Promise<void> {
   return () => {
     last = last.catch(() => undefined).then(work);
     return last;
-  };
-}
-
-/** Logs a failure once, however often it comes again. */
-function careful(work: () => Promise<void>, what: string, logger: Logger): () => Promise<void> {
-  let trouble: string | null = null;
-  return async () => {
-    try {
-      await work();
-      trouble = null;
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      if (message !== trouble) logger.warn({ err: error }, `${what} failed, and is tried again`);
-      trouble = message;
-    }
   };
 }

@@ -5,10 +5,10 @@ import type { JsonValue } from '@tallystick/core';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../test/frame.ts';
-import { type Listening, listen } from '../listen.ts';
-import { toProblem } from '../problem.ts';
+import { type Listening, listen } from '../app/listen.ts';
 import { bodyChunks, readJson } from './body.ts';
 import type { AppEnv } from './context.ts';
+import { toProblem } from './problem.ts';
 
 const LIMIT = 64;
 /** Small enough for a test to wait for: what is sent at once takes far less. */

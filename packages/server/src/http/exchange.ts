@@ -1,14 +1,14 @@
 import { type ErrorCode, TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
 import type { Logger } from 'pino';
-import type { Metrics } from '../observability.ts';
-import { isFault } from '../problem.ts';
+import type { Metrics } from '../observability/observability.ts';
 import type { Answer } from './answer.ts';
 import type { BodyLimits } from './body.ts';
 import { type AppContext, header, isProbe } from './context.ts';
 import { refusalHeaders } from './fact-headers.ts';
 import { incomingRequest } from './incoming-request.ts';
 import type { LogStorms } from './log-storm.ts';
+import { isFault } from './problem.ts';
 import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
 
 /** One request on its way through a handler. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Listening, listen } from '../listen.ts';
+import { type Listening, listen } from '../app/listen.ts';
 
 const counted: number[] = [];
 let server: Listening;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../observability.ts';
+import { createLogger } from '../observability/observability.ts';
 import { createLogStorms } from './log-storm.ts';
 
 describe('log storms', () => {

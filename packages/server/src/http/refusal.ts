@@ -1,8 +1,8 @@
 import { TallyError } from '@tallystick/core';
 import { factsOf, openAiError } from '@tallystick/kit';
-import { problemAnswer, publicError, toProblem } from '../problem.ts';
 import type { Answer } from './answer.ts';
 import { corsHeaders } from './cors.ts';
+import { problemAnswer, publicError, toProblem } from './problem.ts';
 
 /** The request that a refusal answers. */
 interface Refused {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { TallyError } from '@tallystick/core';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { type AppContext, header } from '../http/context.ts';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];

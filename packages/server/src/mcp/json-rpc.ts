@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable, TallyError } from '@tallystick/core';
 import { type Answer, json } from '../http/answer.ts';
-import { toProblem } from '../problem.ts';
+import { toProblem } from '../http/problem.ts';
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;

@@ -4,7 +4,7 @@ import type { Answer } from '../http/answer.ts';
 import type { Endpoint, Given } from '../http/endpoint.ts';
 import { type Exchange, exchangeOf } from '../http/exchange.ts';
 import { refusalHeaders } from '../http/fact-headers.ts';
-import { isFault, toProblem } from '../problem.ts';
+import { isFault, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import type { Tool, Wanted } from './prepare.ts';
 

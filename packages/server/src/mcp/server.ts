@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { TallyError, VERSION } from '@tallystick/core';
 import type { Endpoint } from '../http/endpoint.ts';
-import { isFault, toProblem } from '../problem.ts';
+import { isFault, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import type { Tool } from './prepare.ts';
 import { answerOf, bodyText, type Carrier, runTool } from './run.ts';

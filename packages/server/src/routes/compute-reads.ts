@@ -15,7 +15,7 @@ import {
 } from '@tallystick/inference';
 import type { UsageRow } from '@tallystick/ledger';
 import { callerAccount, DEVELOPMENT, tierOf } from '@tallystick/ledger';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { results } from '@tallystick/inference';
 import { SPREAD_PERCENT } from '@tallystick/ledger';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { COMPUTE } from './compute-shapes.ts';

@@ -5,7 +5,7 @@ import { referencePage } from '../docs/reference.ts';
 import { type Answer, json, text } from '../http/answer.ts';
 import type { Api } from '../http/api.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import type { Metrics } from '../observability.ts';
+import type { Metrics } from '../observability/observability.ts';
 
 export interface MetaServices {
   /** The API that these routes describe and are part of. */

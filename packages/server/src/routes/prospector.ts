@@ -4,7 +4,7 @@ import type { JsonObject } from '@tallystick/core';
 import { json } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { createGate } from '../prospector/gate.ts';
+import { createGate } from '../pilots/prospector/gate.ts';
 import type { Services } from '../services.ts';
 
 const DEADLINE_MS = 25_000;
@@ -88,14 +88,14 @@ function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'cl
     errors: [...PARTNER_ERRORS, 'conflicting_fields', 'rate_limited'],
     admit: (call) => apiKeys.requirePartner(call),
     async handle(call) {
-      const { readTarget } = await import('../prospector/surface.ts');
+      const { readTarget } = await import('../pilots/prospector/surface.ts');
       const { origin, descriptor } = call.body;
       const target = readTarget({
         ...(origin === undefined ? {} : { origin }),
         ...(descriptor === undefined ? {} : { descriptor: descriptor as JsonObject }),
       });
       const report = await gate.run(call.admitted.id, async () => {
-        const { qualify } = await import('../prospector/qualify.ts');
+        const { qualify } = await import('../pilots/prospector/qualify.ts');
         const { createGuardedFetch } = await import('@tallystick/kit');
         const { guardPolicy } = await import('@tallystick/kit');
         const fetch = createGuardedFetch({

@@ -172,8 +172,8 @@ function normalization(services: Services): Endpoint {
       const claim = idempotencyClaim(incoming, { ...claimed, caller: clients.scope(incoming), now: clock() });
       const earlier = await replayOf(store, claim, clock());
       if (earlier !== null) return answered(earlier.response, true);
-      const { crosswalk } = await import('../rosetta/crosswalk.ts');
-      const { normalize } = await import('../rosetta/normalize.ts');
+      const { crosswalk } = await import('../pilots/rosetta/crosswalk.ts');
+      const { normalize } = await import('../pilots/rosetta/normalize.ts');
       const answer = normalize(crosswalk(), body);
       const facts = {
         request: body,
@@ -219,8 +219,8 @@ function crosswalkRead(): Endpoint {
       },
     },
     async handle() {
-      const { crosswalk } = await import('../rosetta/crosswalk.ts');
-      const { NOTICE } = await import('../rosetta/normalize.ts');
+      const { crosswalk } = await import('../pilots/rosetta/crosswalk.ts');
+      const { NOTICE } = await import('../pilots/rosetta/normalize.ts');
       const { version, digest, asOf, entries, checkedByPerson, document } = crosswalk();
       return json({
         version,

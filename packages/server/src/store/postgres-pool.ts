@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient, type QueryResult, type TypeOverrides } from 'pg';
-import type { PostgresLimits } from '../config-database.ts';
+import type { PostgresLimits } from '../config/database.ts';
 import { publicError } from './postgres-errors.ts';
 
 export interface PoolOptions {

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../test/postgres.ts';
 import { startTcpProxy } from '../../test/tcp-proxy.ts';
-import { POSTGRES_LIMITS } from '../config-database.ts';
+import { POSTGRES_LIMITS } from '../config/database.ts';
 import { apiKeySuite } from './api-key-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';

@@ -8,7 +8,7 @@ import {
   sql,
 } from 'kysely';
 import { TypeOverrides } from 'pg';
-import { POSTGRES_LIMITS, type PostgresLimits } from '../config-database.ts';
+import { POSTGRES_LIMITS, type PostgresLimits } from '../config/database.ts';
 import type { Dialect } from './dialect.ts';
 import { type ColumnTypes, migrate } from './migrations/migrate.ts';
 import { postgresClaimTables } from './postgres-claim-tables.ts';

@@ -1,6 +1,6 @@
 import { noteKeyHash } from '@tallystick/core';
 import type { WitnessConfig } from '@tallystick/log';
-import { parseUrl, publicUrlProblem } from './config-reader.ts';
+import { parseUrl, publicUrlProblem } from './reader.ts';
 
 /** Ed25519 keys, and cosignature/v1 keys, which are the same keys under another type (C2SP signed-note). */
 const KEY_TYPES: ReadonlySet<number> = new Set([0x01, 0x04]);

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type App, Front } from './http/front.ts';
+import { type App, Front } from '../http/front.ts';
 
 /** What answers requests, and what is closed after the last one. */
 export interface Served extends App {

@@ -1,6 +1,6 @@
 import { TallyError } from '@tallystick/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { LogStatus } from '../../log/src/anchor-log.ts';
+import type { LogStatus } from '../../../log/src/anchor-log.ts';
 import { Readiness } from './readiness.ts';
 
 const never = (): Promise<never> => new Promise(() => {});

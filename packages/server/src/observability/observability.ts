@@ -1,7 +1,9 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { LogLevel } from './config.ts';
 import { LogStream } from './log-stream.ts';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The metrics of one app. Each app has its own registry, so that two in one process do not collide. */
 export interface Metrics {

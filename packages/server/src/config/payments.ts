@@ -1,5 +1,5 @@
 import type { PaymentsConfig } from '@tallystick/payments';
-import { matches, parseUrl, publicUrlProblem, type Reader } from './config-reader.ts';
+import { matches, parseUrl, publicUrlProblem, type Reader } from './reader.ts';
 
 interface Around {
   readonly production: boolean;

@@ -1,5 +1,5 @@
-import type { Reader } from './config-reader.ts';
-import type { BodyLimits } from './http/body.ts';
+import type { BodyLimits } from '../http/body.ts';
+import type { Reader } from './reader.ts';
 
 /** How long connections and requests may take, and how the server ends. */
 export interface HttpConfig {

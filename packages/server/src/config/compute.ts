@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { ComputeConfig } from '@tallystick/inference';
 import { ollamaUrl } from '@tallystick/inference';
-import { parseUrl, type Reader } from './config-reader.ts';
+import { parseUrl, type Reader } from './reader.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -245,7 +245,7 @@ describe('signals', () => {
   async function start() {
     const child = spawn(
       process.execPath,
-      [fileURLToPath(new URL('../test/listen-child.ts', import.meta.url))],
+      [fileURLToPath(new URL('../../test/listen-child.ts', import.meta.url))],
       {
         stdio: ['pipe', 'pipe', 'inherit'],
       },

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Reader } from './config-reader.ts';
+import type { Reader } from './reader.ts';
 
 /** The database that holds the data. */
 export type Database =

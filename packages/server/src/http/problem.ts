@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable, type JsonObject, TallyError } from '@tallystick/core';
 import { factsOf, type OpenAiError } from '@tallystick/kit';
-import type { Answer } from './http/answer.ts';
+import type { Answer } from './answer.ts';
 
 /** A problem document (RFC 9457, section 3.1) with the members that every error of this service has. */
 export interface Problem {

@@ -8,13 +8,14 @@ import type { ComputeConfig } from '@tallystick/inference';
 import type { WitnessConfig } from '@tallystick/log';
 import type { PaymentsConfig, SalesConfig } from '@tallystick/payments';
 import type { OperatorFacts } from '@tallystick/receipts';
-import { readCompute } from './config-compute.ts';
-import { type Database, readDatabase } from './config-database.ts';
-import { type HttpConfig, readHttp } from './config-http.ts';
-import { readPayments } from './config-payments.ts';
-import { matches, type Reader, reader } from './config-reader.ts';
-import { readSales } from './config-sales.ts';
-import { parseWitness } from './config-witness.ts';
+import { LOG_LEVELS, type LogLevel } from '../observability/observability.ts';
+import { readCompute } from './compute.ts';
+import { type Database, readDatabase } from './database.ts';
+import { type HttpConfig, readHttp } from './http.ts';
+import { readPayments } from './payments.ts';
+import { matches, type Reader, reader } from './reader.ts';
+import { readSales } from './sales.ts';
+import { parseWitness } from './witness.ts';
 
 /** Everything the process is told from outside. Plain data: nothing in it opens a file or a socket. */
 export interface Config {
@@ -73,9 +74,6 @@ interface Log {
   readonly periodSeconds: number;
   readonly witnesses: readonly WitnessConfig[];
 }
-
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Every fault of the environment at once, one a line; it never holds a secret's value. */
 export class ConfigError extends Error {

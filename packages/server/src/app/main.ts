@@ -1,10 +1,11 @@
 import { write } from 'node:fs';
 import type { Chain } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
+import { type Config, localOrigin, readConfig, withAddress } from '../config/config.ts';
+import type { Services } from '../services.ts';
 import { createApp } from './app.ts';
-import { type Config, localOrigin, readConfig, withAddress } from './config.ts';
 import { listen } from './listen.ts';
-import { openServices, type Services } from './services.ts';
+import { openServices } from './services.ts';
 
 /** Labels of the metrics of what is answered before any route is known. */
 const REFUSED = { method: '(any)', route: '(refused)' };

@@ -4,9 +4,9 @@ import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
 import { createKeyring, writeFirstKeyring } from '@tallystick/issuers';
 import type { Logger } from 'pino';
+import type { Config, Keyring as KeyringConfig } from '../config/config.ts';
+import type { Store } from '../store/store.ts';
 import type { Closing } from './closing.ts';
-import type { Config, Keyring as KeyringConfig } from './config.ts';
-import type { Store } from './store/store.ts';
 
 const CHAIN_TIMEOUT_MS = 10_000;
 /** What the posting account of a development chain starts with: 10 ether. */
@@ -95,9 +95,9 @@ interface OpenedChain {
 /** The adapter that the configuration names; each is loaded only when it is used. */
 export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
   if (database.kind === 'postgres')
-    return (await import('./store/postgres.ts')).openPostgresStore(database.url, database.limits);
+    return (await import('../store/postgres.ts')).openPostgresStore(database.url, database.limits);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return (await import('./store/sqlite.ts')).openSqliteStore(database.path);
+  return (await import('../store/sqlite.ts')).openSqliteStore(database.path);
 }
 
 /**

@@ -1,0 +1,64 @@
+/**
+ * Runs `work` every `ms`, never twice at once, and lets the process end in between. `work` must not reject. The
+ * returned function stops it and resolves when a run under way has ended.
+ */
+export function repeat(ms: number, work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+  }, ms);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Where failures of background work are told. */
+export interface FailureLog {
+  warn(fields: { readonly err: unknown }, message: string): void;
+}
+
+/** Work beside the requests. A failure is logged once, however often it comes again, until the work has succeeded. */
+export interface Background {
+  /**
+   * Runs `work` every `ms`, never twice at once. The returned function stops it, and resolves when a run under way has ended.
+   * @param what names the work in the log: `watching the treasury`
+   */
+  every(ms: number, what: string, work: () => Promise<void>): () => Promise<void>;
+  /** Runs `work` now. Never rejects. */
+  once(what: string, work: () => Promise<void>): Promise<void>;
+  /** Stops everything that `every` started, and resolves when what is under way has ended. */
+  close(): Promise<void>;
+}
+
+export function createBackground(log: FailureLog): Background {
+  const stops: (() => Promise<void>)[] = [];
+  return {
+    every(ms, what, work) {
+      const stop = repeat(ms, loggedOnce(log, what, work));
+      stops.push(stop);
+      return stop;
+    },
+    once: (what, work) => loggedOnce(log, what, work)(),
+    async close() {
+      await Promise.all(stops.map((stop) => stop()));
+    },
+  };
+}
+
+function loggedOnce(log: FailureLog, what: string, work: () => Promise<void>): () => Promise<void> {
+  let trouble: string | null = null;
+  return async () => {
+    try {
+      await work();
+      trouble = null;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== trouble) log.warn({ err: error }, `${what} failed, and is tried again`);
+      trouble = message;
+    }
+  };
+}

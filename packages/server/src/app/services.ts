@@ -1,0 +1,292 @@
+import {
+  type ApiKeys,
+  type Clients,
+  createAgents,
+  createApiKeys,
+  createCallers,
+  createClients,
+  createTenants,
+} from '@tallystick/callers';
+import type { Money } from '@tallystick/chain/evm';
+import { didSvc, type Payee, toBase64url } from '@tallystick/core';
+import { createFreeReads, openCompute } from '@tallystick/inference';
+import {
+  createRegistry,
+  openOwnIssuer,
+  openTrustService,
+  RegistryNews,
+  recordAnchors,
+  refreshTrust,
+} from '@tallystick/issuers';
+import { createBackground, createKeyedMutex } from '@tallystick/kit';
+import { createClaims, openProcessLease, returnHoldsOfTheDead } from '@tallystick/ledger';
+import { openAnchorLog } from '@tallystick/log';
+import type { Payments } from '@tallystick/payments';
+import { createKeySales } from '@tallystick/payments';
+import { createVerificationTurns, purgeExpired, settlementReceipts, sweepRooms } from '@tallystick/receipts';
+import { type Config, urlsOf } from '../config/config.ts';
+import { createAnchorMetrics } from '../observability/anchor-metrics.ts';
+import { LogStream } from '../observability/log-stream.ts';
+import { boundedLook } from '../observability/measuring.ts';
+import { createLogger, createMetrics } from '../observability/observability.ts';
+import { pricesValidFrom } from '../prices/price-ladder.ts';
+import type { Services } from '../services.ts';
+import { findModels } from '../status/models.ts';
+import { probeModels } from '../status/probe-models.ts';
+import { createStatus } from '../status/status.ts';
+import { Closing } from './closing.ts';
+import { makeFirstKeyring, openChain, openStore, readPassphrase, requireWritable } from './opening.ts';
+import { Readiness } from './readiness.ts';
+
+const KEY_REFRESH_MS = 1000;
+const WALLET_MS = 60_000;
+const PURGE_MS = 3_600_000;
+const SWEEP_MS = 30_000;
+/** Claiming costs gas, and a channel's payer can take back what is not claimed 15 minutes after asking for it. */
+const COLLECT_MS = 300_000;
+
+/** Opens the database, the keys, the chain and the log. In development a keyring is made where there is none. */
+export async function openServices(config: Config, clock: () => number = Date.now): Promise<Services> {
+  const closing = new Closing();
+  try {
+    const services = await openAll(config, clock, closing);
+    // First of all, so that another process goes on with the log whatever hangs here.
+    closing.push(() => services.log.resign(), 'giving up the lead of the log', 3_000);
+    return { ...services, close: () => closing.run() };
+  } catch (error) {
+    await closing.run().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @param closing gets what is to be closed, in the order of opening */
+async function openAll(
+  config: Config,
+  clock: () => number,
+  closing: Closing,
+): Promise<Omit<Services, 'close'>> {
+  const metrics = createMetrics();
+  const logger = createLogger(config.logLevel, new LogStream(2, (lines) => metrics.droppedLines(lines)));
+  const anchorMetrics = createAnchorMetrics(metrics.registry);
+  const passphrase = readPassphrase(config.keyring);
+  requireWritable(config);
+  if (config.mode === 'development') await makeFirstKeyring(config, passphrase, clock());
+  const did = config.handle === null ? null : didSvc(config.handle);
+  const issuer = await openOwnIssuer(config.keyring.path, did, passphrase);
+  const { chain, rpcUrl, chainState } = await openChain(config, logger, closing);
+  const money = await openMoney(config, rpcUrl);
+  const store = await openStore(config);
+  closing.push(() => store.close(), 'the database', 12_000);
+  const lease = await openProcessLease({ store, seconds: config.processLeaseSeconds, logger });
+  closing.push(() => lease.close(), 'ending the process lease');
+  const claims = createClaims({ store, lease, clock, logger });
+  const logSigner = issuer.signer('log');
+  const log = await openAnchorLog({
+    store: store.log,
+    signer: () => issuer.signer('log'),
+    origin: config.log.origin,
+    originIsExplicit: !config.log.originDerived,
+    chain,
+    chainId: config.chain.id,
+    network: config.chain.network,
+    period: config.log.periodSeconds,
+    clock,
+    logger,
+    metrics: anchorMetrics,
+    witnesses: config.log.witnesses,
+    fetch: globalThis.fetch,
+  });
+  closing.push(() => log.close(), 'the steps of the log', 12_000);
+
+  await recordAnchors(store, {
+    log: { origin: log.origin, key_id: logSigner.keyId, public_key: toBase64url(logSigner.publicKey) },
+    chain: chain && { network: chain.network, chain_id: chain.chainId, address: chain.address },
+    payees: money === null ? [] : [payeeOf(money)],
+  });
+  await refreshTrust(store, issuer.keyring, clock());
+  const trust = await openTrustService(store, issuer);
+  await purgeExpired(store, clock(), [(now, most) => store.compression.purge(now, most)]);
+
+  const background = createBackground(logger);
+  closing.push(() => background.close(), 'the housekeeping');
+  const news = new RegistryNews();
+  const askBalance = async (): Promise<void> => {
+    if (chain !== null) await anchorMetrics.wallet(chain);
+  };
+  background.every(KEY_REFRESH_MS, 'refreshing keys and trust', async () => {
+    if ((await issuer.refresh()) || news.due(clock())) await refreshTrust(store, issuer.keyring, clock());
+    await trust.refresh();
+  });
+  background.every(PURGE_MS, 'deleting what has expired', async () => {
+    await purgeExpired(store, clock(), [(now, most) => store.compression.purge(now, most)]);
+    await sweepRooms({ store, issuer, clock }, clock());
+    await refreshTrust(store, issuer.keyring, clock());
+  });
+  // Twice in three leases at least: with the lease itself, well within the minute that is promised.
+  background.every((config.processLeaseSeconds * 2_000) / 3, 'giving back what was put aside', async () => {
+    await claims.sweep();
+    await returnHoldsOfTheDead(store, Math.floor(clock() / 1000));
+  });
+  background.every(WALLET_MS, 'asking for the balance', askBalance);
+  const asked = background.once('asking for the balance', askBalance);
+  closing.push(() => asked, 'asking for the balance');
+
+  const compute = openCompute({
+    config,
+    store,
+    process: lease.id,
+    issuer,
+    log,
+    registry: metrics.registry,
+    clock,
+    logger,
+  });
+  closing.push(() => compute.close(), 'billing the streams that were cut', 8_000);
+  const { pipeline } = compute;
+  const status = createStatus({
+    store,
+    issuer,
+    log,
+    service: config.receiptsUrl,
+    period: config.log.periodSeconds,
+    posts: chain !== null,
+    models: async (signal) => {
+      await probeModels(pipeline, { paid: config.compute.probesProviders, signal });
+      return findModels(pipeline.catalogue.models, pipeline.health);
+    },
+    clock,
+    logger,
+  });
+  closing.push(() => status.close(), 'the status');
+  const mutex = createKeyedMutex();
+  const registry = createRegistry(store, issuer, clock, () => news.changed());
+  const payments = await openX402({ config, money, store, issuer, clock, logger, mutex });
+  if (payments !== null) {
+    await background.once('sweeping payments', () => payments.sweep());
+    const paying = createBackground(logger);
+    paying.every(SWEEP_MS, 'sweeping payments', () => payments.sweep());
+    paying.every(COLLECT_MS, 'collecting vouchers', async () => void (await payments.collect()));
+    closing.push(() => paying.close(), 'the payments');
+  }
+  const treasury =
+    money &&
+    (await import('@tallystick/payments/treasury')).openTreasury({
+      config,
+      store,
+      issuer,
+      registry,
+      money,
+      ownerOf: async (transfer) => payments && payments.ownerOf(transfer),
+      clock,
+      logger,
+    });
+  if (treasury !== null) closing.push(() => treasury.close(), 'the treasury');
+  // What the treasury holds is read before anything is paid into it, so that no payment counts twice.
+  if (treasury !== null) await background.once('reading the treasury', () => treasury.watch());
+  const clients = createClients(config.trustedProxies);
+  const apiKeys = createApiKeys(store, issuer, clock);
+  const agents = createAgents({ config, store, registry, clock });
+  const development = config.mode === 'development';
+  const readiness = new Readiness({
+    store,
+    log,
+    period: chain === null ? null : config.log.periodSeconds,
+    chain: chainState,
+    clock,
+  });
+  await readiness.start();
+  closing.push(() => readiness.close(), 'watching what it does');
+
+  return {
+    config,
+    clock,
+    logger,
+    metrics,
+    store,
+    lease,
+    issuer,
+    trust,
+    registry,
+    clients,
+    apiKeys,
+    tenants: createTenants(store, apiKeys),
+    agents,
+    callers: createCallers({ agents, apiKeys }, { development, payments: payments !== null }),
+    freeReads: createFreeReads(
+      { agents, apiKeys, clients, store, payments, clock },
+      {
+        perDay: config.freeReadPerDay,
+        perDayByAddress: config.freeReadPerDayByAddress,
+        development,
+      },
+    ),
+    compute,
+    log,
+    logKey: logSigner.publicKey,
+    chain,
+    money,
+    payments,
+    keySales: createKeySales({ store, issuer, prices: config.sales.prices, clock }),
+    treasury,
+    pricesValidFrom: await pricesValidFrom(store, { config, money, now: clock() }),
+    status,
+    claims,
+    endCalls: () => compute.endCalls(),
+    mutex,
+    verificationTurns: createVerificationTurns(),
+    measure: boundedLook(
+      async () => {
+        await compute.measure();
+        anchorMetrics.status(await log.status());
+        anchorMetrics.posting((await store.log.newestPosting())?.state ?? null);
+      },
+      () => anchorMetrics.read(),
+    ),
+    ready: async () => ({
+      ...(await readiness.checks()),
+      trust:
+        trust.bundle() === null ? 'no trust bundle is published: see tally trust draft, sign, publish' : 'ok',
+    }),
+  };
+}
+
+const payeeOf = ({ chainId, token, treasury }: Money): Payee => ({
+  chain_id: chainId,
+  asset: 'USDC',
+  token: token.usdc,
+  decimals: 6,
+  address: treasury,
+});
+
+/** What pays speaks to the chain too, and is loaded only where somebody pays. */
+async function openMoney(config: Config, rpcUrl: string | null): Promise<Money | null> {
+  if (config.payments.mode === 'off' || rpcUrl === null) return null;
+  return (await import('@tallystick/chain/evm')).openMoney(config, rpcUrl);
+}
+
+/** The x402 packages are loaded only where somebody pays. */
+async function openX402({
+  config,
+  money,
+  ...means
+}: Pick<
+  Services,
+  'config' | 'money' | 'store' | 'issuer' | 'clock' | 'logger' | 'mutex'
+>): Promise<Payments | null> {
+  if (money === null) return null;
+  const { payments, compute } = config;
+  const { openPayments } = await import('@tallystick/payments/x402');
+  return openPayments({
+    ...means,
+    money,
+    facilitatorUrl: payments.facilitatorUrl,
+    waitMs: payments.waitSeconds * 1_000,
+    urlOf: urlsOf(config),
+    maxCallMs: compute.maxCallMs,
+    settlementReceipt: settlementReceipts({
+      ...means,
+      network: money.token.network,
+      operator: config.operator,
+    }),
+  });
+}
