@@ -1,6 +1,4 @@
 import {
-  type ApiKeys,
-  type Clients,
   createAgents,
   createApiKeys,
   createCallers,

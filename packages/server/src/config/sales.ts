@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { NanoUsdc } from '@tallystick/ledger';
 import { parseUsdc } from '@tallystick/ledger';
-import type { MailConfig, SalesConfig, TierPrices } from '@tallystick/payments';
+import type { MailConfig, SalesConfig } from '@tallystick/payments';
 import { matches, parseUrl, type Reader } from './reader.ts';
 
 export function readSales(read: Reader, production: boolean): SalesConfig {

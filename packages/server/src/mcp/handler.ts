@@ -19,6 +19,9 @@ import type { Carrier } from './run.ts';
 import { createMcpServer } from './server.ts';
 import { type RunningCall, Sessions } from './sessions.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients'>;
+
 /** The Model Context Protocol over streamable HTTP, sessions up to 2025-11-25 and stateless from 2026-07-28 on. */
 export interface Mcp {
   /** @throws invalid_request for a batch, a message that belongs to no session, or one that is not open */
@@ -28,7 +31,7 @@ export interface Mcp {
 }
 
 export interface McpMeans {
-  readonly services: Services;
+  readonly services: Needs;
   readonly document: OpenApiDocument;
   /** Those that the tools and resources are made of. */
   readonly endpoints: readonly Endpoint[];

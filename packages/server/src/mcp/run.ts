@@ -8,6 +8,9 @@ import { isFault, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import type { Tool, Wanted } from './prepare.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'logger' | 'metrics'>;
+
 /** The HTTP request that a message of the protocol came in. */
 export interface Carrier {
   readonly exchange: Exchange;
@@ -24,7 +27,7 @@ const HEADERS = 'tallystick/headers';
  * @param cancelled aborts when the client takes the call back
  */
 export async function runTool(
-  services: Services,
+  services: Needs,
   { definition, read }: Tool,
   {
     given,
@@ -62,7 +65,7 @@ export function answerOf(
 }
 
 async function ask(
-  { config }: Services,
+  { config }: Needs,
   { endpoint, given, idempotencyKey }: Wanted,
   { carrier, cancelled, exchange }: { carrier: Carrier; cancelled: AbortSignal; exchange: Exchange },
 ): Promise<Answer> {

@@ -15,6 +15,9 @@ import type { Tool } from './prepare.ts';
 import { answerOf, bodyText, type Carrier, runTool } from './run.ts';
 import type { Sessions } from './sessions.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'logger' | 'metrics'>;
+
 const INFO = {
   name: 'tallystick',
   title: 'Tallystick',
@@ -29,7 +32,7 @@ const INSTRUCTIONS =
 const HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 export interface ServerMeans {
-  readonly services: Services;
+  readonly services: Needs;
   readonly tools: readonly Tool[];
   /** `GET /v1/receipt/{id}` */
   readonly receipt: Endpoint;
@@ -100,7 +103,7 @@ export function createMcpServer({
 }
 
 async function readResource(
-  { config, logger }: Services,
+  { config, logger }: Needs,
   uri: URL,
   carrier: Carrier,
   { endpoint, params }: { readonly endpoint: Endpoint; readonly params: Record<string, string> },

@@ -10,6 +10,9 @@ import type { Services } from '../services.ts';
 import { readHash } from './hash-text.ts';
 import { anchorResultSchema } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'clock' | 'apiKeys' | 'log'>;
+
 const GROUP = 'Anchor';
 const MAX_BATCH = 10_000;
 /** Twice what the largest batch takes when it is written without white space. */
@@ -36,12 +39,12 @@ const hash = z.string().openapi({
 });
 
 /** Hand in hashes and ask where they are (specification 2.9, 3.1, 4.2). */
-export function anchorRoutes(services: Services): Endpoint[] {
+export function anchorRoutes(services: Needs): Endpoint[] {
   const { log } = services;
   return [one(services), batch(services), byReference(log), byHash(log)];
 }
 
-function one(services: Services): Endpoint {
+function one(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/anchor',
@@ -65,7 +68,7 @@ function one(services: Services): Endpoint {
   });
 }
 
-function batch(services: Services): Endpoint {
+function batch(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/anchor/batch',

@@ -14,6 +14,9 @@ import type { Services } from '../services.ts';
 import { moneySchema } from './compute-shapes.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'agents' | 'callers' | 'money'>;
+
 const GROUP = 'Balance';
 const PAGE = 100;
 const MAX_PAGE = 1_000;
@@ -24,7 +27,7 @@ const HEADERS = {
 };
 
 /** Prepaid balances: what there is, what became of it, how more is paid in, and how it is paid back. */
-export function balanceRoutes(services: Services): Endpoint[] {
+export function balanceRoutes(services: Needs): Endpoint[] {
   return [
     balance(services),
     statement(services),
@@ -34,7 +37,7 @@ export function balanceRoutes(services: Services): Endpoint[] {
   ];
 }
 
-function balance({ callers, store, config }: Services): Endpoint {
+function balance({ callers, store, config }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/balance',
@@ -84,7 +87,7 @@ function balance({ callers, store, config }: Services): Endpoint {
 
 const PRIVATE = { headers: { 'cache-control': 'no-store' } };
 
-function statement({ callers, store }: Services): Endpoint {
+function statement({ callers, store }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/balance/statement',
@@ -153,7 +156,7 @@ function lineDocument({ line, at, amount, balance: total, memo, posting }: State
 
 const amount = z.string().openapi({ description: 'Decimal USDC, at most 6 decimals.', example: '25' });
 
-function topUpQuote(services: Services): Endpoint {
+function topUpQuote(services: Needs): Endpoint {
   const { callers, store, clock } = services;
   return endpoint({
     method: 'post',
@@ -198,7 +201,7 @@ const withdrawalSchema = z
   })
   .openapi('Withdrawal');
 
-function withdraw(services: Services): Endpoint {
+function withdraw(services: Needs): Endpoint {
   const { store, clock, config } = services;
   return endpoint({
     method: 'post',
@@ -284,7 +287,7 @@ async function payable(text: string, ours: readonly string[]): Promise<string> {
   });
 }
 
-function withdrawals(services: Services): Endpoint {
+function withdrawals(services: Needs): Endpoint {
   const { store } = services;
   return endpoint({
     method: 'get',

@@ -6,10 +6,13 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { priceLadder } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'money' | 'pricesValidFrom'>;
+
 const GROUP = 'Choose';
 
 /** What a receipt costs, and which one to take (specification 4.1). */
-export function chooseRoutes({ config, money, pricesValidFrom }: Services): Endpoint[] {
+export function chooseRoutes({ config, money, pricesValidFrom }: Needs): Endpoint[] {
   return [pricing(priceLadder(config, money, pricesValidFrom)), rubric()];
 }
 

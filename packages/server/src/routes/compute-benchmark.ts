@@ -8,6 +8,9 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE } from './compute-shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'clock' | 'issuer'>;
+
 const share = z.number();
 const interval = z.tuple([share, share]);
 
@@ -112,7 +115,7 @@ const pages: readonly { readonly node: BenchmarkNode; readonly summary: string; 
 const MAX_AGE = 300;
 
 /** What compression keeps and saves, measured and signed (spec/benchmark.md). Free to all: a proof that costs is none. */
-export function benchmarkRoutes({ issuer, clock }: Services): Endpoint[] {
+export function benchmarkRoutes({ issuer, clock }: Needs): Endpoint[] {
   const benchmark = createBenchmark(issuer, clock);
   return pages.map(({ node, summary, about }) =>
     endpoint({

@@ -35,8 +35,14 @@ import {
   completionSchema,
 } from './compute-shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<
+  Services,
+  'config' | 'clock' | 'store' | 'clients' | 'callers' | 'payments' | 'compute' | 'claims'
+>;
+
 /** What calls a model (specification 4.3). */
-export function callRoutes(services: Services): Endpoint[] {
+export function callRoutes(services: Needs): Endpoint[] {
   return [chat(services), embeddings(services)];
 }
 
@@ -48,7 +54,7 @@ const CALL_DESCRIPTION = 'A call of a model, at most';
 const CALL_SCHEMES = ['batch-settlement', 'upto'] as const;
 const CALL_PRICE = { usd: null, unit: 'call, by its tokens', schemes: CALL_SCHEMES };
 
-function chat(services: Services): Endpoint {
+function chat(services: Needs): Endpoint {
   const { pipeline } = services.compute;
   return endpoint({
     method: 'post',
@@ -78,7 +84,7 @@ function chat(services: Services): Endpoint {
   });
 }
 
-function embeddings(services: Services): Endpoint {
+function embeddings(services: Needs): Endpoint {
   const { pipeline } = services.compute;
   return endpoint({
     method: 'post',
@@ -115,7 +121,7 @@ interface Wanted<Request> {
 
 /** Carries a call out for its caller; one with an `Idempotency-Key` once, whichever process it comes to. */
 async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
-  services: Services,
+  services: Needs,
   exchange: CallerExchange & Pick<Exchange, 'c'>,
   { route, request, stream }: Wanted<Request>,
   carryOut: (call: Call<Request>) => Promise<Completed | Streaming>,
@@ -152,7 +158,7 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
  * How an x402 payment can cover the call, and the claim that a payment that came with it makes; null with payments off.
  */
 function opener(
-  { payments }: Services,
+  { payments }: Needs,
   exchange: Received,
   { route, body, stream }: { readonly route: string; readonly body: JsonObject; readonly stream: boolean },
 ): { readonly open: Open; readonly claim: IdempotencyRecord | undefined } | null {
@@ -180,7 +186,7 @@ function requireShort(did: string | null): void {
  * others wait for its answer, as long as the call itself may take.
  */
 async function once(
-  { claims }: Services,
+  { claims }: Needs,
   { claim, signal }: Pick<Call<unknown>, 'claim' | 'signal'>,
   stream: boolean,
   carryOut: () => Promise<Completed | Streaming>,

@@ -7,6 +7,9 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'store' | 'freeReads'>;
+
 const totalsSchema = z
   .object({
     calls: z.int().openapi({ description: 'Number of chat calls.' }),
@@ -22,7 +25,7 @@ const totalsSchema = z
   .openapi('CompressionTotals');
 
 /** What compression did (specification 4.3), from the ledger. */
-export function compressionRoutes({ store, freeReads, config }: Services): Endpoint[] {
+export function compressionRoutes({ store, freeReads, config }: Needs): Endpoint[] {
   return [
     endpoint({
       method: 'get',

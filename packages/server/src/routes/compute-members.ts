@@ -8,8 +8,11 @@ import type { Services } from '../services.ts';
 import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
 import { did } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'freeReads'>;
+
 /** Members and their tiers (specification 2.11 and 3.2). */
-export function memberRoutes(services: Services): Endpoint[] {
+export function memberRoutes(services: Needs): Endpoint[] {
   return [register(services), leaders(services), verify(services)];
 }
 
@@ -28,7 +31,7 @@ const memberSchema = z
   })
   .openapi('Member');
 
-function register({ config, store, clients, clock }: Services): Endpoint {
+function register({ config, store, clients, clock }: Needs): Endpoint {
   const quota = { name: 'member-register', limit: config.freeMintPerDay, store };
   return endpoint({
     method: 'post',
@@ -56,7 +59,7 @@ function register({ config, store, clients, clock }: Services): Endpoint {
   });
 }
 
-function leaders({ store, freeReads }: Services): Endpoint {
+function leaders({ store, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/member/leaderboard',
@@ -86,7 +89,7 @@ function leaders({ store, freeReads }: Services): Endpoint {
   });
 }
 
-function verify({ store, freeReads }: Services): Endpoint {
+function verify({ store, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/member/verify/{did}',

@@ -22,8 +22,11 @@ import type { Services } from '../services.ts';
 import { COMPUTE, compressionSchema, moneySchema, READ_HEADERS } from './compute-shapes.ts';
 import { did } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'store' | 'freeReads' | 'compute'>;
+
 /** What tells of models, prices and one's own usage (specification 4.3). */
-export function computeReadRoutes(services: Services): Endpoint[] {
+export function computeReadRoutes(services: Needs): Endpoint[] {
   return [models(services), model(services), estimate(services), usage(services)];
 }
 
@@ -50,7 +53,7 @@ const modelSchema = z
 /** Since the service has no date for a model, the one that OpenAI's clients expect is the epoch. */
 const CREATED = 0;
 
-function models({ compute, freeReads }: Services): Endpoint {
+function models({ compute, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/models',
@@ -82,7 +85,7 @@ function models({ compute, freeReads }: Services): Endpoint {
   });
 }
 
-function model({ compute, freeReads }: Services): Endpoint {
+function model({ compute, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/models/{id}',
@@ -132,7 +135,7 @@ function modelDocument(model: Model, { health }: Pick<PipelineContext, 'health'>
   };
 }
 
-function estimate({ compute, freeReads, config, store }: Services): Endpoint {
+function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/compute/estimate',
@@ -181,7 +184,7 @@ function estimate({ compute, freeReads, config, store }: Services): Endpoint {
 const apiKeyId = z.string().refine(isApiKeyId, 'Not a DID, and not the id of an API key');
 const day = z.iso.date().optional().openapi({ example: '2026-03-01' });
 
-function usage({ store, freeReads, config }: Services): Endpoint {
+function usage({ store, freeReads, config }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/usage/{did}',

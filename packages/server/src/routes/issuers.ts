@@ -18,10 +18,13 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { did } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'trust' | 'registry' | 'clients'>;
+
 const GROUP = 'Issuers and trust';
 
 /** Who issues, with which keys, and whom to trust (specification 2.9; DESIGN of issuers in docs/architecture.md). */
-export function issuerRoutes(services: Services): Endpoint[] {
+export function issuerRoutes(services: Needs): Endpoint[] {
   return [apply(services), record(services), trust(services), didWeb(services)];
 }
 
@@ -64,7 +67,7 @@ const documentSchema = z
   })
   .openapi('Issuer');
 
-function apply(services: Services): Endpoint {
+function apply(services: Needs): Endpoint {
   const { registry, clients, clock, config, store } = services;
   const quota = { name: 'issuer-statements', limit: config.freeMintPerDay, store };
   return endpoint({
@@ -119,7 +122,7 @@ function apply(services: Services): Endpoint {
   });
 }
 
-function record({ registry }: Services): Endpoint {
+function record({ registry }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/.well-known/issuers/{file}',
@@ -146,7 +149,7 @@ function record({ registry }: Services): Endpoint {
   });
 }
 
-function trust({ trust: service }: Services): Endpoint {
+function trust({ trust: service }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/.well-known/trust.json',
@@ -184,7 +187,7 @@ function trust({ trust: service }: Services): Endpoint {
   });
 }
 
-function didWeb({ config, issuer }: Services): Endpoint {
+function didWeb({ config, issuer }: Needs): Endpoint {
   const host = new URL(config.siteUrl).host.replace(':', '%3A');
   return endpoint({
     method: 'get',

@@ -16,10 +16,13 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'money' | 'keySales'>;
+
 const GROUP = 'Anchor';
 
 /** Anchor keys bought with a transfer of USDC (specification 5.4). */
-export function keyOrderRoutes(services: Services): Endpoint[] {
+export function keyOrderRoutes(services: Needs): Endpoint[] {
   return [quote(services), order(services)];
 }
 
@@ -59,7 +62,7 @@ interface Asked {
   readonly renew?: string | undefined;
 }
 
-function quote(services: Services): Endpoint {
+function quote(services: Needs): Endpoint {
   const { store, clock, config, keySales } = services;
   const deliverable = { development: config.mode === 'development', mail: config.sales.mail !== null };
   return endpoint({
@@ -147,7 +150,7 @@ function quote(services: Services): Endpoint {
 
 const STATES = ['open', 'expired', 'delivering', 'undeliverable', 'done'] as const;
 
-function order({ store }: Services): Endpoint {
+function order({ store }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/anchor/keys/orders/{order_id}',

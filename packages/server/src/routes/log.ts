@@ -5,14 +5,17 @@ import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'store' | 'log' | 'logKey' | 'chain'>;
+
 const GROUP = 'Log';
 
 /** The anchor log for its monitors (C2SP tlog-tiles) and for people. */
-export function logRoutes(services: Services): Endpoint[] {
+export function logRoutes(services: Needs): Endpoint[] {
   return [status(services), postings(services), checkpoint(services), tile(services)];
 }
 
-function status({ log, logKey, chain, config }: Services): Endpoint {
+function status({ log, logKey, chain, config }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/log',
@@ -90,7 +93,7 @@ const postingSchema = z
 
 const DEFAULT_POSTINGS = 20;
 
-function postings({ store }: Services): Endpoint {
+function postings({ store }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/log/postings',
@@ -129,7 +132,7 @@ function postingDocument({ sequence, size, root, state, batchAt, place }: Postin
   };
 }
 
-function checkpoint({ log }: Services): Endpoint {
+function checkpoint({ log }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/checkpoint',
@@ -150,7 +153,7 @@ function checkpoint({ log }: Services): Endpoint {
   });
 }
 
-function tile({ log }: Services): Endpoint {
+function tile({ log }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/tile/{path}',

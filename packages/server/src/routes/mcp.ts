@@ -8,6 +8,9 @@ import type { Mcp } from '../mcp/handler.ts';
 import { jsonRpcRefusal } from '../mcp/json-rpc.ts';
 import type { Services } from '../services.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients'>;
+
 const PATH = '/mcp';
 const GROUP = 'Model Context Protocol';
 
@@ -24,7 +27,7 @@ const message = z
   .openapi('JsonRpcMessage', { description: 'One message of JSON-RPC 2.0; batches are refused.' });
 
 /** The Model Context Protocol (specification 4.3): the other routes as tools. */
-export function mcpRoutes(services: Services, { api, endpoints, extend }: McpRoutes): Endpoint[] {
+export function mcpRoutes(services: Needs, { api, endpoints, extend }: McpRoutes): Endpoint[] {
   const { config } = services;
   const guard = createGuard(config);
   let made: Promise<Mcp> | undefined;

@@ -38,6 +38,23 @@ import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './m
 import { noQuery } from './receipts.ts';
 import { anchorWanted, hex64, receiptSchema } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<
+  Services,
+  | 'config'
+  | 'clock'
+  | 'store'
+  | 'issuer'
+  | 'trust'
+  | 'clients'
+  | 'apiKeys'
+  | 'tenants'
+  | 'agents'
+  | 'mutex'
+  | 'log'
+  | 'payments'
+>;
+
 const ROUTE = '/v1/receipt/metering';
 /** Two of the largest bills at once, each of which takes some 550 MB. */
 const LEAVES_AT_ONCE = 20_000_000;
@@ -149,7 +166,7 @@ const EVIDENCE_HEADERS = {
 };
 
 /** Mint metering receipts (specification 2.1 to 2.6). */
-export function meteringRoutes(services: Services): Endpoint[] {
+export function meteringRoutes(services: Needs): Endpoint[] {
   const budget = new LeafBudget(LEAVES_AT_ONCE);
   return [
     endpoint({
@@ -241,7 +258,7 @@ interface Payer {
 }
 
 /** @throws payment_required where payments are on and nothing of the request's headers can pay */
-async function payerOf(services: Services, exchange: Exchange): Promise<Payer> {
+async function payerOf(services: Needs, exchange: Exchange): Promise<Payer> {
   const { tenants, apiKeys } = services;
   const tenant = await tenants.of(exchange);
   const key = tenant === null ? await apiKeys.find(exchange) : null;
@@ -265,7 +282,7 @@ const NOBODY: Agent = { did: null, proved: false };
 
 /** Both forms of a body make the same request under an `Idempotency-Key`. */
 async function mint(
-  services: Services,
+  services: Needs,
   exchange: Exchange,
   { key, tenant, agent, anchor, policy, said, evidence }: Metered,
 ): Promise<Answer> {

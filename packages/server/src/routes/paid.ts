@@ -19,8 +19,11 @@ import type { Services } from '../services.ts';
 import { moneySchema } from './compute-shapes.ts';
 import { paymentsOff } from './quotes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'store' | 'issuer' | 'callers' | 'payments' | 'keySales'>;
+
 /** What a client without an account buys with a payment alone: an anchor key at once, and a balance. */
-export function paidRoutes(services: Services): Endpoint[] {
+export function paidRoutes(services: Needs): Endpoint[] {
   return [key(services), topUp(services)];
 }
 
@@ -49,7 +52,7 @@ function required(payments: Payments | null): Payments {
   throw paymentsOff();
 }
 
-function key(services: Services): Endpoint {
+function key(services: Needs): Endpoint {
   const { keySales } = services;
   return endpoint({
     method: 'post',
@@ -126,7 +129,7 @@ function key(services: Services): Endpoint {
   });
 }
 
-function topUp(services: Services): Endpoint {
+function topUp(services: Needs): Endpoint {
   const { store } = services;
   return endpoint({
     method: 'post',
@@ -201,7 +204,7 @@ function amountOf(text: string): bigint {
 }
 
 async function accountOf(
-  { callers, store }: Services,
+  { callers, store }: Needs,
   call: ReceivedBody,
   named: string | undefined,
 ): Promise<string> {

@@ -20,17 +20,33 @@ import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
 import { anchorWanted, did, hex64, receiptSchema, sha256Text } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<
+  Services,
+  | 'config'
+  | 'clock'
+  | 'store'
+  | 'issuer'
+  | 'clients'
+  | 'apiKeys'
+  | 'tenants'
+  | 'agents'
+  | 'mutex'
+  | 'log'
+  | 'payments'
+>;
+
 const GROUP = 'Receipts';
 
 /** Of a route with one kind of receipt: `?profile=pq` is refused there, as it would change nothing. */
 export const noQuery = z.strictObject({});
 
 /** Mint, emit and read receipts (specification 4.1). */
-export function receiptRoutes(services: Services): Endpoint[] {
+export function receiptRoutes(services: Needs): Endpoint[] {
   return [free(services), emission(services), read(services)];
 }
 
-function free(services: Services): Endpoint {
+function free(services: Needs): Endpoint {
   const { config, store, clock, clients, apiKeys } = services;
   const quota = { name: 'free-mint', limit: config.freeMintPerDay, store };
   return endpoint({
@@ -170,7 +186,7 @@ export const EMIT_ERRORS = [
   ...AGENT_ERRORS,
 ] as const;
 
-function emission(services: Services): Endpoint {
+function emission(services: Needs): Endpoint {
   const { apiKeys, agents } = services;
   return endpoint({
     method: 'post',
@@ -209,7 +225,7 @@ function emission(services: Services): Endpoint {
 
 /** Signs what a caller asks to be receipted, for every route that emits. */
 export function emitting(
-  services: Services,
+  services: Needs,
   {
     profile,
     agent,
@@ -232,7 +248,7 @@ export function emitting(
  * @throws conflicting_fields, payment_malformed
  */
 function refuseSecondSettlement(
-  { payments }: Services,
+  { payments }: Needs,
   call: Exchange & { readonly body: { readonly settlement_reference?: unknown } },
 ): void {
   if (call.body.settlement_reference === undefined || payments === null) return;
@@ -258,7 +274,7 @@ export function profileOf(text: string | undefined): Profile {
   );
 }
 
-function read({ store, log, tenants, clock }: Services): Endpoint {
+function read({ store, log, tenants, clock }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/receipt/{id}',

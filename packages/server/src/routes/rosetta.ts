@@ -9,13 +9,16 @@ import type { Services } from '../services.ts';
 import { MINT_HEADERS } from './minted.ts';
 import { receiptSchema } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'apiKeys'>;
+
 const GROUP = 'Rosetta';
 const ROUTE = '/v1/rosetta/normalize';
 /** Of a statement: no concept has nearly as many terms. */
 const MAX_MEMBERS = 32;
 
 /** Policies across jurisdictions (specification 4.1). The crosswalk is loaded with the first request. */
-export function rosettaRoutes(services: Services): Endpoint[] {
+export function rosettaRoutes(services: Needs): Endpoint[] {
   return [normalization(services), crosswalkRead()];
 }
 
@@ -123,7 +126,7 @@ const normalizedSchema = z
   })
   .openapi('RosettaAnswer');
 
-function normalization(services: Services): Endpoint {
+function normalization(services: Needs): Endpoint {
   const { config, store, clock, clients, apiKeys } = services;
   return endpoint({
     method: 'post',

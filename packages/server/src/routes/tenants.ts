@@ -14,6 +14,23 @@ import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './m
 import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
 import { receiptSchema } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<
+  Services,
+  | 'config'
+  | 'clock'
+  | 'store'
+  | 'issuer'
+  | 'trust'
+  | 'clients'
+  | 'apiKeys'
+  | 'tenants'
+  | 'agents'
+  | 'mutex'
+  | 'log'
+  | 'payments'
+>;
+
 const GROUP = 'Tenants';
 /** New exports of one tenant in a UTC day: each reads the whole room. */
 const EXPORTS_A_DAY = 100;
@@ -22,11 +39,11 @@ const LISTED = 1_000;
 const params = z.object({ id: z.string().openapi({ example: 't_0123456789abcdef' }) });
 
 /** A tenant's receipts and its evidence room (specification 4.1). The tenant is the one of the key. */
-export function tenantRoutes(services: Services): Endpoint[] {
+export function tenantRoutes(services: Needs): Endpoint[] {
   return [emission(services), evidence(services), exports(services)];
 }
 
-function emission(services: Services): Endpoint {
+function emission(services: Needs): Endpoint {
   const { agents, tenants } = services;
   return endpoint({
     method: 'post',
@@ -71,7 +88,7 @@ const time = z
   .optional()
   .openapi({ description: 'UTC: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`.', example: '2027-01-01' });
 
-function evidence(services: Services): Endpoint {
+function evidence(services: Needs): Endpoint {
   const { store, clock, tenants, mutex } = services;
   const quota = { name: 'evidence-exports', limit: EXPORTS_A_DAY, store };
   return endpoint({
@@ -148,7 +165,7 @@ function earlierManifest({ c }: Pick<Exchange, 'c'>): string | null {
 }
 
 async function bundleAnswer(
-  services: Services,
+  services: Needs,
   exchange: Exchange,
   options: {
     readonly made: RoomExport;
@@ -204,7 +221,7 @@ const exportSchema = z
   })
   .openapi('EvidenceExport');
 
-function exports({ store, tenants }: Services): Endpoint {
+function exports({ store, tenants }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/tenants/{id}/evidence/exports',

@@ -18,11 +18,14 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
+/** What these routes use of the service. */
+type Needs = Pick<Services, 'clock' | 'store' | 'trust' | 'apiKeys' | 'verificationTurns'>;
+
 const MAX_BATCH = 500;
 const WRAPPER = new Set(['receipt', 'evidence', 'anchor']);
 
 /** Verify receipts: free, no account (specification 4.1). */
-export function verifyRoutes(services: Services): Endpoint[] {
+export function verifyRoutes(services: Needs): Endpoint[] {
   return [single(services), many(services)];
 }
 
@@ -35,7 +38,7 @@ const EXAMPLE = { receipt: {} };
 const DESCRIPTION =
   'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […], "anchor": …}` with the evidence of a metering receipt (leaves, or the whole receipts that back the units) and the anchored result of any; without `anchor`, the one that the receipt carries is checked.';
 
-function single(services: Services): Endpoint {
+function single(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/receipt/verify',
@@ -64,7 +67,7 @@ function single(services: Services): Endpoint {
   });
 }
 
-function many(services: Services): Endpoint {
+function many(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/receipts/verify',
@@ -132,7 +135,7 @@ const KEY_OF_TIER = /^Bearer k_(?:pro|scale|ent)_/i;
 const NO_TURN: Turn = { between: async () => {}, end: () => {} };
 
 /** The caller's turn, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
-async function turnOf({ apiKeys, verificationTurns }: Services, exchange: Exchange): Promise<Turn> {
+async function turnOf({ apiKeys, verificationTurns }: Needs, exchange: Exchange): Promise<Turn> {
   const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
   if (isProbe(exchange.c)) return NO_TURN;
   if (hasKey && (await apiKeys.find(exchange)) !== null) return verificationTurns.first();
@@ -140,7 +143,7 @@ async function turnOf({ apiKeys, verificationTurns }: Services, exchange: Exchan
 }
 
 async function verdictsOn(
-  services: Services,
+  services: Needs,
   receipts: readonly JsonValue[],
   turn: Turn,
 ): Promise<Verification[]> {
@@ -153,7 +156,7 @@ async function verdictsOn(
 }
 
 /** As `verifyOne`, but refuses what is no receipt at all. */
-async function verdictOn(services: Services, document: JsonValue): Promise<Verification> {
+async function verdictOn(services: Needs, document: JsonValue): Promise<Verification> {
   const verdict = await verifyOne(services, document);
   if (verdict.family === null) {
     throw new TallyError(
@@ -166,7 +169,7 @@ async function verdictOn(services: Services, document: JsonValue): Promise<Verif
 
 /** @param path where the document stands in the body, for errors */
 async function verifyOne(
-  { store, trust, clock }: Services,
+  { store, trust, clock }: Needs,
   document: JsonValue,
   path = '',
 ): Promise<Verification> {
