@@ -5,10 +5,10 @@ import { createApp } from '../src/app.ts';
 import { withApiKeySecret } from '../src/issuers/keyring.ts';
 import { writeKeyring } from '../src/issuers/keyring-file.ts';
 import { createLogger } from '../src/observability.ts';
-import { collect } from '../src/store/test-database.ts';
 import { post } from './frame.ts';
 import { hashOf } from './hashes.ts';
 import { apiKey, DATABASES, expectProblem, startTestService, type TestService, toReply } from './service.ts';
+import { collect } from './store/test-database.ts';
 
 const GOOD = `k_pro_${'a'.repeat(32)}`;
 

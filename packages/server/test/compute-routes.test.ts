@@ -5,9 +5,9 @@ import { createCallers } from '../src/compute/caller.ts';
 import { callerAccount } from '../src/compute/ledger/accounts.ts';
 import { creditCaller } from '../src/compute/ledger/credit.ts';
 import { replay } from '../src/compute/router/replay.ts';
-import { collect } from '../src/store/test-database.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted, svcOf } from './compute.ts';
 import { apiKey, startTestService, toReply } from './service.ts';
+import { collect } from './store/test-database.ts';
 
 const DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
 

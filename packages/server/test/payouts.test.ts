@@ -14,9 +14,9 @@ import { payOut } from '../src/payments/payouts/pay.ts';
 import { declinePayout, requestWithdrawal } from '../src/payments/payouts/request.ts';
 import { openWallet, type Wallet } from '../src/payments/payouts/wallet.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
-import { collect } from '../src/store/test-database.ts';
 import type { PayoutRow } from '../src/store/treasury-store.ts';
 import type { TestService } from './service.ts';
+import { collect } from './store/test-database.ts';
 import { NETWORK, startPaidService, startTreasuryChain, type TreasuryChain, watch } from './treasury.ts';
 
 const DID = 'did:web:agent.example';

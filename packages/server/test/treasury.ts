@@ -3,10 +3,10 @@ import { encodeFunctionData, getAddress, keccak256, numberToHex } from 'viem/uti
 import { devAccount } from '../src/payments/chain/dev-accounts.ts';
 import { DEV_USDC, type DevToken, deployDevToken } from '../src/payments/chain/dev-token.ts';
 import { USDC_ABI } from '../src/payments/chain/usdc.ts';
-import { collect } from '../src/store/test-database.ts';
 import type { EndedTransfer } from '../src/store/treasury-store.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';
 import { runningClock, startTestService, type TestService, type TestServiceOptions } from './service.ts';
+import { collect } from './store/test-database.ts';
 
 export const NETWORK = 'eip155:31337';
 const GAS = 150_000n;

@@ -56,7 +56,7 @@ export interface IssuerRow {
 }
 
 /**
- * What the service keeps. Every adapter passes the one suite in `store-suite.ts`.
+ * What the service keeps. Every adapter passes the one suite in `test/store/store-suite.ts`.
  *
  * Durability: a write resolves only after its transaction is on disk, so what was answered survives a crash
  * of the process and of the machine. A write that rejects may or may not have happened (the connection can

@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from './store.ts';
+import type { Store } from '../../src/store/store.ts';
+import type {
+  Ending,
+  OrderRow,
+  PayoutAttempt,
+  PayoutRow,
+  TransferRow,
+} from '../../src/store/treasury-store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
-import type { Ending, OrderRow, PayoutAttempt, PayoutRow, TransferRow } from './treasury-store.ts';
 
 const NETWORK = 'eip155:1';
 const WATCHED = { network: NETWORK, treasury: '0xt' };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { LedgerStore } from '../../src/store/ledger-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { credit, NOW, settlement } from './ledger-fixtures.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 
 /** Makes statements of every open store fail. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { LogStore, Posting } from '../../src/store/log-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { attempt, HOUR, head, lead } from './log-fixtures.ts';
-import type { LogStore, Posting } from './log-store.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 /** Posting `sequence`, of a tree of ten leaves for each. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { IdempotencyRecord, ReceiptRow, Store } from './store.ts';
+import type { IdempotencyRecord, ReceiptRow, Store } from '../../src/store/store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 const NOW = 1_800_000_000;
