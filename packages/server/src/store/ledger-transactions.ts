@@ -28,7 +28,7 @@ export function* post(
 
 /** See {@link LedgerStore.expireReservations}. */
 export function* expireReservations(tables: LedgerTables, now: number, limit: number): Work<number> {
-  const expired = yield* tables.takeExpired(now, limit);
+  const expired = yield* tables.takeExpired({ now, limit });
   const books = yield* lockBooks(
     tables,
     expired.map(({ account }) => account),

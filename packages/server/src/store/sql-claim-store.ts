@@ -3,8 +3,9 @@ import type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 import type { FoundClaim } from './claim-tables.ts';
 import type { Dialect } from './dialect.ts';
 import { GroupCommit } from './group-commit.ts';
+import { replayOf } from './put-receipts.ts';
 import type { Schema } from './schema.ts';
-import { repeat, type SqlDatabase } from './sql-database.ts';
+import type { SqlDatabase } from './sql-database.ts';
 import { raw, statement } from './statement.ts';
 import { run, type Work } from './work.ts';
 
@@ -78,19 +79,22 @@ function* releaseClaims({ claimTables }: SqlDatabase, batch: readonly Token[]): 
 }
 
 /** One outcome per claim, in their order. */
-function* takeClaims({ claimTables: tables }: SqlDatabase, claims: readonly Claim[]): Work<TakeOutcome[]> {
+function* takeClaims(
+  { claimTables: tables, receiptTables }: SqlDatabase,
+  claims: readonly Claim[],
+): Work<TakeOutcome[]> {
   // Of several claims on one scope the first is tried. The order is reversed because a map keeps the last.
   const first = new Map(claims.toReversed().map((claim) => [claim.scope, claim]));
   const inserted = yield* tables.insertClaims([...first.values()]);
   const taken = new Set([...first.values()].filter(({ scope }) => inserted.has(scope)));
   // Read after the insert, which waits for a claimant that is just ending: its record is seen, or its claim is.
-  const records = yield* tables.findRecords([...first.keys()]);
+  const records = yield* receiptTables.findRecords([...first.keys()]);
   const others = claims.filter((claim) => !taken.has(claim));
   const held = yield* tables.findClaims([...new Set(others.map(({ scope }) => scope))]);
   yield* tables.deleteClaims([...taken].filter(({ scope }) => records.has(scope)));
   return claims.map((claim) => {
     const record = records.get(claim.scope);
-    if (record !== undefined) return repeat(record, claim.requestHash);
+    if (record !== undefined) return replayOf(record, claim.requestHash);
     return taken.has(claim) ? { kind: 'taken' } : heldBy(held.get(claim.scope), claim);
   });
 }

@@ -73,7 +73,7 @@ export class SqlLogStore implements LogStore {
     const found = hashes.map(() => false);
     for (let start = 0; start < hashes.length; start += HASH_PAGE) {
       const page = hashes.slice(start, start + HASH_PAGE);
-      const positions = await this.#database.read(this.#database.logTables.positionsOfLeaves(page));
+      const positions = await this.#database.read(this.#database.positionsOfLeaves(page));
       for (const position of positions) found[start + position] = true;
     }
     return found;
