@@ -10,7 +10,8 @@ import {
 import { TypeOverrides } from 'pg';
 import { POSTGRES_LIMITS, type PostgresLimits } from '../config-database.ts';
 import type { Dialect } from './dialect.ts';
-import { type ColumnTypes, migrate } from './migrations/migrate.ts';
+import { migrate } from './migrations/migrate.ts';
+import type { ColumnTypes } from './migrations/migration.ts';
 import { publicError, sqlState } from './postgres-errors.ts';
 import { postgresLeafPositions } from './postgres-leaf-positions.ts';
 import { PostgresPool, type RunStatement } from './postgres-pool.ts';

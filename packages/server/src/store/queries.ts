@@ -4,11 +4,11 @@ import { ledgerCheckQuery } from './ledger-check.ts';
 import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
 import type { Schema } from './schema.ts';
-import { apiKeyQueries } from './sql-api-key-store.ts';
-import { leaseQueries } from './sql-claim-store.ts';
-import { compressionQueries } from './sql-compression-store.ts';
-import { paymentQueries } from './sql-payment-store.ts';
-import { tenantQueries } from './sql-tenant-store.ts';
+import { apiKeyQueries } from './api-key-queries.ts';
+import { leaseQueries } from './lease-queries.ts';
+import { compressionQueries } from './compression-queries.ts';
+import { paymentQueries } from './payment-queries.ts';
+import { tenantQueries } from './tenant-queries.ts';
 import { type Compiler, statement } from './statement.ts';
 import { treasuryQueries } from './treasury-queries.ts';
 

@@ -1,12 +1,8 @@
-import { type Kysely, sql } from 'kysely';
 import type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 import type { FoundClaim } from './claim-tables.ts';
-import type { Dialect } from './dialect.ts';
 import { GroupCommit } from './group-commit.ts';
 import { replayOf } from './put-receipts.ts';
-import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { raw, statement } from './statement.ts';
 import { run, type Work } from './work.ts';
 
 const MAX_BATCH = 512;
@@ -104,37 +100,4 @@ function heldBy(held: FoundClaim | undefined, { requestHash }: Claim): TakeOutco
   if (held === undefined) return { kind: 'held', live: true };
   const { live } = held;
   return live && held.requestHash !== requestHash ? { kind: 'reused' } : { kind: 'held', live };
-}
-
-/** The statements about leases that all dialects share. */
-export function leaseQueries(db: Kysely<Schema>, { now, forUpdate }: Dialect) {
-  return {
-    renewLease: statement((v: { id: string; seconds: number }) =>
-      raw(
-        db,
-        sql`
-          insert into processes (id, lease_until) values (${v.id}, ${now} + cast(${v.seconds} as double precision))
-          on conflict (id) do update set lease_until = excluded.lease_until`,
-      ),
-    ),
-    endLease: statement((v: { id: string }) => db.deleteFrom('processes').where('id', '=', v.id)),
-    forgetProcesses: statement(() =>
-      raw(
-        db,
-        sql`
-          delete from processes where id in (
-            select id from processes where lease_until <= ${now} order by id ${forUpdate})`,
-      ),
-    ),
-    forgetClaims: statement(() =>
-      raw(
-        db,
-        sql`
-          delete from claims where scope in (
-            select scope from claims
-            where not exists (select 1 from processes where id = process and lease_until > ${now})
-            order by scope ${forUpdate})`,
-      ),
-    ),
-  };
 }
