@@ -6,7 +6,7 @@ import type { Chain } from '../src/chain/chain.ts';
 import { type ChainOptions, openEvmChain } from '../src/chain/evm.ts';
 import type { Finality } from '../src/chain/reader.ts';
 import { type Anchorer, createAnchorer } from '../src/log/anchorer.ts';
-import type { LogStore, Posting, PostingAttempt } from '../src/store/log-store.ts';
+import type { ChainPosting, LogStore, PostingAttempt } from '../src/store/log-store.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import type { TestAnvil } from './anvil.ts';
@@ -35,7 +35,7 @@ export interface Anchoring {
   accept(count: number): Promise<void>;
   /** Lets `seconds` go by, then takes one step. */
   step(seconds?: number): Promise<void>;
-  posting(): Promise<Posting>;
+  posting(): Promise<ChainPosting>;
   attempts(): Promise<PostingAttempt[]>;
   /** Every transaction of the account, oldest first. */
   mined(): Promise<Mined[]>;
@@ -81,7 +81,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     });
   let anchorer = make();
 
-  async function posting(): Promise<Posting> {
+  async function posting(): Promise<ChainPosting> {
     const newest = await log.newestPosting();
     if (newest === null) throw new Error('Nothing is posted.');
     return newest;

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type ProcessLease, returnHoldsOfTheDead } from '../process-lease.ts';
 import type { Claim, TakeOutcome } from '../store/claim-store.ts';
-import type { IdempotencyRecord, Store } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/idempotency-store.ts';
+import type { Store } from '../store/store.ts';
 import { replayOf, reused } from './idempotency.ts';
 
 /** A request with an `Idempotency-Key` that this process alone carries out, or its answer where it came before. */

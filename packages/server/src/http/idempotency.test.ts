@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import type { IdempotencyRecord } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/idempotency-store.ts';
 import type { AppEnv } from './context.ts';
 import { type IdempotentRequest, idempotencyClaim, replayOf } from './idempotency.ts';
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalize, type JsonValue, TallyError } from '@tallystick/core';
-import type { IdempotencyRecord, Store } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/idempotency-store.ts';
+import type { Store } from '../store/store.ts';
 import { type AppContext, header } from './context.ts';
 
 /** For how long a key is remembered: long enough for a retry queue that stood still over a weekend. */

@@ -11,7 +11,8 @@ import {
 } from '@tallystick/core';
 import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { replayOf, reused } from '../http/idempotency.ts';
-import type { IdempotencyRecord, Store } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/idempotency-store.ts';
+import type { Store } from '../store/store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
 /** Handles that stand for something else; `local` and those derived from a root name services in development. */

@@ -8,7 +8,8 @@ import {
   TallyError,
 } from '@tallystick/core';
 import type { OperatorFacts } from '../config.ts';
-import type { IdempotencyRecord, ReceiptRow } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/idempotency-store.ts';
+import type { ReceiptRow } from '../store/receipt-store.ts';
 import { expiryOf, type ReceiptContext, storeReceipt } from './mint.ts';
 import { ownOperation } from './operator-facts.ts';
 

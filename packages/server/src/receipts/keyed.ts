@@ -12,7 +12,7 @@ import type { ApiKey } from '../api-keys/authenticate.ts';
 import { acceptHashes, type Counting, countReceipt } from '../api-keys/quota.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { AnchorLog, AnchorResult } from '../log/anchor-log.ts';
-import type { ReceiptRow } from '../store/store.ts';
+import type { ReceiptRow } from '../store/receipt-store.ts';
 import { memberTexts } from './member-texts.ts';
 import type { Minted } from './mint.ts';
 

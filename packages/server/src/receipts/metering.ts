@@ -14,7 +14,8 @@ import {
 import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { nodeSha256 } from '../crypto/node-sha256.ts';
 import type { TrustService } from '../issuers/trust-service.ts';
-import type { ReceiptRow, Store } from '../store/store.ts';
+import type { ReceiptRow } from '../store/receipt-store.ts';
+import type { Store } from '../store/store.ts';
 import { expiryOf, type Keeping, type Minted, type ReceiptContext, storeReceipt } from './mint.ts';
 import { keptReceipt } from './retention.ts';
 

@@ -10,7 +10,9 @@ import {
 import type { OperatorFacts } from '../config.ts';
 import { reused } from '../http/idempotency.ts';
 import type { OwnIssuer } from '../issuers/own-issuer.ts';
-import type { IdempotencyRecord, ReceiptRow, Store } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/idempotency-store.ts';
+import type { ReceiptRow } from '../store/receipt-store.ts';
+import type { Store } from '../store/store.ts';
 import { ownOperation } from './operator-facts.ts';
 
 /** What minting and emitting need of the service. `clock` gives Unix milliseconds. */

@@ -7,7 +7,8 @@ import type { Exchange } from '../http/exchange.ts';
 import type { EndpointPrice } from '../http/price.ts';
 import { type Paid, type Payments, type Scheme, toBaseUnits, toNano } from '../payments/x402/payments.ts';
 import type { NanoUsdc } from '../store/ledger-store.ts';
-import type { PutOutcome, Store } from '../store/store.ts';
+import type { PutOutcome } from '../store/receipt-store.ts';
+import type { Store } from '../store/store.ts';
 import { PRICE_USD } from './pricing.ts';
 
 /** How a receipt is paid for that no API key pays. */

@@ -1,4 +1,5 @@
-import type { GetOutcome, Store } from '../store/store.ts';
+import type { GetOutcome } from '../store/receipt-store.ts';
+import type { Store } from '../store/store.ts';
 
 const BATCH = 1000;
 

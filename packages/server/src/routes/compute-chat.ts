@@ -18,7 +18,7 @@ import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { idempotencyClaim, requestHash } from '../http/idempotency.ts';
 import type { Services } from '../services.ts';
-import type { IdempotencyRecord } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/idempotency-store.ts';
 import {
   CALL_ERRORS,
   CALL_HEADERS,

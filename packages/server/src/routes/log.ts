@@ -3,7 +3,7 @@ import { formatTimestamp, parseTilePath, TallyError, toHex, verifierKey } from '
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
-import type { Posting } from '../store/log-store.ts';
+import type { ChainPosting } from '../store/log-store.ts';
 
 const GROUP = 'Log';
 
@@ -116,7 +116,7 @@ function postings({ store }: Services): Endpoint {
   });
 }
 
-function postingDocument({ sequence, size, root, state, batchAt, place }: Posting) {
+function postingDocument({ sequence, size, root, state, batchAt, place }: ChainPosting) {
   return {
     sequence,
     tree_size: size,

@@ -11,7 +11,7 @@ import type { Keeping, Minted } from '../receipts/mint.ts';
 import { payForReceipt, type ReceiptPayment } from '../receipts/paying.ts';
 import { keptReceipt } from '../receipts/retention.ts';
 import type { Services } from '../services.ts';
-import type { ReceiptRow } from '../store/store.ts';
+import type { ReceiptRow } from '../store/receipt-store.ts';
 
 /** Request headers of every route that mints, for the reference. */
 export const MINT_HEADERS = {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
-import { namesOf, type Values } from './row-source.ts';
+import { namesOf, type RowSource, type Values } from './row-source.ts';
 import { type Compiler, raw, type Statement, statement } from './statement.ts';
 import type { Column, Table } from './table.ts';
 import { all, run, type Work } from './work.ts';
@@ -35,10 +35,21 @@ export class Bulk {
 
   /** Inserts the rows whose keys are not there; answers the first columns of those keys. */
   insertNew<Row extends object>(table: Table<Row>): (rows: readonly Row[]) => Work<Set<string>> {
-    const name = sql.ref(keyOf(table).name);
+    const { property, name } = keyOf(table);
+    const { oneByOne } = this.#dialect.rows;
+    if (oneByOne) {
+      const insert = this.#compile((v) => this.#insertionOr(table, sql`nothing`, v));
+      return function* (rows) {
+        const inserted = new Set<string>();
+        for (const row of rows as readonly Values[]) {
+          if ((yield* run(insert, row)) === 1) inserted.add(row[property] as string);
+        }
+        return inserted;
+      };
+    }
     const read = this.#read<Row, { key: string }>(
       table.columns,
-      (v) => sql`${this.#insertionOr(table, sql`nothing`, v)} returning ${name} as key`,
+      (v) => sql`${this.#insertionOr(table, sql`nothing`, v)} returning ${sql.ref(name)} as key`,
     );
     return function* (rows) {
       return new Set((yield* read(rows)).map(({ key }) => key));
@@ -78,16 +89,17 @@ export class Bulk {
 
   /** Deletes the rows that have all values of a given one, of which the first column is that of the key. */
   removeEqual<Row extends object>(table: Table<Row>): Write<Row> {
-    const { rows, forUpdate } = this.#dialect;
-    const [name, key] = [sql.table(table.name), sql.ref(keyOf(table).name)];
-    return this.#write(
-      table.columns,
-      (v) => sql`
-        delete from ${name} where ${key} in (
-          select ${key} from ${name}
-          where (${namesOf(table.columns)}) in (${rows.list(table.columns, v, [])})
-          order by ${key} ${forUpdate})`,
-    );
+    const { name, key, columns } = table;
+    const { rows, forUpdate, soleWriter } = this.#dialect;
+    const keys = namesOf(key);
+    return this.#write(columns, (v) => {
+      if (soleWriter) return sql`delete from ${sql.table(name)} where ${matching(table, columns, rows, v)}`;
+      const list = rows.list(columns, v, []);
+      return sql`
+        delete from ${sql.table(name)} where (${keys}) in (
+          select ${keys} from ${sql.table(name)} where (${namesOf(columns)}) in (${list})
+          order by ${keys} ${forUpdate})`;
+    });
   }
 
   /** Reads rows by the first column of their key; nobody else writes them until the transaction ends. */
@@ -172,10 +184,9 @@ export class Bulk {
       const changes = valuesOf(table).map(
         (column) => sql`${sql.ref(column.name)} = ${to(column, rows.value(column, v))}`,
       );
-      const matches = table.key.map((column) => sql`${ref(table, column.name)} = ${rows.value(column, v)}`);
       return sql`
         update ${sql.table(table.name)} set ${sql.join(changes)} ${rows.from(table.columns, v)}
-        where ${sql.join(matches, sql` and `)}`;
+        where ${matching(table, table.key, rows, v)}`;
     });
   }
 
@@ -233,6 +244,17 @@ function rowFrom<Row>({ columns }: Table<Row>, read: Values): Row {
     if (type === 'money') row[property] = BigInt(row[property] as string);
   }
   return row as Row;
+}
+
+/** Whether a row of the table has these columns in common with a given one. */
+function matching<Row>(
+  table: Table<Row>,
+  columns: readonly Column[],
+  rows: RowSource,
+  values: Values,
+): RawBuilder<unknown> {
+  const equal = columns.map((column) => sql`${ref(table, column.name)} = ${rows.value(column, values)}`);
+  return sql.join(equal, sql` and `);
 }
 
 function keyOf<Row>({ name, key: [first] }: Table<Row>): Column {

@@ -1,4 +1,4 @@
-import type { Repeated } from './store.ts';
+import type { Repeated } from './idempotency-store.ts';
 
 /** A process's right to carry out the request of an `Idempotency-Key`, alone among all processes. */
 export interface Claim {

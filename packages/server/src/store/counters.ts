@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
-import type { ConsumeOutcome } from './store.ts';
+import type { ConsumeOutcome } from './counter-store.ts';
 import { table } from './table.ts';
 import type { Work } from './work.ts';
 

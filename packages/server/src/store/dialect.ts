@@ -12,6 +12,8 @@ export interface Dialect {
   readonly skipLocked: RawBuilder<unknown>;
   /** The database's clock: unix seconds, with fractions. */
   readonly now: RawBuilder<number>;
+  /** JSON that is given as text, for `->>`. */
+  json(text: string): RawBuilder<unknown>;
   /** Whether a transaction holds the only write lock there is, so that reading a row keeps others from it. */
   readonly soleWriter: boolean;
   /** How statements take many rows. */

@@ -1,7 +1,7 @@
+import { isCallerAccount } from './caller-account.ts';
 import { Books } from './ledger-books.ts';
 import { isCovered, settleAll } from './ledger-settle.ts';
 import {
-  isCallerAccount,
   type ReserveOutcome,
   type ReserveRequest,
   type Settlement,

@@ -1,8 +1,9 @@
-import { isCallerAccount, type Settlement, type SettleOutcome } from './ledger-store.ts';
+import { isCallerAccount } from './caller-account.ts';
+import { type Settlement, type SettleOutcome } from './ledger-store.ts';
 import type { CompressionOf, MethodOf, Reservation, UsageOf } from './ledger-tables.ts';
 import { putReceipts } from './put-receipts.ts';
+import type { PutOutcome } from './receipt-store.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import type { PutOutcome } from './store.ts';
 import { all, type Work } from './work.ts';
 
 const DAY_SECONDS = 86_400;

@@ -1,4 +1,5 @@
-import type { IdempotencyRecord, ReceiptRow, Repeated } from './store.ts';
+import type { IdempotencyRecord, Repeated } from './idempotency-store.ts';
+import type { ReceiptRow } from './receipt-store.ts';
 
 /** Money: billionths of a USDC. */
 export type NanoUsdc = bigint;
@@ -173,11 +174,6 @@ export interface BalanceCheck {
   readonly sum: NanoUsdc;
   /** What contradicts itself, in words; empty when all is well. */
   readonly faults: readonly string[];
-}
-
-/** Whether an account is a caller's: its balance never goes below what is reserved. Others may owe. */
-export function isCallerAccount(account: string): boolean {
-  return account.startsWith('caller:');
 }
 
 /**

@@ -1,5 +1,6 @@
+import { isCallerAccount } from './caller-account.ts';
 import { Books } from './ledger-books.ts';
-import { isCallerAccount, type LedgerStore, type Member, type Posting } from './ledger-store.ts';
+import { type LedgerStore, type Member, type Posting } from './ledger-store.ts';
 import type { LedgerTables } from './ledger-tables.ts';
 import type { Queries } from './queries.ts';
 import type { SqlDatabase } from './sql-database.ts';

@@ -11,6 +11,7 @@ const ARRAYS: Readonly<Record<Column['type'], RawBuilder<unknown>>> = {
 
 /** A statement has all rows at once, as an array for each column, since each statement costs a round trip. */
 export const postgresRows: RowSource = {
+  oneByOne: false,
   *batches(rows, columns) {
     if (rows.length === 0) return;
     const given = rows as readonly Values[];

@@ -8,12 +8,12 @@ import {
   sql,
 } from 'kysely';
 import { TypeOverrides } from 'pg';
-import { POSTGRES_LIMITS, type PostgresLimits } from '../config-database.ts';
 import type { Dialect } from './dialect.ts';
 import { migrate } from './migrations/migrate.ts';
 import type { ColumnTypes } from './migrations/migration.ts';
 import { publicError, sqlState } from './postgres-errors.ts';
 import { postgresLeafPositions } from './postgres-leaf-positions.ts';
+import { POSTGRES_LIMITS, type PostgresLimits } from './postgres-limits.ts';
 import { PostgresPool, type RunStatement } from './postgres-pool.ts';
 import { postgresRows } from './postgres-rows.ts';
 import type { Schema } from './schema.ts';
@@ -40,6 +40,7 @@ const DIALECT: Dialect = {
   forUpdate: sql`for update`,
   skipLocked: sql`for update skip locked`,
   now: sql<number>`extract(epoch from clock_timestamp())::float8`,
+  json: (text) => sql`cast(${text} as json)`,
   soleWriter: false,
   rows: postgresRows,
 };

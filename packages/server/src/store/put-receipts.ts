@@ -1,5 +1,6 @@
+import type { IdempotencyRecord, Repeated } from './idempotency-store.ts';
+import type { PutOutcome, ReceiptRow } from './receipt-store.ts';
 import { type Lookup, type ReceiptTables, type RecordRow } from './receipt-tables.ts';
-import type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './store.ts';
 import type { Work } from './work.ts';
 
 export interface Put {

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
+import { apiKeyQueries } from './api-key-queries.ts';
+import { compressionQueries } from './compression-queries.ts';
 import type { Dialect } from './dialect.ts';
+import { leaseQueries } from './lease-queries.ts';
 import { ledgerCheckQuery } from './ledger-check.ts';
 import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
-import type { Schema } from './schema.ts';
-import { apiKeyQueries } from './api-key-queries.ts';
-import { leaseQueries } from './lease-queries.ts';
-import { compressionQueries } from './compression-queries.ts';
 import { paymentQueries } from './payment-queries.ts';
-import { tenantQueries } from './tenant-queries.ts';
+import type { Schema } from './schema.ts';
 import { type Compiler, statement } from './statement.ts';
+import { tenantQueries } from './tenant-queries.ts';
 import { treasuryQueries } from './treasury-queries.ts';
 
 /** The statements that all dialects share. */
@@ -26,7 +26,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...compressionQueries(db, dialect.skipLocked),
     ...paymentQueries(db),
     ...treasuryQueries(db),
-    ...tenantQueries(db, dialect.forUpdate),
+    ...tenantQueries(db, dialect),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
-import type { ReceiptRow } from './store.ts';
+import type { ReceiptRow } from './receipt-store.ts';
 import { table } from './table.ts';
 import type { Work } from './work.ts';
 

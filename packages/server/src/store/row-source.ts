@@ -6,6 +6,8 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** How a database takes the rows of one statement. SQLite runs it once for each row; PostgreSQL once for all. */
 export interface RowSource {
+  /** Whether each run has one row, so that the number of changed rows tells about it. */
+  readonly oneByOne: boolean;
   /** The values of each run. None where there is no row. */
   batches(rows: readonly object[], columns: readonly Column[]): Iterable<Values>;
   /** Lists the rows, for `insert` and `in`, in the order of the columns `order` where there are more of them. */

@@ -51,4 +51,3 @@ function* revoke(
   const [row] = yield* all(queries.apiKeyById, { id });
   return row === undefined ? 'unknown' : 'already_revoked';
 }
-

@@ -1,10 +1,14 @@
 import type { ApiKeyStore } from './api-key-store.ts';
 import type { CompressionStore } from './compression-store.ts';
+import type { ConsumeOutcome } from './counter-store.ts';
 import { type Consume, consume } from './counters.ts';
 import { GroupCommit } from './group-commit.ts';
+import type { IdempotencyRecord, Repeated } from './idempotency-store.ts';
+import type { IssuerRow } from './issuer-store.ts';
 import { pages } from './pages.ts';
 import { type Put, putReceipts, replayOf } from './put-receipts.ts';
 import type { Queries } from './queries.ts';
+import type { GetOutcome, PutOutcome, ReceiptRow } from './receipt-store.ts';
 import { SqlApiKeyStore } from './sql-api-key-store.ts';
 import { SqlClaimStore } from './sql-claim-store.ts';
 import { SqlCompressionStore } from './sql-compression-store.ts';
@@ -14,16 +18,7 @@ import { SqlLogStore } from './sql-log-store.ts';
 import { SqlPaymentStore } from './sql-payment-store.ts';
 import { SqlTenantStore } from './sql-tenant-store.ts';
 import { SqlTreasuryStore } from './sql-treasury-store.ts';
-import type {
-  ConsumeOutcome,
-  GetOutcome,
-  IdempotencyRecord,
-  IssuerRow,
-  PutOutcome,
-  ReceiptRow,
-  Repeated,
-  Store,
-} from './store.ts';
+import type { Store } from './store.ts';
 import type { TenantStore } from './tenant-store.ts';
 import { type IdempotentResponse, purge, putDocument, putIssuer, replaceDocument } from './transactions.ts';
 import { all, type Work } from './work.ts';

@@ -65,26 +65,26 @@ export class SqlTenantStore implements TenantStore {
 
   room(
     tenant: string,
-    { from, nanoFrom, to }: RoomWindow,
+    { from, to, firstOf }: RoomWindow,
     after: RoomPlace | null,
     limit: number,
   ): Promise<RoomReceipt[]> {
     const { issuedAt, id } = after ?? START;
-    const values = { tenant, from: Math.max(from, issuedAt), nanoFrom, to, issuedAt, id, limit };
+    const first = { from: Math.max(from, issuedAt), firstOf: JSON.stringify(firstOf) };
+    const values = { tenant, ...first, to, issuedAt, id, limit };
     return this.#database.read(all(this.#queries.roomReceipts, values));
   }
 
   departed(
     tenant: string,
-    { from, to, nano }: DepartureWindow,
+    { profiles, from, to }: DepartureWindow,
     after: RoomPlace | null,
     limit: number,
   ): Promise<DepartedReceipt[]> {
-    const { departedNano, departedOthers } = this.#queries;
     const { issuedAt, id } = after ?? START;
-    const values = { tenant, from: Math.max(from, issuedAt), to, issuedAt, id, limit };
-    const read = this.#database.read(all(nano ? departedNano : departedOthers, values));
-    return read as Promise<DepartedReceipt[]>;
+    const among = JSON.stringify(Object.fromEntries(profiles.map((profile) => [profile, 1])));
+    const values = { tenant, among, from: Math.max(from, issuedAt), to, issuedAt, id, limit };
+    return this.#database.read(all(this.#queries.departedReceipts, values)) as Promise<DepartedReceipt[]>;
   }
 
   async newestPurge(tenant: string): Promise<PurgeRow | null> {

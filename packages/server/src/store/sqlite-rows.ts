@@ -4,6 +4,7 @@ import type { Column } from './table.ts';
 
 /** In process a statement costs little, so each row has its own. */
 export const sqliteRows: RowSource = {
+  oneByOne: true,
   batches: (rows) => rows as Iterable<Values>,
   list: (columns, values) => sql`values (${sql.join(columns.map((column) => valueOf(column, values)))})`,
   from: () => sql``,

@@ -44,6 +44,7 @@ const DIALECT: Dialect = {
   forUpdate: sql``,
   skipLocked: sql``,
   now: sql<number>`unixepoch('subsec')`,
+  json: (text) => sql`${text}`,
   soleWriter: true,
   rows: sqliteRows,
 };

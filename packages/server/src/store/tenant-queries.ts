@@ -1,9 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import { type Compiler, statement } from './statement.ts';
-import type { DepartureWindow, ExportRow, PurgeRow, RoomPlace, RoomWindow, TenantRow } from './tenant-store.ts';
+import type { ExportRow, PurgeRow, RoomPlace, TenantRow } from './tenant-store.ts';
 
-export function tenantQueries(db: Compiler, forUpdate: RawBuilder<unknown>) {
-  return { ...keyQueries(db, forUpdate), ...receiptQueries(db), ...purgeQueries(db), ...exportQueries(db) };
+export function tenantQueries(db: Compiler, { forUpdate, json }: Dialect) {
+  return {
+    ...keyQueries(db, forUpdate),
+    ...receiptQueries(db, json),
+    ...purgeQueries(db),
+    ...exportQueries(db),
+  };
 }
 
 function keyQueries(db: Compiler, forUpdate: RawBuilder<unknown>) {
@@ -60,42 +66,31 @@ function keyQueries(db: Compiler, forUpdate: RawBuilder<unknown>) {
   };
 }
 
-function receiptQueries(db: Compiler) {
-  type Departures = Omit<DepartureWindow, 'nano'> & RoomPlace & { tenant: string; limit: number };
-  const after = (v: RoomPlace) => sql<boolean>`(issued_at, id) > (${v.issuedAt}, ${v.id})`;
-  const departed = (profiles: '=' | '<>') =>
-    statement((v: Departures) =>
-      db
-        .selectFrom('receipts')
-        .select(['id', 'issued_at as issuedAt', 'profile'])
-        .where('tenant', '=', v.tenant)
-        .where('issued_at', '>=', v.from)
-        .where('issued_at', '<', v.to)
-        .where(after(v))
-        .where('profile', profiles, sql.lit('nano'))
-        .orderBy('issued_at')
-        .orderBy('id')
-        .limit(v.limit),
-    );
+function receiptQueries(db: Compiler, json: Dialect['json']) {
+  type Page = RoomPlace & { tenant: string; from: number; to: number; limit: number };
+  const page = (v: Page) =>
+    db
+      .selectFrom('receipts')
+      .select(['id', 'issued_at as issuedAt'])
+      .where('tenant', '=', v.tenant)
+      .where('issued_at', '>=', v.from)
+      .where('issued_at', '<', v.to)
+      .where(sql<boolean>`(issued_at, id) > (${v.issuedAt}, ${v.id})`)
+      .orderBy('issued_at')
+      .orderBy('id')
+      .limit(v.limit);
   return {
-    roomReceipts: statement((v: RoomWindow & RoomPlace & { tenant: string; limit: number }) =>
-      db
-        .selectFrom('receipts')
-        .select(['id', 'issued_at as issuedAt', 'expires_at as expiresAt', sql<string>`body`.as('body')])
-        .where('tenant', '=', v.tenant)
-        .where('issued_at', '>=', v.from)
-        .where('issued_at', '<', v.to)
-        .where(after(v))
+    roomReceipts: statement((v: Page & { firstOf: string }) =>
+      page(v)
+        .select(['expires_at as expiresAt', sql<string>`body`.as('body')])
         .where('body', 'is not', null)
-        .where((receipt) =>
-          receipt.or([receipt('profile', '<>', sql.lit('nano')), receipt('issued_at', '>=', v.nanoFrom)]),
-        )
-        .orderBy('issued_at')
-        .orderBy('id')
-        .limit(v.limit),
+        .where(sql<boolean>`issued_at >= coalesce(cast(${json(v.firstOf)} ->> profile as bigint), 0)`),
     ),
-    departedNano: departed('='),
-    departedOthers: departed('<>'),
+    departedReceipts: statement((v: Page & { among: string }) =>
+      page(v)
+        .select('profile')
+        .where(sql<boolean>`${json(v.among)} ->> profile is not null`),
+    ),
   };
 }
 

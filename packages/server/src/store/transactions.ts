@@ -1,8 +1,10 @@
+import type { IdempotencyRecord, Repeated } from './idempotency-store.ts';
+import type { IssuerRow } from './issuer-store.ts';
 import { replayOf } from './put-receipts.ts';
 import type { Queries } from './queries.ts';
 import type { Lookup, ReceiptTables } from './receipt-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import type { IdempotencyRecord, IssuerRow, Repeated, Store } from './store.ts';
+import type { Store } from './store.ts';
 import { all, run, type Work } from './work.ts';
 
 export type IdempotentResponse = IdempotencyRecord & { readonly response: string };

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { IdempotencyRecord, ReceiptRow, Store } from '../../src/store/store.ts';
+import type { IdempotencyRecord } from '../../src/store/idempotency-store.ts';
+import type { ReceiptRow } from '../../src/store/receipt-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 const NOW = 1_800_000_000;

@@ -5,7 +5,7 @@ import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { OpenPayment } from '../../payments/x402/payments.ts';
 import { expiryOf } from '../../receipts/mint.ts';
 import { ownOperation } from '../../receipts/operator-facts.ts';
-import type { ReceiptRow } from '../../store/store.ts';
+import type { ReceiptRow } from '../../store/receipt-store.ts';
 import type { Model } from '../catalogue/catalogue.ts';
 import { formatUsdc } from '../ledger/money.ts';
 import type { Bill } from '../ledger/pricing.ts';

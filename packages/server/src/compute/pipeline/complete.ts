@@ -1,6 +1,6 @@
 import { canonicalize } from '@tallystick/core';
+import type { IdempotencyRecord } from '../../store/idempotency-store.ts';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
-import type { IdempotencyRecord } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
 import { formatUsage } from '../providers/usage.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalize, TallyError } from '@tallystick/core';
+import type { IdempotencyRecord } from '../../store/idempotency-store.ts';
 import type { PaymentRow } from '../../store/payment-store.ts';
-import type { IdempotencyRecord } from '../../store/store.ts';
 
 /** What every payment keeps, whatever its scheme. */
 export interface Detail {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@tallystick/core';
 import type { Exchange } from '../../http/exchange.ts';
+import type { IdempotencyRecord } from '../../store/idempotency-store.ts';
 import type { NanoUsdc } from '../../store/ledger-store.ts';
 import type { BaseUnits } from '../../store/payment-store.ts';
-import type { IdempotencyRecord } from '../../store/store.ts';
 
 /** How a payment is made (x402 v2). */
 export const SCHEMES = ['exact', 'batch-settlement', 'upto'] as const;

@@ -17,4 +17,3 @@ export interface Migration {
   readonly name: string;
   statements(db: Compiler, types: ColumnTypes): Compilable[];
 }
-

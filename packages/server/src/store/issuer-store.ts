@@ -1,0 +1,31 @@
+import type { IdempotencyRecord, Repeated } from './idempotency-store.ts';
+
+export interface IssuerRow {
+  did: string;
+  /** JSON text, kept byte for byte. */
+  record: string;
+  sequence: number;
+}
+
+/** Records of the issuers that are registered. Durability, ordering and errors are those of `Store`. */
+export interface IssuerStore {
+  getIssuer(did: string): Promise<{ record: string; sequence: number } | null>;
+
+  /**
+   * Compare-and-swap: sequence 1 inserts, sequence n replaces n-1, all else is a `conflict`. With
+   * `idempotency`, the record is written in the same transaction and replays `response`; a conflict
+   * writes none.
+   */
+  putIssuer(
+    did: string,
+    record: string,
+    sequence: number,
+    idempotency?: IdempotencyRecord & { readonly response: string },
+  ): Promise<'stored' | 'conflict' | Repeated>;
+
+  /**
+   * The issuers in the byte order of their DIDs, read a page at a time; optionally only those whose record
+   * has this `status` member. A record that changes meanwhile is seen once, old or new.
+   */
+  listIssuers(filter?: { readonly status?: string }): AsyncIterable<IssuerRow>;
+}
