@@ -87,7 +87,7 @@ export class Bulk {
     };
   }
 
-  /** Deletes the rows that have all values of a given one, of which the first column is that of the key. */
+  /** Deletes the rows that agree with a given one in every described column. */
   removeEqual<Row extends object>(table: Table<Row>): Write<Row> {
     const { name, key, columns } = table;
     const { rows, forUpdate, soleWriter } = this.#dialect;
@@ -104,6 +104,7 @@ export class Bulk {
 
   /** Reads rows by the first column of their key; nobody else writes them until the transaction ends. */
   lock<Row extends object>(table: Table<Row>): Read<Key, Row> {
+    const rowFrom = readerOf(table);
     const column = keyOf(table);
     const key = ref(table, column.name);
     const { rows, forUpdate } = this.#dialect;
@@ -114,9 +115,7 @@ export class Bulk {
         where ${key} ${rows.isOneOf(column, v)} order by ${key} ${forUpdate}`,
     );
     return function* (keys) {
-      return (yield* read(keys.map((value) => ({ [column.property]: value })))).map((row) =>
-        rowFrom(table, row),
-      );
+      return (yield* read(keys.map((value) => ({ [column.property]: value })))).map(rowFrom);
     };
   }
 
@@ -130,12 +129,13 @@ export class Bulk {
     }
     // The update changes nothing: it locks a row that is there already, and so returns it.
     const same = sql.join(valuesOf(table).map(({ name }) => sql`${sql.ref(name)} = ${ref(table, name)}`));
+    const rowFrom = readerOf(table);
     const read = this.#read<Row, Values>(
       table.columns,
       (v) => sql`${this.#insertionOr(table, sql`update set ${same}`, v)} returning ${selection(table)}`,
     );
     return function* (rows) {
-      return (yield* read(rows)).map((row) => rowFrom(table, row));
+      return (yield* read(rows)).map(rowFrom);
     };
   }
 
@@ -144,6 +144,7 @@ export class Bulk {
     table: Table<Row>,
     keys: (values: V) => RawBuilder<unknown>,
   ): (values: V) => Work<Row[]> {
+    const rowFrom = readerOf(table);
     const query = statement((v: V) =>
       raw(
         this.#db,
@@ -153,7 +154,7 @@ export class Bulk {
       ),
     );
     return function* (values) {
-      return (yield* all(query, values)).map((row) => rowFrom(table, row));
+      return (yield* all(query, values)).map(rowFrom);
     };
   }
 
@@ -237,13 +238,15 @@ function selection<Row>({ columns }: Table<Row>): RawBuilder<unknown> {
   );
 }
 
-/** A row as {@link selection} reads it, with its money as integers. */
-function rowFrom<Row>({ columns }: Table<Row>, read: Values): Row {
-  const row: Record<string, unknown> = { ...read };
-  for (const { property, type } of columns) {
-    if (type === 'money') row[property] = BigInt(row[property] as string);
-  }
-  return row as Row;
+/** Makes rows of what {@link selection} reads: money is text there. */
+function readerOf<Row>({ columns }: Table<Row>): (read: Values) => Row {
+  const amounts = columns.flatMap(({ property, type }) => (type === 'money' ? property : []));
+  if (amounts.length === 0) return (read) => read as Row;
+  return (read) => {
+    const row: Record<string, unknown> = { ...read };
+    for (const property of amounts) row[property] = BigInt(row[property] as string);
+    return row as Row;
+  };
 }
 
 /** Whether a row of the table has these columns in common with a given one. */

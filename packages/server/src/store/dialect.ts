@@ -13,7 +13,7 @@ export interface Dialect {
   /** The database's clock: unix seconds, with fractions. */
   readonly now: RawBuilder<number>;
   /** JSON that is given as text, for `->>`. */
-  json(text: string): RawBuilder<unknown>;
+  readonly json: (text: string) => RawBuilder<unknown>;
   /** Whether a transaction holds the only write lock there is, so that reading a row keeps others from it. */
   readonly soleWriter: boolean;
   /** How statements take many rows. */

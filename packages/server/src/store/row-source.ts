@@ -9,7 +9,7 @@ export interface RowSource {
   /** Whether each run has one row, so that the number of changed rows tells about it. */
   readonly oneByOne: boolean;
   /** The values of each run. None where there is no row. */
-  batches(rows: readonly object[], columns: readonly Column[]): Iterable<Values>;
+  readonly batches: (rows: readonly object[], columns: readonly Column[]) => Iterable<Values>;
   /** Lists the rows, for `insert` and `in`, in the order of the columns `order` where there are more of them. */
   list(columns: readonly Column[], values: Values, order: readonly Column[]): RawBuilder<unknown>;
   /** Follows the `set` of an update that reads the rows. */
