@@ -35,7 +35,7 @@ export interface EntryRow extends Entry {
   readonly balance: NanoUsdc;
 }
 
-export interface PostingRow {
+interface PostingRow {
   readonly id: string;
   readonly memo: string;
   readonly at: number;
