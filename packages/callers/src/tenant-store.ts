@@ -27,18 +27,19 @@ export interface DepartedReceipt extends RoomPlace {
   readonly profile: ReceiptRow['profile'];
 }
 
-/** Receipts issued in [from, to) that are still there; of nano only those issued in [nanoFrom, to). */
+/** Receipts issued in [from, to) that are still there; of a profile in `firstOf` only those issued from that second on. */
 export interface RoomWindow {
   readonly from: number;
-  readonly nanoFrom: number;
   readonly to: number;
+  /** By profile: the first second of issue of receipts that leave the room sooner than others. */
+  readonly firstOf: Readonly<Record<string, number>>;
 }
 
-/** Receipts issued in [from, to), either of the profile nano or of all others. */
+/** Receipts of some profiles issued in [from, to). */
 export interface DepartureWindow {
+  readonly profiles: readonly string[];
   readonly from: number;
   readonly to: number;
-  readonly nano: boolean;
 }
 
 /** A signed record of what left a room. */

@@ -175,11 +175,6 @@ export interface BalanceCheck {
   readonly faults: readonly string[];
 }
 
-/** Whether an account is a caller's: its balance never goes below what is reserved. Others may owe. */
-export function isCallerAccount(account: string): boolean {
-  return account.startsWith('caller:');
-}
-
 /**
  * Double-entry books. Errors, ordering and concurrency are those of `Store`; besides:
  *

@@ -5,7 +5,7 @@ import { decodePosting, fromHex, TallyError } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anchoring, openAnchoring, PATIENCE, PERIOD } from '../../server/test/anchoring.ts';
 import { startAnvil, type TestAnvil } from '../../server/test/anvil.ts';
-import type { Posting } from './log-store.ts';
+import type { ChainPosting } from './log-store.ts';
 
 /** What the anchorer takes for a fault of the chain, and so goes on after; a crash ends it. */
 const fault = new TallyError('chain_unavailable', 'The test says so.');
@@ -112,7 +112,7 @@ const stories: Record<string, Story> = {
 };
 
 /** Whatever the story left behind, a new anchorer goes on until every hash is under a final root. */
-async function recover(rig: Anchoring): Promise<Posting[]> {
+async function recover(rig: Anchoring): Promise<ChainPosting[]> {
   rig.restart();
   const leaves = await rig.log.countLeaves();
   for (let step = 0; step < 12; step += 1) {
@@ -121,7 +121,7 @@ async function recover(rig: Anchoring): Promise<Posting[]> {
     const newest = await rig.log.newestPosting();
     if (newest?.state === 'finalized' && newest.size === leaves) break;
   }
-  const postings: Posting[] = [];
+  const postings: ChainPosting[] = [];
   for await (const posting of rig.log.listPostings()) postings.push(posting);
   return postings;
 }
@@ -144,7 +144,7 @@ async function tell(story: Story, fuse: Fuse): Promise<number> {
 }
 
 /** Every accepted hash is under a final root, and the chain has each root in one transaction. */
-async function expectPostedOnce(rig: Anchoring, postings: readonly Posting[]): Promise<void> {
+async function expectPostedOnce(rig: Anchoring, postings: readonly ChainPosting[]): Promise<void> {
   expect(postings.map(({ state }) => state)).toEqual(postings.map(() => 'finalized'));
   expect(postings.at(-1)?.size).toBe(await rig.log.countLeaves());
   const roots = (await rig.mined()).flatMap(({ input, hash, nonce }) => {

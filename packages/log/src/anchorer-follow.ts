@@ -3,14 +3,14 @@ import { encodePosting } from '@tallystick/core';
 import type { AnchorerOptions, Progress } from './anchorer.ts';
 import type { PostingWrites } from './anchorer-fence.ts';
 import { attemptOf, newestOf } from './anchorer-queue.ts';
-import type { Posting, PostingAttempt } from './log-store.ts';
+import type { ChainPosting, PostingAttempt } from './log-store.ts';
 
 type FollowOptions = Pick<AnchorerOptions, 'log' | 'chain' | 'origin' | 'patience' | 'logger'> & {
   /** Unix seconds. */
   readonly now: () => number;
 };
 
-type Follow = (writes: PostingWrites, posting: Posting) => Promise<Progress>;
+type Follow = (writes: PostingWrites, posting: ChainPosting) => Promise<Progress>;
 
 /** A block after which the nonce of our attempts was used, though none of them was found in the chain. */
 interface Spent {
@@ -63,7 +63,7 @@ export function createFollower(options: FollowOptions): Follow {
 
   async function settle(
     writes: PostingWrites,
-    posting: Posting,
+    posting: ChainPosting,
     { succeeded, ...place }: Inclusion,
     finalHeight: number,
   ): Promise<Progress> {
@@ -81,7 +81,7 @@ export function createFollower(options: FollowOptions): Follow {
     return { final: true, problem: null };
   }
 
-  async function reopen(writes: PostingWrites, posting: Posting): Promise<void> {
+  async function reopen(writes: PostingWrites, posting: ChainPosting): Promise<void> {
     await writes.movePosting(posting.sequence, { state: 'queued', place: null, finalizedAt: null });
     logger.warn({ posting: posting.sequence, place: posting.place }, 'a reorganisation has dropped a root');
     sent = null;
@@ -94,7 +94,7 @@ export function createFollower(options: FollowOptions): Follow {
    */
   async function giveUpNonce(
     writes: PostingWrites,
-    posting: Posting,
+    posting: ChainPosting,
     attempt: PostingAttempt,
     { blockHeight, blockHash }: AccountState,
     finalHeight: number,
@@ -120,7 +120,7 @@ export function createFollower(options: FollowOptions): Follow {
 
   async function send(
     writes: PostingWrites,
-    posting: Posting,
+    posting: ChainPosting,
     newest: PostingAttempt,
     sender: string,
   ): Promise<Progress> {
@@ -156,7 +156,7 @@ export function createFollower(options: FollowOptions): Follow {
   /** Stores a dearer attempt with the same nonce; null when it is dear enough already, or not ours to sign. */
   async function raise(
     writes: PostingWrites,
-    posting: Posting,
+    posting: ChainPosting,
     last: PostingAttempt,
     sender: string,
   ): Promise<PostingAttempt | null> {
@@ -178,12 +178,12 @@ export function createFollower(options: FollowOptions): Follow {
     return attempt;
   }
 
-  function dataOf({ size, root }: Posting): Uint8Array {
+  function dataOf({ size, root }: ChainPosting): Uint8Array {
     return encodePosting({ origin, size, root });
   }
 }
 
-function gap({ sequence, nonce }: Posting, next: number): string {
+function gap({ sequence, nonce }: ChainPosting, next: number): string {
   return (
     `Posting ${sequence} has nonce ${nonce}, yet the account’s next one is ${next}: the chain was reset or ` +
     'reorganised, or the node lags.'

@@ -2,7 +2,7 @@ import type { Chain, SignedTransaction } from '@tallystick/chain';
 import { encodePosting, TallyError } from '@tallystick/core';
 import type { AnchorerOptions } from './anchorer.ts';
 import type { PostingWrites } from './anchorer-fence.ts';
-import type { LogStore, Posting, PostingAttempt } from './log-store.ts';
+import type { ChainPosting, LogStore, PostingAttempt } from './log-store.ts';
 
 type QueueOptions = Pick<
   AnchorerOptions,
@@ -13,14 +13,14 @@ type QueueOptions = Pick<
 };
 
 /** The posting that was queued, null when none is due, or why the one that is due can't be. */
-type Queue = (writes: PostingWrites, previous: Posting | null) => Promise<Posting | string | null>;
+type Queue = (writes: PostingWrites, previous: ChainPosting | null) => Promise<ChainPosting | string | null>;
 
 /** Queues the posting that is due, of the newest signed root, with its first attempt. */
 export function createQueue(options: QueueOptions): Queue {
   const { log, chain, origin, period, integrateTo, logger, now } = options;
 
   /** The scheduled time of the oldest batch that no root covers is past. */
-  async function isDue(previous: Posting | null): Promise<boolean> {
+  async function isDue(previous: ChainPosting | null): Promise<boolean> {
     const oldest = await log.getLeaf(previous?.size ?? 0);
     return oldest !== null && oldest.batchAt <= now();
   }
@@ -60,12 +60,16 @@ export function attemptOf(sequence: number, signed: SignedTransaction, createdAt
 }
 
 /** The nonce of a posting's newest attempt, or null when another account signed it. */
-export async function lastNonceOf(log: LogStore, chain: Chain, posting: Posting): Promise<number | null> {
+export async function lastNonceOf(
+  log: LogStore,
+  chain: Chain,
+  posting: ChainPosting,
+): Promise<number | null> {
   const attempt = newestOf(await log.listAttempts(posting.sequence), posting);
   return (await chain.senderOf(attempt.raw)) === chain.address ? attempt.nonce : null;
 }
 
-export function newestOf(attempts: readonly PostingAttempt[], posting: Posting): PostingAttempt {
+export function newestOf(attempts: readonly PostingAttempt[], posting: ChainPosting): PostingAttempt {
   const attempt = attempts.at(-1);
   if (attempt !== undefined) return attempt;
   throw new TallyError('log_corrupted', `Posting ${posting.sequence} has no attempt.`);

@@ -14,11 +14,12 @@ import {
 } from '../../server/test/anchoring.ts';
 import { startAnvil, type TestAnvil } from '../../server/test/anvil.ts';
 import { type RpcServer, startRpcProxy } from '../../server/test/rpc-server.ts';
-import type { Posting } from './log-store.ts';
+import type { ChainPosting } from './log-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tally-anchorer-'));
 const finality = { kind: 'confirmations', count: 1 } as const;
-const calldata = ({ size, root }: Posting) => `0x${toHex(encodePosting({ origin: ORIGIN, size, root }))}`;
+const calldata = ({ size, root }: ChainPosting) =>
+  `0x${toHex(encodePosting({ origin: ORIGIN, size, root }))}`;
 
 let anvil: TestAnvil;
 let rig: Anchoring;
@@ -50,7 +51,7 @@ async function sendForeign(nonce: number, times = 1n): Promise<void> {
 }
 
 /** Steps until the newest posting is final; an endless loop ends with the assertion. */
-async function finish(): Promise<Posting> {
+async function finish(): Promise<ChainPosting> {
   for (let step = 0; step < 10 && (await rig.posting()).state !== 'finalized'; step += 1) {
     await mine();
     await rig.step(1);
@@ -62,7 +63,7 @@ async function finish(): Promise<Posting> {
 }
 
 /** The chain has this posting's data once, and the store says where. */
-async function expectPostedOnce(posting: Posting): Promise<void> {
+async function expectPostedOnce(posting: ChainPosting): Promise<void> {
   const mined = (await rig.mined()).filter(({ input }) => input === calldata(posting));
   expect(mined).toHaveLength(1);
   expect(posting.place?.txHash).toBe(mined[0]?.hash);

@@ -1,8 +1,8 @@
 import { TallyError } from '@tallystick/core';
-import type { LogStore, Posting, PostingPlace } from './log-store.ts';
+import type { ChainPosting, LogStore, PostingPlace } from './log-store.ts';
 
 /** A posting whose place on the chain is final: it changes no more. */
-export interface FinalPosting extends Posting {
+export interface FinalPosting extends ChainPosting {
   readonly place: PostingPlace;
   readonly finalizedAt: number;
 }
@@ -44,7 +44,7 @@ export class FinalPostings {
 }
 
 /** A posting as a final one; null where it is not. */
-export function asFinal(posting: Posting | null): FinalPosting | null {
+export function asFinal(posting: ChainPosting | null): FinalPosting | null {
   if (posting?.state !== 'finalized') return null;
   const { place, finalizedAt } = posting;
   return place === null || finalizedAt === null ? null : { ...posting, place, finalizedAt };

@@ -1,7 +1,7 @@
 import type { Chain } from '@tallystick/chain';
 import { encodePosting, equalBytes, type LogKey, toHex } from '@tallystick/core';
 import type { Findings } from './fsck-report.ts';
-import type { LogStore, Posting, PostingAttempt } from './log-store.ts';
+import type { ChainPosting, LogStore, PostingAttempt } from './log-store.ts';
 
 /** Reads a signed raw transaction (`0x` hex); null when it is none. `data` is `0x` hex. */
 export type DecodeAttempt = (
@@ -17,7 +17,7 @@ interface Options {
 
 /** Holds every posting against its checkpoint, its transactions and, where there is one, the chain. */
 export async function checkPostings(options: Options, findings: Findings, headSize: number): Promise<void> {
-  let earlier: Pick<Posting, 'sequence' | 'size' | 'batchAt'> = { sequence: 0, size: 0, batchAt: 0 };
+  let earlier: Pick<ChainPosting, 'sequence' | 'size' | 'batchAt'> = { sequence: 0, size: 0, batchAt: 0 };
   for await (const posting of options.store.listPostings()) {
     if (posting.size > headSize && posting.size <= (await options.store.head()).size) break;
     findings.counts.postings += 1;
@@ -31,7 +31,11 @@ export async function checkPostings(options: Options, findings: Findings, headSi
   }
 }
 
-async function checkLeaves(store: LogStore, posting: Posting, fault: (what: string) => void): Promise<void> {
+async function checkLeaves(
+  store: LogStore,
+  posting: ChainPosting,
+  fault: (what: string) => void,
+): Promise<void> {
   const checkpoint = await store.getCheckpoint(posting.size);
   if (checkpoint === null) fault(`there is no checkpoint of its ${posting.size} leaves`);
   else if (!equalBytes(checkpoint.root, posting.root)) fault('its root is not that of its checkpoint');
@@ -43,7 +47,7 @@ async function checkLeaves(store: LogStore, posting: Posting, fault: (what: stri
 
 async function checkTransactions(
   { store, log, chain, decodeAttempt }: Options,
-  posting: Posting,
+  posting: ChainPosting,
   fault: (what: string) => void,
 ): Promise<void> {
   const { place, size, root, sequence } = posting;

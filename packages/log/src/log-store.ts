@@ -70,7 +70,7 @@ export type Fenced = 'fenced';
 export type PostingState = 'queued' | 'broadcast' | 'confirmed' | 'finalized';
 
 /** A root on its way to the chain. Times are unix seconds. */
-export interface Posting extends TreeHead {
+export interface ChainPosting extends TreeHead {
   /** From 1, one for each posting. */
   readonly sequence: number;
   /** The scheduled time: every leaf with `batchAt` at most this is below `size`. */
@@ -185,7 +185,7 @@ export interface LogStore {
    */
   queuePosting(
     epoch: number,
-    posting: Pick<Posting, 'sequence' | 'batchAt' | 'size' | 'root' | 'nonce'>,
+    posting: Pick<ChainPosting, 'sequence' | 'batchAt' | 'size' | 'root' | 'nonce'>,
     attempt: PostingAttempt,
   ): Promise<'queued' | Fenced>;
   /** Stores one more attempt; the posting takes its nonce and state `queued`, without a place. */
@@ -194,15 +194,15 @@ export interface LogStore {
   movePosting(
     epoch: number,
     sequence: number,
-    to: Pick<Posting, 'state' | 'place' | 'finalizedAt'>,
+    to: Pick<ChainPosting, 'state' | 'place' | 'finalizedAt'>,
   ): Promise<'moved' | Fenced>;
-  newestPosting(): Promise<Posting | null>;
+  newestPosting(): Promise<ChainPosting | null>;
   /** The newest first, at most so many. */
-  recentPostings(count: number): Promise<Posting[]>;
+  recentPostings(count: number): Promise<ChainPosting[]>;
   /** The first posting whose tree holds the leaf, or null. */
-  postingOf(leafIndex: number): Promise<Posting | null>;
+  postingOf(leafIndex: number): Promise<ChainPosting | null>;
   /** In the order of their sequences, a page at a time. */
-  listPostings(): AsyncIterable<Posting>;
+  listPostings(): AsyncIterable<ChainPosting>;
   /** All attempts of a posting, oldest first. */
   listAttempts(sequence: number): Promise<PostingAttempt[]>;
 }

@@ -1,14 +1,7 @@
 export { openDesk } from './desk.ts';
 export { type Destination, type DestinationFault, destinationOf, readContact } from './keys/contact.ts';
 export { createKeySales, type KeySales, requireKeySecret } from './keys/issue.ts';
-export {
-  ANNUAL_PREPAY_MONTHS,
-  type Months,
-  priceOf,
-  SOLD_TIERS,
-  type SoldTier,
-  type TierPrices,
-} from './keys/prices.ts';
+export { ANNUAL_PREPAY_MONTHS, type Months, priceOf, SOLD_TIERS, type SoldTier } from './keys/prices.ts';
 export { openQuote, type Wanted } from './keys/quote.ts';
 export { openSealedKey } from './keys/sealed-key.ts';
 export type { ChannelRow, PaymentRow, PaymentState, PaymentStep, PaymentStore } from './payment-store.ts';

@@ -6,7 +6,7 @@ import type { Chain } from '../../chain/src/chain.ts';
 import { type ChainOptions, openEvmChain } from '../../chain/src/evm.ts';
 import type { Finality } from '../../chain/src/reader.ts';
 import { type Anchorer, createAnchorer } from '../../log/src/anchorer.ts';
-import type { LogStore, Posting, PostingAttempt } from '../../log/src/log-store.ts';
+import type { ChainPosting, LogStore, PostingAttempt } from '../../log/src/log-store.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import type { TestAnvil } from './anvil.ts';
@@ -35,7 +35,7 @@ export interface Anchoring {
   accept(count: number): Promise<void>;
   /** Lets `seconds` go by, then takes one step. */
   step(seconds?: number): Promise<void>;
-  posting(): Promise<Posting>;
+  posting(): Promise<ChainPosting>;
   attempts(): Promise<PostingAttempt[]>;
   /** Every transaction of the account, oldest first. */
   mined(): Promise<Mined[]>;
@@ -81,7 +81,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     });
   let anchorer = make();
 
-  async function posting(): Promise<Posting> {
+  async function posting(): Promise<ChainPosting> {
     const newest = await log.newestPosting();
     if (newest === null) throw new Error('Nothing is posted.');
     return newest;

@@ -5,10 +5,10 @@ import { withApiKeySecret } from '../../issuers/src/keyring.ts';
 import { writeKeyring } from '../../issuers/src/keyring-file.ts';
 import { createApp } from '../src/app/app.ts';
 import { createLogger } from '../src/observability/observability.ts';
-import { collect } from '../src/store/test-database.ts';
 import { post } from './frame.ts';
 import { hashOf } from './hashes.ts';
 import { apiKey, DATABASES, expectProblem, startTestService, type TestService, toReply } from './service.ts';
+import { collect } from './store/test-database.ts';
 
 const GOOD = `k_pro_${'a'.repeat(32)}`;
 

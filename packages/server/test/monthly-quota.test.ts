@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { collect } from '../src/store/test-database.ts';
 import { hashOf } from './hashes.ts';
 import {
   apiKey,
@@ -9,6 +8,7 @@ import {
   type TestService,
   testClock,
 } from './service.ts';
+import { collect } from './store/test-database.ts';
 
 const NEXT_MONTH = Date.UTC(2027, 3, 1);
 const MARCH = 31 * 86_400;

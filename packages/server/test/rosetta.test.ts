@@ -1,7 +1,6 @@
 import { canonicalBytes, type JsonObject, sha256Hex, verify } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { revokeApiKey } from '../../callers/src/manage-api-keys.ts';
-import { collect } from '../src/store/test-database.ts';
 import {
   apiKey,
   DATABASES,
@@ -11,6 +10,7 @@ import {
   startTestService,
   type TestService,
 } from './service.ts';
+import { collect } from './store/test-database.ts';
 
 const ROUTE = '/v1/rosetta/normalize';
 const POLICY = {

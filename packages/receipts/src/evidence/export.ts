@@ -131,11 +131,12 @@ export async function findExport(
   const { contents: text, ...row } = found;
   const contents = JSON.parse(text) as ExportContents;
   const manifest = read(contents.manifest);
-  const same = manifest.files.every(({ path, sha256 }) => {
+  const sameFiles = manifest.files.every(({ path, sha256 }) => {
     const fixed = contents.texts[path];
     return fixed !== null || toHex(nodeSha256(shipped(path))) === sha256;
   });
-  // A newer release has other pages: then it is another bundle.
+  // A newer release has other pages, or says otherwise what was in the room: then it is another bundle.
+  const same = sameFiles && 'firstOf' in contents.window;
   return same ? { row, contents, manifest, layout: layoutOf(contents) } : null;
 }
 

@@ -1,4 +1,4 @@
-import type { RoomWindow } from '@tallystick/callers';
+import type { DepartureWindow, RoomWindow } from '@tallystick/callers';
 import { RETENTION_DAYS } from '@tallystick/core';
 
 /** For how long a receipt stays in the evidence room, where its profile does not end sooner (specification 4.1). */
@@ -15,22 +15,30 @@ export interface AskedPeriod {
 export function roomWindow({ from, to }: AskedPeriod, asOf: number): RoomWindow {
   const end = Math.min(to ?? asOf, asOf);
   const start = Math.min(Math.max(from ?? 0, firstSecond(ROOM_DAYS, asOf)), end);
-  return { from: start, nanoFrom: Math.max(start, firstSecond(RETENTION_DAYS.nano, asOf)), to: end };
+  const sooner = STAYS.filter(({ days }) => days < ROOM_DAYS);
+  const firstOf = Object.fromEntries(
+    sooner.flatMap(({ days, profiles }) =>
+      profiles.map((profile) => [profile, Math.max(start, firstSecond(days, asOf))] as const),
+    ),
+  );
+  return { from: start, to: end, firstOf };
 }
 
-/** What has left the room between two times: of nano, and of all other profiles, the seconds of issue. */
-export function departures(since: number, asOf: number): { others: Seconds; nano: Seconds } {
-  const between = (days: number): Seconds => ({
+/** What has left the room between two times: first the profiles that stay longest. */
+export function departures(since: number, asOf: number): DepartureWindow[] {
+  return STAYS.map(({ days, profiles }) => ({
+    profiles,
     from: Math.max(0, firstSecond(days, since)),
     to: Math.max(0, firstSecond(days, asOf)),
-  });
-  return { others: between(ROOM_DAYS), nano: between(RETENTION_DAYS.nano) };
+  }));
 }
 
-interface Seconds {
-  readonly from: number;
-  readonly to: number;
-}
+/** For how many days the receipts of which profiles stay in the room, the longest first. */
+const STAYS: readonly { readonly days: number; readonly profiles: readonly string[] }[] = [
+  ...Map.groupBy(Object.entries(RETENTION_DAYS), ([, days]) => Math.min(days, ROOM_DAYS)),
+]
+  .map(([days, entries]) => ({ days, profiles: entries.map(([profile]) => profile) }))
+  .sort((a, b) => b.days - a.days);
 
 /** The first second of issue that is still kept after so many days. */
 function firstSecond(days: number, asOf: number): number {

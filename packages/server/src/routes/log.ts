@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, parseTilePath, TallyError, toHex, verifierKey } from '@tallystick/core';
-import type { Posting } from '@tallystick/log';
+import type { ChainPosting } from '@tallystick/log';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
@@ -119,7 +119,7 @@ function postings({ store }: Needs): Endpoint {
   });
 }
 
-function postingDocument({ sequence, size, root, state, batchAt, place }: Posting) {
+function postingDocument({ sequence, size, root, state, batchAt, place }: ChainPosting) {
   return {
     sequence,
     tree_size: size,

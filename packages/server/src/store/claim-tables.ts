@@ -1,5 +1,8 @@
 import type { Claim } from '@tallystick/ledger';
-import type { Lookup } from './queries.ts';
+import { sql } from 'kysely';
+import type { Bulk } from './bulk.ts';
+import type { Dialect } from './dialect.ts';
+import { pick, table } from './table.ts';
 import type { Work } from './work.ts';
 
 /** A claim as another request finds it. */
@@ -9,16 +12,40 @@ export interface FoundClaim {
   readonly live: boolean;
 }
 
-/**
- * The statements about many claims, which each database has in its own way. All run inside a transaction. Rows are
- * locked in the order of their scopes, so that no two transactions wait for each other.
- */
+/** The statements about many claims. All run inside a transaction. */
 export interface ClaimTables {
   /** Inserts those whose scope has no claim; each scope comes once. Answers the scopes of those inserted. */
   insertClaims(claims: readonly Claim[]): Work<Set<string>>;
-  deleteClaims(claims: readonly Pick<Claim, 'scope' | 'token'>[]): Work<void>;
+  deleteClaims(claims: readonly Pick<Claim, 'scope' | 'token'>[]): Work<unknown>;
   /** By scope. */
   findClaims(scopes: readonly string[]): Work<Map<string, FoundClaim>>;
-  /** The idempotency records of these scopes, by scope. */
-  findRecords(scopes: readonly string[]): Work<Map<string, Lookup>>;
+}
+
+const CLAIMS = table<Claim>('claims', ['scope'], {
+  scope: 'text',
+  requestHash: 'text',
+  process: 'text',
+  token: 'text',
+});
+
+const TOKENS = pick(CLAIMS, ['scope', 'token']);
+
+export function claimTables(bulk: Bulk, { now }: Dialect): ClaimTables {
+  const find = bulk.lookUp(
+    CLAIMS,
+    'scope',
+    (isOneOf) => sql<{ scope: string; requestHash: string; live: number }>`
+      select scope, request_hash as "requestHash",
+        case when exists (select 1 from processes where id = process and lease_until > ${now})
+          then 1 else 0 end as live
+      from claims where scope ${isOneOf}`,
+  );
+  return {
+    insertClaims: bulk.insertNew(CLAIMS),
+    deleteClaims: bulk.removeEqual(TOKENS),
+    *findClaims(scopes) {
+      const rows = yield* find(scopes);
+      return new Map(rows.map(({ scope, requestHash, live }) => [scope, { requestHash, live: live === 1 }]));
+    },
+  };
 }

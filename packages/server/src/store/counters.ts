@@ -1,3 +1,7 @@
+import type { ConsumeOutcome } from '@tallystick/kit';
+import { sql } from 'kysely';
+import type { Bulk } from './bulk.ts';
+import { table } from './table.ts';
 import type { Work } from './work.ts';
 
 interface Count {
@@ -7,11 +11,42 @@ interface Count {
   readonly expiresAt: number;
 }
 
+const COUNTERS = table<Count>('counters', ['counter'], {
+  counter: 'text',
+  used: 'integer',
+  expiresAt: 'integer',
+});
+
 /** The counters, inside a transaction. */
 export interface Counters {
-  /** What each has counted, by its name; nobody else counts them until the transaction ends. */
-  lock(expiries: ReadonlyMap<string, number>): Work<Map<string, number>>;
-  set(counts: readonly Count[]): Work<void>;
+  /** What each has counted; nobody else counts them until the transaction ends. */
+  hold(counts: readonly Count[]): Work<readonly Count[]>;
+  set(counts: readonly Count[]): Work<unknown>;
+}
+
+export function openCounters(bulk: Bulk): Counters {
+  return { hold: bulk.hold(COUNTERS), set: bulk.insertOr(COUNTERS, sql`update set used = excluded.used`) };
+}
+
+/** See {@link Store.consume}. */
+export interface Consume {
+  readonly counter: string;
+  readonly limit: number;
+  readonly expiresAt: number;
+}
+
+/** Counts up, one request after the other. */
+export function* consume(counters: Counters, requests: readonly Consume[]): Work<ConsumeOutcome[]> {
+  const before = yield* lockUsed(counters, requests);
+  const after = new Map(before);
+  const outcomes = requests.map(({ counter, limit }) => {
+    const used = after.get(counter) ?? 0;
+    if (used >= limit) return { allowed: false, used };
+    after.set(counter, used + 1);
+    return { allowed: true, used: used + 1 };
+  });
+  yield* saveUsed(counters, requests, before, after);
+  return outcomes;
 }
 
 /** Counts up a counter, which expires at `expiresAt` if this makes it. */
@@ -22,7 +57,8 @@ interface Use {
 
 /** What the counters of all uses have counted, locked; the first use of each says when it expires. */
 export function* lockUsed(counters: Counters, uses: readonly Use[]): Work<Map<string, number>> {
-  return uses.length === 0 ? new Map() : yield* counters.lock(expiriesOf(uses));
+  const counts = [...expiriesOf(uses)].map(([counter, expiresAt]) => ({ counter, used: 0, expiresAt }));
+  return new Map((yield* counters.hold(counts)).map(({ counter, used }) => [counter, used]));
 }
 
 /** Stores the counts that are not what they were before. */
@@ -36,7 +72,7 @@ export function* saveUsed(
     const used = after.get(counter);
     return used === undefined || used === before.get(counter) ? [] : { counter, used, expiresAt };
   });
-  if (counts.length > 0) yield* counters.set(counts);
+  yield* counters.set(counts);
 }
 
 function expiriesOf(uses: readonly Use[]): Map<string, number> {

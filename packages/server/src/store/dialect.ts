@@ -1,4 +1,5 @@
 import type { RawBuilder } from 'kysely';
+import type { RowSource } from './row-source.ts';
 
 /** What the shared statements hold that dialects write differently. */
 export interface Dialect {
@@ -11,4 +12,10 @@ export interface Dialect {
   readonly skipLocked: RawBuilder<unknown>;
   /** The database's clock: unix seconds, with fractions. */
   readonly now: RawBuilder<number>;
+  /** JSON that is given as text, for `->>`. */
+  readonly json: (text: string) => RawBuilder<unknown>;
+  /** Whether a transaction holds the only write lock there is, so that reading a row keeps others from it. */
+  readonly soleWriter: boolean;
+  /** How statements take many rows. */
+  readonly rows: RowSource;
 }

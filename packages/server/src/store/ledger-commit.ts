@@ -1,10 +1,10 @@
 import {
-  isCallerAccount,
   type ReserveOutcome,
   type ReserveRequest,
   type Settlement,
   type SettleOutcome,
 } from '@tallystick/ledger';
+import { isCallerAccount } from './caller-account.ts';
 import { Books } from './ledger-books.ts';
 import { isCovered, settleAll } from './ledger-settle.ts';
 import type { Reservation } from './ledger-tables.ts';

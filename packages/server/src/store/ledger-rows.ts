@@ -1,15 +1,11 @@
 import type { CompressionTotals, UsageRow } from '@tallystick/ledger';
-import type { Account, Reservation } from './ledger-tables.ts';
+import type { Account } from './ledger-tables.ts';
 
 /** A row whose amounts are still text. */
 type Raw<Row> = { [Key in keyof Row]: Row[Key] extends bigint ? string : Row[Key] };
 
 export function accountFrom({ account, balance, reserved, dust, lines }: Raw<Account>): Account {
   return { account, balance: BigInt(balance), reserved: BigInt(reserved), dust: BigInt(dust), lines };
-}
-
-export function reservationFrom(row: Raw<Reservation>): Reservation {
-  return { ...row, amount: BigInt(row.amount), dust: BigInt(row.dust) };
 }
 
 export function usageFrom(row: Raw<UsageRow>): UsageRow {

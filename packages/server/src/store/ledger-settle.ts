@@ -1,6 +1,8 @@
 import type { PutOutcome } from '@tallystick/kit';
-import { isCallerAccount, type Settlement, type SettleOutcome } from '@tallystick/ledger';
+import { type Settlement, type SettleOutcome } from '@tallystick/ledger';
+import { isCallerAccount } from './caller-account.ts';
 import type { CompressionOf, MethodOf, Reservation, UsageOf } from './ledger-tables.ts';
+import { putReceipts } from './put-receipts.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { all, type Work } from './work.ts';
 
@@ -31,7 +33,7 @@ export function* settleAll(
 ): Work<{ settled: Settlement[]; unsettled: Map<string, SettleOutcome> }> {
   const { ledgerTables: tables } = database;
   const puts = covered.map(({ receipt, idempotency }) => ({ row: receipt, idempotency }));
-  const stored = yield* database.putReceipts(puts);
+  const stored = yield* putReceipts(database.receiptTables, puts);
   const settled = covered.filter((_, index) => stored[index]?.kind === 'stored');
   yield* tables.insertPostings(settled.map(({ id, at, usage }) => ({ id, at, memo: usage.model })));
   yield* tables.addUsage(usageOf(settled));

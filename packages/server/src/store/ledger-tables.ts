@@ -3,10 +3,16 @@ import type {
   CompressionTotals,
   Dust,
   Entry,
+  Member,
   MethodTotal,
   NanoUsdc,
   UsageRow,
 } from '@tallystick/ledger';
+import { sql } from 'kysely';
+import type { Bulk } from './bulk.ts';
+import type { Dialect } from './dialect.ts';
+import { ofDeadProcess } from './ledger-queries.ts';
+import { pick, table } from './table.ts';
 import type { Work } from './work.ts';
 
 export interface Account extends AccountBalance {
@@ -29,7 +35,7 @@ export interface EntryRow extends Entry {
   readonly balance: NanoUsdc;
 }
 
-export interface PostingRow {
+interface PostingRow {
   readonly id: string;
   readonly memo: string;
   readonly at: number;
@@ -51,7 +57,7 @@ export interface MethodOf extends MethodTotal {
 }
 
 /**
- * The ledger's writes of many rows, which each database does in its own way. All run inside a transaction.
+ * The ledger's statements about many rows. All run inside a transaction.
  *
  * Rows are locked in one order: reservations, accounts of callers, receipts, usage and members, then the
  * accounts that everybody posts to; within each, by their keys. So no two transactions wait for each other.
@@ -59,23 +65,120 @@ export interface MethodOf extends MethodTotal {
 export interface LedgerTables {
   /** Those that are there, by id; nobody else ends them until the transaction does. */
   lockReservations(ids: readonly string[]): Work<Map<string, Reservation>>;
-  insertReservations(reservations: readonly Reservation[]): Work<void>;
+  insertReservations(reservations: readonly Reservation[]): Work<unknown>;
   deleteReservations(ids: readonly string[]): Work<void>;
   /** Takes out what has expired and what dead processes left, but nothing that another transaction holds. */
-  takeExpired(now: number, limit: number): Work<Reservation[]>;
+  takeExpired(until: { readonly now: number; readonly limit: number }): Work<Reservation[]>;
   /** Makes those that are not there. */
-  openAccounts(names: readonly string[]): Work<void>;
+  openAccounts(names: readonly string[]): Work<unknown>;
   /** Those that are there; nobody else writes them until the transaction ends. */
   lockAccounts(names: readonly string[]): Work<Account[]>;
-  setAccounts(accounts: readonly Account[]): Work<void>;
-  insertPostings(postings: readonly PostingRow[]): Work<void>;
-  insertEntries(entries: readonly EntryRow[]): Work<void>;
+  setAccounts(accounts: readonly Account[]): Work<unknown>;
+  insertPostings(postings: readonly PostingRow[]): Work<unknown>;
+  insertEntries(entries: readonly EntryRow[]): Work<unknown>;
   /** Adds to what is there. Each key comes once. */
-  addUsage(usage: readonly UsageOf[]): Work<void>;
+  addUsage(usage: readonly UsageOf[]): Work<unknown>;
   /** As `addUsage`. */
-  addCompression(rows: readonly CompressionOf[]): Work<void>;
+  addCompression(rows: readonly CompressionOf[]): Work<unknown>;
   /** As `addUsage`. */
-  addMethods(rows: readonly MethodOf[]): Work<void>;
+  addMethods(rows: readonly MethodOf[]): Work<unknown>;
   /** Counts for those that are members. */
-  addJobs(jobs: ReadonlyMap<string, number>): Work<void>;
+  addJobs(jobs: ReadonlyMap<string, number>): Work<unknown>;
+}
+
+const RESERVATIONS = table<Reservation>('reservations', ['id'], {
+  id: 'text',
+  account: 'text',
+  amount: 'money',
+  dust: 'money',
+  expiresAt: 'integer',
+  process: 'text',
+});
+
+const ACCOUNTS = table<Account>('accounts', ['account'], {
+  account: 'text',
+  balance: 'money',
+  reserved: 'money',
+  dust: 'money',
+  lines: 'integer',
+});
+
+const ACCOUNT_NAMES = pick(ACCOUNTS, ['account']);
+
+const POSTINGS = table<PostingRow>('ledger_postings', ['id'], { id: 'text', memo: 'text', at: 'integer' });
+
+const ENTRIES = table<EntryRow>('ledger_entries', ['account', 'line'], {
+  account: 'text',
+  line: 'integer',
+  posting: 'text',
+  amount: 'money',
+  balance: 'money',
+});
+
+const USAGE = table<UsageOf>('usage_days', ['subject', 'day', 'model'], {
+  subject: 'text',
+  day: 'text',
+  model: 'text',
+  calls: 'integer',
+  promptTokens: 'integer',
+  completionTokens: 'integer',
+  cachedTokens: 'integer',
+  charged: 'money',
+  savedTokens: 'integer',
+  saving: 'money',
+  share: 'money',
+});
+
+const COMPRESSION = table<CompressionOf>('compression_days', ['subject', 'day'], {
+  subject: 'text',
+  day: 'text',
+  calls: 'integer',
+  changedCalls: 'integer',
+  tokensBefore: 'integer',
+  tokensAfter: 'integer',
+  lostCacheTokens: 'integer',
+  saving: 'money',
+  share: 'money',
+});
+
+const METHODS = table<MethodOf>('compression_method_days', ['subject', 'day', 'method'], {
+  subject: 'text',
+  day: 'text',
+  method: 'text',
+  calls: 'integer',
+  tokens: 'integer',
+});
+
+const MEMBER_JOBS = table<Pick<Member, 'did' | 'jobs'>>('members', ['did'], { did: 'text', jobs: 'integer' });
+
+export function ledgerTables(bulk: Bulk, { now, skipLocked, soleWriter }: Dialect): LedgerTables {
+  const lockReservations = bulk.lock(RESERVATIONS);
+  const openAccounts = bulk.insertNew(ACCOUNT_NAMES);
+  const lockMembers = bulk.lock(MEMBER_JOBS);
+  const addJobs = bulk.increase(MEMBER_JOBS);
+  return {
+    *lockReservations(ids) {
+      return new Map((yield* lockReservations(ids)).map((row) => [row.id, row]));
+    },
+    insertReservations: bulk.insert(RESERVATIONS),
+    deleteReservations: bulk.remove(RESERVATIONS),
+    takeExpired: bulk.take(
+      RESERVATIONS,
+      (v: { now: number; limit: number }) => sql`
+        select id from reservations where expires_at <= ${v.now} or ${ofDeadProcess(now)}
+        order by expires_at limit ${v.limit} ${skipLocked}`,
+    ),
+    openAccounts: (names) => openAccounts(names.map((account) => ({ account }))),
+    lockAccounts: bulk.lock(ACCOUNTS),
+    setAccounts: bulk.update(ACCOUNTS),
+    insertPostings: bulk.insert(POSTINGS),
+    insertEntries: bulk.insert(ENTRIES),
+    addUsage: bulk.add(USAGE),
+    addCompression: bulk.add(COMPRESSION),
+    addMethods: bulk.add(METHODS),
+    *addJobs(jobs) {
+      if (!soleWriter) yield* lockMembers([...jobs.keys()]);
+      yield* addJobs([...jobs].map(([did, count]) => ({ did, jobs: count })));
+    },
+  };
 }

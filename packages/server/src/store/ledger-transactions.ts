@@ -1,4 +1,5 @@
-import { isCallerAccount, type LedgerStore, type Member, type Posting } from '@tallystick/ledger';
+import { type LedgerStore, type Member, type Posting } from '@tallystick/ledger';
+import { isCallerAccount } from './caller-account.ts';
 import { Books } from './ledger-books.ts';
 import type { LedgerTables } from './ledger-tables.ts';
 import type { Queries } from './queries.ts';
@@ -28,7 +29,7 @@ export function* post(
 
 /** See {@link LedgerStore.expireReservations}. */
 export function* expireReservations(tables: LedgerTables, now: number, limit: number): Work<number> {
-  const expired = yield* tables.takeExpired(now, limit);
+  const expired = yield* tables.takeExpired({ now, limit });
   const books = yield* lockBooks(
     tables,
     expired.map(({ account }) => account),

@@ -8,7 +8,7 @@ import { statement } from './statement.ts';
 type Compiler = Kysely<Schema>;
 
 /** A posting as its table has it: the columns of its place are null together. */
-export interface PostingRow {
+export interface ChainPostingRow {
   sequence: number;
   batchAt: number;
   size: number;
@@ -181,18 +181,19 @@ function postingQueries(db: Compiler) {
     pageOfPostings: statement((v: { after: number; limit: number }) =>
       postings.where('sequence', '>', v.after).orderBy('sequence').limit(v.limit),
     ),
-    insertPosting: statement((v: Omit<PostingRow, 'txHash' | 'blockHeight' | 'blockHash' | 'blockTime'>) =>
-      db.insertInto('postings').values({
-        sequence: v.sequence,
-        batch_at: v.batchAt,
-        size: v.size,
-        root: v.root,
-        state: v.state,
-        nonce: v.nonce,
-        finalized_at: v.finalizedAt,
-      }),
+    insertPosting: statement(
+      (v: Omit<ChainPostingRow, 'txHash' | 'blockHeight' | 'blockHash' | 'blockTime'>) =>
+        db.insertInto('postings').values({
+          sequence: v.sequence,
+          batch_at: v.batchAt,
+          size: v.size,
+          root: v.root,
+          state: v.state,
+          nonce: v.nonce,
+          finalized_at: v.finalizedAt,
+        }),
     ),
-    movePosting: statement((v: Omit<PostingRow, 'batchAt' | 'size' | 'root' | 'nonce'>) =>
+    movePosting: statement((v: Omit<ChainPostingRow, 'batchAt' | 'size' | 'root' | 'nonce'>) =>
       db
         .updateTable('postings')
         .set({

@@ -1,16 +1,61 @@
 import type { Leaf, Tile } from '@tallystick/log';
+import { sql } from 'kysely';
+import type { Bulk } from './bulk.ts';
+import type { Dialect } from './dialect.ts';
+import { table } from './table.ts';
 import type { Work } from './work.ts';
 
-/** The log's writes of many rows, which each database does in its own way. All run inside a transaction. */
+/** The log's statements about many rows. All run inside a transaction. */
 export interface LogTables {
   /**
    * The leaves of those hashes that have one. `hold` keeps other writers out of the log, which is done late
    * where that makes others wait; no leaf is missing from the answer after it.
    */
   findLeaves<T>(hashes: readonly Uint8Array[], hold: Work<T>): Work<{ leaves: Leaf[]; held: T }>;
-  /** Positions, from 0, of those hashes that have a leaf, in any order. Every hash must be of 32 bytes. One statement. */
-  positionsOfLeaves(hashes: readonly Uint8Array[]): Work<number[]>;
-  insertLeaves(leaves: readonly Leaf[]): Work<void>;
+  insertLeaves(leaves: readonly Leaf[]): Work<unknown>;
   /** Answers how many were written: not those that would change a hash that is there. */
   putTiles(tiles: readonly Tile[]): Work<number>;
+}
+
+const LEAVES = table<Leaf>(
+  'leaves',
+  ['index'],
+  { index: 'integer', hash: 'bytes', batchAt: 'integer' },
+  { index: 'idx' },
+);
+const TILES = table<Tile>(
+  'tiles',
+  ['level', 'index'],
+  { level: 'integer', index: 'integer', hashes: 'bytes' },
+  { index: 'idx' },
+);
+
+export function logTables(bulk: Bulk, { soleWriter }: Dialect): LogTables {
+  const find = bulk.lookUp(
+    LEAVES,
+    'hash',
+    (isOneOf) => sql<Leaf>`
+      select idx as "index", hash, batch_at as "batchAt" from leaves where hash ${isOneOf}`,
+  );
+  return {
+    *findLeaves(hashes, hold) {
+      if (soleWriter) return { held: yield* hold, leaves: yield* find(hashes) };
+      // Each statement sees what is committed when it starts: the second one, all that came before the lock.
+      const early = yield* find(hashes);
+      const held = yield* hold;
+      const found = new Set(early.map(({ hash }) => hexOf(hash)));
+      const late = yield* find(hashes.filter((hash) => !found.has(hexOf(hash))));
+      return { leaves: [...early, ...late], held };
+    },
+    insertLeaves: bulk.insert(LEAVES),
+    putTiles: bulk.insertOr(
+      TILES,
+      sql`update set hashes = excluded.hashes
+        where substr(excluded.hashes, 1, length(tiles.hashes)) = tiles.hashes`,
+    ),
+  };
+}
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex');
 }

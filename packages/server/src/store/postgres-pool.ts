@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient, type QueryResult, type TypeOverrides } from 'pg';
-import type { PostgresLimits } from '../config/database.ts';
 import { publicError } from './postgres-errors.ts';
+import type { PostgresLimits } from './postgres-limits.ts';
 
 export interface PoolOptions {
   readonly url: string;

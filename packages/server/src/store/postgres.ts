@@ -8,19 +8,16 @@ import {
   sql,
 } from 'kysely';
 import { TypeOverrides } from 'pg';
-import { POSTGRES_LIMITS, type PostgresLimits } from '../config/database.ts';
 import type { Dialect } from './dialect.ts';
-import { type ColumnTypes, migrate } from './migrations/migrate.ts';
-import { postgresClaimTables } from './postgres-claim-tables.ts';
-import { postgresCounters } from './postgres-counters.ts';
+import { migrate } from './migrations/migrate.ts';
+import type { ColumnTypes } from './migrations/migration.ts';
 import { publicError, sqlState } from './postgres-errors.ts';
-import { postgresLedgerTables } from './postgres-ledger-tables.ts';
-import { postgresLogTables } from './postgres-log-tables.ts';
+import { postgresLeafPositions } from './postgres-leaf-positions.ts';
+import { POSTGRES_LIMITS, type PostgresLimits } from './postgres-limits.ts';
 import { PostgresPool, type RunStatement } from './postgres-pool.ts';
-import { postgresWrites } from './postgres-writes.ts';
-import { sharedQueries } from './queries.ts';
+import { postgresRows } from './postgres-rows.ts';
 import type { Schema } from './schema.ts';
-import type { Durability, Pace, SqlDatabase } from './sql-database.ts';
+import { type Durability, type Pace, type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { raw, statement } from './statement.ts';
 import type { Store } from './store.ts';
@@ -43,6 +40,9 @@ const DIALECT: Dialect = {
   forUpdate: sql`for update`,
   skipLocked: sql`for update skip locked`,
   now: sql<number>`extract(epoch from clock_timestamp())::float8`,
+  json: (text) => sql`cast(${text} as json)`,
+  soleWriter: false,
+  rows: postgresRows,
 };
 
 /**
@@ -112,15 +112,11 @@ async function openDatabase(pool: PostgresPool, limits: PostgresLimits): Promise
   await transaction(migrateAlone(compiler), 'durable', 'unhurried');
   const lock = statement(() => raw(compiler, sql`lock table documents in share row exclusive mode`));
   return {
-    queries: sharedQueries(compiler, DIALECT),
-    counters: postgresCounters(compiler),
-    logTables: postgresLogTables(compiler),
+    ...sharedStatements(compiler, DIALECT),
     read: (work, pace = 'served') =>
       pace === 'served' ? pool.use((run) => perform(run, work)) : transaction(work, 'durable', pace),
     transaction: (work, durability = 'durable') => transaction(work, durability, 'served'),
-    ledgerTables: postgresLedgerTables(compiler, DIALECT),
-    claimTables: postgresClaimTables(compiler, DIALECT),
-    putReceipts: postgresWrites(compiler),
+    positionsOfLeaves: postgresLeafPositions(compiler),
     *lockDocuments() {
       yield* run(lock, {});
     },

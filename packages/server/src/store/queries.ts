@@ -1,23 +1,16 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { apiKeyQueries } from './api-key-queries.ts';
+import { compressionQueries } from './compression-queries.ts';
 import type { Dialect } from './dialect.ts';
+import { leaseQueries } from './lease-queries.ts';
 import { ledgerCheckQuery } from './ledger-check.ts';
 import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
+import { paymentQueries } from './payment-queries.ts';
 import type { Schema } from './schema.ts';
-import { apiKeyQueries } from './sql-api-key-store.ts';
-import { leaseQueries } from './sql-claim-store.ts';
-import { compressionQueries } from './sql-compression-store.ts';
-import { paymentQueries } from './sql-payment-store.ts';
-import { tenantQueries } from './sql-tenant-store.ts';
-import { statement } from './statement.ts';
+import { type Compiler, statement } from './statement.ts';
+import { tenantQueries } from './tenant-queries.ts';
 import { treasuryQueries } from './treasury-queries.ts';
-
-type Compiler = Kysely<Schema>;
-
-export interface Lookup {
-  requestHash: string;
-  response: string;
-}
 
 /** The statements that all dialects share. */
 export function sharedQueries(db: Compiler, dialect: Dialect) {
@@ -33,7 +26,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...compressionQueries(db, dialect.skipLocked),
     ...paymentQueries(db),
     ...treasuryQueries(db),
-    ...tenantQueries(db, dialect.forUpdate),
+    ...tenantQueries(db, dialect),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };
@@ -53,31 +46,8 @@ function receiptQueries(db: Compiler) {
     getReceipt: statement((v: { id: string }) =>
       db.selectFrom('receipts').select(['body', 'tenant', 'expires_at as expiresAt']).where('id', '=', v.id),
     ),
-    findRecord: statement((v: { scope: string }) => records.where('scope', '=', v.scope)),
     findLiveRecord: statement((v: { scope: string; now: number }) =>
       records.where('scope', '=', v.scope).where('idempotency.expires_at', '>', v.now),
-    ),
-    claimScope: statement(
-      (v: {
-        scope: string;
-        requestHash: string;
-        receiptId: string | null;
-        response: string | null;
-        expiresAt: number;
-      }) =>
-        db
-          .insertInto('idempotency')
-          .values({
-            scope: v.scope,
-            request_hash: v.requestHash,
-            receipt_id: v.receiptId,
-            response: v.response,
-            expires_at: v.expiresAt,
-          })
-          .onConflict((conflict) => conflict.column('scope').doNothing()),
-    ),
-    releaseScope: statement((v: { scope: string }) =>
-      db.deleteFrom('idempotency').where('scope', '=', v.scope),
     ),
   };
 }

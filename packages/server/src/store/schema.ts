@@ -1,15 +1,35 @@
+import type { ApiKeyRow, ExportRow, PurgeRow, TenantRow } from '@tallystick/callers';
+import type { VerifierKey } from '@tallystick/core';
+import type { IssuerRow } from '@tallystick/issuers';
+import type { ReceiptRow } from '@tallystick/kit';
+import type { Claim } from '@tallystick/ledger';
+import type { Leaf, PostingAttempt, StoredCheckpoint, Tile } from '@tallystick/log';
+import type {
+  ChannelRow,
+  EndedTransfer,
+  OrderRow,
+  PaymentRow,
+  PayoutAttempt,
+  PayoutRow,
+} from '@tallystick/payments';
 import type { Generated } from 'kysely';
+
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : Name;
+
+type Value<Of> = Of extends string ? string : Of;
+
+/** The columns that hold the rows of a contract: its properties in snake case, or as `Names` has them. */
+type Columns<Row, Names = unknown> = {
+  [P in keyof Row & string as P extends keyof Names ? Names[P] & string : Snake<P>]-?: Value<Row[P]>;
+};
 
 /** The tables, as `migrations/` leaves them. Times are unix seconds. */
 export interface Schema {
-  receipts: {
-    id: string;
-    profile: string;
-    tenant: string | null;
+  receipts: Omit<Columns<ReceiptRow>, 'body'> & {
     /** Null once purged. */
     body: string | null;
-    issued_at: number;
-    expires_at: number;
   };
   idempotency: {
     scope: string;
@@ -21,19 +41,10 @@ export interface Schema {
     expires_at: number;
   };
   counters: { counter: string; used: number; expires_at: number };
-  issuers: { did: string; record: string; sequence: number };
+  issuers: Columns<IssuerRow>;
   documents: { name: string; version: number; body: string };
-  api_keys: {
-    id: string;
-    hash: string;
-    tier: string;
-    label: string | null;
-    created_at: number;
-    revoked_at: number | null;
-    /** The key is good until then; null where it has no end. */
-    expires_at: number | null;
-  };
-  leaves: { idx: number; hash: Uint8Array; batch_at: number };
+  api_keys: Columns<ApiKeyRow>;
+  leaves: Columns<Leaf, { index: 'idx' }>;
   /** One row, which every writer of the log locks. */
   log_state: {
     id: number;
@@ -53,10 +64,10 @@ export interface Schema {
     chain_id: number | null;
     public_key: string | null;
   };
-  tiles: { level: number; idx: number; hashes: Uint8Array };
-  checkpoints: { size: number; root: Uint8Array; note: string };
+  tiles: Columns<Tile, { index: 'idx' }>;
+  checkpoints: Columns<StoredCheckpoint>;
   /** Every witness that was ever configured; rows are never removed. */
-  log_witnesses: { name: string; public_key: Uint8Array };
+  log_witnesses: Columns<VerifierKey>;
   postings: {
     sequence: number;
     batch_at: number;
@@ -71,16 +82,9 @@ export interface Schema {
     block_time: number | null;
     finalized_at: number | null;
   };
-  posting_attempts: {
-    sequence: number;
+  posting_attempts: Columns<PostingAttempt> & {
     /** From 1, in the order of their making. */
     attempt: number;
-    nonce: number;
-    tx_hash: string;
-    raw: string;
-    max_fee_per_gas: string;
-    max_priority_fee_per_gas: string;
-    created_at: number;
   };
   /** Money is in nano-USDC, dust in millionths of that; both are read as text, since they can pass 2^53. */
   accounts: {
@@ -107,7 +111,7 @@ export interface Schema {
     lease_until: number;
   };
   /** Requests with an `Idempotency-Key` that are being carried out. */
-  claims: { scope: string; request_hash: string; process: string; token: string };
+  claims: Columns<Claim>;
   ledger_postings: { id: string; memo: string; at: number };
   ledger_entries: {
     account: string;
@@ -163,122 +167,21 @@ export interface Schema {
     first_height: number;
   };
   /** Amounts in base units of USDC: millionths. */
-  transfers: {
-    id: string;
-    network: string;
-    tx_hash: string;
-    /** From 0: of the transfers to the treasury in the transaction. */
-    ordinal: number;
-    height: number;
-    block_hash: string;
-    block_time: number;
-    sender: string;
-    amount: bigint;
-    memo: string | null;
-    seen_at: number;
-    /** Null, with the next two, until it has ended in one way. */
-    outcome: string | null;
-    reference: string | null;
-    ended_at: number | null;
-  };
+  transfers: Columns<EndedTransfer>;
   /** What is bought by an on-chain payment: a key's time, or a top-up. */
-  orders: {
-    id: string;
-    kind: string;
-    state: string;
-    tier: string | null;
-    months: number;
-    contact: string | null;
-    did: string | null;
-    /** Of the ledger: what a top-up credits. */
-    account: string | null;
-    /** Base units, exactly; null where no quote was given. */
-    amount: bigint | null;
-    payment: string | null;
-    created_at: number;
-    expires_at: number | null;
-    api_key: string | null;
-    paid_until: number | null;
-    /** Hex of 32 bytes, from which the key follows together with the keyring's secret; null once delivered. */
-    seed: string | null;
-    sealed: string | null;
-    attempts: Generated<number>;
-    /** When something is to be done about it: deliver it, or forget its seed or its quote. */
-    due_at: number | null;
-    problem: string | null;
-    delivered_at: number | null;
-  };
+  orders: Columns<OrderRow>;
   /** Money on its way out of the treasury, in base units: refunds and withdrawals. */
-  payouts: {
-    id: string;
-    kind: string;
-    state: string;
-    network: string;
-    /** Of the ledger: what is credited again where it is not paid. */
-    account: string;
-    address: string;
-    amount: bigint;
-    reason: string | null;
-    /** The transfer that is refunded. */
-    transfer: string | null;
-    created_at: number;
-    sender: string | null;
-    nonce: number | null;
-    tx_hash: string | null;
-    height: number | null;
-    note: string | null;
-    ended_at: number | null;
-  };
-  payout_attempts: {
-    payout: string;
-    attempt: number;
-    sender: string;
-    nonce: number;
-    tx_hash: string;
-    raw: string;
-    max_fee_per_gas: string;
-    max_priority_fee_per_gas: string;
-    created_at: number;
-  };
+  payouts: Columns<PayoutRow>;
+  payout_attempts: Columns<PayoutAttempt> & { attempt: number };
   /** Amounts in base units of the asset. */
-  x402_payments: {
-    id: string;
-    identifier: string | null;
-    scheme: string;
-    payer: string;
-    amount: bigint;
-    charged: bigint;
-    request_hash: string;
-    detail: string;
-    state: string;
-    tx_hash: string | null;
-    receipt_id: string | null;
-    lease_until: number;
-    created_at: number;
-  };
-  x402_channels: { id: string; version: number; claimable: bigint; document: string };
-  tenants: {
-    id: string;
-    label: string | null;
-    created_at: number;
-    revoked_at: number | null;
-    /** What left the room until then is recorded. */
-    swept_to: number;
-  };
+  x402_payments: Columns<PaymentRow, { tx: 'tx_hash' }>;
+  x402_channels: Columns<ChannelRow>;
+  tenants: Columns<TenantRow>;
   /** Which tenant a key of `api_keys` opens. */
   tenant_keys: { key_id: string; tenant: string };
   /** Signed records of what left the room of a tenant. */
-  room_purges: { tenant: string; sequence: number; body: string };
-  room_exports: {
-    tenant: string;
-    created_at: number;
-    receipt_id: string;
-    manifest_sha256: string;
-    period_from: number;
-    period_to: number;
-    receipts: number;
-    bytes: number;
-    resumable_until: number;
+  room_purges: Columns<PurgeRow> & { tenant: string };
+  room_exports: Columns<ExportRow, { from: 'period_from'; to: 'period_to' }> & {
     /** What is needed to write the same bytes again; null once that is over. */
     contents: string | null;
   };

@@ -1,11 +1,8 @@
 import type { Claim, ClaimStore, TakeOutcome } from '@tallystick/ledger';
-import { type Kysely, sql } from 'kysely';
 import type { FoundClaim } from './claim-tables.ts';
-import type { Dialect } from './dialect.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { Schema } from './schema.ts';
-import { repeat, type SqlDatabase } from './sql-database.ts';
-import { raw, statement } from './statement.ts';
+import { replayOf } from './put-receipts.ts';
+import type { SqlDatabase } from './sql-database.ts';
 import { run, type Work } from './work.ts';
 
 const MAX_BATCH = 512;
@@ -78,19 +75,22 @@ function* releaseClaims({ claimTables }: SqlDatabase, batch: readonly Token[]): 
 }
 
 /** One outcome per claim, in their order. */
-function* takeClaims({ claimTables: tables }: SqlDatabase, claims: readonly Claim[]): Work<TakeOutcome[]> {
+function* takeClaims(
+  { claimTables: tables, receiptTables }: SqlDatabase,
+  claims: readonly Claim[],
+): Work<TakeOutcome[]> {
   // Of several claims on one scope the first is tried. The order is reversed because a map keeps the last.
   const first = new Map(claims.toReversed().map((claim) => [claim.scope, claim]));
   const inserted = yield* tables.insertClaims([...first.values()]);
   const taken = new Set([...first.values()].filter(({ scope }) => inserted.has(scope)));
   // Read after the insert, which waits for a claimant that is just ending: its record is seen, or its claim is.
-  const records = yield* tables.findRecords([...first.keys()]);
+  const records = yield* receiptTables.findRecords([...first.keys()]);
   const others = claims.filter((claim) => !taken.has(claim));
   const held = yield* tables.findClaims([...new Set(others.map(({ scope }) => scope))]);
   yield* tables.deleteClaims([...taken].filter(({ scope }) => records.has(scope)));
   return claims.map((claim) => {
     const record = records.get(claim.scope);
-    if (record !== undefined) return repeat(record, claim.requestHash);
+    if (record !== undefined) return replayOf(record, claim.requestHash);
     return taken.has(claim) ? { kind: 'taken' } : heldBy(held.get(claim.scope), claim);
   });
 }
@@ -100,37 +100,4 @@ function heldBy(held: FoundClaim | undefined, { requestHash }: Claim): TakeOutco
   if (held === undefined) return { kind: 'held', live: true };
   const { live } = held;
   return live && held.requestHash !== requestHash ? { kind: 'reused' } : { kind: 'held', live };
-}
-
-/** The statements about leases that all dialects share. */
-export function leaseQueries(db: Kysely<Schema>, { now, forUpdate }: Dialect) {
-  return {
-    renewLease: statement((v: { id: string; seconds: number }) =>
-      raw(
-        db,
-        sql`
-          insert into processes (id, lease_until) values (${v.id}, ${now} + cast(${v.seconds} as double precision))
-          on conflict (id) do update set lease_until = excluded.lease_until`,
-      ),
-    ),
-    endLease: statement((v: { id: string }) => db.deleteFrom('processes').where('id', '=', v.id)),
-    forgetProcesses: statement(() =>
-      raw(
-        db,
-        sql`
-          delete from processes where id in (
-            select id from processes where lease_until <= ${now} order by id ${forUpdate})`,
-      ),
-    ),
-    forgetClaims: statement(() =>
-      raw(
-        db,
-        sql`
-          delete from claims where scope in (
-            select scope from claims
-            where not exists (select 1 from processes where id = process and lease_until > ${now})
-            order by scope ${forUpdate})`,
-      ),
-    ),
-  };
 }

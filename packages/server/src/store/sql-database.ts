@@ -1,34 +1,43 @@
-import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
-import type { ClaimTables } from './claim-tables.ts';
-import { type Counters, lockUsed, saveUsed } from './counters.ts';
-import type { LedgerTables } from './ledger-tables.ts';
-import type { LogTables } from './log-tables.ts';
-import type { Lookup, Queries } from './queries.ts';
+import { Bulk } from './bulk.ts';
+import { type ClaimTables, claimTables } from './claim-tables.ts';
+import { type Counters, openCounters } from './counters.ts';
+import type { Dialect } from './dialect.ts';
+import { type LedgerTables, ledgerTables } from './ledger-tables.ts';
+import { type LogTables, logTables } from './log-tables.ts';
+import { type Queries, sharedQueries } from './queries.ts';
+import { type ReceiptTables, receiptTables } from './receipt-tables.ts';
+import type { Compiler } from './statement.ts';
 import type { Work } from './work.ts';
-
-export interface Put {
-  readonly row: ReceiptRow;
-  readonly idempotency: IdempotencyRecord | undefined;
-}
-
-export interface Consume {
-  readonly counter: string;
-  readonly limit: number;
-  readonly expiresAt: number;
-}
 
 export type Durability = 'durable' | 'relaxed';
 
 /** Whether somebody waits for the answer, so that it has to come soon or not at all; or it may take its time. */
 export type Pace = 'served' | 'unhurried';
 
-/** What differs between SQL databases. */
-export interface SqlDatabase {
+/** The statements that all dialects share. */
+export interface SharedStatements {
   readonly queries: Queries;
   readonly counters: Counters;
+  readonly receiptTables: ReceiptTables;
   readonly logTables: LogTables;
   readonly ledgerTables: LedgerTables;
   readonly claimTables: ClaimTables;
+}
+
+export function sharedStatements(db: Compiler, dialect: Dialect): SharedStatements {
+  const bulk = new Bulk(db, dialect);
+  return {
+    queries: sharedQueries(db, dialect),
+    counters: openCounters(bulk),
+    receiptTables: receiptTables(bulk),
+    logTables: logTables(bulk, dialect),
+    ledgerTables: ledgerTables(bulk, dialect),
+    claimTables: claimTables(bulk, dialect),
+  };
+}
+
+/** A SQL database, with what differs between them. */
+export interface SqlDatabase extends SharedStatements {
   /** Runs work that only reads; it sees what is committed. */
   read<T>(work: Work<T>, pace?: Pace): Promise<T>;
   /**
@@ -36,32 +45,11 @@ export interface SqlDatabase {
    * seen by all and outlives this process at once, but the machine only once a durable one has followed.
    */
   transaction<T>(work: Work<T>, durability?: Durability): Promise<T>;
-  /** Stores receipts, inside a transaction: one outcome per put, in their order. */
-  putReceipts(puts: readonly Put[]): Work<PutOutcome[]>;
+  /** Positions, from 0, of those hashes that have a leaf, in any order. Every hash must be of 32 bytes. One statement. */
+  positionsOfLeaves(hashes: readonly Uint8Array[]): Work<number[]>;
   /** Holds off other writers of documents until the transaction ends. */
   lockDocuments(): Work<void>;
   isRowFault(error: unknown): boolean;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What a request under a scope that has a record is answered. */
-export function repeat(record: Lookup, requestHash: string): Repeated {
-  return record.requestHash === requestHash
-    ? { kind: 'replayed', response: record.response }
-    : { kind: 'reused' };
-}
-
-/** Counts up, one request after the other. */
-export function* consume(counters: Counters, requests: readonly Consume[]): Work<ConsumeOutcome[]> {
-  const before = yield* lockUsed(counters, requests);
-  const after = new Map(before);
-  const outcomes = requests.map(({ counter, limit }) => {
-    const used = after.get(counter) ?? 0;
-    if (used >= limit) return { allowed: false, used };
-    after.set(counter, used + 1);
-    return { allowed: true, used: used + 1 };
-  });
-  yield* saveUsed(counters, requests, before, after);
-  return outcomes;
 }

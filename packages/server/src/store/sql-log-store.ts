@@ -3,12 +3,12 @@ import type {
   AcceptOutcome,
   AcceptRequest,
   Advance,
+  ChainPosting,
   Fenced,
   Leaf,
   Lease,
   LogIdentity,
   LogStore,
-  Posting,
   PostingAttempt,
   PostingState,
   StoredCheckpoint,
@@ -17,7 +17,7 @@ import type {
 } from '@tallystick/log';
 import { accept } from './accept.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { LogQueries, PostingRow } from './log-queries.ts';
+import type { ChainPostingRow, LogQueries } from './log-queries.ts';
 import * as transactions from './log-transactions.ts';
 import { pages } from './pages.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -73,7 +73,7 @@ export class SqlLogStore implements LogStore {
     const found = hashes.map(() => false);
     for (let start = 0; start < hashes.length; start += HASH_PAGE) {
       const page = hashes.slice(start, start + HASH_PAGE);
-      const positions = await this.#database.read(this.#database.logTables.positionsOfLeaves(page));
+      const positions = await this.#database.read(this.#database.positionsOfLeaves(page));
       for (const position of positions) found[start + position] = true;
     }
     return found;
@@ -180,24 +180,24 @@ export class SqlLogStore implements LogStore {
     return this.#database.transaction(transactions.movePosting(this.#queries, epoch, sequence, to));
   }
 
-  async newestPosting(): Promise<Posting | null> {
+  async newestPosting(): Promise<ChainPosting | null> {
     const row = await this.#first(this.#queries.newestPosting, {});
     return row && toPosting(row);
   }
 
-  async recentPostings(count: number): Promise<Posting[]> {
+  async recentPostings(count: number): Promise<ChainPosting[]> {
     const newest = await this.#first(this.#queries.newestPosting, {});
     const page = { after: (newest?.sequence ?? 0) - count, limit: count };
     return (await this.#all(this.#queries.pageOfPostings, page)).map(toPosting).toReversed();
   }
 
-  async postingOf(leafIndex: number): Promise<Posting | null> {
+  async postingOf(leafIndex: number): Promise<ChainPosting | null> {
     const row = await this.#first(this.#queries.postingOf, { leafIndex });
     return row && toPosting(row);
   }
 
-  listPostings(): AsyncIterable<Posting> {
-    return pages(PAGE, async (last: Posting | undefined) => {
+  listPostings(): AsyncIterable<ChainPosting> {
+    return pages(PAGE, async (last: ChainPosting | undefined) => {
       const page = { after: last?.sequence ?? 0, limit: PAGE };
       return (await this.#all(this.#queries.pageOfPostings, page)).map(toPosting);
     });
@@ -228,7 +228,7 @@ export class SqlLogStore implements LogStore {
 
 const keyText = ({ name, publicKey }: VerifierKey): string => `${name} ${toHex(publicKey)}`;
 
-function toPosting({ txHash, blockHeight, blockHash, blockTime, ...row }: PostingRow): Posting {
+function toPosting({ txHash, blockHeight, blockHash, blockTime, ...row }: ChainPostingRow): ChainPosting {
   const placed = txHash !== null && blockHeight !== null && blockHash !== null && blockTime !== null;
   const place = placed ? { txHash, blockHeight, blockHash, blockTime } : null;
   return { ...row, state: row.state as PostingState, place };

@@ -3,13 +3,15 @@ import type { CompressionStore } from '@tallystick/inference';
 import type { IssuerRow } from '@tallystick/issuers';
 import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
 import type { GetOutcome } from '@tallystick/receipts';
+import { type Consume, consume } from './counters.ts';
 import { GroupCommit } from './group-commit.ts';
 import { pages } from './pages.ts';
+import { type Put, putReceipts, replayOf } from './put-receipts.ts';
 import type { Queries } from './queries.ts';
 import { SqlApiKeyStore } from './sql-api-key-store.ts';
 import { SqlClaimStore } from './sql-claim-store.ts';
 import { SqlCompressionStore } from './sql-compression-store.ts';
-import { type Consume, consume, type Put, repeat, type SqlDatabase } from './sql-database.ts';
+import type { SqlDatabase } from './sql-database.ts';
 import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
 import { SqlPaymentStore } from './sql-payment-store.ts';
@@ -77,7 +79,7 @@ export class SqlStore implements Store {
 
   async findIdempotent(scope: string, requestHash: string, now: number): Promise<Repeated | null> {
     const [record] = await this.#database.read(all(this.#queries.findLiveRecord, { scope, now }));
-    return record === undefined ? null : repeat(record, requestHash);
+    return record === undefined ? null : replayOf(record, requestHash);
   }
 
   purge(now: number, limit = PURGE_LIMIT): ReturnType<Store['purge']> {
@@ -95,7 +97,7 @@ export class SqlStore implements Store {
     sequence: number,
     idempotency?: IdempotentResponse,
   ): Promise<'stored' | 'conflict' | Repeated> {
-    return this.#database.transaction(putIssuer(this.#queries, { did, record, sequence }, idempotency));
+    return this.#database.transaction(putIssuer(this.#database, { did, record, sequence }, idempotency));
   }
 
   listIssuers(filter: { readonly status?: string } = {}): AsyncIterable<IssuerRow> {
@@ -139,7 +141,7 @@ function* commitWrites(
 ): Work<(PutOutcome | ConsumeOutcome)[]> {
   const puts = batch.flatMap((write) => (write.kind === 'put' ? write.put : []));
   const requests = batch.flatMap((write) => (write.kind === 'consume' ? write.consume : []));
-  const stored = yield* database.putReceipts(puts);
+  const stored = yield* putReceipts(database.receiptTables, puts);
   const counted = yield* consume(database.counters, requests);
   const outcomes = { put: stored.values(), consume: counted.values() };
   return batch.map((write) => next<PutOutcome | ConsumeOutcome>(outcomes[write.kind]));

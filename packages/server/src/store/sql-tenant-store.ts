@@ -10,12 +10,9 @@ import type {
   TenantRow,
   TenantStore,
 } from '@tallystick/callers';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
-import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { statement } from './statement.ts';
 import { all, run, type Work } from './work.ts';
 
 const PAGE = 200;
@@ -68,26 +65,26 @@ export class SqlTenantStore implements TenantStore {
 
   room(
     tenant: string,
-    { from, nanoFrom, to }: RoomWindow,
+    { from, to, firstOf }: RoomWindow,
     after: RoomPlace | null,
     limit: number,
   ): Promise<RoomReceipt[]> {
     const { issuedAt, id } = after ?? START;
-    const values = { tenant, from: Math.max(from, issuedAt), nanoFrom, to, issuedAt, id, limit };
+    const first = { from: Math.max(from, issuedAt), firstOf: JSON.stringify(firstOf) };
+    const values = { tenant, ...first, to, issuedAt, id, limit };
     return this.#database.read(all(this.#queries.roomReceipts, values));
   }
 
   departed(
     tenant: string,
-    { from, to, nano }: DepartureWindow,
+    { profiles, from, to }: DepartureWindow,
     after: RoomPlace | null,
     limit: number,
   ): Promise<DepartedReceipt[]> {
-    const { departedNano, departedOthers } = this.#queries;
     const { issuedAt, id } = after ?? START;
-    const values = { tenant, from: Math.max(from, issuedAt), to, issuedAt, id, limit };
-    const read = this.#database.read(all(nano ? departedNano : departedOthers, values));
-    return read as Promise<DepartedReceipt[]>;
+    const among = JSON.stringify(Object.fromEntries(profiles.map((profile) => [profile, 1])));
+    const values = { tenant, among, from: Math.max(from, issuedAt), to, issuedAt, id, limit };
+    return this.#database.read(all(this.#queries.departedReceipts, values)) as Promise<DepartedReceipt[]>;
   }
 
   async newestPurge(tenant: string): Promise<PurgeRow | null> {
@@ -175,207 +172,4 @@ function* purgeExports(
 ): Work<number> {
   const emptied = yield* run(queries.emptyRoomExports, values);
   return emptied + (yield* run(queries.deleteRoomExports, values));
-}
-
-export function tenantQueries(db: Kysely<Schema>, forUpdate: RawBuilder<unknown>) {
-  return { ...keyQueries(db, forUpdate), ...receiptQueries(db), ...purgeQueries(db), ...exportQueries(db) };
-}
-
-function keyQueries(db: Kysely<Schema>, forUpdate: RawBuilder<unknown>) {
-  const tenants = db
-    .selectFrom('tenants')
-    .select(['id', 'label', 'created_at as createdAt', 'revoked_at as revokedAt', 'swept_to as sweptTo']);
-  return {
-    insertTenant: statement((v: TenantRow) =>
-      db.insertInto('tenants').values({
-        id: v.id,
-        label: v.label,
-        created_at: v.createdAt,
-        revoked_at: v.revokedAt,
-        swept_to: v.sweptTo,
-      }),
-    ),
-    getTenant: statement((v: { id: string }) => tenants.where('id', '=', v.id)),
-    lockTenant: statement((v: { id: string }) => tenants.where('id', '=', v.id).modifyEnd(forUpdate)),
-    pageOfTenants: statement((v: { createdAt: number; id: string; limit: number }) =>
-      tenants
-        .where((tenant) => tenant(tenant.refTuple('created_at', 'id'), '>', tenant.tuple(v.createdAt, v.id)))
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(v.limit),
-    ),
-    revokeTenant: statement((v: { id: string; at: number }) =>
-      db.updateTable('tenants').set({ revoked_at: v.at }).where('id', '=', v.id),
-    ),
-    insertTenantKey: statement((v: { keyId: string; tenant: string }) =>
-      db.insertInto('tenant_keys').values({ key_id: v.keyId, tenant: v.tenant }),
-    ),
-    tenantOfKey: statement((v: { keyId: string }) =>
-      db.selectFrom('tenant_keys').select('tenant').where('key_id', '=', v.keyId),
-    ),
-    keysOfTenant: statement((v: { tenant: string }) =>
-      db
-        .selectFrom('tenant_keys')
-        .innerJoin('api_keys', 'api_keys.id', 'tenant_keys.key_id')
-        .select('api_keys.id')
-        .where('tenant_keys.tenant', '=', v.tenant)
-        .where('api_keys.revoked_at', 'is', null)
-        .orderBy('api_keys.created_at')
-        .orderBy('api_keys.id'),
-    ),
-    revokeKeysOfTenant: statement((v: { tenant: string; at: number }) =>
-      db
-        .updateTable('api_keys')
-        .set({ revoked_at: v.at })
-        .where('revoked_at', 'is', null)
-        .where('id', 'in', (query) =>
-          query.selectFrom('tenant_keys').select('key_id').where('tenant', '=', v.tenant),
-        ),
-    ),
-  };
-}
-
-function receiptQueries(db: Kysely<Schema>) {
-  type Departures = Omit<DepartureWindow, 'nano'> & RoomPlace & { tenant: string; limit: number };
-  const after = (v: RoomPlace) => sql<boolean>`(issued_at, id) > (${v.issuedAt}, ${v.id})`;
-  const departed = (profiles: '=' | '<>') =>
-    statement((v: Departures) =>
-      db
-        .selectFrom('receipts')
-        .select(['id', 'issued_at as issuedAt', 'profile'])
-        .where('tenant', '=', v.tenant)
-        .where('issued_at', '>=', v.from)
-        .where('issued_at', '<', v.to)
-        .where(after(v))
-        .where('profile', profiles, sql.lit('nano'))
-        .orderBy('issued_at')
-        .orderBy('id')
-        .limit(v.limit),
-    );
-  return {
-    roomReceipts: statement((v: RoomWindow & RoomPlace & { tenant: string; limit: number }) =>
-      db
-        .selectFrom('receipts')
-        .select(['id', 'issued_at as issuedAt', 'expires_at as expiresAt', sql<string>`body`.as('body')])
-        .where('tenant', '=', v.tenant)
-        .where('issued_at', '>=', v.from)
-        .where('issued_at', '<', v.to)
-        .where(after(v))
-        .where('body', 'is not', null)
-        .where((receipt) =>
-          receipt.or([receipt('profile', '<>', sql.lit('nano')), receipt('issued_at', '>=', v.nanoFrom)]),
-        )
-        .orderBy('issued_at')
-        .orderBy('id')
-        .limit(v.limit),
-    ),
-    departedNano: departed('='),
-    departedOthers: departed('<>'),
-  };
-}
-
-function purgeQueries(db: Kysely<Schema>) {
-  const purges = db.selectFrom('room_purges').select(['sequence', 'body']);
-  return {
-    newestRoomPurge: statement((v: { tenant: string }) =>
-      purges.where('tenant', '=', v.tenant).orderBy('sequence', 'desc').limit(sql.lit(1)),
-    ),
-    insertRoomPurge: statement((v: PurgeRow & { tenant: string }) =>
-      db
-        .insertInto('room_purges')
-        .values({ tenant: v.tenant, sequence: v.sequence, body: v.body })
-        .onConflict((conflict) => conflict.columns(['tenant', 'sequence']).doNothing()),
-    ),
-    markSwept: statement((v: { tenant: string; sweptTo: number }) =>
-      db
-        .updateTable('tenants')
-        .set({ swept_to: v.sweptTo })
-        .where('id', '=', v.tenant)
-        .where('swept_to', '<', v.sweptTo),
-    ),
-    pageOfRoomPurges: statement((v: { tenant: string; after: number; limit: number }) =>
-      purges
-        .where('tenant', '=', v.tenant)
-        .where('sequence', '>', v.after)
-        .orderBy('sequence')
-        .limit(v.limit),
-    ),
-  };
-}
-
-function exportQueries(db: Kysely<Schema>) {
-  const exports = db
-    .selectFrom('room_exports')
-    .select([
-      'tenant',
-      'created_at as createdAt',
-      'receipt_id as receiptId',
-      'manifest_sha256 as manifestSha256',
-      'period_from as from',
-      'period_to as to',
-      'receipts',
-      'bytes',
-      'resumable_until as resumableUntil',
-    ]);
-  type Values = { now: number; before: number; limit: number };
-  return {
-    insertRoomExport: statement((v: ExportRow & { contents: string }) =>
-      db.insertInto('room_exports').values({
-        tenant: v.tenant,
-        created_at: v.createdAt,
-        receipt_id: v.receiptId,
-        manifest_sha256: v.manifestSha256,
-        period_from: v.from,
-        period_to: v.to,
-        receipts: v.receipts,
-        bytes: v.bytes,
-        resumable_until: v.resumableUntil,
-        contents: v.contents,
-      }),
-    ),
-    heldRoomExport: statement((v: { tenant: string; manifestSha256: string; now: number }) =>
-      exports
-        .select('contents')
-        .where('tenant', '=', v.tenant)
-        .where('manifest_sha256', '=', v.manifestSha256)
-        .where('resumable_until', '>', v.now)
-        .where('contents', 'is not', null)
-        .limit(sql.lit(1)),
-    ),
-    pageOfRoomExports: statement(
-      (v: { tenant: string; createdAt: number; receiptId: string; limit: number }) =>
-        exports
-          .where('tenant', '=', v.tenant)
-          .where((row) =>
-            row(row.refTuple('created_at', 'receipt_id'), '>', row.tuple(v.createdAt, v.receiptId)),
-          )
-          .orderBy('created_at')
-          .orderBy('receipt_id')
-          .limit(v.limit),
-    ),
-    emptyRoomExports: statement((v: Values) =>
-      db
-        .updateTable('room_exports')
-        .set({ contents: sql`null` })
-        .where('receipt_id', 'in', (query) =>
-          query
-            .selectFrom('room_exports')
-            .select('receipt_id')
-            .where('resumable_until', '<=', v.now)
-            .where('contents', 'is not', null)
-            .limit(v.limit),
-        ),
-    ),
-    deleteRoomExports: statement((v: Values) =>
-      db
-        .deleteFrom('room_exports')
-        .where('receipt_id', 'in', (query) =>
-          query
-            .selectFrom('room_exports')
-            .select('receipt_id')
-            .where('created_at', '<=', v.before)
-            .limit(v.limit),
-        ),
-    ),
-  };
 }

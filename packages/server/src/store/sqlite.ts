@@ -5,17 +5,14 @@ import { setTimeout } from 'node:timers/promises';
 import { TallyError } from '@tallystick/core';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
-import { type ColumnTypes, migrate } from './migrations/migrate.ts';
-import { sharedQueries } from './queries.ts';
+import { migrate } from './migrations/migrate.ts';
+import type { ColumnTypes } from './migrations/migration.ts';
 import type { Schema } from './schema.ts';
-import type { SqlDatabase } from './sql-database.ts';
+import { type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
-import { sqliteClaimTables } from './sqlite-claim-tables.ts';
-import { sqliteCounters } from './sqlite-counters.ts';
-import { sqliteLedgerTables } from './sqlite-ledger-tables.ts';
-import { sqliteLogTables } from './sqlite-log-tables.ts';
+import { sqliteLeafPositions } from './sqlite-leaf-positions.ts';
+import { sqliteRows } from './sqlite-rows.ts';
 import { SqliteSession } from './sqlite-session.ts';
-import { sqliteWrites } from './sqlite-writes.ts';
 import type { Store } from './store.ts';
 
 /** How long a statement waits for another process that holds the write lock. */
@@ -43,7 +40,14 @@ const COLUMNS: ColumnTypes = {
   clustered: sql`without rowid`,
 };
 
-const DIALECT: Dialect = { forUpdate: sql``, skipLocked: sql``, now: sql<number>`unixepoch('subsec')` };
+const DIALECT: Dialect = {
+  forUpdate: sql``,
+  skipLocked: sql``,
+  now: sql<number>`unixepoch('subsec')`,
+  json: (text) => sql`${text}`,
+  soleWriter: true,
+  rows: sqliteRows,
+};
 
 /** SQLite's primary result codes (sqlite.org/rescode.html). */
 const BUSY = 5;
@@ -108,26 +112,22 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
   });
   const session = new SqliteSession(connection);
   session.transaction(() => session.perform(migrate(compiler, COLUMNS)));
-  const queries = sharedQueries(compiler, DIALECT);
   return {
-    queries,
-    counters: sqliteCounters(compiler),
-    logTables: sqliteLogTables(compiler, queries),
-    ledgerTables: sqliteLedgerTables(compiler, DIALECT),
-    claimTables: sqliteClaimTables(compiler, queries, DIALECT),
-    read: (work) => settle(() => session.perform(work)),
+    ...sharedStatements(compiler, DIALECT),
+    read: (work) => inPromise(() => session.perform(work)),
     transaction: (work, durability) =>
-      settle(() => session.transaction(() => session.perform(work), durability)),
-    putReceipts: sqliteWrites(compiler, queries),
+      inPromise(() => session.transaction(() => session.perform(work), durability)),
+    positionsOfLeaves: sqliteLeafPositions(compiler),
     // The transaction holds the only write lock there is.
     *lockDocuments() {},
     isRowFault,
     backup: (path) => writeBackup(file, path),
-    close: () => settle(() => connection.close()),
+    close: () => inPromise(() => connection.close()),
   };
 }
 
-async function settle<T>(task: () => T): Promise<T> {
+/** Runs a task at once; its error is the promise's, as callers may see it. */
+async function inPromise<T>(task: () => T): Promise<T> {
   try {
     return task();
   } catch (error) {

@@ -1,6 +1,9 @@
 import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { Schema } from './schema.ts';
 
+/** What compiles statements. It has no connection. */
+export type Compiler = Kysely<Schema>;
+
 /** SQL compiled once. `Values` are the named values that it takes, `Row` is what it returns. */
 export interface Statement<Values, Row> {
   readonly sql: string;
@@ -30,7 +33,7 @@ export function statement<Values, Row>(build: (values: Values) => Compilable<Row
 }
 
 /** SQL that one dialect alone has, for {@link statement}. */
-export function raw<Row>(db: Kysely<Schema>, query: RawBuilder<Row>): Compilable<Row> {
+export function raw<Row>(db: Compiler, query: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => query.compile(db) };
 }
 

@@ -1,7 +1,9 @@
 import type { IssuerRow } from '@tallystick/issuers';
 import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
-import type { Lookup, Queries } from './queries.ts';
-import { repeat, type SqlDatabase } from './sql-database.ts';
+import { replayOf } from './put-receipts.ts';
+import type { Queries } from './queries.ts';
+import type { Lookup, ReceiptTables } from './receipt-tables.ts';
+import type { SqlDatabase } from './sql-database.ts';
 import type { Store } from './store.ts';
 import { all, run, type Work } from './work.ts';
 
@@ -22,25 +24,25 @@ export function* purge(
 
 /** See {@link Store.putIssuer}. */
 export function* putIssuer(
-  queries: Queries,
+  { queries, receiptTables: tables }: SqlDatabase,
   row: IssuerRow,
   idempotency: IdempotentResponse | undefined,
 ): Work<'stored' | 'conflict' | Repeated> {
-  const earlier = idempotency && (yield* claim(queries, idempotency));
-  if (earlier) return repeat(earlier, idempotency.requestHash);
+  const earlier = idempotency && (yield* claim(tables, idempotency));
+  if (earlier) return replayOf(earlier, idempotency.requestHash);
   const swap = row.sequence === 1 ? queries.insertIssuer : queries.replaceIssuer;
   const swapped = yield* run(swap, { ...row, previous: row.sequence - 1 });
   if (swapped === 1) return 'stored';
-  if (idempotency !== undefined) yield* run(queries.releaseScope, idempotency);
+  if (idempotency !== undefined) yield* tables.releaseScopes([idempotency.scope]);
   return 'conflict';
 }
 
 /** Writes the record, or answers the one that holds the scope. Loops when that is purged in between. */
-function* claim(queries: Queries, record: IdempotentResponse): Work<Lookup | undefined> {
+function* claim(tables: ReceiptTables, record: IdempotentResponse): Work<Lookup | undefined> {
+  const { scope } = record;
   for (;;) {
-    const claimed = yield* run(queries.claimScope, { ...record, receiptId: null });
-    if (claimed === 1) return undefined;
-    const [earlier] = yield* all(queries.findRecord, record);
+    if ((yield* tables.claimScopes([{ ...record, receiptId: null }])).has(scope)) return undefined;
+    const earlier = (yield* tables.findRecords([scope])).get(scope);
     if (earlier !== undefined) return earlier;
   }
 }

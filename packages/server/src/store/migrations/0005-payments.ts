@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from './migrate.ts';
+import type { Migration } from './migration.ts';
 import { x402Tables } from './x402-tables.ts';
 
 export const payments: Migration = {

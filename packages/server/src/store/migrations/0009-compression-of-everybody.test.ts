@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Schema } from '../schema.ts';
 import { compression } from './0004-compression.ts';
 import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
-import type { Migration } from './migrate.ts';
+import type { Migration } from './migration.ts';
 
 const compiler = new Kysely<Schema>({
   dialect: {

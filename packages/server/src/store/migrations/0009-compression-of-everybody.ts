@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { raw } from '../statement.ts';
-import type { Migration } from './migrate.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * Adds what compression did for everybody, by day, so that no request adds up all subjects. Rows from before were made

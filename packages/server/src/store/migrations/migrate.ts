@@ -1,7 +1,7 @@
 import { TallyError } from '@tallystick/core';
-import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Schema } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { type Compiler, statement } from '../statement.ts';
 import { all, run, type Work } from '../work.ts';
 import { initial } from './0001-initial.ts';
 import { anchorLog } from './0002-anchor-log.ts';
@@ -12,23 +12,7 @@ import { tenants } from './0006-tenants.ts';
 import { processLeases } from './0007-process-leases.ts';
 import { logWitnesses } from './0008-log-witnesses.ts';
 import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
-
-/** Column types that dialects write differently. */
-export interface ColumnTypes {
-  /** Text that is compared and ordered by its bytes. */
-  readonly key: RawBuilder<unknown>;
-  readonly bytes: RawBuilder<unknown>;
-  /** An integer primary key whose rows are kept in its order. */
-  readonly ordinal: RawBuilder<unknown>;
-  /** Ends a table whose rows are kept in the order of its primary key, where a database can. */
-  readonly clustered: RawBuilder<unknown>;
-}
-
-/** A step forward. There is none back: restore a backup instead. */
-export interface Migration {
-  readonly name: string;
-  statements(db: Kysely<Schema>, types: ColumnTypes): Compilable[];
-}
+import type { ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. Only ever append. */
 const migrations: readonly Migration[] = [
@@ -48,7 +32,7 @@ const migrations: readonly Migration[] = [
  *
  * @throws {TallyError} `unavailable` when the database is at a version that this code does not know.
  */
-export function* migrate(db: Kysely<Schema>, types: ColumnTypes): Work<void> {
+export function* migrate(db: Compiler, types: ColumnTypes): Work<void> {
   const table = db.schema
     .createTable('schema_migrations')
     .ifNotExists()

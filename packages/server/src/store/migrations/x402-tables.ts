@@ -1,6 +1,6 @@
 import { type Compilable, type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
-import type { ColumnTypes } from './migrate.ts';
+import type { ColumnTypes } from './migration.ts';
 
 /** What x402 payments are kept in: part of the migration `payments`. */
 export function x402Tables({ schema }: Kysely<Schema>, { key, clustered }: ColumnTypes): Compilable[] {

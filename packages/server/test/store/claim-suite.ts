@@ -1,7 +1,7 @@
-import type { Claim, ClaimStore } from '@tallystick/ledger';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Claim, ClaimStore } from '../../../ledger/src/claim-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { ACCOUNT, credit, NOW, settlement } from './ledger-fixtures.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 
 const TAKEN = { kind: 'taken' };

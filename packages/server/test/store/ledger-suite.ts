@@ -1,7 +1,7 @@
-import type { LedgerStore } from '@tallystick/ledger';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { LedgerStore } from '../../../ledger/src/ledger-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { ACCOUNT, credit, NOW, reserve, settlement } from './ledger-fixtures.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 
 const reserved = (available: bigint | null, dust = 0n) => ({ kind: 'reserved', dust, available });

@@ -6,6 +6,7 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { ReceiptRow } from '@tallystick/kit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { apiKeySuite } from './api-key-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
@@ -16,7 +17,6 @@ import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
 import { logTreeSuite } from './log-tree-suite.ts';
 import { paymentSuite } from './payment-suite.ts';
-import { openSqliteStore } from './sqlite.ts';
 import { storeSuite } from './store-suite.ts';
 import type { TestDatabase } from './test-database.ts';
 import { treasurySuite } from './treasury-suite.ts';
@@ -91,7 +91,7 @@ ledgerRandomSuite('SQLite', createDatabase, {
 /** Runs a script in a Node process of its own; `store` is the open store. */
 async function inProcess(file: string, script: string): Promise<{ stdout: string }> {
   const code = `
-    const { openSqliteStore } = await import(${JSON.stringify(import.meta.resolve('./sqlite.ts'))});
+    const { openSqliteStore } = await import(${JSON.stringify(import.meta.resolve('../../src/store/sqlite.ts'))});
     const store = await openSqliteStore(${JSON.stringify(file)});
     ${script}`;
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', code]);

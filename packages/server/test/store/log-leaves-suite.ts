@@ -1,8 +1,8 @@
-import type { AcceptOutcome, Leaf } from '@tallystick/log';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { AcceptOutcome, Leaf } from '../../../log/src/log-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { allLeaves, HOUR, hash, place, request } from './log-fixtures.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 
 /** What databases say of a table that is not there. */

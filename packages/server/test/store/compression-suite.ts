@@ -1,7 +1,7 @@
-import { MAX_NOTES } from '@tallystick/inference';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { MAX_NOTES } from '../../../inference/src/compression-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { settlement } from './ledger-fixtures.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 
 const NOW = 1_800_000_000;

@@ -1,8 +1,8 @@
 import { emptyRoot } from '@tallystick/core';
-import type { LogStore, StoredCheckpoint, Tile } from '@tallystick/log';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { LogStore, StoredCheckpoint, Tile } from '../../../log/src/log-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { attempt, contents, HOUR, hash, head, lead, place } from './log-fixtures.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 const EMPTY = { size: 0, root: emptyRoot() };

@@ -1,6 +1,12 @@
-import type { Ending, OrderRow, PayoutAttempt, PayoutRow, TransferRow } from '@tallystick/payments';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from './store.ts';
+import type {
+  Ending,
+  OrderRow,
+  PayoutAttempt,
+  PayoutRow,
+  TransferRow,
+} from '../../../payments/src/treasury-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 const NETWORK = 'eip155:1';

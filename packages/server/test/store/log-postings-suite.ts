@@ -1,11 +1,11 @@
-import type { LogStore, Posting } from '@tallystick/log';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ChainPosting, LogStore } from '../../../log/src/log-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { attempt, HOUR, head, lead } from './log-fixtures.ts';
-import type { Store } from './store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 /** Posting `sequence`, of a tree of ten leaves for each. */
-function posting(sequence: number, change: Partial<Posting> = {}): Posting {
+function posting(sequence: number, change: Partial<ChainPosting> = {}): ChainPosting {
   return {
     sequence,
     batchAt: HOUR + sequence * 60,

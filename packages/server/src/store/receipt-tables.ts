@@ -1,0 +1,69 @@
+import type { ReceiptRow } from '@tallystick/kit';
+import { sql } from 'kysely';
+import type { Bulk } from './bulk.ts';
+import { table } from './table.ts';
+import type { Work } from './work.ts';
+
+/** An idempotency record as it is stored. */
+export interface RecordRow {
+  readonly scope: string;
+  readonly requestHash: string;
+  /** The receipt whose body is the response. */
+  readonly receiptId: string | null;
+  /** The response where it is no receipt. */
+  readonly response: string | null;
+  readonly expiresAt: number;
+}
+
+/** What an idempotency record answers a repetition with. */
+export interface Lookup {
+  readonly requestHash: string;
+  readonly response: string;
+}
+
+/** The statements about many receipts and idempotency records. All run inside a transaction. */
+export interface ReceiptTables {
+  /** Inserts those whose id is free; each id comes once. Answers the ids of those inserted. */
+  insertReceipts(rows: readonly ReceiptRow[]): Work<Set<string>>;
+  /** Inserts those whose scope is free; each scope comes once. Answers the scopes of those inserted. */
+  claimScopes(records: readonly RecordRow[]): Work<Set<string>>;
+  releaseScopes(scopes: readonly string[]): Work<void>;
+  /** By scope. */
+  findRecords(scopes: readonly string[]): Work<Map<string, Lookup>>;
+}
+
+const RECEIPTS = table<ReceiptRow>('receipts', ['id'], {
+  id: 'text',
+  profile: 'text',
+  tenant: 'text',
+  body: 'text',
+  issuedAt: 'integer',
+  expiresAt: 'integer',
+});
+
+const RECORDS = table<RecordRow>('idempotency', ['scope'], {
+  scope: 'text',
+  requestHash: 'text',
+  receiptId: 'text',
+  response: 'text',
+  expiresAt: 'integer',
+});
+
+export function receiptTables(bulk: Bulk): ReceiptTables {
+  const find = bulk.lookUp(
+    RECORDS,
+    'scope',
+    (isOneOf) => sql<Lookup & { scope: string }>`
+      select scope, request_hash as "requestHash", coalesce(response, body) as response
+      from idempotency left join receipts on receipts.id = receipt_id
+      where scope ${isOneOf}`,
+  );
+  return {
+    insertReceipts: bulk.insertNew(RECEIPTS),
+    claimScopes: bulk.insertNew(RECORDS),
+    releaseScopes: bulk.remove(RECORDS),
+    *findRecords(scopes) {
+      return new Map((yield* find(scopes)).map(({ scope, ...record }) => [scope, record]));
+    },
+  };
+}
