@@ -6,7 +6,7 @@ import { provenPath } from '../packages/log/src/anchored.ts';
 import { edgeRoot, emptyEdge, growEdge } from '../packages/log/src/right-edge.ts';
 import { TreeReader } from '../packages/log/src/tree-reader.ts';
 import { storeTiles } from '../packages/log/src/tree-source.ts';
-import { openSqliteStore } from '../packages/server/src/store/sqlite.ts';
+import { openSqliteStore } from '../packages/store/src/sqlite.ts';
 
 const STEP = 1024;
 

@@ -33,9 +33,7 @@ if (values.check) check();
 else {
   writeFileSync(shipped, text);
   writeFileSync(readme, withTables(readFileSync(readme, 'utf8'), results));
-  process.stdout.write(
-    `\nWritten to packages/inference/src/benchmark/results.json and bench/README.md\n`,
-  );
+  process.stdout.write(`\nWritten to packages/inference/src/benchmark/results.json and bench/README.md\n`);
 }
 
 function check(): void {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openSqliteStore } from '../../server/src/store/sqlite.ts';
-import type { Store } from '../../server/src/store/store.ts';
+import { openSqliteStore } from '../../store/src/sqlite.ts';
+import type { Store } from '../../store/src/store.ts';
 import { openProcessLease } from './process-lease.ts';
 
 const SECONDS = 30;

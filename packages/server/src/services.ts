@@ -9,11 +9,11 @@ import type { AnchorLog } from '@tallystick/log';
 import type { KeySales, Payments } from '@tallystick/payments';
 import type { TreasuryService } from '@tallystick/payments/treasury';
 import type { VerificationTurns } from '@tallystick/receipts';
+import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import type { Metrics } from './observability/observability.ts';
 import type { StatusService } from './status/status.ts';
-import type { Store } from './store/store.ts';
 
 /** What every part stands on. `clock` gives Unix milliseconds. */
 export interface Foundation {

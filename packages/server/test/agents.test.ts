@@ -1,7 +1,7 @@
 import { createSigner, generateSecretKey, type Signer, signRequest, utf8 } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { settlement } from '../../store/test/ledger-fixtures.ts';
 import { DATABASES, expectProblem, type Reply, startTestService, type TestService } from './service.ts';
-import { settlement } from './store/ledger-fixtures.ts';
 
 const EMIT = '/v1/receipt/emit';
 const BODY = JSON.stringify({ input: 'x', purpose: 'p' });

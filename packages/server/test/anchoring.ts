@@ -7,8 +7,8 @@ import { type ChainOptions, openEvmChain } from '../../chain/src/evm.ts';
 import type { Finality } from '../../chain/src/reader.ts';
 import { type Anchorer, createAnchorer } from '../../log/src/anchorer.ts';
 import type { ChainPosting, LogStore, PostingAttempt } from '../../log/src/log-store.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
-import type { Store } from '../src/store/store.ts';
+import { openSqliteStore } from '../../store/src/sqlite.ts';
+import type { Store } from '../../store/src/store.ts';
 import type { TestAnvil } from './anvil.ts';
 
 export const PERIOD = 100;

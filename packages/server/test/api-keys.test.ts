@@ -3,12 +3,12 @@ import { createApiKeys } from '../../callers/src/authenticate.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../callers/src/manage-api-keys.ts';
 import { withApiKeySecret } from '../../issuers/src/keyring.ts';
 import { writeKeyring } from '../../issuers/src/keyring-file.ts';
+import { collect } from '../../store/test/test-database.ts';
 import { createApp } from '../src/app/app.ts';
 import { createLogger } from '../src/observability/observability.ts';
 import { post } from './frame.ts';
 import { hashOf } from './hashes.ts';
 import { apiKey, DATABASES, expectProblem, startTestService, type TestService, toReply } from './service.ts';
-import { collect } from './store/test-database.ts';
 
 const GOOD = `k_pro_${'a'.repeat(32)}`;
 

@@ -8,9 +8,9 @@ import {
 } from '@tallystick/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { creditCaller } from '../../ledger/src/credit.ts';
+import { collect } from '../../store/test/test-database.ts';
 import { CHAT, MODEL, startRouted } from './compute.ts';
 import { DATABASES, expectProblem, type Reply, startTestService, type TestService } from './service.ts';
-import { collect } from './store/test-database.ts';
 import {
   endOf,
   NETWORK,

@@ -1,9 +1,9 @@
 import { anchoredHash, fromHex, type JsonObject, toBase64url } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../../store/test/test-database.ts';
 import { CHAT, MODEL, messages, type Routed, type Svc, startRouted, svcOf } from './compute.ts';
 import { hashOf } from './hashes.ts';
 import { apiKey, DATABASES, expectProblem, toReply } from './service.ts';
-import { collect } from './store/test-database.ts';
 
 const PENDING = 'urn:anchor:pending:2027-03-01T12:00Z:';
 

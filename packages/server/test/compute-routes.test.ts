@@ -4,10 +4,10 @@ import { createCallers } from '../../callers/src/payers.ts';
 import { replay } from '../../inference/src/router/replay.ts';
 import { callerAccount } from '../../ledger/src/accounts.ts';
 import { creditCaller } from '../../ledger/src/credit.ts';
+import { collect } from '../../store/test/test-database.ts';
 import { createApp } from '../src/app/app.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted, svcOf } from './compute.ts';
 import { apiKey, startTestService, toReply } from './service.ts';
-import { collect } from './store/test-database.ts';
 
 const DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
 

@@ -1,8 +1,8 @@
 import { createSigner, generateSecretKey } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
+import { collect } from '../../store/test/test-database.ts';
 import { PRO, useKeySales } from './key-sales.ts';
 import { expectProblem } from './service.ts';
-import { collect } from './store/test-database.ts';
 import { quote, watch } from './treasury.ts';
 
 const sales = useKeySales();

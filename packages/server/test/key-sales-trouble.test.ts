@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { collect } from '../../store/test/test-database.ts';
 import { PRO, useKeySales } from './key-sales.ts';
 import { DATABASES, type TestService } from './service.ts';
-import { collect } from './store/test-database.ts';
 import { endOf, startPaidService, transfersOf, watch } from './treasury.ts';
 
 const sales = useKeySales();

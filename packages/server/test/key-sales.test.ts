@@ -2,10 +2,10 @@ import { createSigner, generateSecretKey } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
 import { createDeliverer } from '../../payments/src/keys/deliver.ts';
 import { openSealedKey } from '../../payments/src/keys/sealed-key.ts';
+import { collect } from '../../store/test/test-database.ts';
 import { hashOf } from './hashes.ts';
 import { PRO, useKeySales } from './key-sales.ts';
 import { DATABASES, expectProblem } from './service.ts';
-import { collect } from './store/test-database.ts';
 import {
   endOf,
   NETWORK,

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { EndedTransfer, OrderRow } from '../../payments/src/treasury-store.ts';
+import { collect } from '../../store/test/test-database.ts';
 import { hashOf } from './hashes.ts';
 import { type KeyHook, type Mailbox, openKeyHook, openMailbox } from './key-receivers.ts';
 import type { TestService } from './service.ts';
-import { collect } from './store/test-database.ts';
 import {
   endOf,
   NETWORK,

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { nodeSigner } from '../../kit/src/crypto/node-ed25519.ts';
 import type { LogSigner } from '../../log/src/log-key.ts';
 import type { LogStore } from '../../log/src/log-store.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStore } from '../../store/src/sqlite.ts';
 
 /** The hash that is accepted `index`-th in tests: 32 bytes. */
 export function hashOf(index: number): Uint8Array {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { collect } from '../../store/test/test-database.ts';
 import { hashOf } from './hashes.ts';
 import {
   apiKey,
@@ -8,7 +9,6 @@ import {
   type TestService,
   testClock,
 } from './service.ts';
-import { collect } from './store/test-database.ts';
 
 const NEXT_MONTH = Date.UTC(2027, 3, 1);
 const MARCH = 31 * 86_400;

@@ -14,9 +14,9 @@ import { payOut } from '../../payments/src/payouts/pay.ts';
 import { declinePayout, requestWithdrawal } from '../../payments/src/payouts/request.ts';
 import { openWallet, type Wallet } from '../../payments/src/payouts/wallet.ts';
 import type { PayoutRow } from '../../payments/src/treasury-store.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStore } from '../../store/src/sqlite.ts';
+import { collect } from '../../store/test/test-database.ts';
 import type { TestService } from './service.ts';
-import { collect } from './store/test-database.ts';
 import { NETWORK, startPaidService, startTreasuryChain, type TreasuryChain, watch } from './treasury.ts';
 
 const DID = 'did:web:agent.example';

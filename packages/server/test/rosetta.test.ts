@@ -1,6 +1,7 @@
 import { canonicalBytes, type JsonObject, sha256Hex, verify } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { revokeApiKey } from '../../callers/src/manage-api-keys.ts';
+import { collect } from '../../store/test/test-database.ts';
 import {
   apiKey,
   DATABASES,
@@ -10,7 +11,6 @@ import {
   startTestService,
   type TestService,
 } from './service.ts';
-import { collect } from './store/test-database.ts';
 
 const ROUTE = '/v1/rosetta/normalize';
 const POLICY = {

@@ -11,13 +11,13 @@ import {
   verify,
 } from '@tallystick/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { collect } from '../../store/test/test-database.ts';
 import { createApp } from '../src/app/app.ts';
 import { openServices } from '../src/app/services.ts';
 import { ENDPOINTS } from '../src/status/endpoints.ts';
 import type { Door } from '../src/status/probe.ts';
 import { expectSchema } from './schemas.ts';
 import { apiKey, DATABASES, startTestService, type TestService, type TestServiceOptions } from './service.ts';
-import { collect } from './store/test-database.ts';
 
 const MINUTE = 60_000;
 const HASH = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';

@@ -4,9 +4,9 @@ import { devAccount } from '../../chain/src/token/dev-accounts.ts';
 import { DEV_USDC, type DevToken, deployDevToken } from '../../chain/src/token/dev-token.ts';
 import { USDC_ABI } from '../../chain/src/token/usdc.ts';
 import type { EndedTransfer } from '../../payments/src/treasury-store.ts';
+import { collect } from '../../store/test/test-database.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';
 import { runningClock, startTestService, type TestService, type TestServiceOptions } from './service.ts';
-import { collect } from './store/test-database.ts';
 
 export const NETWORK = 'eip155:31337';
 const GAS = 150_000n;

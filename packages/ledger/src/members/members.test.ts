@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { openSqliteStore } from '../../../server/src/store/sqlite.ts';
-import type { Store } from '../../../server/src/store/store.ts';
+import { openSqliteStore } from '../../../store/src/sqlite.ts';
+import type { Store } from '../../../store/src/store.ts';
 import { leaderboard, registerMember, verifyMember } from './members.ts';
 import { jobsToNextTier, SPREAD_PERCENT, tierOf } from './tiers.ts';
 

@@ -3,9 +3,9 @@ import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
 import { createKeyring, writeFirstKeyring } from '@tallystick/issuers';
+import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config, Keyring as KeyringConfig } from '../config/config.ts';
-import type { Store } from '../store/store.ts';
 import type { Closing } from './closing.ts';
 
 const CHAIN_TIMEOUT_MS = 10_000;
@@ -95,9 +95,9 @@ interface OpenedChain {
 /** The adapter that the configuration names; each is loaded only when it is used. */
 export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
   if (database.kind === 'postgres')
-    return (await import('../store/postgres.ts')).openPostgresStore(database.url, database.limits);
+    return (await import('@tallystick/store/postgres')).openPostgresStore(database.url, database.limits);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return (await import('../store/sqlite.ts')).openSqliteStore(database.path);
+  return (await import('@tallystick/store/sqlite')).openSqliteStore(database.path);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { repeat } from '@tallystick/kit';
 import type { AnchorLog, LogStatus } from '@tallystick/log';
-import type { Store } from '../store/store.ts';
+import type { Store } from '@tallystick/store';
 
 export interface ReadinessMeans {
   readonly store: Pick<Store, 'consume'>;

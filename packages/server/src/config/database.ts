@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { POSTGRES_LIMITS, type PostgresLimits } from '../store/postgres-limits.ts';
+import { POSTGRES_LIMITS, type PostgresLimits } from '@tallystick/store';
 import type { Reader } from './reader.ts';
 
 /** The database that holds the data. */

@@ -15,8 +15,8 @@ import { READ_PRICE } from '@tallystick/inference';
 import { formatUsdc, SPREAD_PERCENT } from '@tallystick/ledger';
 import { ANNUAL_PREPAY_MONTHS, priceOf, SOLD_TIERS, type SoldTier } from '@tallystick/payments';
 import { METERING_PRICE, PRICE_USD, RECEIPT_PRICE } from '@tallystick/receipts';
+import type { Store } from '@tallystick/store';
 import type { Config } from '../config/config.ts';
-import type { Store } from '../store/store.ts';
 
 type Settings = Pick<
   Config,

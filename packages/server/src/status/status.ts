@@ -14,8 +14,8 @@ import {
 } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import type { LogStatus } from '@tallystick/log';
+import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
-import type { Store } from '../store/store.ts';
 import { type AnchoringMeans, AnchoringWatch } from './anchoring.ts';
 import { Board, type Trouble } from './board.ts';
 import { ENDPOINTS, type Round } from './endpoints.ts';

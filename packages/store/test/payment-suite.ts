@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PaymentRow, PaymentStore } from '../../../payments/src/payment-store.ts';
+import type { PaymentRow, PaymentStore } from '../../payments/src/payment-store.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 
 function payment(id: string, change: Partial<PaymentRow> = {}): PaymentRow {

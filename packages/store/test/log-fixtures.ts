@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AcceptRequest, Leaf, LogStore, PostingAttempt, TreeHead } from '../../../log/src/log-store.ts';
+import type { AcceptRequest, Leaf, LogStore, PostingAttempt, TreeHead } from '../../log/src/log-store.ts';
 import { collect, times } from './test-database.ts';
 
 /** 2027-01-15T08:00:00Z, on the hour. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LedgerStore } from '../../../ledger/src/ledger-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { LedgerStore } from '../../ledger/src/ledger-store.ts';
+import type { Store } from '../src/store.ts';
 import { credit, NOW, settlement } from './ledger-fixtures.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 

@@ -5,8 +5,8 @@ import type {
   PayoutAttempt,
   PayoutRow,
   TransferRow,
-} from '../../../payments/src/treasury-store.ts';
-import type { Store } from '../../src/store/store.ts';
+} from '../../payments/src/treasury-store.ts';
+import type { Store } from '../src/store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 const NETWORK = 'eip155:1';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ApiKeyRow } from '../../../callers/src/api-key-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { ApiKeyRow } from '../../callers/src/api-key-store.ts';
+import type { Store } from '../src/store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 function key(id: string, change: Partial<ApiKeyRow> = {}): ApiKeyRow {

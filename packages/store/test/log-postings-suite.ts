@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ChainPosting, LogStore } from '../../../log/src/log-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { ChainPosting, LogStore } from '../../log/src/log-store.ts';
+import type { Store } from '../src/store.ts';
 import { attempt, HOUR, head, lead } from './log-fixtures.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 

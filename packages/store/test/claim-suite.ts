@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Claim, ClaimStore } from '../../../ledger/src/claim-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Claim, ClaimStore } from '../../ledger/src/claim-store.ts';
+import type { Store } from '../src/store.ts';
 import { ACCOUNT, credit, NOW, settlement } from './ledger-fixtures.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 

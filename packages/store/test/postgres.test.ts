@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openPostgresStore } from '../../src/store/postgres.ts';
-import { POSTGRES_LIMITS } from '../../src/store/postgres-limits.ts';
-import { startPostgres, type TestPostgres } from '../postgres.ts';
-import { startTcpProxy } from '../tcp-proxy.ts';
+import { startPostgres, type TestPostgres } from '../../server/test/postgres.ts';
+import { startTcpProxy } from '../../server/test/tcp-proxy.ts';
+import { openPostgresStore } from '../src/postgres.ts';
+import { POSTGRES_LIMITS } from '../src/postgres-limits.ts';
 import { apiKeySuite } from './api-key-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
@@ -56,7 +56,7 @@ async function waitForLock(client: Client): Promise<void> {
 /** A process that leads and writes until it is fenced, and says so. */
 function acceptAndAdvance(url: string): string {
   return `
-    const { openPostgresStore } = await import(${JSON.stringify(import.meta.resolve('../../src/store/postgres.ts'))});
+    const { openPostgresStore } = await import(${JSON.stringify(import.meta.resolve('../src/postgres.ts'))});
     const store = await openPostgresStore(${JSON.stringify(url)});
     const { epoch } = await store.log.acquireLease('stopped', 0.001);
     console.log('leads');
@@ -70,7 +70,7 @@ function acceptAndAdvance(url: string): string {
 /** A process that spends 10 at a time until nothing is left; answers the idempotency keys that it was charged for. */
 async function spend(url: string, name: string): Promise<string[]> {
   const script = `
-    const { openPostgresStore } = await import(${JSON.stringify(import.meta.resolve('../../src/store/postgres.ts'))});
+    const { openPostgresStore } = await import(${JSON.stringify(import.meta.resolve('../src/postgres.ts'))});
     const { reserve, settlement } = await import(${JSON.stringify(import.meta.resolve('./ledger-fixtures.ts'))});
     const store = await openPostgresStore(${JSON.stringify(url)});
     const { ledger } = store;

@@ -6,7 +6,7 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { ReceiptRow } from '@tallystick/kit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../src/sqlite.ts';
 import { apiKeySuite } from './api-key-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
@@ -91,7 +91,7 @@ ledgerRandomSuite('SQLite', createDatabase, {
 /** Runs a script in a Node process of its own; `store` is the open store. */
 async function inProcess(file: string, script: string): Promise<{ stdout: string }> {
   const code = `
-    const { openSqliteStore } = await import(${JSON.stringify(import.meta.resolve('../../src/store/sqlite.ts'))});
+    const { openSqliteStore } = await import(${JSON.stringify(import.meta.resolve('../src/sqlite.ts'))});
     const store = await openSqliteStore(${JSON.stringify(file)});
     ${script}`;
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', code]);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MAX_NOTES } from '../../../inference/src/compression-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { MAX_NOTES } from '../../inference/src/compression-store.ts';
+import type { Store } from '../src/store.ts';
 import { settlement } from './ledger-fixtures.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../src/store.ts';
 
 /** One empty database: `open` opens it as another process would, `execute` runs SQL behind the store's back. */
 export interface TestDatabase {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AcceptOutcome, Leaf } from '../../../log/src/log-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { AcceptOutcome, Leaf } from '../../log/src/log-store.ts';
+import type { Store } from '../src/store.ts';
 import { allLeaves, HOUR, hash, place, request } from './log-fixtures.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 

@@ -1,6 +1,6 @@
 import type { IdempotencyRecord, ReceiptRow } from '@tallystick/kit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../src/store.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
 const NOW = 1_800_000_000;

@@ -1,4 +1,4 @@
-import type { LedgerStore, Settlement } from '../../../ledger/src/ledger-store.ts';
+import type { LedgerStore, Settlement } from '../../ledger/src/ledger-store.ts';
 
 export const NOW = 1_800_000_000;
 export const ACCOUNT = 'caller:key_a';

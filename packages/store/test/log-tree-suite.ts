@@ -1,7 +1,7 @@
 import { emptyRoot } from '@tallystick/core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { LogStore, StoredCheckpoint, Tile } from '../../../log/src/log-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { LogStore, StoredCheckpoint, Tile } from '../../log/src/log-store.ts';
+import type { Store } from '../src/store.ts';
 import { attempt, contents, HOUR, hash, head, lead, place } from './log-fixtures.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
 
