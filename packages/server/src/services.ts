@@ -16,7 +16,7 @@ import type { Metrics } from './observability/observability.ts';
 import type { StatusService } from './status/status.ts';
 
 /** What every part stands on. `clock` gives Unix milliseconds. */
-export interface Foundation {
+interface Foundation {
   readonly config: Config;
   readonly clock: () => number;
   readonly logger: Logger;
@@ -27,14 +27,14 @@ export interface Foundation {
 }
 
 /** Who signs, and whom the service trusts. */
-export interface IssuerPart {
+interface IssuerPart {
   readonly issuer: OwnIssuer;
   readonly trust: TrustService;
   readonly registry: Registry;
 }
 
 /** Who calls, and what that allows. */
-export interface CallersPart {
+interface CallersPart {
   readonly clients: Clients;
   readonly apiKeys: ApiKeys;
   readonly tenants: Tenants;
@@ -44,14 +44,14 @@ export interface CallersPart {
 }
 
 /** What issuing and verifying receipts share between requests. */
-export interface IssuingPart {
+interface IssuingPart {
   /** Idempotent requests that may not run beside themselves, by their scope. */
   readonly mutex: KeyedMutex;
   readonly verificationTurns: VerificationTurns;
 }
 
 /** The anchor log and its chain. */
-export interface LogPart {
+interface LogPart {
   readonly log: AnchorLog;
   /** The public key of the log: 32 bytes. */
   readonly logKey: Uint8Array;
@@ -60,7 +60,7 @@ export interface LogPart {
 }
 
 /** What is paid, and how. */
-export interface MoneyPart {
+interface MoneyPart {
   /** Where money moves; null with payments off. */
   readonly money: Money | null;
   /** x402; null with payments off. */
@@ -74,7 +74,7 @@ export interface MoneyPart {
 }
 
 /** Models, and the claims that let one process alone carry a call out. */
-export interface InferencePart {
+interface InferencePart {
   readonly compute: Compute;
   /** Claims on `Idempotency-Key`s, so that only one process carries a request out. */
   readonly claims: Claims;
@@ -83,7 +83,7 @@ export interface InferencePart {
 }
 
 /** How the service is. */
-export interface OperationsPart {
+interface OperationsPart {
   readonly status: StatusService;
   /** Brings the metrics up to date that are looked at now and then, as far as the database answers within a second. */
   readonly measure: () => Promise<void>;
