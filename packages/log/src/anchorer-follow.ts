@@ -1,7 +1,7 @@
 import type { AccountState, Inclusion } from '@tallystick/chain';
 import { encodePosting } from '@tallystick/core';
-import type { AnchorerOptions, Progress } from './anchorer.ts';
 import type { PostingWrites } from './anchorer-fence.ts';
+import type { AnchorerOptions, Progress } from './anchorer-options.ts';
 import { attemptOf, newestOf } from './anchorer-queue.ts';
 import type { ChainPosting, PostingAttempt } from './log-store.ts';
 

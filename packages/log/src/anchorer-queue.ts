@@ -1,7 +1,7 @@
 import type { Chain, SignedTransaction } from '@tallystick/chain';
 import { encodePosting, TallyError } from '@tallystick/core';
-import type { AnchorerOptions } from './anchorer.ts';
 import type { PostingWrites } from './anchorer-fence.ts';
+import type { AnchorerOptions } from './anchorer-options.ts';
 import type { ChainPosting, LogStore, PostingAttempt } from './log-store.ts';
 
 type QueueOptions = Pick<

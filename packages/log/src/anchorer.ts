@@ -1,6 +1,7 @@
 import type { Chain } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
 import type { Logger } from 'pino';
+import type { AnchorerOptions } from './anchorer-options.ts';
 import type { LogStore } from './log-store.ts';
 
 export { checkNotBehind } from './anchorer-check.ts';
@@ -8,24 +9,6 @@ export { checkNotBehind } from './anchorer-check.ts';
 import { FencedError, postingWrites } from './anchorer-fence.ts';
 import { createFollower } from './anchorer-follow.ts';
 import { createQueue } from './anchorer-queue.ts';
-
-export interface AnchorerOptions {
-  readonly log: LogStore;
-  readonly chain: Chain;
-  /** The checkpoints' origin. */
-  readonly origin: string;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  /** Seconds between scheduled postings, which are at its multiples since the Unix epoch. */
-  readonly period: number;
-  /** Seconds that a posting which was sent may be in no block before it is sent again for more. */
-  readonly patience: number;
-  /** Seconds between two looks at the chain for a posting that is under way. */
-  readonly poll: number;
-  /** Resolves when a signed checkpoint covers the first `size` leaves. */
-  readonly integrateTo: (size: number) => Promise<void>;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
-}
 
 /**
  * Posts the log's newest signed root once in each period in which the log has grown.
@@ -43,12 +26,6 @@ export interface Anchorer {
   step(epoch: number): Promise<void>;
   /** Why postings are held up, for operators; null when they are not. Hashes are safe to accept meanwhile. */
   problem(): string | null;
-}
-
-/** How far a step came: `problem` is null where all goes its way. */
-export interface Progress {
-  readonly final: boolean;
-  readonly problem: string | null;
 }
 
 const LONGEST_PAUSE = 30;

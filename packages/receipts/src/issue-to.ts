@@ -10,9 +10,9 @@ import {
   requestHash,
 } from '@tallystick/kit';
 import type { Payments } from '@tallystick/payments';
-import { type Draft, type Issued, issue } from './issue.ts';
+import { type Draft, type Issued, issue, type Terms } from './issue.ts';
 import { orderOf, payForReceipt } from './paying.ts';
-import { dryRunTerms, freeTerms, keyTerms, type Terms, type TermsContext, tenantTerms } from './terms.ts';
+import { dryRunTerms, freeTerms, keyTerms, type TermsContext, tenantTerms } from './terms.ts';
 
 /** What issuing receipts needs of the service. */
 export interface IssuingContext extends TermsContext {

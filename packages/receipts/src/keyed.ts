@@ -12,8 +12,8 @@ import {
 } from '@tallystick/core';
 import type { ReceiptRow, Received } from '@tallystick/kit';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
+import type { Terms } from './issue.ts';
 import { memberTexts } from './member-texts.ts';
-import type { Terms } from './terms.ts';
 
 type Placing = Pick<Counting, 'log' | 'clock'>;
 type Context = Counting & { readonly log: Pick<AnchorLog, 'accept' | 'find' | 'resolve'> };

@@ -5,8 +5,9 @@ import type { EndpointPrice, IdempotencyRecord, PutOutcome, Received, Scheme } f
 import type { LedgerStore, NanoUsdc } from '@tallystick/ledger';
 import { callerAccount, formatUsdc, parseUsdc, REVENUE } from '@tallystick/ledger';
 import { type Paid, type Payments, type PricedOrder, toBaseUnits, toNano } from '@tallystick/payments';
+import { type Terms } from './issue.ts';
 import { PRICE_USD } from './pricing.ts';
-import { prepaidTerms, type Terms, type TermsContext, x402Terms } from './terms.ts';
+import { prepaidTerms, type TermsContext, x402Terms } from './terms.ts';
 
 interface Asked {
   readonly profile: Priced;

@@ -5,28 +5,9 @@ import type { LedgerStore, NanoUsdc } from '@tallystick/ledger';
 import { showLowBalance } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { Paid } from '@tallystick/payments';
+import type { Terms } from './issue.ts';
 import { ofKey, ofTenant } from './keyed.ts';
 import type { ReceiptStore } from './receipt-store.ts';
-
-/** Under whose account a receipt is issued, and what that does to it. Every kind of account says all of it. */
-export interface Terms {
-  /** Null where none is known. */
-  readonly settlement: SettlementReference | null;
-  /** The tenant whose key alone reads the receipt; null for a public one. */
-  readonly tenant: string | null;
-  /** Id of the receipt that the payment of this request was answered with before; null where it was not. */
-  readonly paidFor: string | null;
-  /** Whether completing a receipt counts it, or places it in the log, so that the same request must not run twice at once. */
-  readonly counts: boolean;
-  /** From the signed JCS text to the text that is kept: counts it, anchors it, and adds unsigned members that say so. */
-  complete(signed: string, profile: ReceiptRow['profile']): Promise<string>;
-  /** Keeps the receipt, with whatever its price moves, in one transaction. */
-  put(row: ReceiptRow, claim: IdempotencyRecord | undefined): Promise<PutOutcome>;
-  /** Where the receipt is anchored, or is to be; null where it is not. */
-  anchorRef(kept: { readonly receipt: string; readonly replayed: boolean }): Promise<string | null>;
-  /** What is to be done once it is durable: notes that a payment was answered, and what the payer has left. */
-  delivered(id: string, received: Received): Promise<void>;
-}
 
 export interface TermsContext extends Counting {
   readonly store: ReceiptStore & CounterStore & { readonly ledger: LedgerStore };

@@ -8,7 +8,8 @@ import { sendUsdc } from '../../../server/test/usdc.ts';
 import { type Devnet, startDevnet } from '../devnet.ts';
 import { devAccount } from './dev-accounts.ts';
 import { DEV_USDC, deployDevToken, openDevToken } from './dev-token.ts';
-import { openTokenChain, type TokenTransfer } from './token.ts';
+import { openTokenChain } from './token.ts';
+import { type TokenTransfer } from './token-transfer.ts';
 
 const TREASURY = devAccount('treasury').address;
 

@@ -1,9 +1,32 @@
 import type { Address, Hex } from 'viem';
 import { encodeFunctionData, hexToBytes, sliceHex } from 'viem/utils';
 import { unavailable } from '../rpc.ts';
-import type { TokenTransfer } from './token.ts';
 import type { Call, Log } from './token-answers.ts';
 import { USDC_ABI } from './usdc.ts';
+
+/** One transfer of the token, in a block of the canonical chain. Addresses and hashes are in lower case. */
+export interface TokenTransfer {
+  readonly txHash: Hex;
+  /** In its block. A reorg may change it; `ordinal` stays. */
+  readonly logIndex: number;
+  /** Counts, from 0, the transfers of the same transaction that the same question finds. */
+  readonly ordinal: number;
+  readonly blockNumber: number;
+  readonly blockHash: Hex;
+  /** Unix seconds, the block's own. */
+  readonly blockTime: number;
+  readonly from: Address;
+  readonly to: Address;
+  /** Base units (1e-6); never 0. */
+  readonly amount: bigint;
+  /** The input of the transaction that made it. */
+  readonly calldata: Hex;
+  /**
+   * What follows the arguments of a `transfer` that the transaction calls on the token itself: empty where nothing
+   * does. Null where the transfer was made in another way (by a contract, by an authorisation).
+   */
+  readonly memo: Uint8Array | null;
+}
 
 type Moved = Omit<TokenTransfer, 'ordinal' | 'blockTime' | 'calldata' | 'memo'>;
 

@@ -6,7 +6,8 @@ import { type RpcRequest, type RpcServer, startRpcServer } from '../../../server
 import { sendCall, sendUsdc } from '../../../server/test/usdc.ts';
 import { devAccount } from './dev-accounts.ts';
 import { DEV_USDC, deployDevToken } from './dev-token.ts';
-import { openTokenChain, type TokenChain, type TokenTransfer, type TransferQuery } from './token.ts';
+import { openTokenChain, type TokenChain, type TransferQuery } from './token.ts';
+import { type TokenTransfer } from './token-transfer.ts';
 
 const TREASURY = devAccount('treasury').address;
 const ALICE = devAccount('alice').address;

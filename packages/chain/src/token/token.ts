@@ -4,6 +4,7 @@ import * as answers from '../answers.ts';
 import { openRpc, type Rpc, unavailable } from '../rpc.ts';
 import * as told from './token-answers.ts';
 import { AUTHORIZATION_USED, addressTopic, readLogs, TRANSFER } from './token-logs.ts';
+import type { TokenTransfer } from './token-transfer.ts';
 import { memoOf, toTransfer } from './token-transfer.ts';
 import { USDC_ABI } from './usdc.ts';
 
@@ -13,30 +14,6 @@ export interface Block {
   readonly hash: Hex;
   /** Unix seconds. */
   readonly time: number;
-}
-
-/** One transfer of the token, in a block of the canonical chain. Addresses and hashes are in lower case. */
-export interface TokenTransfer {
-  readonly txHash: Hex;
-  /** In its block. A reorg may change it; `ordinal` stays. */
-  readonly logIndex: number;
-  /** Counts, from 0, the transfers of the same transaction that the same question finds. */
-  readonly ordinal: number;
-  readonly blockNumber: number;
-  readonly blockHash: Hex;
-  /** Unix seconds, the block's own. */
-  readonly blockTime: number;
-  readonly from: Address;
-  readonly to: Address;
-  /** Base units (1e-6); never 0. */
-  readonly amount: bigint;
-  /** The input of the transaction that made it. */
-  readonly calldata: Hex;
-  /**
-   * What follows the arguments of a `transfer` that the transaction calls on the token itself: empty where nothing
-   * does. Null where the transfer was made in another way (by a contract, by an authorisation).
-   */
-  readonly memo: Uint8Array | null;
 }
 
 /** Blocks are a closed range. With both ends of the transfer given, both must agree. */

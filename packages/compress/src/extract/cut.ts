@@ -2,7 +2,8 @@ import { speakerOf } from '../blocks/kind.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { logSalience } from './logs.ts';
 import { type Cut, cutTo, type Piece } from './rebuild.ts';
-import type { Ranking, Scored } from './relevance.ts';
+import type { Ranking } from './relevance.ts';
+import type { Scored } from './scored.ts';
 import { type Choice, ranked, select } from './select.ts';
 import type { CountedUnit } from './units.ts';
 

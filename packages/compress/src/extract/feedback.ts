@@ -1,5 +1,5 @@
 import { holders, type Index } from './bm25.ts';
-import type { Scored } from './relevance.ts';
+import type { Scored } from './scored.ts';
 import { isStopWord, termsOf } from './terms.ts';
 
 /** Of how many best units the names are followed, and what such a name weighs beside the question's own words. */

@@ -1,24 +1,8 @@
 import { bm25, type Index, idf, indexOf, smoothed } from './bm25.ts';
 import { namedTerms } from './feedback.ts';
 import { cueShare, cuesOf, questionTerms, relatedScores } from './question.ts';
+import type { Scored } from './scored.ts';
 import { isStopWord, termsOf } from './terms.ts';
-
-/** A unit as it is scored. */
-export interface Scored {
-  readonly text: string;
-  /** Its block: neighbours in another are none. */
-  readonly block: number;
-  /** Who speaks, in a dialogue. */
-  readonly speaker?: string | undefined;
-  /** How many units before it its passage begins; what leads a passage is often what it is about. */
-  readonly lead: number;
-  /** How many units before it the heading stands that it is under, or 0. */
-  readonly heading: number;
-  /** At the beginning or the end of its block. */
-  readonly edge: boolean;
-  /** How much the unit stands out from others of its kind, 0 to 1: a rare template in a log, an error. */
-  readonly salience: number;
-}
 
 /** How a tier ranks units for a question: a score for each, higher first. */
 export type Ranking = (units: readonly Scored[], query: string) => Float64Array;

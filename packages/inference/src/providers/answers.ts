@@ -4,7 +4,7 @@ import { badAnswer, errorOf, failed, retryAfter } from './failures.ts';
 import { maxBodyBytes } from './gather.ts';
 import { asObject } from './members.ts';
 import type { StreamChunk } from './provider.ts';
-import type { Reply } from './transport.ts';
+import type { Reply } from './reply.ts';
 
 const maxErrorBytes = 65_536;
 export const maxEventLength = 8 * 1_048_576;

@@ -7,7 +7,8 @@ import { badAnswer, cut, failed } from './failures.ts';
 import { asObject, asText } from './members.ts';
 import type { UpstreamOptions } from './openai.ts';
 import type { Provider, StreamChunk } from './provider.ts';
-import { openTransport, type Reply } from './transport.ts';
+import { type Reply } from './reply.ts';
+import { openTransport } from './transport.ts';
 import { defaultTimeouts } from './watch.ts';
 
 /** The version of the Messages API whose shapes are read here. */

@@ -1,7 +1,7 @@
 import type { Dispatcher, Pool } from 'undici';
 import { badAnswer, cut, unreachable } from './failures.ts';
 import type { ProviderError } from './provider.ts';
-import type { Reply } from './transport.ts';
+import type { Reply } from './reply.ts';
 import type { Watch } from './watch.ts';
 
 /** The most that is held of an answer. */

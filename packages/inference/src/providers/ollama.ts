@@ -6,7 +6,8 @@ import { completionOf, embeddingsOf, OllamaStream } from './ollama-answer.ts';
 import { ollamaRequest } from './ollama-request.ts';
 import type { UpstreamOptions } from './openai.ts';
 import { type Provider, type StreamChunk, unsupported } from './provider.ts';
-import { openTransport, type Reply } from './transport.ts';
+import { type Reply } from './reply.ts';
+import { openTransport } from './transport.ts';
 import { defaultTimeouts } from './watch.ts';
 
 export interface OllamaOptions extends UpstreamOptions {

@@ -3,7 +3,8 @@ import { parseEvent, readEvents, readObject, requireSuccess, startStream } from 
 import { badAnswer, cut, failedWithin } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
 import type { ChatCall, PromptShape, Provider, StreamChunk } from './provider.ts';
-import { type Outgoing, openTransport, type Reply } from './transport.ts';
+import { type Reply } from './reply.ts';
+import { type Outgoing, openTransport } from './transport.ts';
 import { readUsage } from './usage.ts';
 import { defaultTimeouts, type Timeouts } from './watch.ts';
 import { withoutMember } from './without-member.ts';

@@ -1,6 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { cut, unreachable } from './failures.ts';
 import { gather } from './gather.ts';
+import type { Reply } from './reply.ts';
 import { type Timeouts, Watch } from './watch.ts';
 
 export interface TransportOptions {
@@ -21,18 +22,6 @@ export interface Outgoing {
   /** Whether the answer comes piece by piece, so that its first byte is to be expected soon. */
   readonly streamed: boolean;
   readonly signal: AbortSignal;
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly header: (name: string) => string | undefined;
-  /**
-   * The bytes of the body as they come; to be iterated once.
-   * @throws ProviderError unreachable before the first of them, cut after it, timeout, aborted
-   */
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** To be called in any case. A body that was read to its last message keeps its connection. */
-  close(complete: boolean): void;
 }
 
 /** The connections to one host, kept alive. A redirect is an answer like any other. */

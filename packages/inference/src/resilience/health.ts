@@ -1,5 +1,6 @@
 import type { ProviderError, ProviderErrorKind } from '../providers/provider.ts';
 import { Breaker, type BreakerPolicy, defaultBreakerPolicy } from './breaker.ts';
+import type { Rest } from './light.ts';
 import { type Light, lightOf } from './light.ts';
 import { OutcomeRecord } from './outcomes.ts';
 
@@ -7,13 +8,6 @@ import { OutcomeRecord } from './outcomes.ts';
 interface HealthTarget {
   readonly provider: string;
   readonly upstreamModel: string;
-}
-
-/** Why and how long a model is not asked. */
-export interface Rest {
-  /** Whether the provider said that it has no such model. */
-  readonly gone: boolean;
-  readonly remainingMs: number;
 }
 
 /**

@@ -1,5 +1,11 @@
 import type { StatusState } from '@tallystick/core';
-import type { Rest } from './health.ts';
+
+/** Why and how long a model is not asked. */
+export interface Rest {
+  /** Whether the provider said that it has no such model. */
+  readonly gone: boolean;
+  readonly remainingMs: number;
+}
 
 /** What is said of whether a model answers: its state, and `ok` or why it is not up. */
 export interface Light {

@@ -1,7 +1,7 @@
 import type { PaymentRequirements, SettleResponse } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
 import { type AuthorizedTransfer, lookUp, type Seen, transferId, waitFor } from './chain-watch.ts';
-import type { Means, Took } from './fixed.ts';
+import type { Means, Took } from './fixed-payment.ts';
 import type { Detail } from './known.ts';
 import { exactOf } from './payloads.ts';
 import { type PricedOrder, toNano } from './payments.ts';

@@ -3,7 +3,7 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/
 import type { PaymentRow } from '../payment-store.ts';
 import { postingId, waitFor } from './chain-watch.ts';
 import { type Detail, inProgress } from './known.ts';
-import type { EndedPayment, MeteredMeans } from './metered.ts';
+import type { EndedPayment, MeteredMeans } from './metered-payment.ts';
 import { uptoOf } from './payloads.ts';
 import { paymentAccount, promisedAccount, toNano } from './payments.ts';
 import { seconds, type Till, verified } from './till.ts';

@@ -1,7 +1,7 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
 import { chargeChannel } from './channel.ts';
-import type { MeteredMeans } from './metered.ts';
+import type { MeteredMeans } from './metered-payment.ts';
 import { paymentAccount } from './payments.ts';
 import type { Till } from './till.ts';
 import { givenVoucher, type VoucherDetail, voucherDetailOf, voucherResponse } from './voucher.ts';

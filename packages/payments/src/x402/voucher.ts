@@ -2,7 +2,7 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
 import { waitFor } from './chain-watch.ts';
 import { channelState, chargeChannel, syncChannel } from './channel.ts';
-import type { Means, Took } from './fixed.ts';
+import type { Means, Took } from './fixed-payment.ts';
 import type { Detail } from './known.ts';
 import { voucherOf } from './payloads.ts';
 import { type PricedOrder, promisedAccount, toNano } from './payments.ts';

@@ -8,17 +8,12 @@ import {
 import type { ProbedEndpoint } from './endpoints.ts';
 import type { FoundLight } from './models.ts';
 import type { Finding } from './probe.ts';
+import type { Trouble } from './trouble.ts';
 
 /** Of each endpoint the newest so many answers make the median. */
 const SAMPLES = 15;
 /** A median above this is degraded. */
 const SLOW_MS = 1_000;
-
-/** What is wrong beside the answer: the endpoint answers, but what it is for does not work, or not well. */
-export interface Trouble {
-  readonly state: Exclude<StatusState, 'up'>;
-  readonly code: string;
-}
 
 interface Track {
   state: StatusState;

@@ -1,7 +1,7 @@
 import type { StatusModel } from '@tallystick/core';
 import type { Health, Model } from '@tallystick/inference';
 import { type Light, lightOfAll } from '@tallystick/inference';
-import type { Trouble } from './board.ts';
+import type { Trouble } from './trouble.ts';
 
 /** A model or provider as it is found. */
 export type FoundLight = Light & Pick<StatusModel, 'id'>;

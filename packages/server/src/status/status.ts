@@ -17,10 +17,11 @@ import type { LogStatus } from '@tallystick/log';
 import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
 import { type AnchoringMeans, AnchoringWatch } from './anchoring.ts';
-import { Board, type Trouble } from './board.ts';
+import { Board } from './board.ts';
 import { ENDPOINTS, type Round } from './endpoints.ts';
 import type { FoundModels } from './models.ts';
 import { type Door, probe } from './probe.ts';
+import { type Trouble } from './trouble.ts';
 
 /** How the service says that it is: one signed document, made anew every minute by one process of a store. */
 export interface StatusService {
