@@ -17,6 +17,7 @@ import { type Answer, text } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { idempotencyClaim, requestHash } from '../http/idempotency.ts';
+import { CALL_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import type { IdempotencyRecord } from '../store/store.ts';
 import {
@@ -25,6 +26,8 @@ import {
   CALL_RESPONSE_HEADERS,
   COMPUTE,
   completionSchema,
+  embeddingsSchema,
+  eventStream,
 } from './compute-shapes.ts';
 
 /** What calls a model (specification 4.3). */
@@ -45,6 +48,8 @@ function chat(services: Services): Endpoint {
   return endpoint({
     method: 'post',
     path: CHAT,
+    operationId: 'createChatCompletion',
+    credentials: CALL_CREDENTIALS,
     group: COMPUTE,
     summary: 'Chat with a model',
     description:
@@ -57,7 +62,12 @@ function chat(services: Services): Endpoint {
     maxBodyBytes: services.config.compute.maxBodyBytes,
     example: { model: 'auto', messages: [{ role: 'user', content: 'What is a tally stick?' }] },
     answers: {
-      200: { description: 'The answer', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
+      200: {
+        description: 'The answer; with `stream` as server-sent events',
+        schema: completionSchema,
+        otherwise: { 'text/event-stream': eventStream },
+        headers: CALL_RESPONSE_HEADERS,
+      },
     },
     errors: CALL_ERRORS,
     admit: services.callers.admitPayer,
@@ -75,6 +85,8 @@ function embeddings(services: Services): Endpoint {
   return endpoint({
     method: 'post',
     path: EMBEDDINGS,
+    operationId: 'createEmbeddings',
+    credentials: CALL_CREDENTIALS,
     group: COMPUTE,
     summary: 'Embed texts',
     description: 'OpenAI’s embeddings, metered and receipted.',
@@ -86,7 +98,7 @@ function embeddings(services: Services): Endpoint {
     maxBodyBytes: services.config.compute.maxBodyBytes,
     example: { model: 'local/embed-512', input: 'a tally stick' },
     answers: {
-      200: { description: 'The vectors', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
+      200: { description: 'The vectors', schema: embeddingsSchema, headers: CALL_RESPONSE_HEADERS },
     },
     errors: CALL_ERRORS,
     admit: services.callers.admitPayer,

@@ -14,15 +14,18 @@ import type { RoomExport } from '../tenants/export.ts';
 import type { AskedPeriod } from '../tenants/room.ts';
 import { TENANT_ERRORS, TENANT_HEADERS } from '../tenants/tenants.ts';
 import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
+import { profileReceiptSchema } from './receipt-shapes.ts';
 import { EMIT_ERRORS, emitBody, profileOf, profileQuery } from './receipts.ts';
-import { receiptSchema } from './shapes.ts';
+import { count, hexDigest, receiptIdText, timestamp } from './shapes.ts';
 
 const GROUP = 'Tenants';
 /** New exports of one tenant in a UTC day: each reads the whole room. */
 const EXPORTS_A_DAY = 100;
 const LISTED = 1_000;
 
-const params = z.object({ id: z.string().openapi({ example: 't_0123456789abcdef' }) });
+const params = z.object({
+  id: z.string().openapi({ description: 'The id of the tenant.', example: 't_0123456789abcdef' }),
+});
 
 /** A tenant's receipts and its evidence room (specification 4.1). The tenant is the one of the key. */
 export function tenantRoutes(services: Services): Endpoint[] {
@@ -34,6 +37,8 @@ function emission(services: Services): Endpoint {
   return endpoint({
     method: 'post',
     path: '/tenants/{id}/receipts',
+    operationId: 'emitTenantReceipt',
+    credentials: ['tenantKey'],
     group: GROUP,
     summary: 'Emit a receipt for a tenant',
     description:
@@ -48,7 +53,7 @@ function emission(services: Services): Endpoint {
     query: profileQuery,
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
-    answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    answers: { 200: { description: 'The receipt', schema: profileReceiptSchema, headers: RECEIPT_HEADERS } },
     errors: [...EMIT_ERRORS, ...TENANT_ERRORS, ...MINT_ERRORS],
     admit: (call) => tenants.require(call, call.params.id),
     async handle(call) {
@@ -76,10 +81,18 @@ function emission(services: Services): Endpoint {
   });
 }
 
-const time = z
-  .string()
-  .optional()
-  .openapi({ description: 'UTC: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`.', example: '2027-01-01' });
+const time = (what: string) =>
+  z
+    .string()
+    .optional()
+    .openapi({
+      description: `${what} UTC: \`YYYY-MM-DD\` or \`YYYY-MM-DDThh:mm:ssZ\`.`,
+      example: '2027-01-01',
+    });
+
+const manifestSchema = z
+  .looseObject({})
+  .openapi('EvidenceManifest', { description: 'The signed manifest of a bundle (spec/evidence.md).' });
 
 function evidence(services: Services): Endpoint {
   const { store, clock, tenants, turns } = services;
@@ -87,6 +100,8 @@ function evidence(services: Services): Endpoint {
   return endpoint({
     method: 'get',
     path: '/tenants/{id}/evidence',
+    operationId: 'exportEvidence',
+    credentials: ['tenantKey'],
     group: GROUP,
     summary: 'Export a tenant’s evidence room',
     description:
@@ -99,12 +114,16 @@ function evidence(services: Services): Endpoint {
       'If-Range': 'The `ETag` of the export that is to go on. Any other begins a new one.',
     },
     params,
-    query: z.strictObject({ from: time, to: time }),
+    query: z.strictObject({
+      from: time('The first instant of the period; from the beginning when absent.'),
+      to: time('The end of the period, exclusive; now when absent.'),
+    }),
     answers: {
       200: {
         description: 'The bundle, or its manifest',
         schema: z.string().openapi({ format: 'binary' }),
         contentType: 'application/zip',
+        otherwise: { 'application/json': manifestSchema },
         headers: {
           ETag: 'The SHA-256 of the manifest.',
           'X-Receipt-Id': 'The receipt of the export, of the manifest’s hash.',
@@ -205,19 +224,26 @@ function secondsOf(field: string, given: string | undefined): number | null {
 
 const exportSchema = z
   .object({
-    receipt_id: z.string(),
-    exported_at: z.string(),
-    manifest_sha256: z.string().openapi({ description: 'What the receipt is of.' }),
-    period: z.object({ from: z.string(), to: z.string() }),
-    receipts: z.int(),
-    bytes: z.int(),
+    receipt_id: receiptIdText.openapi({ description: 'The receipt of the export.' }),
+    exported_at: timestamp.openapi({ description: 'When it was made.' }),
+    manifest_sha256: hexDigest.openapi({ description: 'What the receipt is of.' }),
+    period: z
+      .object({
+        from: timestamp.openapi({ description: 'From this instant.' }),
+        to: timestamp.openapi({ description: 'Up to this one, exclusive.' }),
+      })
+      .openapi({ description: 'When the receipts were issued.' }),
+    receipts: count.openapi({ description: 'Number of receipts in it.' }),
+    bytes: count.openapi({ description: 'Size of the bundle.' }),
   })
-  .openapi('EvidenceExport');
+  .openapi('EvidenceExport', { description: 'An export of an evidence room.' });
 
 function exports({ store, tenants }: Services): Endpoint {
   return endpoint({
     method: 'get',
     path: '/tenants/{id}/evidence/exports',
+    operationId: 'listEvidenceExports',
+    credentials: ['tenantKey'],
     group: GROUP,
     summary: 'List the exports of an evidence room',
     description:
@@ -225,7 +251,12 @@ function exports({ store, tenants }: Services): Endpoint {
     availability: 'live',
     headers: TENANT_HEADERS,
     params,
-    answers: { 200: { description: 'The exports', schema: z.object({ exports: z.array(exportSchema) }) } },
+    answers: {
+      200: {
+        description: 'The exports',
+        schema: z.object({ exports: z.array(exportSchema).openapi({ description: 'Oldest first.' }) }),
+      },
+    },
     errors: [...TENANT_ERRORS],
     admit: (call) => tenants.require(call, call.params.id),
     async handle({ admitted: tenant }) {
