@@ -37,7 +37,12 @@ let context: Context;
 beforeAll(async () => {
   service = await startTestService({
     clock: runningClock(),
-    env: { TALLY_DEVNET: 'on', TALLY_PAYMENTS: 'x402', TALLY_X402_WAIT_SECONDS: '5' },
+    env: {
+      TALLY_DEVNET: 'on',
+      TALLY_PAYMENTS: 'x402',
+      TALLY_X402_WAIT_SECONDS: '5',
+      TALLY_ANCHOR_PERIOD_SECONDS: '1',
+    },
   });
   url = await service.listen();
   document = (await (await fetch(`${url}/openapi.json`)).json()) as JsonObject;
@@ -382,6 +387,21 @@ describe('a real answer is what the document says', () => {
     const exchanged = await exchange(operationId, asked(context));
     expect(exchanged.status, JSON.stringify(exchanged.json)).toBe(200);
     expectDocumented(exchanged);
+  });
+
+  it('getAnchorByHash and getReceipt once they are anchored', async () => {
+    const { json: receipt } = await exchange('emitReceipt', withKey(context));
+    const { id } = receipt['receipt'] as { id: string };
+    await expect
+      .poll(async () => (await exchange('getReceipt', { params: { id } })).json)
+      .toHaveProperty('anchor');
+    const asks = { getReceipt: { params: { id } }, getAnchorByHash: { params: { hash: HASH } } };
+    for (const [operationId, ask] of Object.entries(asks)) {
+      const exchanged = await exchange(operationId, ask);
+      expectDocumented(exchanged);
+      if (operationId === 'getAnchorByHash') expect(exchanged.json).toHaveProperty('merkle_path');
+      answers[operationId] = exchanged.json;
+    }
   });
 
   it('and may be kept as its example', () => {
