@@ -1,5 +1,4 @@
 import { errorTable, type JsonObject, keysOfDidDocument } from '@tallystick/core';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, startTestService, type TestService } from './service.ts';
 import { newTenant, type TestTenant } from './tenant.ts';
@@ -87,22 +86,6 @@ interface Operation {
 /** Not here, where no payments are taken. */
 const TAKES_MONEY = /^\/v1\/(?:anchor\/keys|balance)/;
 
-const HASH = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
-
-/** Has each outcome, and something unknown. */
-const NORMALIZE = {
-  jurisdiction: 'eu',
-  policy: [
-    { concept: 'retention', days: 400, color: 'red' },
-    { concept: 'purpose', basis: 'contract' },
-    { concept: 'children', consent_age: 13 },
-  ],
-  targets: ['eu', 'us', 'in', 'us-ca'],
-};
-
-/** Where nothing listens. */
-const NOBODY = 'http://127.0.0.1:1';
-
 let service: TestService;
 let key: { authorization: string };
 let partner: { authorization: string };
@@ -174,43 +157,16 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('describes the answers as they are', async () => {
-    const { json } = await service.get('/openapi.json');
-    const ajv = new Ajv2020({ strict: false, formats: { uri: true } }).addSchema({
-      ...json,
-      $id: 'https://example.com/openapi',
-    });
-    const minted = await service.post('/v1/receipt/free', { input: 'x', purpose: 'p' });
-    const answers: [string, JsonObject][] = [
-      ['Receipt', minted.json],
-      ['Verification', (await service.post('/v1/receipt/verify', minted.text)).json],
-      ['Pricing', (await service.get('/pricing')).json],
-      ['Recommendation', (await service.post('/v1/rubric/select', {})).json],
-      ['Issuer', (await service.get('/.well-known/issuers/did:svc:local.json')).json],
-      ['PendingAnchor', (await service.post('/v1/anchor', { canonical_sha256: HASH }, key)).json],
-      ['LogStatus', (await service.get('/v1/log')).json],
-      ['Readiness', (await service.post('/v1/prospector/qualify', { origin: NOBODY }, partner)).json],
-      ['RosettaAnswer', (await service.post('/v1/rosetta/normalize', NORMALIZE, partner)).json],
-      ['RosettaCrosswalk', (await service.get('/v1/rosetta/crosswalk')).json],
-      ['TrustBundle', (await service.get('/.well-known/trust.json')).json],
-      ['Benchmark', (await service.get('/v1/compute/benchmark')).json],
-      ['BenchmarkNode', (await service.get('/v1/compute/benchmark/modality')).json],
-      ['Problem', (await service.get('/nowhere')).json],
-    ];
-    for (const [name, answer] of answers) {
-      const validate = ajv.getSchema(`https://example.com/openapi#/components/schemas/${name}`);
-      expect(validate?.(answer), `${name} ${JSON.stringify(validate?.errors)}`).toBe(true);
-    }
-  });
-
   it('has examples that work', async () => {
     for (const { route, path, operation } of operations()) {
       const body = operation.requestBody as { content: Record<string, { example?: JsonObject }> } | undefined;
       const example = body?.content['application/json']?.example;
       if (example === undefined || path.endsWith('/verify') || TAKES_MONEY.test(path)) continue;
       const plain = operation['x-availability'] === 'pilot' ? partner : key;
-      const headers = path.startsWith('/tenants/') ? tenant.headers : plain;
-      expect((await service.post(path.replace('{id}', tenant.id), example, headers)).status, route).toBe(200);
+      const credential = path.startsWith('/tenants/') ? tenant.headers : plain;
+      const headers = { accept: 'application/json, text/event-stream', ...credential };
+      const { status, text } = await service.post(path.replace('{id}', tenant.id), example, headers);
+      expect(status, `${route} ${text}`).toBe(path === '/v1/issuers' ? 201 : 200);
     }
   });
 });

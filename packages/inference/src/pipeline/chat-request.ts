@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type JsonObject, TallyError } from '@tallystick/core';
-import type { NanoUsdc } from '@tallystick/ledger';
-import { parseUsdc } from '@tallystick/ledger';
+import { type NanoUsdc, parseUsdc } from '@tallystick/ledger';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type CompressionOptions, compressionMembers, readCompression } from '../compression/options.ts';
 import { addRetrieveTool } from '../compression/retrieve-tool.ts';
@@ -16,23 +15,49 @@ const NAMES = z.array(z.string().min(1).max(200)).max(100);
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
 const part = z.union([
-  z.looseObject({ type: z.literal('text'), text: z.string() }),
-  z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
-  z.looseObject({ type: z.literal('image_url'), image_url: z.looseObject({ url: z.string().min(1) }) }),
-  z.looseObject({ type: z.literal('input_audio'), input_audio: z.looseObject({}) }),
-  z.looseObject({ type: z.literal('file'), file: z.looseObject({}) }),
+  z.looseObject({
+    type: z.literal('text').describe('A text.'),
+    text: z.string().describe('The text itself.'),
+  }),
+  z.looseObject({
+    type: z.literal('refusal').describe('What the assistant refused.'),
+    refusal: z.string().describe('Its words.'),
+  }),
+  z.looseObject({
+    type: z.literal('image_url').describe('An image.'),
+    image_url: z
+      .looseObject({ url: z.string().min(1).describe('An https or a data URL.') })
+      .describe('Where the image is.'),
+  }),
+  z.looseObject({
+    type: z.literal('input_audio').describe('Sound.'),
+    input_audio: z.looseObject({}).describe('The sound, as OpenAI takes it.'),
+  }),
+  z.looseObject({
+    type: z.literal('file').describe('A file.'),
+    file: z.looseObject({}).describe('The file, as OpenAI takes it.'),
+  }),
 ]);
 
 const toolCall = z.looseObject({
-  id: z.string(),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
+  id: z.string().describe('The id that the tool’s answer names in `tool_call_id`.'),
+  function: z
+    .looseObject({
+      name: z.string().describe('The name of the function.'),
+      arguments: z.string().describe('Its arguments as JSON text.'),
+    })
+    .optional()
+    .describe('The function that is called.'),
 });
 
 const message = z
   .looseObject({
-    role: z.enum(ROLES),
-    content: z.union([z.string(), z.array(part).min(1), z.null()]).optional(),
-    tool_calls: z.array(toolCall).nullish(),
+    role: z.enum(ROLES).describe('Whose turn it is.'),
+    content: z
+      .union([z.string(), z.array(part).min(1), z.null()])
+      .optional()
+      .describe('A text, or parts; needed of every role but `assistant`.'),
+    tool_calls: z.array(toolCall).nullish().describe('Tools that the assistant called.'),
   })
   .refine(({ role, content }) => role === 'assistant' || (content !== undefined && content !== null), {
     path: ['content'],
@@ -40,7 +65,10 @@ const message = z
   });
 
 /** Of `svc`: whether the receipt is to be anchored, which needs an API key. */
-export const anchorMember = z.boolean().optional();
+export const anchorMember = z
+  .boolean()
+  .optional()
+  .describe('Whether the receipt is to be anchored, which needs an API key.');
 
 /** USDC for 1,000,000 tokens. */
 const cap = z.union([z.string(), z.number().nonnegative()]);
@@ -55,28 +83,74 @@ export const chatRequestSchema = z
       .max(200)
       .optional()
       .openapi({ description: 'Of /v1/compute/models; `auto`, or nothing, to be routed.', default: AUTO }),
-    messages: z.array(message).min(1).max(MAX_MESSAGES),
-    stream: z.boolean().nullish(),
-    stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-    n: z.int().min(1).max(MAX_CHOICES).nullish(),
-    max_tokens: limit,
-    max_completion_tokens: limit,
-    temperature: z.number().min(0).max(2).nullish(),
-    top_p: z.number().min(0).max(1).nullish(),
-    stop: z.union([z.string(), z.array(z.string()).max(16)]).nullish(),
-    logprobs: z.boolean().nullish(),
-    top_logprobs: z.int().min(0).max(20).nullish(),
+    messages: z
+      .array(message)
+      .min(1)
+      .max(MAX_MESSAGES)
+      .describe('The conversation so far, the oldest turn first.'),
+    stream: z
+      .boolean()
+      .nullish()
+      .describe('Whether the answer comes as server-sent events. False when absent.'),
+    stream_options: z
+      .looseObject({
+        include_usage: z
+          .boolean()
+          .nullish()
+          .describe('Whether a chunk with `usage` comes before the last one.'),
+      })
+      .nullish()
+      .describe('Of a stream.'),
+    n: z.int().min(1).max(MAX_CHOICES).nullish().describe('How many choices are answered. 1 when absent.'),
+    max_tokens: limit.describe(
+      'The older name of `max_completion_tokens`, which counts where both are given.',
+    ),
+    max_completion_tokens: limit.describe(
+      'The most tokens that each choice may have; what the call may cost is put aside by it.',
+    ),
+    temperature: z
+      .number()
+      .min(0)
+      .max(2)
+      .nullish()
+      .describe('How freely the model chooses its words: 0 for the likeliest ones.'),
+    top_p: z.number().min(0).max(1).nullish().describe('Share of the likeliest tokens that are chosen from.'),
+    stop: z
+      .union([z.string(), z.array(z.string()).max(16)])
+      .nullish()
+      .describe('Texts at which the model stops.'),
+    logprobs: z.boolean().nullish().describe('Whether the answer gives the log probability of each token.'),
+    top_logprobs: z
+      .int()
+      .min(0)
+      .max(20)
+      .nullish()
+      .describe('With `logprobs`: for how many of the likeliest tokens at each place.'),
     tools: z
-      .array(z.looseObject({ type: z.string() }))
+      .array(z.looseObject({ type: z.string().describe('The kind of tool, such as `function`.') }))
       .max(512)
-      .nullish(),
-    response_format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).nullish(),
+      .nullish()
+      .describe('Tools that the model may call, as OpenAI takes them.'),
+    response_format: z
+      .looseObject({
+        type: z
+          .enum(['text', 'json_object', 'json_schema'])
+          .describe('Text, any JSON object, or JSON that fits the schema in `json_schema`.'),
+      })
+      .nullish()
+      .describe('The form of the answer.'),
     provider: z
       .strictObject({
-        order: NAMES.optional(),
-        only: NAMES.optional(),
-        ignore: NAMES.optional(),
-        max_price: z.strictObject({ prompt: cap.optional(), completion: cap.optional() }).optional(),
+        order: NAMES.optional().describe('Those to be tried first, in this order.'),
+        only: NAMES.optional().describe('Those that may serve the call, and no others.'),
+        ignore: NAMES.optional().describe('Those that may not serve the call.'),
+        max_price: z
+          .strictObject({
+            prompt: cap.optional().describe('The most for 1,000,000 tokens of the prompt, in USDC.'),
+            completion: cap.optional().describe('The most for 1,000,000 tokens of the answer, in USDC.'),
+          })
+          .optional()
+          .describe('The dearest model that may serve the call.'),
       })
       .optional()
       .openapi({ description: 'Which providers or models may serve the call. Not sent on.' }),
@@ -88,7 +162,7 @@ export const chatRequestSchema = z
       .openapi({ description: '0 for the cheapest answer, 10 for the best. Not sent on.' }),
     svc: z
       .strictObject({
-        session: z.string().min(1).max(128).optional(),
+        session: z.string().min(1).max(128).optional().describe('Calls of one session stay with one model.'),
         anchor: anchorMember,
         ...compressionMembers,
       })
@@ -98,7 +172,9 @@ export const chatRequestSchema = z
           'Calls of one `session` stay with one model; `anchor` anchors the receipt; `compression`, `budget` and `retrieve` say what may be done to the prompt. Not sent on.',
       }),
   })
-  .openapi('ChatRequest');
+  .openapi('ChatRequest', {
+    description: 'As OpenAI takes it. Members that are not listed here pass to the provider as they are.',
+  });
 
 type Parsed = z.infer<typeof chatRequestSchema>;
 

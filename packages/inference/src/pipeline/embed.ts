@@ -32,14 +32,24 @@ export const embeddingRequestSchema = z
     input: z
       .union([text, z.array(text).min(1).max(MAX_INPUTS), tokens, z.array(tokens).min(1).max(MAX_INPUTS)])
       .openapi({ description: 'A text or texts; or the tokens of one or more, where the model takes them.' }),
-    encoding_format: z.enum(['float', 'base64']).nullish(),
-    dimensions: z.int().min(1).max(65_536).nullish(),
+    encoding_format: z
+      .enum(['float', 'base64'])
+      .nullish()
+      .describe('How vectors are written: as lists of numbers (the default), or as base64 of 32-bit floats.'),
+    dimensions: z
+      .int()
+      .min(1)
+      .max(65_536)
+      .nullish()
+      .describe('How many numbers each vector has, where the model can shorten it.'),
     svc: z
       .strictObject({ anchor: anchorMember })
       .optional()
       .openapi({ description: '`anchor` anchors the receipt. Not sent on.' }),
   })
-  .openapi('EmbeddingRequest');
+  .openapi('EmbeddingRequest', {
+    description: 'As OpenAI takes it. Members that are not listed here pass to the provider as they are.',
+  });
 
 type Parsed = z.infer<typeof embeddingRequestSchema>;
 

@@ -34,6 +34,11 @@ function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
+/** Each paragraph of a description in an element of its own. */
+export function paragraphs(text: string): Html {
+  return html`${text.split('\n\n').map((one) => html`<p>${prose(one)}</p>`)}`;
+}
+
 /** Prose with `code` in backticks, as descriptions are written. */
 export function prose(text: string): Html {
   const parts = text

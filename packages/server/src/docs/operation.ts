@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../http/api.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import type { Schema } from './schema.ts';
 
 /** One endpoint of the OpenAPI document, as the reference shows it. */
@@ -11,6 +11,8 @@ export interface Operation {
   readonly description: string | undefined;
   readonly availability: string;
   readonly parameters: readonly Parameter[];
+  /** Ways to authorize a request: names of security schemes that go together; an empty list for none. */
+  readonly credentials: readonly (readonly string[])[];
   readonly body: { readonly schema: Schema; readonly example?: unknown } | undefined;
   readonly responses: readonly ResponseDocs[];
 }
@@ -29,6 +31,8 @@ export interface ResponseDocs {
   readonly headers: Readonly<Record<string, { readonly description?: string }>>;
   readonly contentType: string | undefined;
   readonly schema: Schema | undefined;
+  /** Further media types that the body may have. */
+  readonly otherTypes: readonly string[];
   /** The codes of a problem document; none on success. */
   readonly codes: readonly string[];
 }
@@ -38,6 +42,7 @@ interface RawOperation {
   readonly summary?: string;
   readonly description?: string;
   readonly 'x-availability'?: string;
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { schema: Schema; example?: unknown }>>;
@@ -70,6 +75,7 @@ function readOperation(method: string, path: string, raw: RawOperation): Operati
     description: raw.description,
     availability: raw['x-availability'] ?? 'live',
     parameters: raw.parameters ?? [],
+    credentials: (raw.security ?? []).map(Object.keys),
     body: raw.requestBody?.content['application/json'],
     responses: Object.entries(raw.responses).map(([status, response]) => readResponse(status, response)),
   };
@@ -79,10 +85,19 @@ function readResponse(
   status: string,
   { description, headers = {}, content = {} }: RawResponse,
 ): ResponseDocs {
-  const [contentType, media] = Object.entries(content)[0] ?? [];
+  const [first, ...others] = Object.entries(content);
+  const [contentType, media] = first ?? [];
   const codes =
     contentType === 'application/problem+json' ? (media?.schema?.properties?.['code']?.enum ?? []) : [];
-  return { status, description, headers, contentType, schema: media?.schema, codes: codes.map(String) };
+  return {
+    status,
+    description,
+    headers,
+    contentType,
+    schema: media?.schema,
+    otherTypes: others.map(([type]) => type),
+    codes: codes.map(String),
+  };
 }
 
 /** Lower-case words for an anchor: `get-v1-receipt-id`. */

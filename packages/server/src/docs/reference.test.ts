@@ -17,6 +17,8 @@ api.add(
   endpoint({
     method: 'put',
     path: '/things/{id}/{part}',
+    operationId: 'makeThing',
+    credentials: ['none', 'apiKey'],
     group: 'Things & more',
     summary: 'Make <one>',
     description: 'With `code`.',
@@ -32,6 +34,18 @@ api.add(
     example: { text: "it's" },
     answers: { 200: { description: 'Made', schema: named }, 204: { description: 'Not needed' } },
     errors: ['issuer_exists'],
+    handle: () => json({}),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/notes',
+    operationId: 'makeNote',
+    group: 'Notes',
+    summary: 'Make a note',
+    availability: 'live',
+    headers: { Accept: 'What is wanted.' },
+    body: z.strictObject({ note: z.string() }).openapi('Note'),
+    answers: { 204: { description: 'Made' } },
     handle: () => json({}),
   }),
 );
@@ -64,6 +78,11 @@ describe('curlOf', () => {
       ].join('\n'),
     );
   });
+});
+
+it('a key that is needed is in the command, as a variable of the shell', () => {
+  const needed = { ...operation, credentials: [['tenantKey']] };
+  expect(curlOf(needed, '')).toContain(`-H "Authorization: Bearer $TENANT_KEY"`);
 });
 
 describe('fieldsOf', () => {
@@ -113,6 +132,11 @@ describe('referencePage', () => {
     ['a named document', 'id="document-Thing"'],
     ['its codes', '<a href="/docs/errors#issuer_exists">issuer_exists</a>'],
     ['every answer', 'Answers 204'],
+    ['its credentials', 'none, or <a href="#credential-apiKey">apiKey</a>'],
+    ['how a credential is sent', '<dt>apiKey</dt><dd><code>Authorization: Bearer …</code>'],
+    ['the members of a body that has a name', '<span class="name"><span class="parent"></span>note</span>'],
+    ['the name of that body', '<p>The body is: <a href="#document-Note">Note</a>.</p>'],
+    ['a header that is no parameter', '<p><code>Accept</code>: What is wanted.</p>'],
   ])('shows %s', (_, markup) => {
     expect(page).toContain(markup);
   });

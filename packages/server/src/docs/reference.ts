@@ -1,24 +1,26 @@
-import type { OpenApiDocument } from '../http/api.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import { curlOf } from './curl.ts';
-import { type Html, html, prose } from './html.ts';
+import { type Html, html, paragraphs, prose } from './html.ts';
 import { type Operation, operationsByGroup, type Parameter, type ResponseDocs, slug } from './operation.ts';
 import { renderPage } from './page.ts';
-import { type Field, fieldsOf, fieldTable, type Schema, typeOf } from './schema.ts';
+import { type Field, fieldsOf, fieldTable, namedBy, type Schema, typeOf } from './schema.ts';
 
 /** The HTML reference of everything in the OpenAPI document. */
 export function referencePage(document: OpenApiDocument): string {
   const groups = [...operationsByGroup(document)];
-  const documents = Object.entries((document.components?.schemas ?? {}) as Record<string, Schema>);
+  const schemas = (document.components?.schemas ?? {}) as Schemas;
+  const documents = Object.entries(schemas);
   const baseUrl = document.servers?.[0]?.url ?? '';
   return renderPage({
     title: `${document.info.title} reference`,
     description: document.info.description ?? '',
     current: '/docs',
     nav: contents(groups, documents),
-    main: html`${introduction(document, baseUrl)}${groups.map(([name, operations]) => group(name, operations, baseUrl))}${namedDocuments(documents)}`,
+    main: html`${introduction(document, baseUrl)}${groups.map(([name, operations]) => group(name, { operations, schemas, baseUrl }))}${namedDocuments(documents)}`,
   });
 }
 
+type Schemas = Readonly<Record<string, Schema>>;
 type Groups = readonly (readonly [string, readonly Operation[]])[];
 
 function contents(groups: Groups, documents: readonly (readonly [string, Schema])[]): Html {
@@ -57,27 +59,66 @@ function introduction(document: OpenApiDocument, baseUrl: string): Html {
 <div class="entry basics"><div>
 <h2>Where</h2><p>Everything here is at <code>${baseUrl}</code>. Any origin may call it from a browser.</p>
 <h2>What is sent</h2><p>JSON in UTF-8 with <code>Content-Type: application/json</code>. It is checked before it is parsed: a member that comes twice, half of a surrogate pair, or an integer past 2<sup>53</sup>−1 is refused, and so is a field that is not known.</p>
+<h2 id="credentials">Who may call</h2><p>Each operation lists its credentials, of which one is enough; many operations need none.</p><dl>${credentials(document)}</dl>
 <h2>What goes wrong</h2><p>Every error is a problem document (RFC 9457). Branch on its <code>code</code>, which never changes; <code>field</code> names the culprit. <a href="/docs/errors">All codes</a></p>
 <h2>Trying again</h2><p>Send an <code>Idempotency-Key</code> of your own with a POST that makes something, and the same request with the same key gets the first answer again, marked <code>Idempotency-Replayed: true</code>. A quota that is used up answers 429; <code>Retry-After</code> says for how many seconds.</p>
 <h2>Finding it again</h2><p>Each answer has an <code>X-Request-Id</code>. Send your own and it is kept.</p>
 </div><div class="aside">${sample('An error', PROBLEM_SAMPLE)}</div></div></section>`;
 }
 
-function group(name: string, operations: readonly Operation[], baseUrl: string): Html {
-  return html`<section class="group" id="${slug(name)}"><h2><a class="anchor" href="#${slug(name)}">${name}</a></h2>${operations.map((operation) => entry(operation, baseUrl))}</section>`;
+interface SecurityScheme {
+  readonly type: string;
+  readonly name?: string;
+  readonly description?: string;
 }
 
-function entry(operation: Operation, baseUrl: string): Html {
+function credentials({ components }: OpenApiDocument): readonly Html[] {
+  const schemes = Object.entries((components?.securitySchemes ?? {}) as Record<string, SecurityScheme>);
+  return schemes.map(
+    ([name, { type, name: header, description = '' }]) =>
+      html`<div class="error" id="credential-${name}"><dt>${name}</dt><dd>${prose(`\`${type === 'http' ? 'Authorization: Bearer …' : `${header}: …`}\``)} ${prose(description)}</dd></div>`,
+  );
+}
+
+interface GroupParts {
+  readonly operations: readonly Operation[];
+  readonly schemas: Schemas;
+  readonly baseUrl: string;
+}
+
+function group(name: string, { operations, ...rest }: GroupParts): Html {
+  return html`<section class="group" id="${slug(name)}"><h2><a class="anchor" href="#${slug(name)}">${name}</a></h2>${operations.map((operation) => entry(operation, rest))}</section>`;
+}
+
+function entry(operation: Operation, { schemas, baseUrl }: Omit<GroupParts, 'operations'>): Html {
   const { id, method, path, summary, description, availability, body, responses } = operation;
   return html`<article class="entry" id="${id}"><div>
 <h3><a class="anchor" href="#${id}">${summary}</a></h3>
 <p class="route"><span class="chip verb-${method}">${method.toUpperCase()}</span><code class="path">${path}</code><span class="tag ${availability}">${availability}</span></p>
-${description === undefined ? null : html`<p>${prose(description)}</p>`}
+${description === undefined ? null : paragraphs(description)}
+${ways(operation.credentials)}
 ${parameterTables(operation.parameters)}
-${body === undefined ? null : fieldTable('Body', fieldsOf(body.schema))}
+${body === undefined ? null : bodyTable(body.schema, schemas)}
 ${responses.filter(({ codes }) => codes.length === 0).map(success)}
 ${refusals(responses)}
 </div><div class="aside">${sample('Try it', curlOf(operation, baseUrl), `Try it: ${summary}`)}</div></article>`;
+}
+
+/** Which credentials are enough, with links to what each is. */
+function ways(alternatives: Operation['credentials']): Html | null {
+  if (alternatives.length === 0) return null;
+  const named = alternatives.map((names) =>
+    names.length === 0
+      ? html`none`
+      : html`${names.map((name, index) => html`${index === 0 ? '' : ' with '}<a href="#credential-${name}">${name}</a>`)}`,
+  );
+  return html`<h4>Credentials</h4><p>${named.map((way, index) => html`${index === 0 ? '' : ', or '}${way}`)}</p>`;
+}
+
+/** The members of the body, also of one that has a name. */
+function bodyTable(schema: Schema, schemas: Schemas): Html {
+  const table = fieldTable('Body', fieldsOf(namedBy(schema, schemas)));
+  return html`${table ?? html`<h4>Body</h4>`}${schema.properties === undefined ? html`<p>The body is: ${typeOf(schema)}.</p>` : null}`;
 }
 
 const CAPTIONS = { path: 'Path', query: 'Query', header: 'Headers' } as const;
@@ -98,7 +139,7 @@ function parameterField({ name, required = false, description, schema }: Paramet
   };
 }
 
-function success({ status, description, headers, contentType, schema }: ResponseDocs): Html {
+function success({ status, description, headers, contentType, schema, otherTypes }: ResponseDocs): Html {
   const sent = Object.entries(headers).map(
     ([name, { description: text }]): Field => ({
       parent: '',
@@ -110,7 +151,7 @@ function success({ status, description, headers, contentType, schema }: Response
   const fields = schema === undefined ? [] : fieldsOf(schema);
   const kind =
     contentType === 'application/json' && schema !== undefined ? typeOf(schema) : (contentType ?? 'no body');
-  return html`<h4>Answers ${status}</h4><p>${prose(description)} (${kind})</p>${fieldTable(`Headers of ${status}`, sent)}${fieldTable(`Body of ${status}`, fields)}`;
+  return html`<h4>Answers ${status}</h4><p>${prose(description)} (${[kind, ...otherTypes].map((one, index) => html`${index === 0 ? '' : ', or '}${one}`)})</p>${fieldTable(`Headers of ${status}`, sent)}${fieldTable(`Body of ${status}`, fields)}`;
 }
 
 /** The codes by status; `internal` goes without saying. */
@@ -130,7 +171,7 @@ ${documents.map(
     name,
     schema,
   ]) => html`<article class="entry" id="document-${name}"><div><h3><a class="anchor" href="#document-${name}">${name}</a></h3>
-${schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`}
+${schema.description === undefined ? null : paragraphs(schema.description)}
 ${fieldTable('Members', fieldsOf(schema))}</div></article>`,
 )}</section>`;
 }

@@ -52,6 +52,11 @@ export function fieldsOf(schema: Schema, parent = ''): readonly Field[] {
   ];
 }
 
+/** The schema itself, or the named one that it refers to. */
+export function namedBy(schema: Schema, documents: Readonly<Record<string, Schema>>): Schema {
+  return schema.$ref === undefined ? schema : (documents[refName(schema.$ref)] ?? schema);
+}
+
 function variantsOf(schema: Schema): readonly Schema[] {
   return schema.anyOf ?? schema.oneOf ?? schema.allOf ?? [];
 }
@@ -81,7 +86,7 @@ export function typeOf(schema: Schema): Html {
     return html`<a href="#document-${name}">${name}</a>`;
   }
   const variants = variantsOf(schema);
-  if (variants.length > 0) return joined(variants.map(typeOf), ' or ');
+  if (variants.length > 0) return joined(variants.map(typeOf), schema.allOf === undefined ? ' or ' : ' and ');
   if (schema.items !== undefined) return html`list of ${typeOf(schema.items)}`;
   if (schema.const !== undefined) return html`constant`;
   if (schema.enum !== undefined) return html`one of`;

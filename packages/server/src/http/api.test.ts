@@ -9,6 +9,7 @@ import { endpoint } from './endpoint.ts';
 const echo = endpoint({
   method: 'post',
   path: '/echo/{id}',
+  operationId: 'echo',
   group: 'Test',
   summary: 'Echo',
   availability: 'live',
@@ -33,6 +34,7 @@ const echo = endpoint({
 const status = endpoint({
   method: 'get',
   path: '/status',
+  operationId: 'getStatus',
   group: 'Test',
   summary: 'Status',
   availability: 'pilot',
@@ -43,6 +45,7 @@ const status = endpoint({
 const readOne = endpoint({
   method: 'get',
   path: '/free/{id}',
+  operationId: 'readOne',
   group: 'Test',
   summary: 'Read one',
   availability: 'live',
@@ -54,6 +57,7 @@ const readOne = endpoint({
 const mint = endpoint({
   method: 'post',
   path: '/free/mint',
+  operationId: 'mint',
   group: 'Test',
   summary: 'Mint',
   availability: 'live',

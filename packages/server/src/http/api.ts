@@ -4,9 +4,10 @@ import { type AppContext, type AppEnv, header } from './context.ts';
 import { preflight } from './cors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Exchange, exchangeHandler, type Frame } from './exchange.ts';
+import { GROUPS } from './groups.ts';
+import { type OpenApiDocument, published } from './openapi.ts';
 import { problemSchema } from './problem-responses.ts';
-
-export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
+import { SECURITY_SCHEMES } from './security.ts';
 
 /** A Hono app that endpoints are mounted on, and the OpenAPI document that they make together. */
 export interface Api {
@@ -20,26 +21,37 @@ export interface Api {
 export function createApi(frame: Frame): Api {
   const app = new OpenAPIHono<AppEnv>();
   const literals: Literals = new Map();
+  const groups = new Set<string>();
   let document: OpenApiDocument | undefined;
   app.openAPIRegistry.registerComponent('schemas', 'Problem', problemSchema);
+  for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
+    app.openAPIRegistry.registerComponent('securitySchemes', name, scheme);
+  }
   answerTheRest(app, frame, literals);
   return {
     app,
     add: (...endpoints) => {
       document = undefined;
-      for (const endpoint of endpoints) mount(app, frame, literals, endpoint);
+      for (const endpoint of endpoints) {
+        groups.add(endpoint.group);
+        mount(app, frame, literals, endpoint);
+      }
     },
     document: () => {
-      document ??= app.getOpenAPI31Document({
-        openapi: '3.1.0',
-        info: {
-          title: 'Tallystick',
-          version: VERSION,
-          description:
-            'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
-        },
-        servers: [{ url: frame.receiptsUrl }],
-      });
+      document ??= published(
+        app.getOpenAPI31Document({
+          openapi: '3.1.0',
+          info: {
+            title: 'Tallystick',
+            version: VERSION,
+            description:
+              'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
+            license: { name: 'Apache License 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+          },
+          servers: [{ url: frame.receiptsUrl }],
+          tags: [...groups].map((name) => ({ name, ...(GROUPS[name] && { description: GROUPS[name] }) })),
+        }),
+      );
       return document;
     },
   };

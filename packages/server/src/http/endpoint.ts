@@ -6,6 +6,8 @@ import { bodyChunks, hasMediaType, readJson } from './body.ts';
 import type { Exchange, Frame } from './exchange.ts';
 import { PAYMENT_RESPONSE_HEADER, PRICE_ERRORS, PRICE_HEADERS } from './price.ts';
 import { problemResponses } from './problem-responses.ts';
+import { answersAsOpenAi } from './refusal.ts';
+import { type Credential, headersOfCredentials, securityOf } from './security.ts';
 
 /** How one status is answered, for the reference. */
 interface AnswerDocs {
@@ -13,6 +15,8 @@ interface AnswerDocs {
   /** Of a JSON body, unless `contentType` says otherwise; absent when there is no body. */
   readonly schema?: z.ZodType;
   readonly contentType?: string;
+  /** Bodies of other media types that the same status may have, by media type. */
+  readonly otherwise?: Readonly<Record<string, z.ZodType>>;
   /** Response headers by name, with what each one says. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -24,7 +28,11 @@ export interface EndpointDefinition<Body, Query, Params, Admitted> {
   readonly path: string;
   /** The last path parameter takes the whole rest of the path, slashes included. */
   readonly rest?: boolean;
-  /** Heading under which the reference lists it. */
+  /** Its name for generated clients: unique, a verb first, and never changed. */
+  readonly operationId: string;
+  /** Ways to authorize a request, of which any suffices; none where it is public and reads no credential. */
+  readonly credentials?: readonly Credential[];
+  /** Heading under which the reference lists it; GROUPS describes it. */
   readonly group: string;
   readonly summary: string;
   readonly description?: string;
@@ -88,6 +96,7 @@ export interface Endpoint {
   readonly method: EndpointDefinition<unknown, unknown, unknown, unknown>['method'];
   readonly path: string;
   readonly rest: boolean;
+  readonly group: string;
   readonly errors: ReadonlySet<ErrorCode>;
   readonly openapi: ReturnType<typeof createRoute>;
   /** Null where it costs nothing. */
@@ -120,6 +129,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
     method: definition.method,
     path: definition.path,
     rest: definition.rest ?? false,
+    group: definition.group,
     errors: new Set(errors),
     openapi: describe(definition, errors),
     price: definition.price ?? null,
@@ -223,14 +233,20 @@ function gateErrors<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>): Err
 }
 
 function describe<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>, errors: readonly ErrorCode[]) {
-  const { method, path, group, summary, description, availability, body, stream, example, price } =
+  const { method, path, operationId, group, summary, availability, body, stream, example, price } =
     definition;
+  const { credentials = [] } = definition;
+  const text = textOf(definition);
+  const headers = Object.entries({ ...definition.headers, ...(price && PRICE_HEADERS) });
+  const carried = headersOfCredentials(credentials);
   return createRoute({
     method,
     path,
+    operationId,
     tags: [group],
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...(text === '' ? {} : { description: text }),
+    security: securityOf(credentials),
     'x-availability': availability,
     ...(price === undefined ? {} : { 'x-price': price }),
     request: {
@@ -248,16 +264,30 @@ function describe<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>, errors
             },
           }),
     },
-    parameters: Object.entries({ ...definition.headers, ...(price && PRICE_HEADERS) }).map(
-      ([name, text]) => ({
-        in: 'header',
-        name,
-        description: text,
-        schema: { type: 'string' },
-      }),
-    ),
-    responses: { ...answerResponses(definition.answers, price), ...problemResponses(errors) },
+    parameters: headers
+      .filter(([name]) => !isNoParameter(name) && !carried.has(name.toLowerCase()))
+      .map(([name, text]) => ({ in: 'header', name, description: text, schema: { type: 'string' } })),
+    responses: {
+      ...answerResponses(definition.answers, price),
+      ...problemResponses(errors, answersAsOpenAi(path)),
+    },
   });
+}
+
+/** Whether OpenAPI describes the header otherwise than as a parameter (3.1.1, section 4.12.2.1). */
+function isNoParameter(name: string): boolean {
+  return ['accept', 'authorization', 'content-type'].includes(name.toLowerCase());
+}
+
+/** The description, and in a paragraph of its own what each header does that is no parameter. */
+function textOf({
+  description,
+  headers = {},
+}: Pick<EndpointDefinition<never, never, never, never>, 'description' | 'headers'>): string {
+  const notes = Object.entries(headers)
+    .filter(([name]) => isNoParameter(name))
+    .map(([name, text]) => `\`${name}\`: ${text}`);
+  return [...(description === undefined ? [] : [description]), ...notes].join('\n\n');
 }
 
 function streamContent<Q, P, A>({ mediaType, description, example }: StreamDefinition<Q, P, A>) {
@@ -267,7 +297,7 @@ function streamContent<Q, P, A>({ mediaType, description, example }: StreamDefin
 function answerResponses(answers: Readonly<Record<number, AnswerDocs>>, price: EndpointPrice | undefined) {
   return Object.fromEntries(
     Object.entries(answers).map(
-      ([status, { description, schema, contentType = 'application/json', headers = {} }]) => [
+      ([status, { description, schema, contentType = 'application/json', otherwise = {}, headers = {} }]) => [
         status,
         {
           description,
@@ -277,7 +307,16 @@ function answerResponses(answers: Readonly<Record<number, AnswerDocs>>, price: E
               { description: text, schema: { type: 'string' as const } },
             ]),
           ),
-          ...(schema === undefined ? {} : { content: { [contentType]: { schema } } }),
+          ...(schema === undefined
+            ? {}
+            : {
+                content: Object.fromEntries(
+                  [[contentType, schema] as const, ...Object.entries(otherwise)].map(([type, schema]) => [
+                    type,
+                    { schema },
+                  ]),
+                ),
+              }),
         },
       ],
     ),

@@ -1,7 +1,10 @@
 import { type ErrorCode, errorTable } from '@tallystick/core';
 
-/** OpenAPI responses for these codes: one for each status, its `code` narrowed to those that come with it. */
-export function problemResponses(codes: readonly ErrorCode[]) {
+/**
+ * OpenAPI responses for these codes: one for each status, its `code` narrowed to those that come with it.
+ * @param openai whether each has the member `error` too
+ */
+export function problemResponses(codes: readonly ErrorCode[], openai: boolean) {
   const byStatus = Map.groupBy(new Set(codes), (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
@@ -12,8 +15,10 @@ export function problemResponses(codes: readonly ErrorCode[]) {
         content: {
           'application/problem+json': {
             schema: {
+              type: 'object' as const,
               allOf: [{ $ref: '#/components/schemas/Problem' }],
               properties: { code: { type: 'string' as const, enum: same } },
+              ...(openai && { required: ['error'] }),
             },
           },
         },
@@ -51,10 +56,13 @@ export const problemSchema = {
       description: 'Under /v1/compute/ alone: the same as OpenAI’s API would say it.',
       required: ['message', 'type', 'param', 'code'],
       properties: {
-        message: { type: 'string' as const },
-        type: { type: 'string' as const },
-        param: { type: ['string' as const, 'null' as const] },
-        code: { type: 'string' as const },
+        message: { type: 'string' as const, description: 'The same as `detail`.' },
+        type: { type: 'string' as const, description: 'The kind of error, such as `invalid_request_error`.' },
+        param: { type: ['string' as const, 'null' as const], description: 'The same as `field`, or null.' },
+        code: {
+          type: 'string' as const,
+          description: 'OpenAI’s code where it has one, else the same as `code`.',
+        },
       },
     },
     payment: {

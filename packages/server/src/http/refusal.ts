@@ -15,12 +15,18 @@ interface Refused {
 /** Prefix of the paths that OpenAI's clients call. */
 const OPENAI_PATHS = '/v1/compute/';
 
+/** Whether what is refused at a path is said in OpenAI's form too. */
+export function answersAsOpenAi(path: string): boolean {
+  return path.startsWith(OPENAI_PATHS);
+}
+
 /** What was thrown, as a problem document; under `/v1/compute/` also in OpenAI's form. */
 export function refusal(thrown: unknown, { path, requestId, receiptsUrl }: Refused): Answer {
   const problem = toProblem(thrown, { receiptsUrl, requestId });
-  const openai = path.startsWith(OPENAI_PATHS);
   const answer = problemAnswer(
-    openai ? { ...problem, error: openAiError(publicError(thrown), factsOf(thrown).providerWords) } : problem,
+    answersAsOpenAi(path)
+      ? { ...problem, error: openAiError(publicError(thrown), factsOf(thrown).providerWords) }
+      : problem,
   );
   // The rest of the body is not waited for, so nothing that follows on the connection can be told from it.
   const timedOut = thrown instanceof TallyError && thrown.code === 'request_timeout';

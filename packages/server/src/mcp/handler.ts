@@ -8,11 +8,11 @@ import {
 import { isObject, type JsonValue, TallyError } from '@tallystick/core';
 import { Refusal } from '@tallystick/kit';
 import type { Answer } from '../http/answer.ts';
-import type { OpenApiDocument } from '../http/api.ts';
 import { header } from '../http/context.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import type { Services } from '../services.ts';
 import { prepareTools } from './prepare.ts';
 import type { Carrier } from './run.ts';

@@ -4,8 +4,8 @@ import {
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
-import type { OpenApiDocument } from '../http/api.ts';
 import type { Endpoint, Given } from '../http/endpoint.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import { type Operation, operationOf } from './schemas.ts';
 import { TOOLS, type ToolDefinition } from './tools.ts';
 

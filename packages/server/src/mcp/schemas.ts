@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
-import type { OpenApiDocument } from '../http/api.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 
 /** What the OpenAPI document says of an operation, as JSON Schemas (2020-12) that refer to nothing. */
 export interface Operation {

@@ -35,6 +35,7 @@ const ACCEPT_ERRORS = [
 const EXAMPLE = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
 const hash = z.string().openapi({
   description: 'SHA-256 over the JCS (RFC 8785) of what is anchored: base64url, 43 characters.',
+  pattern: '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$',
   example: EXAMPLE,
 });
 
@@ -48,6 +49,8 @@ function one(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/anchor',
+    operationId: 'anchorHash',
+    credentials: ['apiKey'],
     group: GROUP,
     summary: 'Anchor a hash',
     description:
@@ -72,18 +75,27 @@ function batch(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/anchor/batch',
+    operationId: 'anchorHashes',
+    credentials: ['apiKey'],
     group: GROUP,
     summary: 'Anchor many hashes',
     description: `As for one, for up to ${MAX_BATCH} at once: all of them are placed, or none.`,
     availability: 'live',
     headers: ACCEPT_HEADERS,
     maxBodyBytes: BATCH_BYTES,
-    body: z.strictObject({ canonical_sha256: z.array(hash).min(1, 'An empty list') }),
+    body: z.strictObject({
+      canonical_sha256: z
+        .array(hash)
+        .min(1, 'An empty list')
+        .openapi({ maxItems: MAX_BATCH, description: 'The hashes.' }),
+    }),
     example: { canonical_sha256: [EXAMPLE] },
     answers: {
       200: {
         description: 'One result for each hash, in their order',
-        schema: z.object({ results: z.array(anchorResultSchema) }),
+        schema: z.object({
+          results: z.array(anchorResultSchema).openapi({ description: 'The results.' }),
+        }),
       },
     },
     errors: [...ACCEPT_ERRORS, 'too_many_hashes'],
@@ -111,6 +123,11 @@ const RESOLVE_ANSWERS = {
   200: {
     description: 'Pending, or anchored with the proof',
     schema: anchorResultSchema,
+    otherwise: {
+      'text/plain': z
+        .string()
+        .openapi({ description: 'A C2SP tlog-proof, once a checkpoint covers the hash.' }),
+    },
     headers: { 'Cache-Control': 'Anchored results may be kept for a day; pending ones are not stored.' },
   },
 };
@@ -119,13 +136,19 @@ function byReference(log: AnchorLog): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/anchor/{anchor_ref}',
+    operationId: 'getAnchor',
     group: GROUP,
     summary: 'Look up an anchor by its reference',
     description:
       'Takes the pending reference and the anchored one. Neither needs a key. The colons may be escaped or not.',
     availability: 'live',
     headers: RESOLVE_HEADERS,
-    params: z.object({ anchor_ref: z.string() }),
+    params: z.object({
+      anchor_ref: z.string().openapi({
+        description: 'A pending or an anchored reference.',
+        example: 'urn:anchor:pending:2027-03-01T13:00Z:0',
+      }),
+    }),
     answers: RESOLVE_ANSWERS,
     errors: ['anchor_ref_invalid', 'anchor_not_found'],
     async handle({ c, params: { anchor_ref } }) {
@@ -138,6 +161,7 @@ function byHash(log: AnchorLog): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/anchor/by-hash/{hash}',
+    operationId: 'getAnchorByHash',
     group: GROUP,
     summary: 'Look up an anchor by its hash',
     description: 'For a hash that was accepted, from whomever. Needs no key.',

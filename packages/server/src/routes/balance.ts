@@ -3,16 +3,16 @@ import { AGENT_HEADERS, CALLER_ERRORS, carriesSignature } from '@tallystick/call
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import { money } from '@tallystick/inference';
 import { idempotencyClaim } from '@tallystick/kit';
-import type { StatementLine } from '@tallystick/ledger';
-import { parseUsdc } from '@tallystick/ledger';
-import type { PayoutRow } from '@tallystick/payments';
-import { nanoOf, openQuote, requestWithdrawal } from '@tallystick/payments';
+import { parseUsdc, type StatementLine } from '@tallystick/ledger';
+import { nanoOf, openQuote, type PayoutRow, requestWithdrawal } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import { moneySchema } from './compute-shapes.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
+import { evmAddress, timestamp, txHash, usdc } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'agents' | 'callers' | 'money'>;
@@ -25,6 +25,12 @@ const HEADERS = {
   Authorization: '`Bearer` and the API key whose balance it is.',
   ...AGENT_HEADERS,
 };
+
+const accountName = z.string().openapi({
+  description:
+    'The ledger account: `caller:` and the id of the API key or the DID; `development` where nobody is named.',
+  example: 'caller:key_4fmx07q2zk81ab9c',
+});
 
 /** Prepaid balances: what there is, what became of it, how more is paid in, and how it is paid back. */
 export function balanceRoutes(services: Needs): Endpoint[] {
@@ -41,6 +47,8 @@ function balance({ callers, store, config }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/balance',
+    operationId: 'getBalance',
+    credentials: ACCOUNT_CREDENTIALS,
     group: GROUP,
     summary: 'What is in one’s account',
     description:
@@ -52,15 +60,15 @@ function balance({ callers, store, config }: Needs): Endpoint {
         description: 'The balance',
         schema: z
           .object({
-            account: z.string(),
-            asset: z.literal('USDC'),
-            balance: moneySchema,
-            reserved: moneySchema,
-            available: moneySchema,
+            account: accountName,
+            asset: usdc,
+            balance: moneySchema.openapi({ description: 'All that is in the account.' }),
+            reserved: moneySchema.openapi({ description: 'Of it, what is put aside for calls under way.' }),
+            available: moneySchema.openapi({ description: 'What a call can spend.' }),
             low: z.boolean().openapi({ description: 'Whether `available` is below `low_below`.' }),
-            low_below: moneySchema,
+            low_below: moneySchema.openapi({ description: 'Below this the balance is called low.' }),
           })
-          .openapi('Balance'),
+          .openapi('Balance', { description: 'What is in an account.' }),
       },
     },
     errors: CALLER_ERRORS,
@@ -91,6 +99,8 @@ function statement({ callers, store }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/balance/statement',
+    operationId: 'getBalanceStatement',
+    credentials: ACCOUNT_CREDENTIALS,
     group: GROUP,
     summary: 'The lines of one’s account',
     description:
@@ -113,19 +123,24 @@ function statement({ callers, store }: Needs): Endpoint {
       200: {
         description: 'The lines',
         schema: z.object({
-          account: z.string(),
-          asset: z.literal('USDC'),
-          lines: z.array(
-            z.object({
-              line: z.int(),
-              at: z.string(),
-              amount: moneySchema,
-              balance: moneySchema,
-              memo: z.string(),
-              id: z.string(),
-            }),
-          ),
-          next: z.int().nullable(),
+          account: accountName,
+          asset: usdc,
+          lines: z
+            .array(
+              z.object({
+                line: z.int().openapi({ minimum: 1, description: 'The number of the line.' }),
+                at: timestamp.openapi({ description: 'When it was written.' }),
+                amount: moneySchema.openapi({ description: 'What came in, or with a minus went out.' }),
+                balance: moneySchema.openapi({ description: 'What was in the account after it.' }),
+                memo: z.string().openapi({ description: 'What it was for.' }),
+                id: z.string().openapi({ description: 'The id of what caused it, such as a receipt’s.' }),
+              }),
+            )
+            .openapi({ description: 'The lines, oldest first.' }),
+          next: z
+            .int()
+            .nullable()
+            .openapi({ description: 'The `after` of the next page; null on the last one.' }),
         }),
       },
     },
@@ -154,13 +169,19 @@ function lineDocument({ line, at, amount, balance: total, memo, posting }: State
   };
 }
 
-const amount = z.string().openapi({ description: 'Decimal USDC, at most 6 decimals.', example: '25' });
+const amount = z.string().openapi({
+  description: 'Decimal USDC, at most 6 decimals.',
+  pattern: String.raw`^\d+(\.\d{1,6})?$`,
+  example: '25',
+});
 
 function topUpQuote(services: Needs): Endpoint {
   const { callers, store, clock } = services;
   return endpoint({
     method: 'post',
     path: '/v1/balance/quote',
+    operationId: 'quoteTopUp',
+    credentials: ACCOUNT_CREDENTIALS,
     group: GROUP,
     summary: 'Top up by a transfer without memo',
     description:
@@ -190,22 +211,24 @@ function positive(asked: bigint): bigint {
 
 const withdrawalSchema = z
   .object({
-    id: z.string(),
-    state: z.enum(['waiting', 'paying', 'paid', 'declined']),
-    network: z.string(),
-    address: z.string(),
-    amount: moneySchema,
-    requested_at: z.string(),
-    tx_hash: z.string().nullable(),
-    note: z.string().nullable(),
+    id: z.string().openapi({ description: 'The id of the withdrawal.' }),
+    state: z.enum(['waiting', 'paying', 'paid', 'declined']).openapi({ description: 'What became of it.' }),
+    network: z.string().openapi({ description: 'CAIP-2.', example: 'eip155:8453' }),
+    address: evmAddress.openapi({ description: 'Where it is paid to.' }),
+    amount: moneySchema.openapi({ description: 'What is paid.' }),
+    requested_at: timestamp.openapi({ description: 'When it was asked for.' }),
+    tx_hash: txHash.nullable().openapi({ description: 'The transaction that pays it; null until then.' }),
+    note: z.string().nullable().openapi({ description: 'What the operator says of it.' }),
   })
-  .openapi('Withdrawal');
+  .openapi('Withdrawal', { description: 'A withdrawal, and what became of it.' });
 
 function withdraw(services: Needs): Endpoint {
   const { store, clock, config } = services;
   return endpoint({
     method: 'post',
     path: '/v1/balance/withdrawals',
+    operationId: 'requestWithdrawal',
+    credentials: ['messageSignature'],
     group: GROUP,
     summary: 'Withdraw what a DID has earned',
     description:
@@ -216,7 +239,7 @@ function withdraw(services: Needs): Endpoint {
       'Idempotency-Key': 'The same key again is the same withdrawal, for ever.',
     },
     body: z.strictObject({
-      address: z.string().openapi({ description: 'An address of the network, its checksum right.' }),
+      address: evmAddress.openapi({ description: 'An address of the network, its checksum right.' }),
       amount,
     }),
     example: { address: '0x52908400098527886E0F7030069857D2E4169EE7', amount: '2.5' },
@@ -292,6 +315,8 @@ function withdrawals(services: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/balance/withdrawals',
+    operationId: 'listWithdrawals',
+    credentials: ['messageSignature'],
     group: GROUP,
     summary: 'A DID’s withdrawals',
     description: 'Oldest first. Only for a DID that a message signature proves.',
@@ -300,7 +325,9 @@ function withdrawals(services: Needs): Endpoint {
     answers: {
       200: {
         description: 'What became of each',
-        schema: z.object({ withdrawals: z.array(withdrawalSchema) }),
+        schema: z.object({
+          withdrawals: z.array(withdrawalSchema).openapi({ description: 'The withdrawals, oldest first.' }),
+        }),
       },
     },
     errors: ['signature_invalid', 'invalid_field'],

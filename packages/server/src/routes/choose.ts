@@ -5,6 +5,7 @@ import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { priceLadder } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
+import { count, dollars, evmAddress, timestamp } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'money' | 'pricesValidFrom'>;
@@ -16,10 +17,22 @@ export function chooseRoutes({ config, money, pricesValidFrom }: Needs): Endpoin
   return [pricing(priceLadder(config, money, pricesValidFrom)), rubric()];
 }
 
+const payBy = z.array(z.string()).openapi({ description: 'How it can be paid: names in `payment.methods`.' });
+
+const receiptPrice = {
+  price_usd: dollars.openapi({ description: 'The price of one.' }),
+  unit: z.literal('call').openapi({ description: 'What is paid for.' }),
+  max_bytes: count
+    .nullable()
+    .openapi({ description: 'The most bytes of canonical JSON; null without limit.' }),
+  retention_days: count.openapi({ description: 'For how long it is kept, in days.' }),
+};
+
 function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
   return endpoint({
     method: 'get',
     path: '/pricing',
+    operationId: 'getPricing',
     group: GROUP,
     summary: 'The price ladder',
     description:
@@ -30,53 +43,64 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
         description: 'Prices of calls, limits of profiles, anchor tiers',
         schema: z
           .looseObject({
-            currency: z.literal('USD'),
-            valid_from: z.string(),
-            profiles: z.array(
-              z.object({
-                profile: z.enum(PROFILES),
-                price_usd: z.string(),
-                unit: z.literal('call'),
-                max_bytes: z.number().nullable(),
-                retention_days: z.number(),
-                default: z.boolean(),
-                pay_by: z.array(z.string()),
-              }),
-            ),
-            metering: z.object({
-              path: z.string(),
-              price_usd: z.string(),
-              unit: z.literal('call'),
-              max_bytes: z.number().nullable(),
-              retention_days: z.number(),
-            }),
-            anchor_tiers: z.array(
-              z.looseObject({
-                tier: z.string(),
-                verifier: z.string(),
-                verifier_available: z.boolean(),
-                monthly_usd: z.string().nullable(),
-                annual_usd: z.string().nullable(),
-                pay_by: z.array(z.string()),
-              }),
-            ),
-            reads: z.looseObject({
-              price_usd: z.string(),
-              free_per_day: z.int().nullable(),
-              free_per_day_by_address: z.int().nullable(),
-            }),
-            compute: z.looseObject({ share_of_savings_pct: z.record(z.string(), z.int()) }),
+            currency: z.literal('USD').openapi({ description: 'Of all amounts here.' }),
+            valid_from: timestamp.openapi({ description: 'Since when these prices hold.' }),
+            profiles: z
+              .array(
+                z.object({
+                  profile: z.enum(PROFILES).openapi({ description: 'The profile.' }),
+                  ...receiptPrice,
+                  default: z.boolean().openapi({ description: 'Whether it is the one when none is named.' }),
+                  pay_by: payBy,
+                }),
+              )
+              .openapi({ description: 'Receipts of each profile.' }),
+            metering: z
+              .object({
+                path: z.string().openapi({ description: 'Where they are minted.' }),
+                ...receiptPrice,
+              })
+              .openapi({ description: 'Metering receipts.' }),
+            anchor_tiers: z
+              .array(
+                z.looseObject({
+                  tier: z.string().openapi({ description: 'The tier.', example: 'pro' }),
+                  verifier: z.string().openapi({ description: 'The verifier that comes with it.' }),
+                  verifier_available: z.boolean().openapi({ description: 'Whether this service has that.' }),
+                  monthly_usd: dollars.nullable().openapi({ description: 'A month’s price.' }),
+                  annual_usd: dollars.nullable().openapi({ description: 'A year’s price, paid at once.' }),
+                  pay_by: payBy,
+                }),
+              )
+              .openapi({ description: 'What keys of each tier cost, and what they allow.' }),
+            reads: z
+              .looseObject({
+                price_usd: dollars.openapi({ description: 'Of a read beyond the free ones.' }),
+                free_per_day: count.nullable().openapi({ description: 'Free reads a UTC day of each DID.' }),
+                free_per_day_by_address: count
+                  .nullable()
+                  .openapi({ description: 'Free reads a UTC day of all DIDs at one address.' }),
+              })
+              .openapi({ description: 'Reads of `/v1/compute`.' }),
+            compute: z
+              .looseObject({
+                share_of_savings_pct: z
+                  .record(z.string(), z.int())
+                  .openapi({ description: 'By member tier, in percent.' }),
+              })
+              .openapi({ description: 'Calls of models.' }),
             payment: z
               .looseObject({
-                network: z.string(),
-                token: z.string(),
-                treasury: z.string(),
-                confirmations: z.int(),
-                methods: z.looseObject({}),
+                network: z.string().openapi({ description: 'CAIP-2.', example: 'eip155:8453' }),
+                token: evmAddress.openapi({ description: 'The contract of USDC there.' }),
+                treasury: evmAddress.openapi({ description: 'Where payments go.' }),
+                confirmations: z.int().openapi({ description: 'After so many blocks a transfer counts.' }),
+                methods: z.looseObject({}).openapi({ description: 'The names in `pay_by`, explained.' }),
               })
-              .nullable(),
+              .nullable()
+              .openapi({ description: 'How payments are made; null where none are taken.' }),
           })
-          .openapi('Pricing'),
+          .openapi('Pricing', { description: 'What everything costs and how it is paid.' }),
       },
     },
     handle: () => json(ladder),
@@ -87,30 +111,33 @@ function rubric(): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/rubric/select',
+    operationId: 'selectProfile',
     group: GROUP,
     summary: 'Recommend a profile',
     description:
       'The first rule that applies decides. `regulated`: `counterparty.regulated`, or words of law, supervision, health, finance or government in `intent` or in the counterparty’s text, take pq. `retention`: words in `intent` that ask for more than a year take pq. `verify`: an `intent` to verify that names no deal takes nano. `sub_cent`: an amount under 0.01 USD takes nano. `commerce`: everything else takes standard. Words are read in English; what the text denies (“not regulated”, “no long retention needed”) does not count. A counterparty as text is read unless it is a DID; of an object `name` and `jurisdiction` are read, unless `regulated` is false; `did` identifies and decides nothing.',
     availability: 'live',
     body: z.strictObject({
-      intent: z.string().max(2000).optional(),
+      intent: z.string().max(2000).optional().openapi({ description: 'What is to be done, in words.' }),
       amount: z
         .union([
           z.number().nonnegative(),
           z.string().regex(/^\d{1,15}(?:\.\d{1,18})?$/, 'Not a decimal amount of US dollars'),
         ])
-        .optional(),
+        .optional()
+        .openapi({ description: 'What it is worth in US dollars: a number, or decimal text.' }),
       counterparty: z
         .union([
           z.string().max(2048),
           z.strictObject({
-            did: z.string().max(2048).optional(),
-            name: z.string().max(500).optional(),
-            jurisdiction: z.string().max(100).optional(),
-            regulated: z.boolean().optional(),
+            did: z.string().max(2048).optional().openapi({ description: 'Its DID, which decides nothing.' }),
+            name: z.string().max(500).optional().openapi({ description: 'Its name.' }),
+            jurisdiction: z.string().max(100).optional().openapi({ description: 'Where it is.' }),
+            regulated: z.boolean().optional().openapi({ description: 'Whether it is under supervision.' }),
           }),
         ])
-        .optional(),
+        .optional()
+        .openapi({ description: 'With whom: a DID, a text, or an object.' }),
     }),
     example: { intent: 'sell a data set', amount: '19.90', counterparty: { regulated: false } },
     answers: {
@@ -118,15 +145,23 @@ function rubric(): Endpoint {
         description: 'The profile to take, the rule that chose it, and what else there is',
         schema: z
           .object({
-            recommended_profile: z.enum(PROFILES),
-            rule: z.enum(['regulated', 'retention', 'verify', 'sub_cent', 'commerce']),
-            reason: z.string(),
-            price_usd: z.string(),
-            alternatives: z.array(
-              z.object({ profile: z.enum(PROFILES), price_usd: z.string(), when: z.string() }),
-            ),
+            recommended_profile: z.enum(PROFILES).openapi({ description: 'The profile to take.' }),
+            rule: z
+              .enum(['regulated', 'retention', 'verify', 'sub_cent', 'commerce'])
+              .openapi({ description: 'The rule that decided.' }),
+            reason: z.string().openapi({ description: 'Why, in words.' }),
+            price_usd: dollars.openapi({ description: 'What a receipt of it costs.' }),
+            alternatives: z
+              .array(
+                z.object({
+                  profile: z.enum(PROFILES).openapi({ description: 'The profile.' }),
+                  price_usd: dollars.openapi({ description: 'What a receipt of it costs.' }),
+                  when: z.string().openapi({ description: 'When it is the better choice.' }),
+                }),
+              )
+              .openapi({ description: 'The other profiles.' }),
           })
-          .openapi('Recommendation'),
+          .openapi('Recommendation', { description: 'Which profile to take, and why.' }),
       },
     },
     handle: ({ body }) => json(recommend(body)),

@@ -1,7 +1,5 @@
-import type { CallerExchange } from '@tallystick/callers';
-import { missingKey } from '@tallystick/callers';
+import { type CallerExchange, missingKey } from '@tallystick/callers';
 import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
-import type { Open } from '@tallystick/inference';
 import {
   alreadyAnswered,
   type Call,
@@ -12,6 +10,7 @@ import {
   embed,
   embeddingRequestSchema,
   failureOf,
+  type Open,
   ProviderError,
   readChatRequest,
   readEmbeddingRequest,
@@ -19,13 +18,19 @@ import {
   type Streaming,
   streamChat,
 } from '@tallystick/inference';
-import type { IdempotencyRecord } from '@tallystick/kit';
-import { idempotencyClaim, type Received, Refusal, requestHash } from '@tallystick/kit';
+import {
+  type IdempotencyRecord,
+  idempotencyClaim,
+  type Received,
+  Refusal,
+  requestHash,
+} from '@tallystick/kit';
 import { DEVELOPMENT, showLowBalance, X402 } from '@tallystick/ledger';
 import { type Answer, text } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { CALL_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import {
   CALL_ERRORS,
@@ -33,6 +38,8 @@ import {
   CALL_RESPONSE_HEADERS,
   COMPUTE,
   completionSchema,
+  embeddingsSchema,
+  eventStream,
 } from './compute-shapes.ts';
 
 /** What these routes use of the service. */
@@ -59,6 +66,8 @@ function chat(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: CHAT,
+    operationId: 'createChatCompletion',
+    credentials: CALL_CREDENTIALS,
     group: COMPUTE,
     summary: 'Chat with a model',
     description:
@@ -71,7 +80,12 @@ function chat(services: Needs): Endpoint {
     maxBodyBytes: services.config.compute.maxBodyBytes,
     example: { model: 'auto', messages: [{ role: 'user', content: 'What is a tally stick?' }] },
     answers: {
-      200: { description: 'The answer', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
+      200: {
+        description: 'The answer; with `stream` as server-sent events',
+        schema: completionSchema,
+        otherwise: { 'text/event-stream': eventStream },
+        headers: CALL_RESPONSE_HEADERS,
+      },
     },
     errors: CALL_ERRORS,
     admit: services.callers.admitPayer,
@@ -89,6 +103,8 @@ function embeddings(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: EMBEDDINGS,
+    operationId: 'createEmbeddings',
+    credentials: CALL_CREDENTIALS,
     group: COMPUTE,
     summary: 'Embed texts',
     description: 'OpenAI’s embeddings, metered and receipted.',
@@ -100,7 +116,7 @@ function embeddings(services: Needs): Endpoint {
     maxBodyBytes: services.config.compute.maxBodyBytes,
     example: { model: 'local/embed-512', input: 'a tally stick' },
     answers: {
-      200: { description: 'The vectors', schema: completionSchema, headers: CALL_RESPONSE_HEADERS },
+      200: { description: 'The vectors', schema: embeddingsSchema, headers: CALL_RESPONSE_HEADERS },
     },
     errors: CALL_ERRORS,
     admit: services.callers.admitPayer,

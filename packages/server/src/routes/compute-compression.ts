@@ -4,8 +4,10 @@ import { FREE_READ_ERRORS, money, READ_PRICE } from '@tallystick/inference';
 import type { CompressionTotals } from '@tallystick/ledger';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { READ_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';
+import { count, usdc } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'store' | 'freeReads'>;
@@ -14,15 +16,25 @@ const totalsSchema = z
   .object({
     calls: z.int().openapi({ description: 'Number of chat calls.' }),
     changed_calls: z.int().openapi({ description: 'Number of chat calls whose prompts came out shorter.' }),
-    tokens_before: z.int(),
-    tokens_after: z.int(),
-    saved_tokens: z.int(),
-    lost_cache_tokens: z.int(),
-    saving: moneySchema,
+    tokens_before: count.openapi({ description: 'Tokens of the prompts as they came.' }),
+    tokens_after: count.openapi({ description: 'Tokens of them as they were sent.' }),
+    saved_tokens: z.int().openapi({ description: 'The difference.' }),
+    lost_cache_tokens: count.openapi({
+      description: 'Tokens that providers might have read from their caches and did not.',
+    }),
+    saving: moneySchema.openapi({ description: 'What was saved, in money.' }),
     share: moneySchema.openapi({ description: 'Of the saving, what went back to callers.' }),
-    methods: z.record(z.string(), z.object({ calls: z.int(), tokens: z.int() })),
+    methods: z
+      .record(
+        z.string(),
+        z.object({
+          calls: count.openapi({ description: 'Number of calls that it was used in.' }),
+          tokens: z.int().openapi({ description: 'Tokens that it saved.' }),
+        }),
+      )
+      .openapi({ description: 'By the name of the method.' }),
   })
-  .openapi('CompressionTotals');
+  .openapi('CompressionTotals', { description: 'What compression did, summed up.' });
 
 /** What compression did (specification 4.3), from the ledger. */
 export function compressionRoutes({ store, freeReads, config }: Needs): Endpoint[] {
@@ -30,6 +42,8 @@ export function compressionRoutes({ store, freeReads, config }: Needs): Endpoint
     endpoint({
       method: 'get',
       path: '/v1/compute/compression/stats',
+      operationId: 'getCompressionStats',
+      credentials: READ_CREDENTIALS,
       group: COMPUTE,
       summary: 'What compression saved',
       description:
@@ -41,10 +55,17 @@ export function compressionRoutes({ store, freeReads, config }: Needs): Endpoint
         200: {
           description: 'The totals',
           schema: z.object({
-            asset: z.literal('USDC'),
-            service: totalsSchema,
+            asset: usdc,
+            service: totalsSchema.openapi({ description: 'Of all callers together.' }),
             // Not `.nullable()`, which would leave the referenced object as the only form.
-            caller: z.union([totalsSchema.extend({ subject: z.string() }), z.null()]),
+            caller: z
+              .union([
+                totalsSchema.extend({
+                  subject: z.string().openapi({ description: 'The DID, or the id of the API key.' }),
+                }),
+                z.null(),
+              ])
+              .openapi({ description: 'Of the caller; null where nobody is named.' }),
           }),
         },
       },

@@ -4,9 +4,10 @@ import { FREE_READ_ERRORS, READ_PRICE } from '@tallystick/inference';
 import { leaderboard, registerMember, SPREAD_PERCENT, verifyMember } from '@tallystick/ledger';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { READ_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
-import { did } from './shapes.ts';
+import { count, did, didText, timestamp } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'freeReads'>;
@@ -20,33 +21,34 @@ const tiers = Object.keys(SPREAD_PERCENT) as (keyof typeof SPREAD_PERCENT)[];
 
 const memberSchema = z
   .object({
-    did: z.string(),
-    handle: z.string().nullable(),
-    registered: z.literal(true),
-    registered_at: z.string(),
-    tier: z.enum(tiers),
+    did: didText.openapi({ description: 'The DID.' }),
+    handle: z.string().nullable().openapi({ description: 'The name that it chose.', example: 'quipu' }),
+    registered: z.literal(true).openapi({ description: 'Always true of a member.' }),
+    registered_at: timestamp.openapi({ description: 'When it was registered.' }),
+    tier: z.enum(tiers).openapi({ description: 'By its jobs.' }),
     spread_pct: z.int().openapi({ description: 'The member’s share of what compression saves, in percent.' }),
-    jobs: z.int().openapi({ description: 'Completed, paid calls since registration.' }),
-    jobs_to_next_tier: z.int().nullable(),
+    jobs: count.openapi({ description: 'Completed, paid calls since registration.' }),
+    jobs_to_next_tier: count.nullable().openapi({ description: 'Null in the highest tier.' }),
   })
-  .openapi('Member');
+  .openapi('Member', { description: 'A DID that is registered.' });
 
 function register({ config, store, clients, clock }: Needs): Endpoint {
   const quota = { name: 'member-register', limit: config.freeMintPerDay, store };
   return endpoint({
     method: 'post',
     path: '/v1/compute/member/register',
+    operationId: 'registerMember',
     group: COMPUTE,
     summary: 'Register a DID',
     description:
       'Free and without proof. Repeating it changes nothing. An address has as many a day as free mints.',
     availability: 'live',
     body: z.strictObject({
-      did,
-      handle: z
-        .string()
-        .optional()
-        .openapi({ description: '3 to 32 lower-case letters and digits, with single hyphens between.' }),
+      did: did.openapi({ description: 'The DID to register.' }),
+      handle: z.string().optional().openapi({
+        pattern: '^(?=.{3,32}$)[a-z0-9]+(?:-[a-z0-9]+)*$',
+        description: '3 to 32 lower-case letters and digits, with single hyphens between.',
+      }),
     }),
     example: { did: 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp', handle: 'quipu' },
     answers: { 200: { description: 'The member', schema: memberSchema } },
@@ -63,6 +65,8 @@ function leaders({ store, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/member/leaderboard',
+    operationId: 'getLeaderboard',
+    credentials: READ_CREDENTIALS,
     group: COMPUTE,
     summary: 'The members with most jobs',
     availability: 'live',
@@ -78,7 +82,15 @@ function leaders({ store, freeReads }: Needs): Endpoint {
     answers: {
       200: {
         description: 'Most jobs first',
-        schema: z.object({ members: z.array(memberSchema.extend({ rank: z.int() })) }),
+        schema: z.object({
+          members: z
+            .array(
+              memberSchema.extend({
+                rank: z.int().openapi({ minimum: 1, description: 'Its place, from 1.' }),
+              }),
+            )
+            .openapi({ description: 'The members.' }),
+        }),
       },
     },
     errors: FREE_READ_ERRORS,
@@ -93,22 +105,24 @@ function verify({ store, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/member/verify/{did}',
+    operationId: 'verifyMember',
+    credentials: READ_CREDENTIALS,
     group: COMPUTE,
     summary: 'Whether a DID is registered',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
-    params: z.object({ did }),
+    params: z.object({ did: did.openapi({ description: 'The DID to look up.' }) }),
     answers: {
       200: {
         description: 'The member, or that it is none',
         schema: z.union([
           memberSchema,
           z.object({
-            did: z.string(),
-            registered: z.literal(false),
-            tier: z.literal('unregistered'),
-            spread_pct: z.int(),
+            did: didText.openapi({ description: 'The DID.' }),
+            registered: z.literal(false).openapi({ description: 'It is no member.' }),
+            tier: z.literal('unregistered').openapi({ description: 'Of whoever is no member.' }),
+            spread_pct: z.int().openapi({ description: 'Its share of what compression saves, in percent.' }),
           }),
         ]),
       },

@@ -1,26 +1,27 @@
 import { z } from '@hono/zod-openapi';
 import { CALLER_ERRORS, isApiKeyId } from '@tallystick/callers';
 import { type JsonObject, STATUS_STATES, TallyError } from '@tallystick/core';
-import type { Model, PipelineContext } from '@tallystick/inference';
 import {
   chatRequestSchema,
   estimateChat,
   FREE_READ_ERRORS,
   localCards,
+  type Model,
   money,
+  type PipelineContext,
   priceDocument,
   READ_PRICE,
   type Reader,
   readChatRequest,
 } from '@tallystick/inference';
-import type { UsageRow } from '@tallystick/ledger';
-import { callerAccount, DEVELOPMENT, tierOf } from '@tallystick/ledger';
+import { callerAccount, DEVELOPMENT, tierOf, type UsageRow } from '@tallystick/ledger';
 import type { Config } from '../config/config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { ACCOUNT_CREDENTIALS, READ_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
-import { COMPUTE, compressionSchema, moneySchema, READ_HEADERS } from './compute-shapes.ts';
-import { did } from './shapes.ts';
+import { COMPUTE, compressionSchema, moneySchema, priceSchema, READ_HEADERS } from './compute-shapes.ts';
+import { count, did, usdc } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'store' | 'freeReads' | 'compute'>;
@@ -30,25 +31,31 @@ export function computeReadRoutes(services: Needs): Endpoint[] {
   return [models(services), model(services), estimate(services), usage(services)];
 }
 
-const priceSchema = z
-  .object({ input: moneySchema, output: moneySchema, cache_read: moneySchema, cache_write: moneySchema })
-  .openapi('Price', { description: 'For 1,000,000 tokens.' });
-
 const modelSchema = z
   .object({
-    id: z.string(),
-    object: z.literal('model'),
-    created: z.int(),
-    owned_by: z.string(),
-    svc: z.looseObject({
-      kind: z.enum(['chat', 'embedding']),
-      price_per_million_tokens: priceSchema,
-      health: z
-        .object({ state: z.enum(STATUS_STATES), code: z.string() })
-        .openapi({ description: 'By the calls of the last minutes, as in `/status`.' }),
-    }),
+    id: z.string().openapi({ description: 'What `model` of a call names.', example: 'local/extract-1' }),
+    object: z.literal('model').openapi({ description: 'Always this.' }),
+    created: z.int().openapi({ description: 'Always 0: the service has no date for a model.' }),
+    owned_by: z.string().openapi({ description: 'The provider.', example: 'local' }),
+    svc: z
+      .looseObject({
+        kind: z.enum(['chat', 'embedding']).openapi({ description: 'What the model does.' }),
+        context: count.openapi({ description: 'The most tokens of prompt and answer together.' }),
+        max_output: count.nullable().openapi({ description: 'The most tokens of an answer.' }),
+        abilities: z.array(z.string()).openapi({ description: 'What the model takes, such as `tools`.' }),
+        price_per_million_tokens: priceSchema,
+        hardware: z.string().nullable().openapi({ description: 'What it runs on, as far as is known.' }),
+        region: z.string().nullable().openapi({ description: 'Where it runs, as far as is known.' }),
+        health: z
+          .object({
+            state: z.enum(STATUS_STATES).openapi({ description: '`unknown` where nobody called it lately.' }),
+            code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
+          })
+          .openapi({ description: 'By the calls of the last minutes, as in `/status`.' }),
+      })
+      .openapi({ description: 'What the service knows of the model; of a built-in one also its `card`.' }),
   })
-  .openapi('Model');
+  .openapi('Model', { description: 'A model, as OpenAI lists it, with `svc`.' });
 
 /** Since the service has no date for a model, the one that OpenAI's clients expect is the epoch. */
 const CREATED = 0;
@@ -57,6 +64,8 @@ function models({ compute, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/models',
+    operationId: 'listModels',
+    credentials: READ_CREDENTIALS,
     group: COMPUTE,
     summary: 'List the models',
     description:
@@ -68,8 +77,8 @@ function models({ compute, freeReads }: Needs): Endpoint {
       200: {
         description: 'The models whose provider is configured',
         schema: z.object({
-          object: z.literal('list'),
-          data: z.array(modelSchema),
+          object: z.literal('list').openapi({ description: 'Always this.' }),
+          data: z.array(modelSchema).openapi({ description: 'The models.' }),
         }),
       },
     },
@@ -89,6 +98,8 @@ function model({ compute, freeReads }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/models/{id}',
+    operationId: 'getModel',
+    credentials: READ_CREDENTIALS,
     rest: true,
     group: COMPUTE,
     summary: 'One model',
@@ -135,10 +146,46 @@ function modelDocument(model: Model, { health }: Pick<PipelineContext, 'health'>
   };
 }
 
+const estimateSchema = z
+  .looseObject({
+    model: z.string().openapi({ description: 'The model that would answer.' }),
+    tokens: z
+      .looseObject({
+        prompt: count.openapi({ description: 'Tokens of the prompt, as it would be sent.' }),
+        max_completion: count.openapi({ description: 'The most tokens of the answer, of all choices.' }),
+        counted_with: z.string().openapi({ description: 'The encoding that counted.' }),
+      })
+      .openapi({ description: 'What the call would be charged by.' }),
+    compression: compressionSchema,
+    price_per_million_tokens: priceSchema,
+    cost: z
+      .object({
+        asset: usdc,
+        min: moneySchema.openapi({ description: 'Of the prompt alone.' }),
+        max: moneySchema.openapi({ description: 'With the longest answer.' }),
+      })
+      .openapi({ description: 'What the call would be charged.' }),
+    cashback: z
+      .looseObject({
+        asset: usdc,
+        saving: moneySchema.openapi({ description: 'What compression would save.' }),
+        expected: moneySchema.openapi({ description: 'The caller’s share of the saving.' }),
+        percent: z.int().openapi({ description: 'That share, in percent.' }),
+        tier: z.string().openapi({ description: 'The member tier that it follows from.' }),
+        as: z.enum(['discount', 'credit']).openapi({ description: 'How it would come back.' }),
+        to: z.string().nullable().openapi({ description: 'The DID that it would be credited to.' }),
+      })
+      .openapi({ description: 'What would come back.' }),
+    routing: z.looseObject({}).openapi({ description: 'Why the model would be chosen.' }),
+  })
+  .openapi('Estimate', { description: 'What a chat call would come to, without making it.' });
+
 function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/compute/estimate',
+    operationId: 'estimateChatCompletion',
+    credentials: READ_CREDENTIALS,
     group: COMPUTE,
     summary: 'Estimate a chat call',
     description:
@@ -153,13 +200,7 @@ function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
     answers: {
       200: {
         description: 'The estimate',
-        schema: z.looseObject({
-          model: z.string(),
-          tokens: z.looseObject({ prompt: z.int(), max_completion: z.int() }),
-          compression: compressionSchema,
-          cashback: z.looseObject({ saving: moneySchema, expected: moneySchema }),
-          cost: z.object({ asset: z.literal('USDC'), min: moneySchema, max: moneySchema }),
-        }),
+        schema: estimateSchema,
       },
     },
     errors: [...FREE_READ_ERRORS, 'model_not_found', 'model_gone', 'context_too_long', 'no_model_available'],
@@ -181,13 +222,49 @@ function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
   });
 }
 
+const usageMembers = {
+  calls: count.openapi({ description: 'Number of calls.' }),
+  prompt_tokens: count.openapi({ description: 'Tokens of their prompts.' }),
+  completion_tokens: count.openapi({ description: 'Tokens of their answers.' }),
+  cached_tokens: count.openapi({ description: 'Of the prompts, tokens read from providers’ caches.' }),
+  charged: moneySchema.openapi({ description: 'What they were charged.' }),
+  saved_tokens: z.int().openapi({ description: 'Tokens that compression saved.' }),
+  saving: moneySchema.openapi({ description: 'What that saved.' }),
+  share: moneySchema.openapi({ description: 'What of the saving went back.' }),
+};
+
+const usageSchema = z
+  .object({
+    did: z.string().openapi({ description: 'Whose usage it is: a DID, or the id of an API key.' }),
+    days: z
+      .array(
+        z.object({
+          day: z.iso.date().openapi({ description: 'The UTC day.' }),
+          model: z.string().openapi({ description: 'The id of the model.' }),
+          ...usageMembers,
+        }),
+      )
+      .openapi({ description: 'One entry for each day and model.' }),
+    total: z.object(usageMembers).openapi({ description: 'The sums of `days`.' }),
+    account: z
+      .object({
+        asset: usdc,
+        balance: moneySchema.openapi({ description: 'What is in the account.' }),
+        reserved: moneySchema.openapi({ description: 'Of it, what is put aside for calls under way.' }),
+      })
+      .openapi({ description: 'The account that pays for it.' }),
+  })
+  .openapi('Usage', { description: 'The calls of a DID or an API key, by UTC day and model.' });
+
 const apiKeyId = z.string().refine(isApiKeyId, 'Not a DID, and not the id of an API key');
-const day = z.iso.date().optional().openapi({ example: '2026-03-01' });
+const day = (description: string) => z.iso.date().optional().openapi({ description, example: '2026-03-01' });
 
 function usage({ store, freeReads, config }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/compute/usage/{did}',
+    operationId: 'getUsage',
+    credentials: ACCOUNT_CREDENTIALS,
     group: COMPUTE,
     summary: 'Usage of a DID or an API key',
     description:
@@ -195,12 +272,17 @@ function usage({ store, freeReads, config }: Needs): Endpoint {
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
-    params: z.object({ did: z.union([did, apiKeyId]) }),
-    query: z.strictObject({ from: day, to: day }),
+    params: z.object({
+      did: z.union([did, apiKeyId]).openapi({ description: 'A DID, or the id of an API key.' }),
+    }),
+    query: z.strictObject({
+      from: day('The first UTC day; from the beginning when absent.'),
+      to: day('The last UTC day; up to now when absent.'),
+    }),
     answers: {
       200: {
         description: 'The usage, and what is in its account',
-        schema: z.looseObject({ did: z.string(), days: z.array(z.looseObject({})) }),
+        schema: usageSchema,
       },
     },
     errors: [...FREE_READ_ERRORS, ...CALLER_ERRORS],

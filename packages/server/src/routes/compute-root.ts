@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { COMPUTE } from './compute-shapes.ts';
+import { didText } from './shapes.ts';
 
 /** The descriptor of the inference routes (specification 2.11). */
 export function computeRootRoutes({ config }: { readonly config: Config }): Endpoint[] {
@@ -13,6 +14,7 @@ export function computeRootRoutes({ config }: { readonly config: Config }): Endp
     endpoint({
       method: 'get',
       path: '/v1/compute',
+      operationId: 'getComputeDescriptor',
       group: COMPUTE,
       summary: 'What the inference routes are',
       availability: 'live',
@@ -21,18 +23,38 @@ export function computeRootRoutes({ config }: { readonly config: Config }): Endp
           description: 'The descriptor',
           schema: z
             .object({
-              service: z.string(),
-              version: z.literal('2.0.0'),
-              description: z.string(),
-              endpoints: z.record(z.string(), z.string()),
-              benchmark_note: z.string(),
-              pricing: z.looseObject({}),
-              routing_spread_pct: z.record(z.string(), z.int()),
-              member_registration: z.looseObject({}),
-              network: z.looseObject({}),
-              agent_onboarding: z.looseObject({}),
+              service: z.string().openapi({ description: 'The name of the service.' }),
+              version: z.literal('2.0.0').openapi({ description: 'The version of this descriptor.' }),
+              description: z.string().openapi({ description: 'What it is, in words.' }),
+              endpoints: z
+                .record(z.string(), z.string())
+                .openapi({ description: 'Method and path of each, by name.' }),
+              benchmark_note: z
+                .string()
+                .openapi({ description: 'What of compression is measured, in words.' }),
+              pricing: z.looseObject({}).openapi({ description: 'How calls are charged.' }),
+              routing_spread_pct: z
+                .record(z.string(), z.int())
+                .openapi({ description: 'Share of the saving that goes back, by member tier, in percent.' }),
+              member_registration: z.looseObject({}).openapi({ description: 'How a DID is registered.' }),
+              network: z
+                .looseObject({
+                  chain: z.string().openapi({ description: 'The chain’s name.' }),
+                  chain_id: z.int().openapi({ description: 'The number of the chain (EIP-155).' }),
+                  operator: didText.openapi({ description: 'The service.' }),
+                })
+                .openapi({ description: 'The chain that the service posts to.' }),
+              agent_onboarding: z
+                .looseObject({
+                  base_url: z
+                    .string()
+                    .openapi({ format: 'uri', description: 'The base URL for OpenAI’s clients.' }),
+                })
+                .openapi({ description: 'How an agent begins.' }),
             })
-            .openapi('ComputeDescriptor'),
+            .openapi('ComputeDescriptor', {
+              description: 'The inference routes, for programs (specification 2.11).',
+            }),
         },
       },
       handle: () => json(descriptor),

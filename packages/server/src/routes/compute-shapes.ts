@@ -3,48 +3,213 @@ import { CALLER_ERRORS } from '@tallystick/callers';
 import type { ErrorCode } from '@tallystick/core';
 import { CHARGE_HEADERS, TIERS } from '@tallystick/inference';
 import { LOW_BALANCE_HEADER } from '@tallystick/ledger';
+import { envelopeSchema } from './receipt-shapes.ts';
+import { count, usdc } from './shapes.ts';
 
-/** Under which the reference lists the routes. */
+/** Group name under which the API reference lists these routes. */
 export const COMPUTE = 'Inference';
 
 export const moneySchema = z
   .object({
-    usdc: z.string().openapi({ example: '0.000012300', description: 'Decimal text with nine places.' }),
-    nano: z.string().openapi({ example: '12300', description: 'The same in nano-USDC.' }),
+    usdc: z.string().openapi({
+      example: '0.000012300',
+      pattern: String.raw`^-?\d+\.\d{9}$`,
+      description: 'Decimal text with nine places.',
+    }),
+    nano: z.string().openapi({
+      example: '12300',
+      pattern: String.raw`^-?\d+$`,
+      description: 'The same in nano-USDC.',
+    }),
   })
-  .openapi('Money');
+  .openapi('Money', { description: 'An amount of USDC.' });
 
 /** What became of the prompt; spec/compute.md defines it. */
 export const compressionSchema = z
   .object({
-    tier: z.enum(TIERS),
+    tier: z.enum(TIERS).openapi({ description: 'As it was asked for.' }),
     tokenizer: z.string().openapi({ description: 'Which encoding counted, or `provider`.' }),
     estimate: z.boolean().openapi({ description: 'Whether the model’s own tokenizer may count otherwise.' }),
-    tokens_before: z.int().nullable(),
-    tokens_after: z.int().nullable(),
+    tokens_before: count.nullable().openapi({ description: 'Tokens of the messages’ texts as they came.' }),
+    tokens_after: count.nullable().openapi({ description: 'Tokens of them as they were sent.' }),
     methods: z.record(z.string(), z.int()).openapi({ description: 'Tokens that each method saved.' }),
     lost_cache_tokens: z.int().openapi({
       description: 'Tokens that the provider might have read from its cache and did not.',
     }),
     removed: z
-      .array(z.object({ id: z.string(), removed: z.int(), of: z.int(), unit: z.string(), tokens: z.int() }))
+      .array(
+        z.object({
+          id: z.string().openapi({ description: 'The id of the block.' }),
+          removed: count.openapi({ description: 'How many units were cut.' }),
+          of: count.openapi({ description: 'How many units the block had.' }),
+          unit: z.string().openapi({ description: 'What is counted.', example: 'sentences' }),
+          tokens: z.int().openapi({ description: 'Tokens that this saved.' }),
+        }),
+      )
       .openapi({ description: 'What was cut, block by block; the notice in the text holds the id.' }),
-    note: z.string().optional(),
+    note: z
+      .string()
+      .optional()
+      .openapi({ description: 'In words, where something was done otherwise than asked for.' }),
   })
-  .openapi('Compression');
+  .openapi('Compression', { description: 'What became of the prompt (spec/compute.md).' });
 
-/** What comes with an answer of a model; spec/compute.md defines it. */
+const tokens = z.object({
+  prompt_tokens: count.openapi({ description: 'Tokens of the prompt.' }),
+  completion_tokens: count.openapi({ description: 'Tokens of the answer.' }),
+  cached_tokens: count.openapi({ description: 'Of the prompt, those read from the provider’s cache.' }),
+  cache_write_tokens: count.openapi({ description: 'Of the prompt, those written to the provider’s cache.' }),
+  counted_by: z
+    .enum(['tallystick', 'provider'])
+    .openapi({ description: 'Whose count is billed: the provider’s, unless it gave none that can be true.' }),
+});
+
+/** What 1,000,000 tokens of a model cost. */
+export const priceSchema = z
+  .object({
+    input: moneySchema.openapi({ description: 'Of prompt tokens.' }),
+    output: moneySchema.openapi({ description: 'Of tokens of the answer.' }),
+    cache_read: moneySchema.openapi({ description: 'Of prompt tokens read from the provider’s cache.' }),
+    cache_write: moneySchema.openapi({ description: 'Of prompt tokens written to the provider’s cache.' }),
+  })
+  .openapi('Price', { description: 'What 1,000,000 tokens cost.' });
+
+const billingSchema = z
+  .looseObject({
+    asset: usdc,
+    account: z.string().openapi({ description: 'The kind of account that pays.', example: 'api_key' }),
+    charge: moneySchema.openapi({ description: 'What the call was charged.' }),
+    provider_cost: moneySchema.openapi({ description: 'What its provider charges for it.' }),
+    saving: moneySchema.openapi({ description: 'What compression saved, before the share.' }),
+    share: z
+      .looseObject({
+        ...moneySchema.shape,
+        percent: z.int().openapi({ description: 'The caller’s share of the saving, in percent.' }),
+        tier: z.string().openapi({ description: 'The member tier that it follows from.' }),
+      })
+      .openapi({ description: 'What of the saving goes back to the caller.' }),
+    reserved: moneySchema.openapi({ description: 'What was put aside before the call.' }),
+    usage: tokens.openapi({ description: 'The tokens that were billed.' }),
+    price_per_million_tokens: priceSchema,
+  })
+  .openapi('Billing', { description: 'What a call cost, and how that was counted (spec/compute.md).' });
+
+const svcMembers = {
+  receipt: envelopeSchema,
+  routing: z
+    .looseObject({})
+    .nullable()
+    .openapi({ description: 'Why the model was chosen; null where none was to be chosen.' }),
+  served: z
+    .object({
+      model: z.string().openapi({ description: 'The id of the model that answered.' }),
+      provider: z.string().openapi({ description: 'The provider that answered.' }),
+      failed_tries: z
+        .array(
+          z.object({
+            model: z.string().openapi({ description: 'The model that was tried.' }),
+            failed: z.string().openapi({ description: 'What went wrong.' }),
+            status: z
+              .int()
+              .nullable()
+              .openapi({ description: 'The provider’s HTTP status, if it gave one.' }),
+          }),
+        )
+        .openapi({ description: 'Tries that failed before.' }),
+    })
+    .openapi({ description: 'Who answered.' }),
+  billing: billingSchema,
+  anchor_failed: z
+    .string()
+    .optional()
+    .openapi({ description: 'The error code of the anchoring that was asked for and failed.' }),
+};
+
+const usageSchema = z.looseObject({
+  prompt_tokens: count.openapi({ description: 'Tokens of the prompt.' }),
+  total_tokens: count.openapi({ description: 'All tokens.' }),
+});
+
+/** The answer to a chat call, as OpenAI's API shapes it, with `svc`; spec/compute.md defines that. */
 export const completionSchema = z
   .looseObject({
-    svc: z.looseObject({
-      receipt: z.looseObject({}),
-      billing: z.looseObject({}),
-      compression: compressionSchema.nullable(),
-    }),
+    id: z.string().openapi({ description: 'The provider’s id of the answer.' }),
+    object: z.literal('chat.completion').openapi({ description: 'Always this.' }),
+    created: z.int().openapi({ description: 'When it was answered, in unix seconds.' }),
+    model: z
+      .string()
+      .openapi({ description: 'The id of the model that answered.', example: 'local/extract-1' }),
+    choices: z
+      .array(
+        z.looseObject({
+          index: count.openapi({ description: 'The number of the choice, from 0.' }),
+          message: z
+            .looseObject({
+              role: z.literal('assistant').openapi({ description: 'Always this.' }),
+              content: z
+                .string()
+                .nullable()
+                .optional()
+                .openapi({ description: 'The text; null where the answer is tool calls alone.' }),
+            })
+            .openapi({ description: 'The message, with `tool_calls` where the model calls tools.' }),
+          finish_reason: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Why the model stopped.', example: 'stop' }),
+        }),
+      )
+      .openapi({ description: 'One for each of `n`.' }),
+    usage: usageSchema
+      .extend({ completion_tokens: count.openapi({ description: 'Tokens of the answer.' }) })
+      .optional()
+      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
+    svc: z
+      // Not `.nullable()`, which would leave the referenced object as the only form.
+      .looseObject({ ...svcMembers, compression: z.union([compressionSchema, z.null()]) })
+      .openapi({ description: 'What the service adds: receipt, routing, compression, billing.' }),
   })
   .openapi('ChatCompletion', {
     description: 'As OpenAI answers, with the member `svc`: receipt, routing, compression, billing.',
   });
+
+/** The answer to a chat call with `stream`. */
+export const eventStream = z.string().openapi({
+  description:
+    'Server-sent events: each `data:` is a chunk as OpenAI streams it, the last one before `[DONE]` has empty `choices` and `svc`.',
+  example:
+    'data: {"id":"c-1","object":"chat.completion.chunk","created":1,"model":"local/extract-1","choices":[{"index":0,"delta":{"content":"A tally stick"},"finish_reason":null}]}\n\ndata: {"id":"c-1","object":"chat.completion.chunk","created":1,"model":"local/extract-1","choices":[],"svc":{}}\n\ndata: [DONE]\n\n',
+});
+
+/** The answer to an embeddings call, as OpenAI's API shapes it, with `svc`. */
+export const embeddingsSchema = z
+  .looseObject({
+    object: z.literal('list').openapi({ description: 'Always this.' }),
+    data: z
+      .array(
+        z.looseObject({
+          object: z.literal('embedding').openapi({ description: 'Always this.' }),
+          index: count.openapi({ description: 'The number of the input, from 0.' }),
+          embedding: z
+            .union([z.array(z.number()), z.string()])
+            .openapi({ description: 'The vector; base64 of 32-bit floats for `encoding_format: base64`.' }),
+        }),
+      )
+      .openapi({ description: 'One for each input, in their order.' }),
+    model: z
+      .string()
+      .openapi({ description: 'The id of the model that answered.', example: 'local/embed-512' }),
+    usage: usageSchema
+      .optional()
+      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
+    svc: z
+      .looseObject({
+        ...svcMembers,
+        compression: z.null().openapi({ description: 'Nothing is compressed here.' }),
+      })
+      .openapi({ description: 'What the service adds: receipt and billing.' }),
+  })
+  .openapi('Embeddings', { description: 'As OpenAI answers, with the member `svc`: receipt and billing.' });
 
 /** Request headers of every route that calls a model. */
 export const CALL_HEADERS = {

@@ -16,7 +16,7 @@ import { idempotencyClaim, replayOf } from '@tallystick/kit';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
-import { did } from './shapes.ts';
+import { did, didText, publicKeyText, signatureText, timestamp } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'trust' | 'registry' | 'clients'>;
@@ -28,44 +28,103 @@ export function issuerRoutes(services: Needs): Endpoint[] {
   return [apply(services), record(services), trust(services), didWeb(services)];
 }
 
-const keySchema = z.object({
-  key_id: z.string(),
-  public_key: z.string(),
-  purpose: z.string(),
-  state: z.enum(['pending', 'active', 'retired', 'revoked']),
-  valid_from: z.string(),
-  valid_until: z.string().nullable(),
-  revoked: z.object({ at: z.string(), reason: z.string() }).nullable(),
-});
+const keySchema = z
+  .object({
+    key_id: didText.openapi({ description: 'The id of the key.', example: 'did:svc:acme:key-1' }),
+    public_key: publicKeyText,
+    purpose: z.enum(KEY_PURPOSES).openapi({ description: 'What the key signs.' }),
+    state: z
+      .enum(['pending', 'active', 'retired', 'revoked'])
+      .openapi({ description: 'What may be made of it now.' }),
+    valid_from: timestamp.openapi({ description: 'From when its signatures count.' }),
+    valid_until: timestamp
+      .nullable()
+      .openapi({ description: 'Until when, exclusive; null while there is no end.' }),
+    revoked: z
+      .object({
+        at: timestamp.openapi({ description: 'When it was revoked.' }),
+        reason: z
+          .enum(['compromised', 'superseded', 'ceased', 'unspecified'])
+          .openapi({ description: 'Why it was revoked.' }),
+      })
+      .nullable()
+      .openapi({ description: 'Null while it is not revoked.' }),
+  })
+  .openapi('IssuerKey', { description: 'A key of an issuer, and when its signatures count.' });
 
 const signedStatement = (purpose: z.ZodType<KeyPurpose>) =>
   z.strictObject({
-    statement: z.strictObject({
-      type: z.literal('svc-issuer-statement-v1'),
-      audience: did,
-      did,
-      sequence: z.int().positive(),
-      action: z.enum(['register', 'add_key', 'retire_key', 'revoke_key']),
-      key_id: did,
-      purpose,
-      reason: z.enum(['compromised', 'superseded', 'ceased', 'unspecified']).nullable(),
-      at: z.string(),
-      signed_by: did,
+    statement: z
+      .strictObject({
+        type: z.literal('svc-issuer-statement-v1').openapi({ description: 'Always this.' }),
+        audience: did.openapi({
+          description: 'The DID of the service that it is for.',
+          example: 'did:svc:local',
+        }),
+        did: did.openapi({ description: 'The issuer.', example: 'did:svc:acme' }),
+        sequence: z
+          .int()
+          .positive()
+          .openapi({ description: 'The number of the issuer’s statement, from 1.' }),
+        action: z
+          .enum(['register', 'add_key', 'retire_key', 'revoke_key'])
+          .openapi({ description: 'What is to be done.' }),
+        key_id: did.openapi({ description: 'The key that it is done with, as a did:key.' }),
+        purpose: purpose.openapi({ description: 'What the key signs.' }),
+        reason: z
+          .enum(['compromised', 'superseded', 'ceased', 'unspecified'])
+          .nullable()
+          .openapi({ description: 'Why a key is revoked; null for any other action.' }),
+        at: z.string().openapi({
+          format: 'date-time',
+          description: 'When the statement was made.',
+          example: '2027-03-01T12:00:00Z',
+        }),
+        signed_by: did.openapi({ description: 'The key that signs the statement.' }),
+      })
+      .openapi({ description: 'What is signed, as JCS (RFC 8785).' }),
+    signature: z.string().openapi({
+      pattern: '^[A-Za-z0-9_-]{85}[AQgw]$',
+      description: 'Ed25519 by `signed_by`: 64 bytes, base64url without padding.',
     }),
-    signature: z.string(),
-    proof: z.string().nullable(),
+    proof: z.string().nullable().openapi({
+      pattern: '^[A-Za-z0-9_-]{85}[AQgw]$',
+      description: 'The same by a key that is added, to prove its possession; else null.',
+    }),
   });
 
 const documentSchema = z
   .object({
-    type: z.literal('svc-issuer-v1'),
-    did: z.string(),
-    status: z.enum(['registered', 'verified']),
-    sequence: z.number(),
-    keys: z.array(keySchema),
-    history: z.array(signedStatement(z.enum(KEY_PURPOSES))),
+    type: z.literal('svc-issuer-v1').openapi({ description: 'Always this.' }),
+    did: didText.openapi({ description: 'The issuer.' }),
+    status: z
+      .enum(['registered', 'verified'])
+      .openapi({ description: 'Whether the operator has verified who it is.' }),
+    sequence: z.int().openapi({ description: 'The number of its newest statement.' }),
+    keys: z.array(keySchema).openapi({ description: 'Its keys.' }),
+    history: z
+      .array(signedStatement(z.enum(KEY_PURPOSES)))
+      .openapi({ description: 'Every statement, oldest first; the keys follow from them.' }),
   })
-  .openapi('Issuer');
+  .openapi('Issuer', { description: 'The record of an issuer (spec/trust.md).' });
+
+/** A real registration. A statement is taken for a few minutes, so this one's time is over. */
+const EXAMPLE = {
+  statement: {
+    type: 'svc-issuer-statement-v1',
+    audience: 'did:svc:local',
+    did: 'did:svc:acme',
+    sequence: 1,
+    action: 'register',
+    key_id: 'did:key:z6Mkp2GQ53nNQ8RTMcGY6KMN4fstXUuLBpcGPn8E8zyHW7PV',
+    purpose: 'receipt',
+    reason: null,
+    at: '2027-03-01T12:00:00Z',
+    signed_by: 'did:key:z6Mkp2GQ53nNQ8RTMcGY6KMN4fstXUuLBpcGPn8E8zyHW7PV',
+  },
+  signature: 'WyG1lPEJJHAJCUValEs56CzDvRKIz2gLCt6aZnTVhh9MZ51rzXavJhzk2zvsDjHskpskJE3-w5e544PXRhrcDQ',
+  proof: null,
+};
 
 function apply(services: Needs): Endpoint {
   const { registry, clients, clock, config, store } = services;
@@ -73,6 +132,7 @@ function apply(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/issuers',
+    operationId: 'submitIssuerStatement',
     group: GROUP,
     summary: 'Register an issuer, or change its keys',
     description:
@@ -82,6 +142,7 @@ function apply(services: Needs): Endpoint {
       'Idempotency-Key': 'Repeating a statement with the same key gives the same record, for 72 hours.',
     },
     body: signedStatement(z.literal('receipt')),
+    example: EXAMPLE,
     answers: {
       200: { description: 'The record after the change', schema: documentSchema },
       201: { description: 'The record of the new issuer', schema: documentSchema },
@@ -126,12 +187,18 @@ function record({ registry }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/.well-known/issuers/{file}',
+    operationId: 'getIssuer',
     group: GROUP,
     summary: 'An issuer’s record',
     description:
       'At `/.well-known/issuers/<did>.json`. Keys follow from the signed history, which anyone can replay.',
     availability: 'live',
-    params: z.object({ file: z.string().max(300).openapi({ example: 'did:svc:acme.json' }) }),
+    params: z.object({
+      file: z
+        .string()
+        .max(300)
+        .openapi({ description: 'The DID of the issuer, and `.json`.', example: 'did:svc:acme.json' }),
+    }),
     answers: { 200: { description: 'The record', schema: documentSchema } },
     errors: ['issuer_not_found'],
     async handle({ params: { file } }) {
@@ -153,6 +220,7 @@ function trust({ trust: service }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/.well-known/trust.json',
+    operationId: 'getTrustBundle',
     group: GROUP,
     summary: 'The trust bundle',
     description:
@@ -163,15 +231,30 @@ function trust({ trust: service }: Needs): Endpoint {
         description: 'The newest bundle',
         schema: z
           .looseObject({
-            type: z.literal('svc-trust-v1'),
-            version: z.number(),
-            issued_at: z.string(),
-            expires_at: z.string(),
-            root: z.object({ key_id: z.string(), public_key: z.string() }),
-            issuers: z.array(z.object({ did: z.string(), status: z.string(), keys: z.array(keySchema) })),
-            sig_b64u: z.string(),
+            type: z.literal('svc-trust-v1').openapi({ description: 'Always this.' }),
+            version: z.int().openapi({ minimum: 1, description: 'Each bundle has a higher one.' }),
+            issued_at: timestamp.openapi({ description: 'When it was signed.' }),
+            expires_at: timestamp.openapi({ description: 'From then on it is refused.' }),
+            root: z
+              .object({
+                key_id: didText.openapi({ description: 'The id of the root key.' }),
+                public_key: publicKeyText,
+              })
+              .openapi({ description: 'The key that signs the bundle.' }),
+            issuers: z
+              .array(
+                z.object({
+                  did: didText.openapi({ description: 'The issuer.' }),
+                  status: z
+                    .enum(['registered', 'verified'])
+                    .openapi({ description: 'Whether the operator has verified who it is.' }),
+                  keys: z.array(keySchema).openapi({ description: 'Its keys.' }),
+                }),
+              )
+              .openapi({ description: 'The issuers.' }),
+            sig_b64u: signatureText,
           })
-          .openapi('TrustBundle'),
+          .openapi('TrustBundle', { description: 'Whom to trust, signed by the root (spec/trust.md).' }),
         headers: { 'X-Root-Fingerprint': 'SHA-256 of the root’s public key, to compare with what you know.' },
       },
     },
@@ -187,17 +270,28 @@ function trust({ trust: service }: Needs): Endpoint {
   });
 }
 
+const didDocumentSchema = z
+  .looseObject({
+    id: didText.openapi({ description: 'The did:web of the service.' }),
+    alsoKnownAs: z.array(didText).openapi({ description: 'Its did:svc.' }),
+    verificationMethod: z
+      .array(z.looseObject({ id: z.string().openapi({ description: 'The id of the key.' }) }))
+      .openapi({ description: 'The keys.' }),
+  })
+  .openapi('DidDocument', { description: 'A DID document (W3C DID Core).' });
+
 function didWeb({ config, issuer }: Needs): Endpoint {
   const host = new URL(config.siteUrl).host.replace(':', '%3A');
   return endpoint({
     method: 'get',
     path: '/.well-known/did.json',
+    operationId: 'getDidDocument',
     group: GROUP,
     summary: 'The service’s did:web document',
     description: 'The receipt keys of the service under its did:web, for whoever resolves that method.',
     availability: 'live',
     answers: {
-      200: { description: 'A DID document', contentType: 'application/did+json', schema: z.looseObject({}) },
+      200: { description: 'A DID document', contentType: 'application/did+json', schema: didDocumentSchema },
     },
     handle() {
       const { keys }: IssuerDocument = issuer.keyring.document;

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { formatTimestamp, parseJson, TallyError, utf8 } from '@tallystick/core';
-import type { OrderRow } from '@tallystick/payments';
 import {
   type Destination,
   type DestinationFault,
   destinationOf,
   type Months,
+  type OrderRow,
   openQuote,
   SOLD_TIERS,
   type SoldTier,
@@ -15,6 +15,7 @@ import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
+import { count, timestamp } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'money' | 'keySales'>;
@@ -33,7 +34,10 @@ const contact = z.string().max(320).openapi({
 });
 
 const deliveredTo = z
-  .object({ kind: z.enum(['email', 'domain', 'did']), to: z.string() })
+  .object({
+    kind: z.enum(['email', 'domain', 'did']).openapi({ description: 'The kind of place.' }),
+    to: z.string().openapi({ description: 'The address, the domain or the DID.' }),
+  })
   .nullable()
   .openapi({
     description:
@@ -68,13 +72,14 @@ function quote(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/anchor/keys/quote',
+    operationId: 'quoteKey',
     group: GROUP,
     summary: 'What to pay for a key',
     description:
       'Gives an exact amount, up to 0.05 USDC above the price, that names the order: for wallets that can’t append a memo, and contacts that should not be public. With `renew`, the key of that id is good for longer instead. The key is delivered once the transfer is confirmed.',
     availability: 'live',
     body: z.strictObject({
-      tier: z.enum(SOLD_TIERS),
+      tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
       months: z
         .union([z.literal(1), z.literal(12)])
         .optional()
@@ -84,15 +89,18 @@ function quote(services: Needs): Endpoint {
         description:
           'The key is sealed to it where there is no contact: a did:key, or a did:svc of this service.',
       }),
-      renew: z.string().max(64).optional().openapi({ example: 'key_4fmx07q2zk81ab9c' }),
+      renew: z.string().max(64).optional().openapi({
+        description: 'The id of a key that is to be good for longer.',
+        example: 'key_4fmx07q2zk81ab9c',
+      }),
     }),
-    example: { tier: 'pro', months: 12, contact: 'ops@example.com' },
+    example: { tier: 'pro', months: 12, contact: 'example.com' },
     answers: {
       200: {
         description: 'What to pay, and the order',
         schema: paymentSchema.extend({
-          tier: z.enum(SOLD_TIERS),
-          months: z.int(),
+          tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
+          months: z.int().openapi({ description: 'For how many months it is good.' }),
           delivered_to: deliveredTo,
         }),
       },
@@ -154,30 +162,34 @@ function order({ store }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/anchor/keys/orders/{order_id}',
+    operationId: 'getKeyOrder',
     group: GROUP,
     summary: 'What became of an order',
     description:
       'Whoever has the id may ask. The key itself is never here, but for one that is sealed to a DID: `sealed`, which `tally apikey open` opens with the DID’s key.',
     availability: 'live',
-    params: z.object({ order_id: z.string() }),
+    params: z.object({ order_id: z.string().openapi({ description: 'The id that the order was given.' }) }),
     answers: {
       200: {
         description: 'The order',
         schema: z
           .object({
-            order_id: z.string(),
-            kind: z.enum(['key', 'renewal', 'top_up']),
-            state: z.enum(STATES),
-            tier: z.string().nullable(),
-            months: z.int(),
-            payment: z.string().nullable(),
-            key_id: z.string().nullable(),
-            paid_until: z.string().nullable(),
-            delivered_at: z.string().nullable(),
-            attempts: z.int(),
-            sealed: z.looseObject({}).nullable(),
+            order_id: z.string().openapi({ description: 'The id of the order.' }),
+            kind: z.enum(['key', 'renewal', 'top_up']).openapi({ description: 'What was ordered.' }),
+            state: z.enum(STATES).openapi({ description: 'What became of it; `open` until it is paid.' }),
+            tier: z.string().nullable().openapi({ description: 'The tier of the key; null for a top-up.' }),
+            months: z.int().openapi({ description: 'For how many months the key is good.' }),
+            payment: z.string().nullable().openapi({ description: 'The transfer that paid it.' }),
+            key_id: z.string().nullable().openapi({ description: 'The id of the key, which is no secret.' }),
+            paid_until: timestamp.nullable().openapi({ description: 'Until when the key is good.' }),
+            delivered_at: timestamp.nullable().openapi({ description: 'When the key was delivered.' }),
+            attempts: count.openapi({ description: 'How often its delivery was tried.' }),
+            sealed: z
+              .looseObject({})
+              .nullable()
+              .openapi({ description: 'The key, sealed to the DID that it is for; null for any other.' }),
           })
-          .openapi('KeyOrder'),
+          .openapi('KeyOrder', { description: 'An order of a key or a top-up.' }),
       },
     },
     errors: ['order_not_found'],
@@ -199,13 +211,13 @@ function orderDocument(row: OrderRow) {
     months,
     payment,
     key_id: apiKey,
-    paid_until: timestamp(row.paidUntil),
-    delivered_at: timestamp(row.deliveredAt),
+    paid_until: timestampOf(row.paidUntil),
+    delivered_at: timestampOf(row.deliveredAt),
     attempts,
     sealed: sealed === null ? null : parseJson(utf8(sealed)),
   };
 }
 
-function timestamp(seconds: number | null): string | null {
+function timestampOf(seconds: number | null): string | null {
   return seconds === null ? null : formatTimestamp(seconds * 1000);
 }

@@ -4,6 +4,7 @@ import type { ChainPosting } from '@tallystick/log';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
+import { digestText, evmAddress, timestamp, txHash } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'store' | 'log' | 'logKey' | 'chain'>;
@@ -19,6 +20,7 @@ function status({ log, logKey, chain, config }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/log',
+    operationId: 'getLogStatus',
     group: GROUP,
     summary: 'How the anchor log is',
     description:
@@ -42,13 +44,17 @@ function status({ log, logKey, chain, config }: Needs): Endpoint {
               .int()
               .describe('How long the oldest hash has waited past its posting; 0 when none has.'),
             period_seconds: z.int().describe('Time between two postings.'),
-            next_posting_at: z.string(),
+            next_posting_at: timestamp.describe('When the next posting is due.'),
             chain: z
-              .object({ network: z.string(), chain_id: z.int(), address: z.string() })
+              .object({
+                network: z.string().describe('The chain’s name.'),
+                chain_id: z.int().describe('The number of the chain (EIP-155).'),
+                address: evmAddress.describe('The account that posts.'),
+              })
               .nullable()
               .describe('Where roots are posted, and by which account.'),
           })
-          .openapi('LogStatus'),
+          .openapi('LogStatus', { description: 'How far the anchor log is. Nothing of it is signed.' }),
       },
     },
     async handle() {
@@ -80,16 +86,16 @@ const postingSchema = z
   .object({
     sequence: z.int().describe('From 1, one for each posting.'),
     tree_size: z.int().describe('How many leaves the root is over.'),
-    merkle_root: z.string().describe('`sha256:` and hex.'),
+    merkle_root: digestText.describe('The root hash.'),
     state: z
       .enum(['queued', 'broadcast', 'confirmed', 'finalized'])
       .describe('What is under it is anchored once this is `finalized`.'),
-    scheduled_at: z.string(),
-    tx_hash: z.string().nullable(),
-    block_height: z.int().nullable(),
-    block_time: z.string().nullable().describe('The block’s own time.'),
+    scheduled_at: timestamp.describe('When it was due.'),
+    tx_hash: txHash.nullable().describe('Its transaction; null until it is in a block.'),
+    block_height: z.int().nullable().describe('Its block; null until it is in one.'),
+    block_time: timestamp.nullable().describe('The block’s own time.'),
   })
-  .openapi('Posting');
+  .openapi('Posting', { description: 'A root that goes to the chain.' });
 
 const DEFAULT_POSTINGS = 20;
 
@@ -97,6 +103,7 @@ function postings({ store }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/log/postings',
+    operationId: 'listPostings',
     group: GROUP,
     summary: 'Roots that went to the chain',
     description:
@@ -110,7 +117,10 @@ function postings({ store }: Needs): Endpoint {
         .openapi({ description: `${DEFAULT_POSTINGS} when absent.` }),
     }),
     answers: {
-      200: { description: 'The newest first', schema: z.object({ postings: z.array(postingSchema) }) },
+      200: {
+        description: 'The newest first',
+        schema: z.object({ postings: z.array(postingSchema).describe('The postings.') }),
+      },
     },
     async handle({ query }) {
       const recent = await store.log.recentPostings(Number(query.limit ?? DEFAULT_POSTINGS));
@@ -136,6 +146,7 @@ function checkpoint({ log }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/checkpoint',
+    operationId: 'getCheckpoint',
     group: GROUP,
     summary: 'The newest checkpoint',
     description: 'A C2SP signed note: origin, tree size and root hash, signed by the log.',
@@ -157,6 +168,7 @@ function tile({ log }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/tile/{path}',
+    operationId: 'getTile',
     rest: true,
     group: GROUP,
     summary: 'A tile of the log',
@@ -167,7 +179,11 @@ function tile({ log }: Needs): Endpoint {
       path: z.string().openapi({ description: 'Level and index, slashes included.', example: '0/000.p/1' }),
     }),
     answers: {
-      200: { description: 'The tile', schema: z.string(), contentType: 'application/octet-stream' },
+      200: {
+        description: 'The tile',
+        schema: z.string().openapi({ format: 'binary' }),
+        contentType: 'application/octet-stream',
+      },
     },
     errors: ['not_found'],
     async handle({ headers, params }) {

@@ -23,7 +23,17 @@ interface McpRoutes {
 }
 
 const message = z
-  .looseObject({ jsonrpc: z.literal('2.0'), method: z.string().optional(), id: z.unknown().optional() })
+  .looseObject({
+    jsonrpc: z.literal('2.0').openapi({ description: 'Always this.' }),
+    method: z.string().optional().openapi({ description: 'The method of a request or notification.' }),
+    id: z
+      .union([z.string(), z.int(), z.null()])
+      .optional()
+      .openapi({ description: 'The id of a request, which its response repeats.' }),
+    params: z.looseObject({}).optional().openapi({ description: 'The parameters of the method.' }),
+    result: z.looseObject({}).optional().openapi({ description: 'The result, in a response.' }),
+    error: z.looseObject({}).optional().openapi({ description: 'What went wrong, in a response.' }),
+  })
   .openapi('JsonRpcMessage', { description: 'One message of JSON-RPC 2.0; batches are refused.' });
 
 /** The Model Context Protocol (specification 4.3): the other routes as tools. */
@@ -67,13 +77,15 @@ const HEADERS = {
 
 const refusal = z
   .object({
-    jsonrpc: z.literal('2.0'),
-    id: z.null(),
-    error: z.object({
-      code: z.int(),
-      message: z.string(),
-      data: z.looseObject({}).optional().openapi({ description: 'The problem document.' }),
-    }),
+    jsonrpc: z.literal('2.0').openapi({ description: 'Always this.' }),
+    id: z.null().openapi({ description: 'No request was read.' }),
+    error: z
+      .object({
+        code: z.int().openapi({ description: 'The code of JSON-RPC.' }),
+        message: z.string().openapi({ description: 'What is wrong.' }),
+        data: z.looseObject({}).optional().openapi({ description: 'The problem document.' }),
+      })
+      .openapi({ description: 'Why it was refused.' }),
   })
   .openapi('JsonRpcRefusal', { description: 'A refusal before any method runs (JSON-RPC 2.0).' });
 
@@ -90,12 +102,25 @@ function withRefusals(responses: Responses): Responses {
   );
 }
 
+const EXAMPLE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'example', version: '1.0.0' },
+  },
+};
+
 const NOT_OPEN = { description: 'The session of `Mcp-Session-Id` is not open, or not any more' };
 
 function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
   return endpoint({
     method: 'post',
     path: PATH,
+    operationId: 'callMcp',
+    credentials: ['none', 'apiKey', 'apiKeyHeader', 'tenantKey', 'messageSignature'],
     group: GROUP,
     summary: 'Call the tools of the Model Context Protocol',
     description:
@@ -103,11 +128,15 @@ function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
     availability: 'live',
     headers: HEADERS,
     body: message,
+    example: EXAMPLE,
     maxBodyBytes,
     answers: {
       200: {
         description: 'The JSON-RPC response, also as server-sent events',
         schema: message,
+        otherwise: {
+          'text/event-stream': z.string().openapi({ description: 'Each `data:` is a JSON-RPC message.' }),
+        },
         headers: { 'Mcp-Session-Id': 'With the answer to `initialize`: the new session.' },
       },
       202: { description: 'A notification was taken' },
@@ -123,6 +152,7 @@ function end(mcp: () => Promise<Mcp>): Endpoint {
   return endpoint({
     method: 'delete',
     path: PATH,
+    operationId: 'endMcpSession',
     group: GROUP,
     summary: 'End a session of the Model Context Protocol',
     availability: 'live',

@@ -35,23 +35,27 @@ function health(): Endpoint {
   return endpoint({
     method: 'get',
     path: '/healthz',
+    operationId: 'getHealth',
     group: GROUP,
     summary: 'Whether the process is alive',
     description: 'Touches nothing. For a liveness probe.',
     availability: 'live',
-    answers: { 200: { description: 'It is', schema: z.object({ status: z.literal('ok') }) } },
+    answers: {
+      200: { description: 'It is', schema: z.object({ status: z.literal('ok').describe('Always this.') }) },
+    },
     handle: () => json({ status: 'ok' }, { headers: { 'cache-control': 'no-store' } }),
   });
 }
 
 function readiness(ready: MetaServices['ready']): Endpoint {
   const schema = z.object({
-    status: z.enum(['ok', 'unavailable']),
+    status: z.enum(['ok', 'unavailable']).describe('Whether all of them are well.'),
     checks: z.record(z.string(), z.string()).describe('Each part that is needed: `ok`, or what is wrong.'),
   });
   return endpoint({
     method: 'get',
     path: '/readyz',
+    operationId: 'getReadiness',
     group: GROUP,
     summary: 'Whether requests can be served',
     description: 'Asks each part the service needs. For a readiness probe.',
@@ -75,6 +79,7 @@ function measurements({ registry }: Metrics, measure: MetaServices['measure']): 
   return endpoint({
     method: 'get',
     path: '/metrics',
+    operationId: 'getMetrics',
     group: GROUP,
     summary: 'Metrics for Prometheus',
     availability: 'live',
@@ -95,6 +100,7 @@ function openApi(api: MetaServices['api']): Endpoint {
   return endpoint({
     method: 'get',
     path: '/openapi.json',
+    operationId: 'getOpenApiDocument',
     group: GROUP,
     summary: 'This interface as OpenAPI 3.1',
     availability: 'live',
@@ -108,6 +114,7 @@ function reference(api: MetaServices['api']): Endpoint {
   return endpoint({
     method: 'get',
     path: '/docs',
+    operationId: 'getReference',
     group: GROUP,
     summary: 'This page',
     availability: 'live',
@@ -121,6 +128,7 @@ function errorReference(): Endpoint {
   return endpoint({
     method: 'get',
     path: '/docs/errors',
+    operationId: 'getErrorReference',
     group: GROUP,
     summary: 'Every error code',
     description: 'The `type` of a problem document points here, at its code.',

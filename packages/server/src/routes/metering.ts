@@ -35,8 +35,9 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
+import { meteringReceiptSchema } from './receipt-shapes.ts';
 import { noQuery } from './receipts.ts';
-import { anchorWanted, hex64, receiptSchema } from './shapes.ts';
+import { anchorWanted, hex64 } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<
@@ -61,56 +62,97 @@ const LEAVES_AT_ONCE = 20_000_000;
 
 const commitment = (of: string) =>
   hex64.openapi({ description: `The commitment to ${of} (spec/metering.md).` });
-const time = z
-  .string()
-  .openapi({ description: 'YYYY-MM-DDThh:mm:ss[.fraction]Z', example: '2026-01-01T00:00:00Z' });
+const time = z.string().openapi({
+  format: 'date-time',
+  description: 'YYYY-MM-DDThh:mm:ss[.fraction]Z',
+  example: '2026-01-01T00:00:00Z',
+});
 const units = z.int().min(0).max(10_000_000);
 const amount = z.int().min(0);
+const AGREES = 'It follows from the bill and its evidence; where it is given, it must agree.';
 
 const derivedCounts = {
-  evidence_backed_unit_count: units.optional(),
-  unbacked_unit_count: units.optional(),
-  receipt_set_digest: hex64.optional(),
+  evidence_backed_unit_count: units
+    .optional()
+    .openapi({ description: `Number of units that have evidence. ${AGREES}` }),
+  unbacked_unit_count: units
+    .optional()
+    .openapi({ description: `Number of units without evidence. ${AGREES}` }),
+  receipt_set_digest: hex64.optional().openapi({ description: `The digest of the evidence. ${AGREES}` }),
 };
 
 const bill = z.strictObject({
   machine_commitment: commitment('the machine’s serial'),
   customer_commitment: commitment('the customer’s account'),
   salt_commitment: hex64.openapi({ description: 'SHA-256 of the salt of the commitments.' }),
-  window_start: time,
-  window_end: time,
+  window_start: time.openapi({ description: 'The first instant of what is billed.' }),
+  window_end: time.openapi({ description: 'The end of what is billed, exclusive.' }),
   compiled_at: time.optional().openapi({ description: 'When the bill was compiled; now when absent.' }),
-  service_unit: z.enum(SERVICE_UNITS),
-  billed_unit_count: units,
-  rate: z.strictObject({
-    unit_rate_minor: z
-      .int()
-      .min(0)
-      .max(100_000_000)
-      .openapi({ description: 'In minor units of the currency.' }),
-    currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/, 'Not three upper-case letters')
-      .openapi({ description: 'A code of ISO 4217, in use or withdrawn.', example: 'EUR' }),
-    rate_commitment: commitment('the agreed rate'),
-  }),
+  service_unit: z.enum(SERVICE_UNITS).openapi({ description: 'What is counted.' }),
+  billed_unit_count: units.openapi({ description: 'Number of units that are billed.' }),
+  rate: z
+    .strictObject({
+      unit_rate_minor: z
+        .int()
+        .min(0)
+        .max(100_000_000)
+        .openapi({ description: 'In minor units of the currency.' }),
+      currency: z
+        .string()
+        .regex(/^[A-Z]{3}$/, 'Not three upper-case letters')
+        .openapi({ description: 'A code of ISO 4217, in use or withdrawn.', example: 'EUR' }),
+      rate_commitment: commitment('the agreed rate'),
+    })
+    .openapi({ description: 'What a unit costs.' }),
   settlement_binding: z
     .strictObject({
-      settlement_class: z.enum(SETTLEMENT_CLASSES),
+      settlement_class: z.enum(SETTLEMENT_CLASSES).openapi({ description: 'How it is to be paid.' }),
       settlement_commitment: commitment('the settlement’s reference'),
     })
-    .optional(),
+    .optional()
+    .openapi({ description: 'How the bill is to be paid.' }),
   ...derivedCounts,
-  metered: z.strictObject({ billed_unit_count: units.optional(), ...derivedCounts }).optional(),
-  receipt_type: z.string().optional(),
-  schema: z.string().optional(),
-  metering_id: z.string().optional(),
-  evidence_coverage_ratio: z.number().optional(),
-  coverage_class: z.enum(COVERAGE_CLASSES).optional(),
-  amount_minor: amount.optional(),
-  evidence_backed_amount_minor: amount.optional(),
-  verdict: z.enum(VERDICTS).optional(),
-  boundary: z.string().optional(),
+  metered: z
+    .strictObject({
+      billed_unit_count: units.optional().openapi({ description: 'Number of units that are billed.' }),
+      ...derivedCounts,
+    })
+    .optional()
+    .openapi({ description: `The counts as the receipt holds them. ${AGREES}` }),
+  receipt_type: z
+    .string()
+    .optional()
+    .openapi({ description: `\`sls.metering\`. ${AGREES}` }),
+  schema: z
+    .string()
+    .optional()
+    .openapi({ description: `The version of the schema. ${AGREES}` }),
+  metering_id: z
+    .string()
+    .optional()
+    .openapi({ description: `The id of the bill. ${AGREES}` }),
+  evidence_coverage_ratio: z
+    .number()
+    .optional()
+    .openapi({ description: `Share of the units that have evidence. ${AGREES}` }),
+  coverage_class: z
+    .enum(COVERAGE_CLASSES)
+    .optional()
+    .openapi({ description: `That share in words. ${AGREES}` }),
+  amount_minor: amount
+    .optional()
+    .openapi({ description: `What is billed, in minor units of the currency. ${AGREES}` }),
+  evidence_backed_amount_minor: amount
+    .optional()
+    .openapi({ description: `What of it has evidence, in minor units. ${AGREES}` }),
+  verdict: z
+    .enum(VERDICTS)
+    .optional()
+    .openapi({ description: `What the evidence comes to. ${AGREES}` }),
+  boundary: z
+    .string()
+    .optional()
+    .openapi({ description: `What the receipt does not say. ${AGREES}` }),
   evidence_policy: z.enum(EVIDENCE_CLASSES).optional().openapi({
     description:
       'The least that is accepted of each unit of evidence: `verified` (whole receipts), `logged` (or hashes that are in this log, or come with an anchor) or `hashed` (or any hash), the default. It is not signed. A whole receipt that is not valid is refused under each.',
@@ -137,7 +179,11 @@ const item = z.unknown().openapi({
     anchor: { type: 'object', description: 'The anchored result of the receipt; optional.' },
   },
 });
-const body = bill.extend({ evidence: z.array(item) });
+const body = bill.extend({
+  evidence: z
+    .array(item)
+    .openapi({ description: 'What shows that units were rendered; empty where nothing does.' }),
+});
 
 const hex = (digit: string): string => digit.repeat(64);
 const EXAMPLE = {
@@ -172,6 +218,8 @@ export function meteringRoutes(services: Needs): Endpoint[] {
     endpoint({
       method: 'post',
       path: ROUTE,
+      operationId: 'mintMeteringReceipt',
+      credentials: ['none', 'apiKey', 'tenantKey'],
       group: 'Receipts',
       summary: 'Mint a metering receipt',
       description:
@@ -220,7 +268,7 @@ export function meteringRoutes(services: Needs): Endpoint[] {
       answers: {
         200: {
           description: 'The metering receipt',
-          schema: receiptSchema,
+          schema: meteringReceiptSchema,
           headers: { ...RECEIPT_HEADERS, ...EVIDENCE_HEADERS },
         },
       },

@@ -20,6 +20,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
     landing(services),
     page(services, {
       path: '/verify',
+      operationId: 'getVerifyPage',
       file: 'verify.html',
       group: 'Verify',
       summary: 'The verifier page',
@@ -28,6 +29,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
     }),
     page(services, {
       path: '/benchmark',
+      operationId: 'getBenchmarkPage',
       file: 'benchmark.html',
       group: COMPUTE,
       summary: 'The benchmark page',
@@ -36,6 +38,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
     }),
     page(services, {
       path: '/receipts',
+      operationId: 'getReceiptsPage',
       file: 'receipts.html',
       group: 'Receipts',
       summary: 'The receipts page',
@@ -44,6 +47,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
     }),
     page(services, {
       path: '/evidence',
+      operationId: 'getEvidencePage',
       file: 'evidence.html',
       group: 'Verify',
       summary: 'The page that checks an evidence bundle',
@@ -52,6 +56,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
     }),
     page(services, {
       path: '/log',
+      operationId: 'getLogPage',
       file: 'log.html',
       group: 'Log',
       summary: 'The log page',
@@ -60,6 +65,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
     }),
     page(services, {
       path: '/usage',
+      operationId: 'getUsagePage',
       file: 'usage.html',
       group: COMPUTE,
       summary: 'The usage page',
@@ -68,6 +74,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
     }),
     page(services, {
       path: '/leaderboard',
+      operationId: 'getLeaderboardPage',
       file: 'leaderboard.html',
       group: COMPUTE,
       summary: 'The leaderboard page',
@@ -78,6 +85,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
 
 interface PageDefinition {
   readonly path: string;
+  readonly operationId: string;
   /** In the web package. */
   readonly file: string;
   readonly group: string;
@@ -118,6 +126,15 @@ function page(services: PageServices, { file, ...definition }: PageDefinition): 
   });
 }
 
+const serviceSchema = z
+  .object({
+    service: z.string().openapi({ description: 'The name of the service.' }),
+    version: z.string().openapi({ description: 'The version of the software.' }),
+    description: z.string().openapi({ description: 'What it is, in words.' }),
+    endpoints: z.record(z.string(), z.string()).openapi({ description: 'Addresses, by name.' }),
+  })
+  .openapi('Service', { description: 'Where everything is, for programs.' });
+
 /** The landing page for people, and what the service is for programs. */
 function landing(services: PageServices): Endpoint {
   const answer = pageAnswer(services, 'landing.html');
@@ -125,13 +142,17 @@ function landing(services: PageServices): Endpoint {
   return endpoint({
     method: 'get',
     path: '/',
+    operationId: 'getLandingPage',
     group: 'Operations',
     summary: 'The landing page, or where everything is',
     description:
       'To a client whose `Accept` names `application/json` and not `text/html`: a JSON object of the service’s addresses. To everybody else: the page, on which one mints and verifies a receipt.',
     availability: 'live',
     headers: { ...PAGE_HEADERS, Accept: '`application/json` for the addresses.' },
-    answers: PAGE_ANSWERS,
+    answers: {
+      ...PAGE_ANSWERS,
+      200: { ...PAGE_ANSWERS[200], otherwise: { 'application/json': serviceSchema } },
+    },
     handle({ c, headers }) {
       headers['vary'] = 'Accept';
       return wantsJson(header(c, 'accept')) ? json(descriptor) : answer(c);

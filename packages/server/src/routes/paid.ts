@@ -18,6 +18,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { moneySchema } from './compute-shapes.ts';
 import { paymentsOff } from './quotes.ts';
+import { apiKeyIdText, evmAddress, timestamp, txHash, usdc } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'store' | 'issuer' | 'callers' | 'payments' | 'keySales'>;
@@ -35,13 +36,13 @@ const MOST: bigint = 10_000_000_000n;
 
 const settled = z
   .object({
-    network: z.string(),
-    asset: z.literal('USDC'),
-    amount: moneySchema,
-    payer: z.string(),
-    tx: z.string().nullable(),
+    network: z.string().openapi({ description: 'CAIP-2.', example: 'eip155:8453' }),
+    asset: usdc,
+    amount: moneySchema.openapi({ description: 'What was paid.' }),
+    payer: evmAddress.openapi({ description: 'Who paid.' }),
+    tx: txHash.nullable().openapi({ description: 'The transaction, where it is known already.' }),
   })
-  .openapi('Settlement');
+  .openapi('Settlement', { description: 'How an x402 payment was settled.' });
 
 function settlement({ network }: Payments, { amount, payer, tx }: Paid) {
   return { network, asset: 'USDC', amount: money(toNano(amount)), payer, tx };
@@ -57,6 +58,8 @@ function key(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: KEYS,
+    operationId: 'buyKey',
+    credentials: ['payment'],
     group: 'Anchor',
     summary: 'Buy a key, at once',
     description:
@@ -68,24 +71,24 @@ function key(services: Needs): Endpoint {
       schemes: BY_EXACT,
     },
     body: z.strictObject({
-      tier: z.enum(SOLD_TIERS),
+      tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
       months: z
         .union([z.literal(1), z.literal(12)])
         .optional()
         .openapi({ description: '1 when absent; 12 cost ten times as much.' }),
       contact: z.string().max(320).optional().openapi({ description: 'Kept with the order.' }),
-      issuer_did: z.string().max(2048).optional(),
+      issuer_did: z.string().max(2048).optional().openapi({ description: 'Kept with the order.' }),
     }),
     example: { tier: 'pro', months: 1 },
     answers: {
       200: {
         description: 'The key',
         schema: z.object({
-          order_id: z.string(),
-          key_id: z.string(),
+          order_id: z.string().openapi({ description: 'The id of the order.' }),
+          key_id: apiKeyIdText,
           key: z.string().nullable().openapi({ description: 'Null where it was issued over 72 hours ago.' }),
-          tier: z.enum(SOLD_TIERS),
-          paid_until: z.string(),
+          tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
+          paid_until: timestamp.openapi({ description: 'Until when the key is good.' }),
           settlement: settled,
         }),
       },
@@ -134,6 +137,8 @@ function topUp(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: TOP_UP,
+    operationId: 'topUpBalance',
+    credentials: ['payment'],
     group: 'Balance',
     summary: 'Pay in by x402',
     description:
@@ -142,7 +147,11 @@ function topUp(services: Needs): Endpoint {
     headers: { Authorization: '`Bearer` and the API key whose balance it is.', ...AGENT_HEADERS },
     price: { usd: null, unit: 'top-up, of any amount', schemes: BY_EXACT },
     body: z.strictObject({
-      amount: z.string().openapi({ description: 'USDC, at most six decimals.', example: '5.00' }),
+      amount: z.string().openapi({
+        description: 'USDC, at most six decimals.',
+        pattern: String.raw`^\d+(\.\d+)?$`,
+        example: '5.00',
+      }),
       account: z.string().max(2048).optional().openapi({
         description: 'The id of an API key (`key_…`), or a DID.',
         example: 'key_4fmx07q2zk81ab9c',
@@ -153,9 +162,9 @@ function topUp(services: Needs): Endpoint {
       200: {
         description: 'The account after it',
         schema: z.object({
-          account: z.string(),
-          credited: moneySchema,
-          balance: moneySchema,
+          account: z.string().openapi({ description: 'The ledger account that was credited.' }),
+          credited: moneySchema.openapi({ description: 'What it was credited.' }),
+          balance: moneySchema.openapi({ description: 'What is in it now.' }),
           settlement: settled,
         }),
       },

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Payments } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { evmAddress } from './shapes.ts';
 
 /** The list of what can be paid for with a request. */
 export function payableRoutes(
@@ -25,6 +26,7 @@ export function payableRoutes(
     endpoint({
       method: 'get',
       path: '/.well-known/x402',
+      operationId: 'listPayableResources',
       group: 'Operations',
       summary: 'What can be paid for by x402',
       description:
@@ -35,13 +37,23 @@ export function payableRoutes(
           description: 'The list',
           schema: z
             .object({
-              x402Version: z.literal(2),
+              x402Version: z.literal(2).openapi({ description: 'The version of x402.' }),
               network: z.string().nullable().openapi({ description: 'CAIP-2.' }),
-              asset: z.string().nullable(),
-              pay_to: z.string().nullable(),
-              resources: z.array(z.looseObject({ method: z.string(), url: z.string() })),
+              asset: evmAddress.nullable().openapi({ description: 'The contract of USDC there.' }),
+              pay_to: evmAddress.nullable().openapi({ description: 'The treasury.' }),
+              resources: z
+                .array(
+                  z.looseObject({
+                    method: z.string().openapi({ description: 'The method of the request.' }),
+                    url: z
+                      .string()
+                      .openapi({ description: 'Its URL; `{name}` stands for a path parameter.' }),
+                    unit: z.string().openapi({ description: 'What the price is for.' }),
+                  }),
+                )
+                .openapi({ description: 'What can be paid for.' }),
             })
-            .openapi('Payable'),
+            .openapi('Payable', { description: 'What can be paid for by x402.' }),
         },
       },
       handle: () =>

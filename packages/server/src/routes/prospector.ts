@@ -6,6 +6,7 @@ import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { createGate } from '../pilots/prospector/gate.ts';
 import type { Services } from '../services.ts';
+import { count, timestamp } from './shapes.ts';
 
 const DEADLINE_MS = 25_000;
 const PER_PARTNER = 2;
@@ -20,53 +21,55 @@ export function prospectorRoutes(services: Pick<Services, 'config' | 'clock' | '
 
 const evidenceSchema = z
   .object({
-    method: z.string(),
-    url: z.string(),
+    method: z.string().openapi({ description: 'The method of the request.' }),
+    url: z.string().openapi({ description: 'Its URL.' }),
     status: z.int().nullable().openapi({ description: 'Null where no answer came.' }),
     excerpt: z.string().openapi({ description: 'At most 200 bytes of the body, secrets taken out.' }),
   })
-  .openapi('ReadinessEvidence');
+  .openapi('ReadinessEvidence', { description: 'A request that was made, and what came of it.' });
 
 const areaSchema = z.object({
-  area: z.string().openapi({ example: 'receipts' }),
-  weight: z.int(),
-  state: z.enum(['passed', 'found', 'not_checked']),
+  area: z.string().openapi({ description: 'The name of the area.', example: 'receipts' }),
+  weight: count.openapi({ description: 'Its weight in the score; all together have 100.' }),
+  state: z.enum(['passed', 'found', 'not_checked']).openapi({ description: '`found`: there are findings.' }),
   score: z.int().nullable().openapi({ description: '0 to 100; null where it was not checked.' }),
   notes: z.array(z.string()).openapi({ description: 'What was seen to be well.' }),
 });
 
 const findingSchema = z.object({
   code: z.string().openapi({ description: 'Stable.', example: 'trust_expired' }),
-  area: z.string(),
-  severity: z.enum(['critical', 'major', 'minor']),
-  title: z.string(),
-  detail: z.string(),
-  fix: z.string(),
-  evidence: z.array(evidenceSchema),
+  area: z.string().openapi({ description: 'The area that it is of.' }),
+  severity: z.enum(['critical', 'major', 'minor']).openapi({ description: 'How grave it is.' }),
+  title: z.string().openapi({ description: 'The same text whenever the code is the same.' }),
+  detail: z.string().openapi({ description: 'What was found here.' }),
+  fix: z.string().openapi({ description: 'What to do about it.' }),
+  evidence: z.array(evidenceSchema).openapi({ description: 'The requests that show it.' }),
 });
 
 const reportSchema = z
   .object({
-    type: z.literal('svc-readiness-v1'),
-    origin: z.string(),
-    checked_at: z.string(),
+    type: z.literal('svc-readiness-v1').openapi({ description: 'Always this.' }),
+    origin: z.string().openapi({ description: 'What was looked at.' }),
+    checked_at: timestamp.openapi({ description: 'When it was looked at.' }),
     verdict: z
       .enum(['ready', 'gaps', 'not_ready'])
       .openapi({ description: '`ready`: 80 or more, nothing critical; `gaps`: nothing critical.' }),
     score: z.int().openapi({ description: '0 to 100, over the areas that were checked.' }),
     coverage: z.int().openapi({ description: 'The weight of the areas that were checked, of 100.' }),
     complete: z.boolean().openapi({ description: 'Whether the time sufficed for everything.' }),
-    areas: z.array(areaSchema),
+    areas: z.array(areaSchema).openapi({ description: 'The areas, each with its score.' }),
     findings: z.array(findingSchema).openapi({ description: 'The gravest first.' }),
-    trust_note: z.string(),
+    trust_note: z.string().openapi({ description: 'What the report does not say.' }),
   })
-  .openapi('Readiness');
+  .openapi('Readiness', { description: 'How ready a surface is (docs/prospector.md).' });
 
 function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'clock' | 'apiKeys'>): Endpoint {
   const gate = createGate({ perPartner: PER_PARTNER, together: TOGETHER });
   return endpoint({
     method: 'post',
     path: '/v1/prospector/qualify',
+    operationId: 'qualifyOrigin',
+    credentials: ['partnerKey'],
     group: 'Prospector',
     summary: 'Check whether an AI transaction surface is ready',
     description:
@@ -84,6 +87,7 @@ function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'cl
           'A descriptor (specification 2.11) that names its origin in `origin` or `agent_onboarding.base_url`, and places in `endpoints`: `{"mcp": "POST /mcp"}`.',
       }),
     }),
+    example: { origin: 'https://api.example.com' },
     answers: { 200: { description: 'Score, areas and findings', schema: reportSchema } },
     errors: [...PARTNER_ERRORS, 'conflicting_fields', 'rate_limited'],
     admit: (call) => apiKeys.requirePartner(call),

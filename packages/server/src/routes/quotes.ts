@@ -4,9 +4,9 @@ import type { Money } from '@tallystick/chain/evm';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
 import { formatUsdc } from '@tallystick/ledger';
-import type { OrderRow } from '@tallystick/payments';
-import { nanoOf } from '@tallystick/payments';
+import { nanoOf, type OrderRow } from '@tallystick/payments';
 import type { Services } from '../services.ts';
+import { dollars, evmAddress, timestamp } from './shapes.ts';
 
 /** A quote holds an amount that no other can have: so many a day and client. */
 const QUOTES_PER_DAY = 50;
@@ -33,18 +33,22 @@ export function countQuote(
 
 export const paymentSchema = z
   .object({
-    order_id: z.string(),
+    order_id: z.string().openapi({ description: 'The id of the order, which its state is asked by.' }),
     network: z.string().openapi({ description: 'CAIP-2.', example: 'eip155:8453' }),
-    asset: z.string().openapi({ description: 'The contract of USDC there.' }),
-    pay_to: z.string(),
-    amount: z.string().openapi({ description: 'Base units (millionths), exactly.', example: '29004711' }),
-    amount_usdc: z.string().openapi({ example: '29.004711' }),
-    expires_at: z.string().openapi({
+    asset: evmAddress.openapi({ description: 'The contract of USDC there.' }),
+    pay_to: evmAddress.openapi({ description: 'The treasury.' }),
+    amount: z.string().openapi({
+      description: 'Base units (millionths), exactly.',
+      pattern: '^[1-9][0-9]*$',
+      example: '29004711',
+    }),
+    amount_usdc: dollars.openapi({ description: 'The same in USDC.', example: '29.004711' }),
+    expires_at: timestamp.openapi({
       description: 'The transfer is to be in a block by then; a later one is refunded.',
     }),
     confirmations: z.int().openapi({ description: 'After so many blocks it counts.' }),
   })
-  .openapi('PaymentInstructions');
+  .openapi('PaymentInstructions', { description: 'How an order is paid.' });
 
 /** How an open order is paid. */
 export function paymentInstructions({ amount, expiresAt }: OrderRow, { token, treasury }: Money) {

@@ -18,7 +18,8 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
-import { anchorWanted, did, hex64, receiptSchema, sha256Text } from './shapes.ts';
+import { envelopeSchema, keptReceiptSchema, profileReceiptSchema } from './receipt-shapes.ts';
+import { anchorWanted, did, hex64, sha256Text } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<
@@ -52,6 +53,8 @@ function free(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/receipt/free',
+    operationId: 'mintReceipt',
+    credentials: ['none', 'apiKey'],
     group: GROUP,
     summary: 'Mint a free receipt',
     description:
@@ -78,7 +81,7 @@ function free(services: Needs): Endpoint {
     }),
     example: { input: 'The quick brown fox', purpose: 'demo' },
     answers: {
-      200: { description: 'The receipt: an envelope', schema: receiptSchema, headers: RECEIPT_HEADERS },
+      200: { description: 'The receipt: an envelope', schema: envelopeSchema, headers: RECEIPT_HEADERS },
     },
     errors: ['empty_input', 'receipt_too_large', 'rate_limited', ...MINT_ERRORS],
     admit: (call) => apiKeys.find(call),
@@ -119,62 +122,75 @@ function free(services: Needs): Endpoint {
 }
 
 const sealReference = z
-  .strictObject({ seal_id: z.string().min(1), ciphertext_sha256: hex64, key_commitment: hex64 })
+  .strictObject({
+    seal_id: z.string().min(1).openapi({ description: 'The id of the sealed document.' }),
+    ciphertext_sha256: hex64.openapi({ description: 'The SHA-256 of its ciphertext.' }),
+    key_commitment: hex64.openapi({ description: 'The commitment to its key.' }),
+  })
   .openapi({ description: 'What spec/sealing.md says a receipt carries of a sealed document.' });
 
 /** What is to be receipted, for every route that emits. */
-export const emitBody = z.strictObject({
-  agent_did: did
-    .optional()
-    .openapi({ description: 'The agent; X-Agent-DID when absent, else did:svc:anonymous.' }),
-  payload: z
-    .unknown()
-    .optional()
-    .openapi({ description: 'Any JSON; hashed as JCS (RFC 8785) and not stored.', type: 'object' }),
-  input: z.string().optional().openapi({ description: 'A text; hashed as UTF-8 and not stored.' }),
-  payload_sha256: hex64.optional().openapi({ description: 'The SHA-256 of a payload that stays with you.' }),
-  purpose: z.string().optional().openapi({ description: 'What the receipt is for. Not in nano.' }),
-  content_type: z
-    .string()
-    .regex(
-      /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/,
-      'Not a media type',
-    )
-    .optional()
-    .openapi({
-      description:
-        'Of the payload. JSON for payload, text/plain for input, octets for a bare hash when absent.',
-    }),
-  ok: z
-    .boolean()
-    .optional()
-    .openapi({ description: 'Whether what is receipted succeeded; true when absent.' }),
-  settlement_reference: z
-    .strictObject({
-      rail: z.string().min(1),
-      chain_id: z.int().nonnegative(),
-      asset: z.string().min(1),
-      tx: z.string().min(1).optional(),
-    })
-    .optional()
-    .openapi({
-      description: 'Where you say that it was paid: signed as declared, never as confirmed. Not in nano.',
-    }),
-  seal: sealReference.optional(),
-  sealed_evidence_ref: z
-    .string()
-    .nullable()
-    .optional()
-    .openapi({ description: 'Where sealed evidence is kept. pq only.' }),
-  auditor_verifier: z.boolean().optional().openapi({ description: 'Whether an auditor verifies. pq only.' }),
-  anchor: anchorWanted,
-});
+export const emitBody = z
+  .strictObject({
+    agent_did: did
+      .optional()
+      .openapi({ description: 'The agent; X-Agent-DID when absent, else did:svc:anonymous.' }),
+    payload: z
+      .unknown()
+      .optional()
+      .openapi({ description: 'Any JSON; hashed as JCS (RFC 8785) and not stored.', type: 'object' }),
+    input: z.string().optional().openapi({ description: 'A text; hashed as UTF-8 and not stored.' }),
+    payload_sha256: hex64
+      .optional()
+      .openapi({ description: 'The SHA-256 of a payload that stays with you.' }),
+    purpose: z.string().optional().openapi({ description: 'What the receipt is for. Not in nano.' }),
+    content_type: z
+      .string()
+      .regex(
+        /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/,
+        'Not a media type',
+      )
+      .optional()
+      .openapi({
+        description:
+          'Of the payload. JSON for payload, text/plain for input, octets for a bare hash when absent.',
+      }),
+    ok: z
+      .boolean()
+      .optional()
+      .openapi({ description: 'Whether what is receipted succeeded; true when absent.' }),
+    settlement_reference: z
+      .strictObject({
+        rail: z.string().min(1).openapi({ description: 'How it was paid.', example: 'x402' }),
+        chain_id: z.int().nonnegative().openapi({ description: 'The number of the chain (EIP-155).' }),
+        asset: z.string().min(1).openapi({ description: 'What was paid.', example: 'USDC' }),
+        tx: z.string().min(1).optional().openapi({ description: 'The transaction that paid it.' }),
+      })
+      .optional()
+      .openapi({
+        description: 'Where you say that it was paid: signed as declared, never as confirmed. Not in nano.',
+      }),
+    seal: sealReference.optional(),
+    sealed_evidence_ref: z
+      .string()
+      .nullable()
+      .optional()
+      .openapi({ description: 'Where sealed evidence is kept. pq only.' }),
+    auditor_verifier: z
+      .boolean()
+      .optional()
+      .openapi({ description: 'Whether an auditor verifies. pq only.' }),
+    anchor: anchorWanted,
+  })
+  .openapi('EmitRequest', {
+    description: 'What is to be receipted. Give one of `payload`, `input` and `payload_sha256`.',
+  });
 
 export const profileQuery = z.strictObject({
   profile: z
     .string()
     .optional()
-    .openapi({ enum: [...PROFILES], default: 'standard' }),
+    .openapi({ enum: [...PROFILES], default: 'standard', description: 'The profile of the receipt.' }),
 });
 
 /** What emitting refuses beside what minting does. */
@@ -191,6 +207,8 @@ function emission(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/receipt/emit',
+    operationId: 'emitReceipt',
+    credentials: ['none', 'apiKey', 'messageSignature', 'payment'],
     group: GROUP,
     summary: 'Emit a receipt of a profile',
     description:
@@ -201,7 +219,7 @@ function emission(services: Needs): Endpoint {
     query: profileQuery,
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
-    answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    answers: { 200: { description: 'The receipt', schema: profileReceiptSchema, headers: RECEIPT_HEADERS } },
     errors: [...EMIT_ERRORS, ...MINT_ERRORS],
     admit: (call) => apiKeys.find(call),
     async handle(call) {
@@ -278,17 +296,23 @@ function read({ store, log, tenants, clock }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/receipt/{id}',
+    operationId: 'getReceipt',
+    credentials: ['none', 'tenantKey'],
     group: GROUP,
     summary: 'Read a receipt',
     description:
       'The receipt to the byte as it was answered, for as long as its profile is kept. Once it is anchored, one that carries `anchor_ref` carries the anchored reference in its place, and the anchored result as `anchor`: no signature covers either. A tenant’s receipts are readable with its key alone.',
     availability: 'live',
     headers: { Authorization: 'Optional: `Bearer` and an API key of a tenant, for a receipt of its own.' },
-    params: z.object({ id: z.string() }),
+    params: z.object({
+      id: z
+        .string()
+        .openapi({ description: 'The id of the receipt.', example: 'r_env_1803902400_0123456789ab' }),
+    }),
     answers: {
       200: {
         description: 'The receipt',
-        schema: receiptSchema,
+        schema: keptReceiptSchema,
         headers: { 'X-Anchor-Ref': RECEIPT_HEADERS['X-Anchor-Ref'] },
       },
     },

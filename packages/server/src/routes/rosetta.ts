@@ -7,7 +7,8 @@ import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { MINT_HEADERS } from './minted.ts';
-import { receiptSchema } from './shapes.ts';
+import { envelopeSchema } from './receipt-shapes.ts';
+import { count, digestText } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'apiKeys'>;
@@ -23,7 +24,9 @@ export function rosettaRoutes(services: Needs): Endpoint[] {
 }
 
 const statementSchema = z
-  .looseObject({ concept: z.string().min(1).max(100).openapi({ example: 'retention' }) })
+  .looseObject({
+    concept: z.string().min(1).max(100).openapi({ description: 'The concept.', example: 'retention' }),
+  })
   .openapi({
     description: 'A concept, and what the policy says of it in terms of GET /v1/rosetta/crosswalk.',
   });
@@ -35,102 +38,138 @@ const statement = statementSchema.refine(
 
 const citationSchema = z
   .object({
-    label: z.string().openapi({ example: 'GDPR Art. 5(1)(e)' }),
-    instrument: z.string(),
-    title: z.string(),
-    article: z.string(),
-    section: z.string().nullable(),
-    year: z.int(),
-    force: z.enum(['binding', 'voluntary']),
+    label: z
+      .string()
+      .openapi({ description: 'The citation as one writes it.', example: 'GDPR Art. 5(1)(e)' }),
+    instrument: z.string().openapi({ description: 'The id of the instrument in the crosswalk.' }),
+    title: z.string().openapi({ description: 'The title of the instrument.' }),
+    article: z.string().openapi({ description: 'The article.' }),
+    section: z.string().nullable().openapi({ description: 'The section of the article.' }),
+    year: z.int().openapi({ description: 'The year of the instrument.' }),
+    force: z.enum(['binding', 'voluntary']).openapi({ description: 'Whether it binds.' }),
   })
-  .openapi('Citation');
+  .openapi('Citation', { description: 'A place in a law or a standard.' });
+
+const tableMembers = {
+  version: z.string().openapi({ description: 'The version of the table.' }),
+  digest: digestText.openapi({ description: 'The hash of its JCS.' }),
+  as_of: z.string().openapi({ description: 'The day of the table.' }),
+  entries: count.openapi({ description: 'Number of its entries.' }),
+  checked_by_person: count.openapi({ description: 'Of them, how many a person has checked.' }),
+};
 
 const value = z.union([z.number(), z.boolean(), z.string()]);
 
 const termLineSchema = z
   .object({
-    term: z.string(),
-    value: value.nullable(),
+    term: z.string().openapi({ description: 'The term of the concept.' }),
+    value: value.nullable().openapi({ description: 'What the policy says; null where it says nothing.' }),
     require: z
       .object({
-        op: z.enum(['at_most', 'at_least', 'equals', 'at_least_level', 'one_of']),
-        value: z.union([value, z.array(z.string())]),
+        op: z
+          .enum(['at_most', 'at_least', 'equals', 'at_least_level', 'one_of'])
+          .openapi({ description: 'How the value is compared.' }),
+        value: z.union([value, z.array(z.string())]).openapi({ description: 'What it is compared with.' }),
       })
-      .nullable(),
-    unit: z.enum(['day', 'hour', 'month', 'year']).nullable(),
-    says: z.string(),
+      .nullable()
+      .openapi({ description: 'What the law requires; null where that is no single value.' }),
+    unit: z
+      .enum(['day', 'hour', 'month', 'year'])
+      .nullable()
+      .openapi({ description: 'The unit of the values.' }),
+    says: z.string().openapi({ description: 'What the law says, in words.' }),
     when: z.string().nullable().openapi({ description: 'The condition under which the rule holds.' }),
-    applies_from: z.string().nullable(),
+    applies_from: z.string().nullable().openapi({ description: 'The day from which it holds.' }),
     citation: citationSchema,
   })
-  .openapi('RosettaTerm');
+  .openapi('RosettaTerm', { description: 'A term, what the policy says of it and what the law does.' });
 
 const conceptSchema = z
   .object({
-    concept: z.string(),
-    outcome: z.enum(['same', 'stricter', 'no_equivalent', 'decide', 'maps']),
-    equivalent: z.enum(['full', 'partial', 'none']),
-    summary: z.string(),
-    from: z.array(citationSchema),
-    to: z.array(citationSchema),
-    maps: z.array(termLineSchema),
-    stricter: z.array(termLineSchema),
-    no_equivalent: z.array(z.string()),
-    decide: z.array(
-      z.object({
-        reason: z.enum(['standard', 'unstated', 'voluntary', 'condition', 'choice', 'question', 'unchecked']),
-        term: z.string().nullable(),
-        question: z.string(),
-        citation: z.union([citationSchema, z.null()]),
-      }),
-    ),
-    confidence: z.enum(['settled', 'in_motion', 'needs_person']),
-    note: z.string().nullable(),
-    as_of: z.string(),
-    checked: z.looseObject({ by_person: z.boolean() }),
+    concept: z.string().openapi({ description: 'The concept.' }),
+    outcome: z
+      .enum(['same', 'stricter', 'no_equivalent', 'decide', 'maps'])
+      .openapi({ description: 'What the comparison comes to.' }),
+    equivalent: z
+      .enum(['full', 'partial', 'none'])
+      .openapi({ description: 'Whether the concept is there too.' }),
+    summary: z.string().openapi({ description: 'How the target treats the concept, in words.' }),
+    from: z.array(citationSchema).openapi({ description: 'Where the policy’s own jurisdiction says so.' }),
+    to: z.array(citationSchema).openapi({ description: 'Where the target says so.' }),
+    maps: z.array(termLineSchema).openapi({ description: 'Terms that the policy meets there.' }),
+    stricter: z.array(termLineSchema).openapi({ description: 'Terms that the target is stricter on.' }),
+    no_equivalent: z.array(z.string()).openapi({ description: 'Terms that the target does not know.' }),
+    decide: z
+      .array(
+        z.object({
+          reason: z
+            .enum(['standard', 'unstated', 'voluntary', 'condition', 'choice', 'question', 'unchecked'])
+            .openapi({ description: 'Why a person must decide.' }),
+          term: z.string().nullable().openapi({ description: 'The term that it is of, if it is of one.' }),
+          question: z.string().openapi({ description: 'What is to be decided.' }),
+          citation: z
+            .union([citationSchema, z.null()])
+            .openapi({ description: 'Where the law says so, if it does.' }),
+        }),
+      )
+      .openapi({ description: 'What a person must decide.' }),
+    confidence: z
+      .enum(['settled', 'in_motion', 'needs_person'])
+      .openapi({ description: 'How sure the entry of the table is.' }),
+    note: z.string().nullable().openapi({ description: 'What else there is to know.' }),
+    as_of: z.string().openapi({ description: 'The day of the entry.' }),
+    checked: z
+      .looseObject({ by_person: z.boolean().openapi({ description: 'Whether a person has checked it.' }) })
+      .openapi({ description: 'Who has checked the entry.' }),
   })
-  .openapi('RosettaConcept');
+  .openapi('RosettaConcept', { description: 'A concept of the policy in a target.' });
 
 const normalizedSchema = z
   .object({
-    type: z.literal('svc-rosetta-v1'),
-    notice: z.string(),
-    jurisdiction: z.string(),
-    crosswalk: z.object({
-      version: z.string(),
-      digest: z.string(),
-      as_of: z.string(),
-      entries: z.int(),
-      checked_by_person: z.int(),
-    }),
-    policy: z.array(statementSchema),
-    unknown: z.array(
-      z.object({
-        concept: z.string(),
-        term: z.string().nullable(),
-        reason: z.enum(['unknown_concept', 'unknown_term', 'unknown_value']),
-        expected: z.string(),
-        did_you_mean: z.string().nullable(),
-      }),
-    ),
-    targets: z.array(
-      z.object({
-        jurisdiction: z.string(),
-        name: z.string(),
-        policy: z.array(statementSchema),
-        concepts: z.array(conceptSchema),
-        unstated: z.array(z.string()),
-      }),
-    ),
-    svc: z.object({ receipt: receiptSchema }),
+    type: z.literal('svc-rosetta-v1').openapi({ description: 'Always this.' }),
+    notice: z.string().openapi({ description: 'That this is not legal advice.' }),
+    jurisdiction: z.string().openapi({ description: 'For which the policy was made.' }),
+    crosswalk: z
+      .object(tableMembers)
+      .openapi({ description: 'The table that the policy was compared with.' }),
+    policy: z.array(statementSchema).openapi({ description: 'The policy as it was understood.' }),
+    unknown: z
+      .array(
+        z.object({
+          concept: z.string().openapi({ description: 'The concept.' }),
+          term: z.string().nullable().openapi({ description: 'The term, if the concept is known.' }),
+          reason: z
+            .enum(['unknown_concept', 'unknown_term', 'unknown_value'])
+            .openapi({ description: 'What of it is not known.' }),
+          expected: z.string().openapi({ description: 'What would be.' }),
+          did_you_mean: z.string().nullable().openapi({ description: 'What is near it.' }),
+        }),
+      )
+      .openapi({ description: 'What is not known; it is never guessed.' }),
+    targets: z
+      .array(
+        z.object({
+          jurisdiction: z.string().openapi({ description: 'The id of the target.' }),
+          name: z.string().openapi({ description: 'Its name.' }),
+          policy: z.array(statementSchema).openapi({ description: 'The policy that would do there.' }),
+          concepts: z.array(conceptSchema).openapi({ description: 'Each concept, compared.' }),
+          unstated: z.array(z.string()).openapi({
+            description: 'Concepts that the target has rules for and the policy does not state.',
+          }),
+        }),
+      )
+      .openapi({ description: 'The targets.' }),
+    svc: z.object({ receipt: envelopeSchema }).openapi({ description: 'The receipt of the answer.' }),
   })
-  .openapi('RosettaAnswer');
+  .openapi('RosettaAnswer', { description: 'A policy, expressed for other jurisdictions.' });
 
 function normalization(services: Needs): Endpoint {
   const { config, store, clock, clients, apiKeys } = services;
   return endpoint({
     method: 'post',
     path: ROUTE,
+    operationId: 'normalizePolicy',
+    credentials: ['partnerKey'],
     group: GROUP,
     summary: 'Express a policy for other jurisdictions',
     description:
@@ -200,6 +239,7 @@ function crosswalkRead(): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/rosetta/crosswalk',
+    operationId: 'getCrosswalk',
     group: GROUP,
     summary: 'Read the crosswalk',
     description:
@@ -210,15 +250,11 @@ function crosswalkRead(): Endpoint {
         description: 'The crosswalk, with its digest over the JCS of `crosswalk`',
         schema: z
           .object({
-            version: z.string(),
-            digest: z.string().openapi({ description: '`sha256:` and hex.' }),
-            as_of: z.string(),
-            entries: z.int(),
-            checked_by_person: z.int(),
-            notice: z.string(),
-            crosswalk: z.looseObject({}),
+            ...tableMembers,
+            notice: z.string().openapi({ description: 'That this is not legal advice.' }),
+            crosswalk: z.looseObject({}).openapi({ description: 'The table itself.' }),
           })
-          .openapi('RosettaCrosswalk'),
+          .openapi('RosettaCrosswalk', { description: 'The table that policies are compared with.' }),
       },
     },
     async handle() {

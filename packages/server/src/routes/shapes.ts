@@ -1,11 +1,58 @@
 import { z } from '@hono/zod-openapi';
-import { isDid } from '@tallystick/core';
+import { isDid, receiptIdPattern } from '@tallystick/core';
 
 /** A DID as a caller gives it: long ones pass here and meet the profile's size limit. */
-export const did = z
-  .string()
-  .refine(isDid, 'Not a DID: did:<method>:<id>, at most 2048 characters')
-  .openapi({ example: 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp' });
+export const did = z.string().refine(isDid, 'Not a DID: did:<method>:<id>, at most 2048 characters').openapi({
+  pattern: '^did:[a-z0-9]+:',
+  maxLength: 2048,
+  example: 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp',
+});
+
+/** Primitives of answers: what the service writes, which nobody's input is checked by. */
+
+/** An instant in UTC. */
+export const timestamp = z.string().openapi({
+  format: 'date-time',
+  pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$`,
+  example: '2027-03-01T12:00:00Z',
+});
+
+export const receiptIdText = z.string().openapi({
+  pattern: receiptIdPattern.source,
+  example: 'r_env_1803902400_0123456789ab',
+});
+
+/** A DID in an answer. */
+export const didText = z.string().openapi({
+  pattern: '^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$',
+  example: 'did:svc:acme',
+});
+
+/** 32 bytes. */
+export const publicKeyText = z.string().openapi({
+  pattern: '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$',
+  description: 'An Ed25519 public key: 32 bytes, base64url without padding.',
+});
+
+export const signatureText = z.string().openapi({
+  pattern: '^[A-Za-z0-9_-]{85}[AQgw]$',
+  description: 'An Ed25519 signature: 64 bytes, base64url without padding.',
+});
+
+export const digestText = z.string().openapi({ pattern: '^sha256:[0-9a-f]{64}$' });
+export const hexDigest = z.string().openapi({ pattern: '^[0-9a-f]{64}$' });
+export const txHash = z.string().openapi({ pattern: '^0x[0-9a-f]{64}$' });
+export const evmAddress = z.string().openapi({ pattern: '^0x[0-9a-fA-F]{40}$' });
+/** US dollars. */
+export const dollars = z.string().openapi({ pattern: String.raw`^\d+(\.\d+)?$`, example: '0.0008' });
+export const count = z.int().openapi({ minimum: 0 });
+export const usdc = z.literal('USDC').openapi({ description: 'All amounts here are in USDC.' });
+
+export const apiKeyIdText = z.string().openapi({
+  pattern: '^key_[0-9a-z]{16}$',
+  description: 'The id of an API key, which is no secret.',
+  example: 'key_4fmx07q2zk81ab9c',
+});
 
 export const hex64 = z.string().regex(/^[0-9a-f]{64}$/, 'Not 64 lower-case hex characters');
 
@@ -25,55 +72,85 @@ export const receiptSchema = z.looseObject({}).openapi('Receipt', {
 
 export const verificationSchema = z
   .object({
-    valid: z.boolean(),
-    integrity: z.boolean(),
-    issuer: z.object({
-      did: z.string().nullable(),
-      key_id: z.string().nullable(),
-      trusted: z.boolean(),
-      status: z.enum(['verified', 'registered', 'unknown', 'contradicted']),
-      key_state: z.enum(['pending', 'active', 'retired', 'revoked', 'compromised', 'unknown']),
+    valid: z.boolean().openapi({ description: 'Whether no check failed.' }),
+    integrity: z.boolean().openapi({
+      description: 'Whether the signature is right for the bytes and the key that the receipt names.',
     }),
-    family: z.enum(['envelope', 'profile', 'metering', 'issue', 'legacy', 'benchmark', 'status']).nullable(),
-    profile: z.string().nullable(),
-    receipt_id: z.string().nullable(),
-    checks: z.array(z.object({ name: z.string(), ok: z.boolean().nullable(), detail: z.string() })),
+    issuer: z
+      .object({
+        did: z.string().nullable().openapi({ description: 'The DID that the receipt names as its issuer.' }),
+        key_id: z.string().nullable().openapi({ description: 'The key that signed it.' }),
+        trusted: z.boolean().openapi({ description: 'Whether the key belongs to a verified issuer.' }),
+        status: z
+          .enum(['verified', 'registered', 'unknown', 'contradicted'])
+          .openapi({ description: 'What the trust bundle says of the issuer.' }),
+        key_state: z
+          .enum(['pending', 'active', 'retired', 'revoked', 'compromised', 'unknown'])
+          .openapi({ description: 'What the trust bundle says of the key.' }),
+      })
+      .openapi({ description: 'Who signed, and whether this service trusts them.' }),
+    family: z
+      .enum(['envelope', 'profile', 'metering', 'issue', 'legacy', 'benchmark', 'status'])
+      .nullable()
+      .openapi({ description: 'The family of the document; null where it is none that is known.' }),
+    profile: z.string().nullable().openapi({ description: 'The profile of the receipt, where it has one.' }),
+    receipt_id: z.string().nullable().openapi({ description: 'The id that the receipt gives itself.' }),
+    checks: z
+      .array(
+        z.object({
+          name: z.string().openapi({ description: 'Stable.', pattern: '^[a-z][a-z0-9_]*$' }),
+          ok: z.boolean().nullable().openapi({ description: 'Null where it could not be checked.' }),
+          detail: z.string().openapi({ description: 'What was found, in words.' }),
+        }),
+      )
+      .openapi({ description: 'Every check that was made, in order.' }),
     evidence: z
       .object({
-        verified: z.int(),
-        logged: z.int(),
-        hashed: z.int(),
-        trusted: z.int(),
-        issued_in_window: z.int(),
+        verified: count.openapi({ description: 'Leaves of receipts that were given whole and are valid.' }),
+        logged: count.openapi({ description: 'Other leaves whose hashes are in a log that is trusted.' }),
+        hashed: count.openapi({ description: 'Leaves of hashes of which nothing more is known.' }),
+        trusted: count.openapi({ description: 'Verified receipts of a trusted issuer.' }),
+        issued_in_window: count.openapi({
+          description: 'Verified receipts that were issued in the window of the bill.',
+        }),
       })
       .optional()
       .openapi({
         description:
           'Only for a metering receipt whose evidence was given: how many leaves are of which class (each leaf counts once), how many of the verified receipts are trusted, and how many were issued in the window of the bill.',
       }),
-    verified_at: z.string(),
+    verified_at: timestamp.openapi({ description: 'When this verdict was reached.' }),
   })
-  .openapi('Verification');
+  .openapi('Verification', { description: 'The verdict on a receipt (spec/verification.md).' });
 
 const pendingSchema = z
   .object({
-    anchor_ref: z.string().openapi({ example: 'urn:anchor:pending:2027-03-01T13:00Z:rs' }),
-    batch_id: z.string().openapi({ description: 'The scheduled posting, to the minute (UTC).' }),
-    eta_seconds: z.int().openapi({ description: 'Until then; 0 when that is overdue.' }),
+    anchor_ref: z.string().openapi({
+      description: 'The pending reference.',
+      pattern: '^urn:anchor:pending:',
+      example: 'urn:anchor:pending:2027-03-01T13:00Z:rs',
+    }),
+    batch_id: z.string().openapi({
+      description: 'The scheduled posting, to the minute (UTC).',
+      pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\dZ$`,
+    }),
+    eta_seconds: count.openapi({ description: 'Until then; 0 when that is overdue.' }),
   })
-  .openapi('PendingAnchor');
+  .openapi('PendingAnchor', { description: 'A hash that is in the log and waits for its posting.' });
 
 const anchoredSchema = z
   .object({
-    anchor_ref: z.string(),
+    anchor_ref: z
+      .string()
+      .openapi({ description: 'The anchored reference.', pattern: '^urn:anchor:(?!pending:)' }),
     network: z.string().openapi({ description: 'The chain’s name.' }),
-    block_height: z.int(),
-    tx_hash: z.string(),
-    merkle_root: z.string().openapi({ description: '`sha256:` and hex: the root that was posted.' }),
-    merkle_path: z.array(z.string()).openapi({ description: 'From the leaf’s sibling to the root’s child.' }),
-    verified_at: z.string().openapi({ description: 'When the posting was seen to be final.' }),
-    leaf_index: z.int(),
-    tree_size: z.int(),
+    block_height: count.openapi({ description: 'The block of the posting.' }),
+    tx_hash: txHash.openapi({ description: 'The transaction of the posting.' }),
+    merkle_root: digestText.openapi({ description: 'The root that was posted.' }),
+    merkle_path: z.array(digestText).openapi({ description: 'From the leaf’s sibling to the root’s child.' }),
+    verified_at: timestamp.openapi({ description: 'When the posting was seen to be final.' }),
+    leaf_index: count.openapi({ description: 'The place of the hash in the log, from 0.' }),
+    tree_size: z.int().openapi({ minimum: 1, description: 'Number of leaves that the root is over.' }),
     checkpoint: z.string().openapi({ description: 'The log’s signed note of that root.' }),
   })
   .openapi('AnchoredResult', { description: 'What `anchor` takes, and checks offline.' });

@@ -5,61 +5,74 @@ import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { pageAnswer } from './pages.ts';
+import { count, didText, hexDigest, publicKeyText, signatureText, timestamp } from './shapes.ts';
 
 const endpointSchema = z
   .object({
-    name: z.string(),
-    method: z.enum(['GET', 'POST']),
-    path: z.string(),
-    availability: z.enum(['live', 'pilot']),
+    name: z.string().openapi({ description: 'Its name here.' }),
+    method: z.enum(['GET', 'POST']).openapi({ description: 'The method of the request.' }),
+    path: z.string().openapi({ description: 'The path of the request.' }),
+    availability: z.enum(['live', 'pilot']).openapi({ description: 'Whether it is a pilot.' }),
     probe: z.enum(['answer', 'refusal']).openapi({
       description:
         '`answer`: a whole request was served. `refusal`: one was refused at the gate, as it must be.',
     }),
-    state: z.enum(STATUS_STATES),
+    state: z.enum(STATUS_STATES).openapi({ description: 'How it is.' }),
     code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
     latency_ms: z.number().nullable().openapi({ description: 'The median of the newest `samples`.' }),
-    samples: z.int(),
-    checked_at: z.string(),
-    since: z.string().openapi({ description: 'When `state` became what it is.' }),
+    samples: count.openapi({ description: 'How many of the newest answers are looked at.' }),
+    checked_at: timestamp.openapi({ description: 'When it was asked last.' }),
+    since: timestamp.openapi({ description: 'When `state` became what it is.' }),
   })
-  .openapi('StatusEndpoint');
+  .openapi('StatusEndpoint', { description: 'How an endpoint is.' });
 
 const modelSchema = z
   .object({
-    id: z.string(),
+    id: z.string().openapi({ description: 'The id of the provider or model.' }),
     state: z.enum(STATUS_STATES).openapi({ description: '`unknown` where nobody called it lately.' }),
     code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
-    since: z.string().openapi({ description: 'When `state` became what it is.' }),
+    since: timestamp.openapi({ description: 'When `state` became what it is.' }),
   })
-  .openapi('StatusModel');
+  .openapi('StatusModel', { description: 'How a provider or a model is.' });
 
 const statusSchema = z
   .looseObject({
-    type: z.literal('svc-status-v1'),
-    version: z.literal(1),
-    sequence: z.int(),
-    previous_sha256: z.string().nullable(),
-    issued_at: z.string(),
-    valid_until: z.string(),
-    service: z.string(),
-    endpoints: z.array(endpointSchema),
-    providers: z.array(modelSchema),
-    models: z.array(modelSchema),
-    log: z.object({
-      checkpoint: z.object({ origin: z.string(), size: z.int(), root: z.string() }).nullable(),
-      accepted: z.int(),
-      anchored: z.int(),
-      oldest_unanchored_seconds: z.int().nullable().openapi({
-        description: 'The most that the oldest hash that is not anchored can have waited.',
-      }),
+    type: z.literal('svc-status-v1').openapi({ description: 'Always this.' }),
+    version: z.literal(1).openapi({ description: 'The version of the format.' }),
+    sequence: count.openapi({ description: 'Each document has the next number.' }),
+    previous_sha256: z.string().nullable().openapi({
+      pattern: '^(sha256:)?[0-9a-f]{64}$',
+      description: 'The hash of the document before; null for the first.',
     }),
-    issuer_did: z.string(),
-    issuer_pubkey: z.string(),
-    key_id: z.string(),
-    sig_b64u: z.string(),
+    issued_at: timestamp.openapi({ description: 'When it was signed.' }),
+    valid_until: timestamp.openapi({ description: 'From then on it says nothing of the present.' }),
+    service: z.string().openapi({ description: 'Name and version of the software.' }),
+    endpoints: z.array(endpointSchema).openapi({ description: 'The endpoints.' }),
+    providers: z.array(modelSchema).openapi({ description: 'The providers of models.' }),
+    models: z.array(modelSchema).openapi({ description: 'The models.' }),
+    log: z
+      .object({
+        checkpoint: z
+          .object({
+            origin: z.string().openapi({ description: 'The name of the log.' }),
+            size: count.openapi({ description: 'Number of its leaves.' }),
+            root: hexDigest.openapi({ description: 'Its root hash.' }),
+          })
+          .nullable()
+          .openapi({ description: 'The newest checkpoint; null before the first.' }),
+        accepted: count.openapi({ description: 'Hashes that have a place.' }),
+        anchored: count.openapi({ description: 'Of them, how many are final on the chain.' }),
+        oldest_unanchored_seconds: z.int().nullable().openapi({
+          description: 'The most that the oldest hash that is not anchored can have waited.',
+        }),
+      })
+      .openapi({ description: 'The anchor log.' }),
+    issuer_did: didText.openapi({ description: 'The service.' }),
+    issuer_pubkey: publicKeyText,
+    key_id: didText.openapi({ description: 'The id of the status key.' }),
+    sig_b64u: signatureText,
   })
-  .openapi('Status');
+  .openapi('Status', { description: 'How the service is, signed (spec/status.md).' });
 
 /** How the service is, signed (specification 4.1; spec/status.md). */
 export function statusRoutes(services: Pick<Services, 'status' | 'config' | 'trust'>): Endpoint[] {
@@ -68,13 +81,20 @@ export function statusRoutes(services: Pick<Services, 'status' | 'config' | 'tru
     endpoint({
       method: 'get',
       path: '/status',
+      operationId: 'getStatus',
       group: 'Operations',
       summary: 'How the endpoints are, signed',
       description:
         'Seventeen endpoints, each really asked once a minute, the providers and models by how their calls ended lately, the newest checkpoint and how long the oldest hash waits for its anchor. Signed with the service’s status key, numbered and chained, so that an old answer, or another one of the same number, is noticed: `tally status --verify`. To a client whose `Accept` names `text/html`, the page that shows it.',
       availability: 'live',
       headers: { Accept: '`text/html` for the page.' },
-      answers: { 200: { description: 'The signed document', schema: statusSchema } },
+      answers: {
+        200: {
+          description: 'The signed document',
+          schema: statusSchema,
+          otherwise: { 'text/html': z.string().openapi({ description: 'The page that shows it.' }) },
+        },
+      },
       errors: ['unavailable'],
       async handle({ c, headers }) {
         headers['vary'] = 'Accept';

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { AGENT_HEADERS, consumeDaily, TENANT_ERRORS, TENANT_HEADERS } from '@tallystick/callers';
 import { type JsonValue, parseTimestamp, TallyError } from '@tallystick/core';
-import type { AskedPeriod, EmitRequest } from '@tallystick/receipts';
-import { issueTo, refuseUncarried } from '@tallystick/receipts';
+import { type AskedPeriod, type EmitRequest, issueTo, refuseUncarried } from '@tallystick/receipts';
 import type { RoomExport } from '@tallystick/receipts/evidence';
 import { type Answer, json, text } from '../http/answer.ts';
 import { byteRange } from '../http/byte-range.ts';
@@ -11,8 +10,9 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
+import { profileReceiptSchema } from './receipt-shapes.ts';
 import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
-import { receiptSchema } from './shapes.ts';
+import { count, hexDigest, receiptIdText, timestamp } from './shapes.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<
@@ -36,7 +36,9 @@ const GROUP = 'Tenants';
 const EXPORTS_A_DAY = 100;
 const LISTED = 1_000;
 
-const params = z.object({ id: z.string().openapi({ example: 't_0123456789abcdef' }) });
+const params = z.object({
+  id: z.string().openapi({ description: 'The id of the tenant.', example: 't_0123456789abcdef' }),
+});
 
 /** A tenant's receipts and its evidence room (specification 4.1). The tenant is the one of the key. */
 export function tenantRoutes(services: Needs): Endpoint[] {
@@ -48,6 +50,8 @@ function emission(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/tenants/{id}/receipts',
+    operationId: 'emitTenantReceipt',
+    credentials: ['tenantKey'],
     group: GROUP,
     summary: 'Emit a receipt for a tenant',
     description:
@@ -62,7 +66,7 @@ function emission(services: Needs): Endpoint {
     query: profileQuery,
     body: emitBody,
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
-    answers: { 200: { description: 'The receipt', schema: receiptSchema, headers: RECEIPT_HEADERS } },
+    answers: { 200: { description: 'The receipt', schema: profileReceiptSchema, headers: RECEIPT_HEADERS } },
     errors: [...EMIT_ERRORS, ...TENANT_ERRORS, ...MINT_ERRORS],
     admit: (call) => tenants.require(call, call.params.id),
     async handle(call) {
@@ -83,10 +87,18 @@ function emission(services: Needs): Endpoint {
   });
 }
 
-const time = z
-  .string()
-  .optional()
-  .openapi({ description: 'UTC: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`.', example: '2027-01-01' });
+const time = (what: string) =>
+  z
+    .string()
+    .optional()
+    .openapi({
+      description: `${what} UTC: \`YYYY-MM-DD\` or \`YYYY-MM-DDThh:mm:ssZ\`.`,
+      example: '2027-01-01',
+    });
+
+const manifestSchema = z
+  .looseObject({})
+  .openapi('EvidenceManifest', { description: 'The signed manifest of a bundle (spec/evidence.md).' });
 
 function evidence(services: Needs): Endpoint {
   const { store, clock, tenants, mutex } = services;
@@ -94,6 +106,8 @@ function evidence(services: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/tenants/{id}/evidence',
+    operationId: 'exportEvidence',
+    credentials: ['tenantKey'],
     group: GROUP,
     summary: 'Export a tenant’s evidence room',
     description:
@@ -106,12 +120,16 @@ function evidence(services: Needs): Endpoint {
       'If-Range': 'The `ETag` of the export that is to go on. Any other begins a new one.',
     },
     params,
-    query: z.strictObject({ from: time, to: time }),
+    query: z.strictObject({
+      from: time('The first instant of the period; from the beginning when absent.'),
+      to: time('The end of the period, exclusive; now when absent.'),
+    }),
     answers: {
       200: {
         description: 'The bundle, or its manifest',
         schema: z.string().openapi({ format: 'binary' }),
         contentType: 'application/zip',
+        otherwise: { 'application/json': manifestSchema },
         headers: {
           ETag: 'The SHA-256 of the manifest.',
           'X-Receipt-Id': 'The receipt of the export, of the manifest’s hash.',
@@ -212,19 +230,26 @@ function secondsOf(field: string, given: string | undefined): number | null {
 
 const exportSchema = z
   .object({
-    receipt_id: z.string(),
-    exported_at: z.string(),
-    manifest_sha256: z.string().openapi({ description: 'What the receipt is of.' }),
-    period: z.object({ from: z.string(), to: z.string() }),
-    receipts: z.int(),
-    bytes: z.int(),
+    receipt_id: receiptIdText.openapi({ description: 'The receipt of the export.' }),
+    exported_at: timestamp.openapi({ description: 'When it was made.' }),
+    manifest_sha256: hexDigest.openapi({ description: 'What the receipt is of.' }),
+    period: z
+      .object({
+        from: timestamp.openapi({ description: 'From this instant.' }),
+        to: timestamp.openapi({ description: 'Up to this one, exclusive.' }),
+      })
+      .openapi({ description: 'When the receipts were issued.' }),
+    receipts: count.openapi({ description: 'Number of receipts in it.' }),
+    bytes: count.openapi({ description: 'Size of the bundle.' }),
   })
-  .openapi('EvidenceExport');
+  .openapi('EvidenceExport', { description: 'An export of an evidence room.' });
 
 function exports({ store, tenants }: Needs): Endpoint {
   return endpoint({
     method: 'get',
     path: '/tenants/{id}/evidence/exports',
+    operationId: 'listEvidenceExports',
+    credentials: ['tenantKey'],
     group: GROUP,
     summary: 'List the exports of an evidence room',
     description:
@@ -232,7 +257,12 @@ function exports({ store, tenants }: Needs): Endpoint {
     availability: 'live',
     headers: TENANT_HEADERS,
     params,
-    answers: { 200: { description: 'The exports', schema: z.object({ exports: z.array(exportSchema) }) } },
+    answers: {
+      200: {
+        description: 'The exports',
+        schema: z.object({ exports: z.array(exportSchema).openapi({ description: 'Oldest first.' }) }),
+      },
+    },
     errors: [...TENANT_ERRORS],
     admit: (call) => tenants.require(call, call.params.id),
     async handle({ admitted: tenant }) {

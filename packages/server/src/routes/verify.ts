@@ -9,8 +9,7 @@ import {
   verifyParsed,
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
-import type { Turn } from '@tallystick/receipts';
-import { evidenceSources, ownTransaction } from '@tallystick/receipts';
+import { evidenceSources, ownTransaction, type Turn } from '@tallystick/receipts';
 import { json } from '../http/answer.ts';
 import { header, isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -29,11 +28,16 @@ export function verifyRoutes(services: Needs): Endpoint[] {
   return [single(services), many(services)];
 }
 
-const wrapped = z.looseObject({
-  receipt: receiptSchema,
-  evidence: z.array(z.looseObject({})).optional(),
-  anchor: z.unknown().optional().openapi({ type: 'object', description: 'The receipt’s anchored result.' }),
-});
+const wrapped = z
+  .looseObject({
+    receipt: receiptSchema,
+    evidence: z
+      .array(z.looseObject({}))
+      .optional()
+      .openapi({ description: 'The evidence of a metering receipt: leaves, or whole receipts.' }),
+    anchor: z.unknown().optional().openapi({ type: 'object', description: 'The receipt’s anchored result.' }),
+  })
+  .openapi('ReceiptWithEvidence', { description: 'A receipt, and what it is to be checked with.' });
 const EXAMPLE = { receipt: {} };
 const DESCRIPTION =
   'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […], "anchor": …}` with the evidence of a metering receipt (leaves, or the whole receipts that back the units) and the anchored result of any; without `anchor`, the one that the receipt carries is checked.';
@@ -42,6 +46,8 @@ function single(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/receipt/verify',
+    operationId: 'verifyReceipt',
+    credentials: ['none', 'apiKey'],
     group: 'Verify',
     summary: 'Verify a receipt',
     description: DESCRIPTION,
@@ -71,6 +77,8 @@ function many(services: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/receipts/verify',
+    operationId: 'verifyReceipts',
+    credentials: ['none', 'apiKey'],
     group: 'Verify',
     summary: 'Verify a receipt, or many',
     description: `${DESCRIPTION} Or send \`{"receipts": […]}\` with up to ${MAX_BATCH} receipts, each alone or wrapped.`,
@@ -78,13 +86,22 @@ function many(services: Needs): Endpoint {
     body: z.union([
       receiptSchema,
       wrapped,
-      z.looseObject({ receipts: z.array(z.union([receiptSchema, wrapped])) }),
+      z.looseObject({
+        receipts: z
+          .array(z.union([receiptSchema, wrapped]))
+          .openapi({ maxItems: MAX_BATCH, description: 'Receipts, each alone or wrapped.' }),
+      }),
     ]),
     example: EXAMPLE,
     answers: {
       200: {
         description: 'One verdict, or `results` in the order of `receipts`',
-        schema: z.union([verificationSchema, z.object({ results: z.array(verificationSchema) })]),
+        schema: z.union([
+          verificationSchema,
+          z.object({
+            results: z.array(verificationSchema).openapi({ description: 'One for each receipt.' }),
+          }),
+        ]),
       },
     },
     headers: VERIFY_HEADERS,

@@ -1,0 +1,89 @@
+import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+/** An operation of an OpenAPI document, and where it is. */
+export interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly JsonObject[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
+}
+
+interface Media {
+  readonly schema: JsonObject;
+  readonly example?: JsonValue;
+}
+
+/** Every operation of the document, in its order. */
+export function operationsOf(document: JsonObject): Operation[] {
+  return Object.entries(document['paths'] as Record<string, JsonObject>).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) => ({ ...(operation as object), method, path }) as unknown as Operation,
+    ),
+  );
+}
+
+/** `application/json`, `application/problem+json` */
+export function isJsonType(mediaType: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json$/.test(mediaType);
+}
+
+/** The JSON answers of success that the operation documents, by status and media type. */
+export function jsonAnswers({ responses }: Operation): { status: string; type: string; media: Media }[] {
+  return Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([status, { content = {} }]) =>
+      Object.entries(content)
+        .filter(([type]) => isJsonType(type))
+        .map(([type, media]) => ({ status, type, media })),
+    );
+}
+
+const ajv = new Ajv2020({
+  strict: false,
+  formats: {
+    uri: (text) => URL.canParse(text),
+    'date-time': (text) => !Number.isNaN(Date.parse(text)),
+    date: /^\d{4}-\d\d-\d\d$/,
+  },
+});
+
+/**
+ * Validates what a schema of the document is of. Beyond the schema, a member that it doesn't list is refused, unless it says that
+ * there may be others.
+ */
+export function validatorOf(document: JsonObject, schema: JsonObject): ValidateFunction {
+  return ajv.compile(closed(resolved(schema, document)) as object);
+}
+
+/** With each reference replaced by what it leads to, and what stands beside it. No schema here is recursive. */
+function resolved(value: JsonValue, document: JsonObject): JsonValue {
+  if (Array.isArray(value)) return value.map((one) => resolved(one, document));
+  if (!isObject(value)) return value;
+  const { $ref, ...rest } = value;
+  const own = Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, resolved(one, document)]));
+  if (typeof $ref !== 'string') return own;
+  const target = $ref
+    .split('/')
+    .slice(1)
+    .reduce<JsonValue>((here, step) => (here as JsonObject)[step] ?? {}, document);
+  return { ...(resolved(target, document) as JsonObject), ...own };
+}
+
+/** With `unevaluatedProperties: false` for each object that says nothing of further members. */
+function closed(value: JsonValue, isPart = false): JsonValue {
+  if (Array.isArray(value)) return value.map((one) => closed(one));
+  if (!isObject(value)) return value;
+  const own = Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      name === 'allOf' && Array.isArray(one) ? one.map((part) => closed(part, true)) : closed(one),
+    ]),
+  );
+  const isOpen = 'additionalProperties' in value || (!('properties' in value) && !('allOf' in value));
+  return isPart || isOpen ? own : { ...own, unevaluatedProperties: false };
+}

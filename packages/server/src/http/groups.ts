@@ -1,0 +1,17 @@
+/** What the operations of each group do, for the tags of the OpenAPI document and the reference. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  Receipts: 'Mint, emit and read signed receipts.',
+  Tenants: 'A tenant’s own receipts, and the evidence room that they are kept in.',
+  Verify: 'Check receipts and evidence, without an account.',
+  Anchor: 'Place hashes in the anchor log, look them up, and buy the API keys that anchoring needs.',
+  Balance: 'Prepaid balances: top-ups, statements and withdrawals.',
+  Log: 'The anchor log: its state, its postings to the chain, and the tiles that its monitors read.',
+  Choose: 'What receipts cost, and which profile to take.',
+  'Issuers and trust': 'Who issues receipts with which keys, and the signed bundle of whom to trust.',
+  Inference:
+    'OpenAI-compatible models, routed, compressed, metered and receipted; the members, and the benchmark of compression.',
+  Rosetta: 'A pilot: privacy policies expressed for other jurisdictions.',
+  Prospector: 'A pilot: how ready an AI transaction surface is, seen from outside.',
+  'Model Context Protocol': 'The other operations as tools for models.',
+  Operations: 'How the service is, and what describes it.',
+};

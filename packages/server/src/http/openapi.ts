@@ -1,0 +1,47 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import recorded from '../docs/answer-examples.json' with { type: 'json' };
+
+export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
+
+/** Answers of a real service by operationId, which `e2e/openapi.test.ts` records. */
+const EXAMPLES: Readonly<Record<string, JsonValue>> = recorded;
+
+/** The generated document as it is published: its references plain, and with an example of each JSON answer. */
+export function published(document: OpenApiDocument): OpenApiDocument {
+  const plain = withPlainReferences(document as unknown as JsonObject) as JsonObject;
+  for (const path of Object.values(plain['paths'] as Record<string, JsonObject>)) {
+    for (const operation of Object.values(path)) if (isObject(operation)) addExample(operation);
+  }
+  return plain as unknown as OpenApiDocument;
+}
+
+function addExample({ operationId, responses }: JsonObject): void {
+  const example = EXAMPLES[operationId as string];
+  const { 200: ok, 201: created } = responses as Record<string, { content?: Record<string, JsonObject> }>;
+  const json = Object.entries((ok ?? created)?.content ?? {}).find(([type]) => isJson(type));
+  if (json !== undefined && example !== undefined) json[1]['example'] = example;
+}
+
+/** `application/json`, `application/did+json` */
+function isJson(mediaType: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json$/.test(mediaType);
+}
+
+/**
+ * The generator writes a reference with a text of its own as `allOf` of the two, as OpenAPI 3.0 had it. In 3.1 both stand side by
+ * side.
+ */
+function withPlainReferences(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withPlainReferences);
+  if (!isObject(value)) return value;
+  const { allOf, ...rest } = value;
+  const [reference, text] = Array.isArray(allOf) && allOf.length === 2 ? allOf : [];
+  const isDescribed =
+    isObject(reference) &&
+    '$ref' in reference &&
+    isObject(text) &&
+    Object.keys(text).join() === 'description';
+  if (isDescribed && Object.keys(rest).length === 0) return { ...reference, ...text };
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withPlainReferences(one)]));
+}

@@ -1,0 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { compileReceiptSchemas } from './openapi/receipt-schemas.ts';
+
+/** Compiles the receipts of spec/schemas into the file that the OpenAPI document has them from. */
+const target = new URL('../packages/server/src/docs/receipt-schemas.json', import.meta.url);
+writeFileSync(target, compileReceiptSchemas());
+console.log('Wrote packages/server/src/docs/receipt-schemas.json.');
