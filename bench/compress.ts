@@ -1,4 +1,5 @@
 import { type ChatMessage, compress, type Tier } from '@tallystick/compress';
+import { compressByBm25 } from '../packages/compress/test/quality/bm25.ts';
 import { forms } from './compress-peers.ts';
 import { median } from './machine.ts';
 import type { Report, Row } from './report.ts';
@@ -30,9 +31,12 @@ export async function compression(): Promise<Report> {
   };
 }
 
-const aims: Readonly<Record<Tier, number | undefined>> = { lossless: 5, extractive: 8, bm25: undefined };
+/** A tier, or the baseline. */
+type Way = Tier | 'bm25';
 
-function row(kind: string, write: Writer, tier: Tier): Row {
+const aims: Readonly<Record<Way, number | undefined>> = { lossless: 5, extractive: 8, bm25: undefined };
+
+function row(kind: string, write: Writer, tier: Way): Row {
   const value = timed(write, tier, 10_000, ROUNDS);
   const aim = aims[tier];
   return {
@@ -54,15 +58,14 @@ function growth(tier: Tier): Row[] {
 }
 
 /** Milliseconds for 10,000 tokens: the median over rounds. */
-function timed(write: Writer, tier: Tier, tokens: number, rounds: number): number {
+function timed(write: Writer, tier: Way, tokens: number, rounds: number): number {
   const times: number[] = [];
+  const query = 'Which order failed at the Lisbon gate in March?';
   for (let round = tokens > 10_000 ? 0 : -WARM_UP; round < rounds; round++) {
     const messages = conversation(write, tokens, round + 1000);
     const start = performance.now();
-    const { account } = compress(messages, {
-      tier,
-      query: 'Which order failed at the Lisbon gate in March?',
-    });
+    const { account } =
+      tier === 'bm25' ? compressByBm25(messages, { query }) : compress(messages, { tier, query });
     const took = performance.now() - start;
     if (round >= 0) times.push((took * 10_000) / account.tokens_before);
   }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { anchor } from './anchor.ts';
 import { compression } from './compress.ts';
 import { compressionQuality } from './compression-quality.ts';
+import { embedding } from './embedding.ts';
 import { evidence } from './evidence.ts';
 import { gateway } from './gateway.ts';
 import { machine } from './machine.ts';
@@ -20,6 +21,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   anchor,
   compress: compression,
   'compression-quality': compressionQuality,
+  embedding,
   evidence,
   gateway,
   metering,

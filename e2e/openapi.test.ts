@@ -25,7 +25,7 @@ import { payer } from './payer.ts';
  * The OpenAPI document of a running service, and real answers beside it. `TALLY_RECORD_EXAMPLES=1` writes these into the
  * document as its examples.
  */
-const EXAMPLES = new URL('../packages/server/src/docs/answer-examples.json', import.meta.url);
+const EXAMPLES = new URL('../packages/server/src/http/answer-examples.json', import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 let service: TestService;
@@ -313,7 +313,7 @@ describe('the document', () => {
   });
 
   it('has the receipts as spec/schemas defines them', async () => {
-    const { default: compiled } = await import('../packages/server/src/docs/receipt-schemas.json', {
+    const { default: compiled } = await import('../packages/server/src/http/receipt-schemas.json', {
       with: { type: 'json' },
     });
     expect(compiled, 'run: node scripts/openapi-schemas.ts').toEqual(JSON.parse(compileReceiptSchemas()));

@@ -1,8 +1,10 @@
-// Installs the project's packages when the lock file has changed since the last time.
+// Installs the project's packages when the lock file has changed since the last time, and builds the pages when what they are
+// made of has.
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -24,6 +26,19 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   }
   writeFileSync(stamp, wanted);
 }
+
+// By the project's own Node, which is there by now.
+const env = {
+  ...process.env,
+  PATH: join(root, 'node_modules', '.bin') + delimiter + (process.env.PATH ?? ''),
+};
+const pages = spawnSync('node', ['packages/web/scripts/build.ts', '--stale'], {
+  cwd: root,
+  env,
+  stdio: ['ignore', 'ignore', 'inherit'],
+  shell: process.platform === 'win32',
+});
+if (pages.status !== 0) process.exit(pages.status ?? 1);
 
 /** @returns npm's exit status */
 function npm(command, output) {

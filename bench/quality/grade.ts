@@ -1,8 +1,9 @@
 import { type ChatMessage, compress, type Tokenizer } from '@tallystick/compress';
+import { compressByBm25 } from '../../packages/compress/test/quality/bm25.ts';
 import { keptLines, type Material, materialOf } from './baselines.ts';
 import { type Case, type Document, type Gold, TEMPORAL, textOf } from './document.ts';
 
-/** Tiers of the package, and two ways to cut that anyone could write. */
+/** The tier of the package that cuts, the same by plain BM25, and two ways to cut that anyone could write. */
 export const TIERS = ['extractive', 'bm25', 'tail', 'random'] as const;
 export type CutTier = (typeof TIERS)[number];
 
@@ -62,7 +63,10 @@ function resultsOf(tier: CutTier, run: Run, tokenizer: Tokenizer): Result[] {
     const lines = keptLines(tier, material, allowed - fixed, `${id} ${budget}`);
     return lines.map(({ text, tokens }) => ({ text, tokens: tokens + fixed }));
   }
-  const { messages: out, account } = compress(messages, { tier, budget, tokenizer });
+  const { messages: out, account } =
+    tier === 'bm25'
+      ? compressByBm25(messages, { budget, tokenizer })
+      : compress(messages, { tier, budget, tokenizer });
   return [{ text: textOf(out), tokens: account.tokens_after }];
 }
 

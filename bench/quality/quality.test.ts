@@ -161,7 +161,7 @@ describe('what is lossless', () => {
 
   test('code and diffs are the same bytes in every tier', () => {
     for (const { messages } of documents.filter(({ modality }) => modality === 'code and diffs')) {
-      for (const tier of ['lossless', 'extractive', 'bm25'] as const) {
+      for (const tier of ['lossless', 'extractive'] as const) {
         const code = messages.filter(({ role }) => role === 'tool');
         expect(compress(code, { tier, budget: 0.1 }).messages).toEqual(code);
       }

@@ -4,21 +4,26 @@ import { TallyError } from '@tallystick/core';
 
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' };
 
+/** The npm package of Anvil. The server does not depend on it: only a development chain needs it. */
+const ANVIL = '@foundry-rs/anvil';
+const VERSION = '1.7.1';
+
 /**
- * Where the npm package `@foundry-rs/anvil` has put its binary for this machine.
+ * Where Anvil's npm package has put its binary for this machine.
+ * @param from the module, as a URL, that looks for the package
  * @throws chain_unavailable when there is none
  */
-export function anvilPath(): string {
+export function anvilPath(from = import.meta.url): string {
   const architecture = ARCHITECTURES[process.arch] ?? process.arch;
-  const binary = `@foundry-rs/anvil-${process.platform}-${architecture}`;
   try {
-    const wrapper = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json');
-    const home = dirname(createRequire(wrapper).resolve(`${binary}/package.json`));
+    const wrapper = createRequire(from).resolve(`${ANVIL}/package.json`);
+    const binary = `${ANVIL}-${process.platform}-${architecture}/package.json`;
+    const home = dirname(createRequire(wrapper).resolve(binary));
     return join(home, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil');
   } catch (cause) {
     throw new TallyError(
       'chain_unavailable',
-      `The development chain needs ${binary}, which is not installed. Give another chain in TALLY_CHAIN_RPC_URL.`,
+      `The development chain of \`tally serve\` needs Anvil, which is not installed: npm install ${ANVIL}@${VERSION}, beside tallystick. Or do without a chain (TALLY_DEVNET=off), or name one in TALLY_CHAIN_RPC_URL.`,
       { cause },
     );
   }

@@ -15,7 +15,7 @@ import {
 import { type ChatMessage, type Compressed, compress, restore, type Tier, tokenizerFor } from './index.ts';
 
 const tokenizer = tokenizerFor();
-const tier = fc.constantFrom<Tier>('lossless', 'extractive', 'bm25');
+const tier = fc.constantFrom<Tier>('lossless', 'extractive');
 const budget = fc.oneof(fc.double({ min: 0.01, max: 0.99, noNaN: true }), fc.integer({ min: 1, max: 2000 }));
 const options = fc.record({ tier, budget, query: fc.constantFrom('', 'When did the gate fail?', '日本') });
 
@@ -91,7 +91,7 @@ describe('of any conversation', () => {
   });
 });
 
-describe.each<Tier>(['lossless', 'extractive', 'bm25'])('%s: what is never touched', (tier) => {
+describe.each<Tier>(['lossless', 'extractive'])('%s: what is never touched', (tier) => {
   test.each([
     ['code', code],
     ['fenced code', fenced],
@@ -318,7 +318,7 @@ describe('awkward input', () => {
     ['colons', 'A: b\n'.repeat(20_000)],
     ['bars', '| a | b |\n'.repeat(10_000)],
   ])('%s', (_name, text) => {
-    for (const tier of ['lossless', 'extractive', 'bm25'] as const) {
+    for (const tier of ['lossless', 'extractive'] as const) {
       const result = compress(asTool(text), { tier, budget: 0.1, query: 'When was the gate open?' });
       expect(result.account.tokens_after).toBeLessThanOrEqual(result.account.tokens_before);
       expect(wellFormedIfItWas(text, contentOf(result))).toBe(true);

@@ -2,7 +2,7 @@ import { TallyError } from '@tallystick/core';
 import { type Account, countMessages, settle } from './account.ts';
 import { type Block, blocksOf, type Draft, rewrite } from './blocks/blocks.ts';
 import type { Remembered } from './extract/selection.ts';
-import { cutToBudget } from './extract/tier.ts';
+import { cutToBudget, extractive, type Strategy } from './extract/tier.ts';
 import { freezeMap } from './freeze.ts';
 import { dedupe } from './lossless/dedupe.ts';
 import { encodeLossless } from './lossless/lossless.ts';
@@ -27,6 +27,15 @@ const DEFAULT_SHARE = 0.5;
  * @throws invalid_field for a tier or a budget that there is none of.
  */
 export function compress(messages: readonly ChatMessage[], options: CompressOptions = {}): Compressed {
+  return compressBy(extractive, messages, options);
+}
+
+/** Compresses, and where that is to cut, cuts by a strategy: for comparing others with the package's own. */
+export function compressBy(
+  strategy: Strategy,
+  messages: readonly ChatMessage[],
+  options: CompressOptions,
+): Compressed {
   const { tier = 'lossless', budget = DEFAULT_SHARE } = options;
   check(tier, budget);
   const tokenizer = options.tokenizer ?? tokenizerFor(options.model);
@@ -36,13 +45,15 @@ export function compress(messages: readonly ChatMessage[], options: CompressOpti
   const before = countMessages(messages, tokenizer);
   const allowed = budget < 1 ? Math.floor(before * budget) : budget;
   const selections =
-    tier === 'lossless' ? [] : cutToBudget({ messages, blocks, before, allowed, tier, tokenizer }, options);
+    tier === 'lossless'
+      ? []
+      : cutToBudget({ messages, blocks, before, allowed, tokenizer }, options, strategy);
   return { ...settle({ messages, blocks, before, tokenizer }, options.accept), selections };
 }
 
 function check(tier: string, budget: number): void {
-  if (tier !== 'lossless' && tier !== 'extractive' && tier !== 'bm25')
-    throw new TallyError('invalid_field', 'tier is one of lossless, extractive and bm25.', { field: 'tier' });
+  if (tier !== 'lossless' && tier !== 'extractive')
+    throw new TallyError('invalid_field', 'tier is lossless or extractive.', { field: 'tier' });
   if (!(budget > 0 && budget < Number.POSITIVE_INFINITY)) {
     const message = 'budget is a number of tokens, or a share between 0 and 1.';
     throw new TallyError('invalid_field', message, { field: 'budget' });

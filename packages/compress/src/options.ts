@@ -1,10 +1,10 @@
 import type { Selection } from './extract/selection.ts';
 import type { Tokenizer } from './tokens/tokenizer.ts';
 
-export type Tier = 'lossless' | 'extractive' | 'bm25';
+export type Tier = 'lossless' | 'extractive';
 
 export interface CompressOptions {
-  /** What may be done: nothing that can't be undone (the default), cutting, or cutting by plain BM25, the baseline. */
+  /** What may be done: nothing that can't be undone (the default), or cutting. */
   readonly tier?: Tier;
   /** What the conversation is read for; by default the last user message. */
   readonly query?: string;

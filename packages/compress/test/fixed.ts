@@ -57,7 +57,7 @@ const ask = { role: 'user', content: 'Who repaired the robot, and on which day i
 export function digests(): Record<string, string> {
   const found: Record<string, string> = {};
   const tokenizer = tokenizerFor();
-  for (const tier of ['lossless', 'extractive', 'bm25'] satisfies Tier[]) {
+  for (const tier of ['lossless', 'extractive'] satisfies Tier[]) {
     for (const [kind, write] of Object.entries(writers)) {
       const outputs = many(8, (seed) => {
         const random = generator(seed + 1);

@@ -45,17 +45,16 @@ async function outcome({ key, iv, aad, msg, ct, tag }: Vector): Promise<string> 
   }
 }
 
-function wanted({ iv, result }: Vector): string {
-  if (result === 'valid') return 'these bytes';
-  return iv === '' ? 'invalid_field' : 'not authentic';
+function wanted({ key, iv, result }: Vector): string {
+  if (key.length !== 64 || iv.length !== 24) return 'invalid_field';
+  return result === 'valid' ? 'these bytes' : 'not authentic';
 }
 
 describe.skipIf(!haveSharedVectors)('Wycheproof AES-GCM', () => {
-  test('there are 316 vectors, none beyond reach', () => {
-    const vectors = groups.flatMap(({ tests }) => tests);
-    const empty = vectors.filter(({ iv }) => iv === '');
-    expect(vectors).toHaveLength(316);
-    expect(new Set(empty.map(({ result }) => result))).toEqual(new Set(['invalid']));
+  test('there are 316 vectors, 66 of them of the one size that is taken', () => {
+    const wants = groups.flatMap(({ tests }) => tests.map(wanted));
+    expect(wants).toHaveLength(316);
+    expect(wants.filter((want) => want !== 'invalid_field')).toHaveLength(66);
   });
 
   test.each(groups)('$keySize-bit key, $ivSize-bit nonce', async ({ tests }) => {
@@ -68,20 +67,13 @@ describe.skipIf(!haveSharedVectors)('Wycheproof AES-GCM', () => {
   });
 });
 
-test.each([
-  [16, 12, true],
-  [32, 12, true],
-  [24, 12, false],
-  [32, 16, false],
-  [32, 7, false],
-])('a key of %i and a nonce of %i bytes: WebCrypto %s', async (keyLength, nonceLength, native) => {
+test('WebCrypto does the work where there is one', async () => {
   const encrypt = vi.spyOn(crypto.subtle, 'encrypt');
   const decrypt = vi.spyOn(crypto.subtle, 'decrypt');
-  const input = [new Uint8Array(keyLength), new Uint8Array(nonceLength), new Uint8Array(0)] as const;
-  expect(await aesGcmDecrypt(...input, await aesGcmEncrypt(...input, new Uint8Array(5)))).toEqual(
-    new Uint8Array(5),
-  );
-  expect([encrypt.mock.calls.length, decrypt.mock.calls.length]).toEqual(native ? [1, 1] : [0, 0]);
+  const input = [new Uint8Array(32), new Uint8Array(12), new Uint8Array(0)] as const;
+  const sealed = await aesGcmEncrypt(...input, new Uint8Array(5));
+  expect(await aesGcmDecrypt(...input, sealed)).toEqual(new Uint8Array(5));
+  expect([encrypt.mock.calls.length, decrypt.mock.calls.length]).toEqual([1, 1]);
 });
 
 const sized = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
@@ -116,16 +108,16 @@ test('a caller that reuses its buffers at once does not change what is encrypted
 describe.each([['WebCrypto'], ['noble']])('%s', (path) => {
   const bytes = (length: number) => new Uint8Array(length);
 
-  test.each([[0], [15], [17], [31], [33], [64]])('refuses a key of %i bytes', async (length) => {
+  test.each([[0], [16], [24], [31], [33], [64]])('refuses a key of %i bytes', async (length) => {
     if (path === 'noble') withoutWebCrypto();
     await expect(aesGcmEncrypt(bytes(length), bytes(12), bytes(0), bytes(1))).rejects.toThrow(refusedSize);
     await expect(aesGcmDecrypt(bytes(length), bytes(12), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
   });
 
-  test('refuses an empty nonce', async () => {
+  test.each([[0], [7], [11], [13], [16]])('refuses a nonce of %i bytes', async (length) => {
     if (path === 'noble') withoutWebCrypto();
-    await expect(aesGcmEncrypt(bytes(32), bytes(0), bytes(0), bytes(1))).rejects.toThrow(refusedSize);
-    await expect(aesGcmDecrypt(bytes(32), bytes(0), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
+    await expect(aesGcmEncrypt(bytes(32), bytes(length), bytes(0), bytes(1))).rejects.toThrow(refusedSize);
+    await expect(aesGcmDecrypt(bytes(32), bytes(length), bytes(0), bytes(17))).rejects.toThrow(refusedSize);
   });
 
   test.each([[0], [1], [15]])('opens nothing that is %i bytes, shorter than a tag', async (length) => {

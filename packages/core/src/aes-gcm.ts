@@ -1,12 +1,11 @@
 import { gcm } from '@noble/ciphers/aes.js';
 import { TallyError } from './errors.ts';
-import { type GcmCipher, gcmShortNonce } from './gcm-short-nonce.ts';
 
 /** Bytes of the authentication tag at the end of every ciphertext. */
 export const AES_GCM_TAG_LENGTH = 16;
 
-/** The shortest nonce that noble's `gcm` takes. */
-const NOBLE_NONCE_LENGTH = 8;
+const KEY_LENGTH = 32;
+const NONCE_LENGTH = 12;
 
 /** One operation's input, copied so that the caller can't change it while WebCrypto is at work. */
 interface Operation {
@@ -17,11 +16,11 @@ interface Operation {
 }
 
 function operation(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, data: Uint8Array): Operation {
-  if (![16, 24, 32].includes(key.length)) {
-    throw new TallyError('invalid_field', 'An AES key is 16, 24 or 32 bytes.', { field: 'key' });
+  if (key.length !== KEY_LENGTH) {
+    throw new TallyError('invalid_field', 'An AES-256 key is 32 bytes.', { field: 'key' });
   }
-  if (nonce.length === 0) {
-    throw new TallyError('invalid_field', 'An AES-GCM nonce is not empty.', { field: 'nonce' });
+  if (nonce.length !== NONCE_LENGTH) {
+    throw new TallyError('invalid_field', 'An AES-GCM nonce is 12 bytes.', { field: 'nonce' });
   }
   return {
     key: new Uint8Array(key),
@@ -31,28 +30,19 @@ function operation(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, data: Ui
   };
 }
 
-/**
- * WebCrypto for the sizes that every runtime has, else `undefined`. It reports a size that it lacks just
- * like a wrong tag, so it is never asked: Chromium has no AES-192, Deno and Node differ on nonces other
- * than 12 bytes, and browsers have no WebCrypto at all outside secure origins.
- */
-function webCryptoFor({ key, nonce }: Operation): SubtleCrypto | undefined {
-  if (key.length === 24 || nonce.length !== 12) return undefined;
-  return (globalThis as { crypto?: { subtle?: SubtleCrypto } }).crypto?.subtle;
-}
+/** `undefined` in browsers outside secure origins. */
+const webCrypto = (): SubtleCrypto | undefined =>
+  (globalThis as { crypto?: { subtle?: SubtleCrypto } }).crypto?.subtle;
 
 function algorithm({ nonce, aad }: Operation): AesGcmParams {
   return { name: 'AES-GCM', iv: nonce, additionalData: aad };
 }
 
-function nobleCipher({ key, nonce, aad }: Operation): GcmCipher {
-  return nonce.length < NOBLE_NONCE_LENGTH ? gcmShortNonce(key, nonce, aad) : gcm(key, nonce, aad);
-}
+const nobleCipher = ({ key, nonce, aad }: Operation): ReturnType<typeof gcm> => gcm(key, nonce, aad);
 
 /**
- * AES-GCM with a 128-bit tag (NIST SP 800-38D): the ciphertext followed by its 16-byte tag.
- * `key` is 16, 24 or 32 bytes, `nonce` 1 byte or more (12 is the size to use) and never used twice with
- * one key. Throws `invalid_field` for other lengths, on every runtime alike.
+ * AES-256-GCM with a 128-bit tag (NIST SP 800-38D): the ciphertext followed by its 16-byte tag. `key` is 32 bytes, `nonce` 12
+ * and never used twice with one key. Throws `invalid_field` for other lengths, on every runtime alike.
  */
 export async function aesGcmEncrypt(
   key: Uint8Array,
@@ -61,7 +51,7 @@ export async function aesGcmEncrypt(
   plaintext: Uint8Array,
 ): Promise<Uint8Array> {
   const input = operation(key, nonce, aad, plaintext);
-  const subtle = webCryptoFor(input);
+  const subtle = webCrypto();
   if (subtle === undefined) return nobleCipher(input).encrypt(input.data);
   const cryptoKey = await subtle.importKey('raw', input.key, 'AES-GCM', false, ['encrypt']);
   return new Uint8Array(await subtle.encrypt(algorithm(input), cryptoKey, input.data));
@@ -78,7 +68,7 @@ export async function aesGcmDecrypt(
   ciphertext: Uint8Array,
 ): Promise<Uint8Array | undefined> {
   const input = operation(key, nonce, aad, ciphertext);
-  const subtle = webCryptoFor(input);
+  const subtle = webCrypto();
   return subtle === undefined ? decryptWithNoble(input) : decryptWithWebCrypto(subtle, input);
 }
 

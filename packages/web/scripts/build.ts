@@ -1,12 +1,92 @@
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { buildPage, builtPage, builtPart, pageNames, sharedParts } from './page.ts';
 
-/** Writes built/ anew (`npm run build:web`). */
-for (const [name, build] of Object.entries(sharedParts)) await writeFile(builtPart(name), await build());
-for (const name of pageNames) {
-  const { html, script } = await buildPage(name);
-  await writeFile(builtPage(name), html);
-  const gzipped = gzipSync(script, { level: 9 }).length;
-  process.stdout.write(`${name}: ${html.length} characters; its script is ${gzipped} bytes gzipped.\n`);
+// Builds the pages (`npm run build:web`) into built/, or the folder of `--to`. With `--stale` it does so only where what they
+// are made of has changed since. As many pages are built at a time as the machine has processors.
+
+const root = new URL('../../../', import.meta.url);
+
+/** What the pages are made of, the versions of libraries and tools included. */
+const INPUTS = [
+  'package-lock.json',
+  'tsconfig.base.json',
+  'packages/{core,web}/{package,tsconfig}.json',
+  'packages/{core,web}/src/**/*',
+  'packages/web/scripts/*',
+];
+const TESTS = '**/*.test.ts';
+
+/** In the folder: the digest of the inputs, and below it the files that were built of them. */
+const STAMP = '.inputs';
+
+/** Every `of`-th file from the one `at` on. */
+interface Share {
+  readonly folder: string;
+  readonly at: number;
+  readonly of: number;
+}
+
+if (isMainThread) await main();
+else await buildShare(workerData as Share);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { stale: { type: 'boolean' }, to: { type: 'string' } } });
+  const folder =
+    values.to === undefined ? new URL('../built/', import.meta.url) : pathToFileURL(`${values.to}/`);
+  const inputs = digestOfInputs();
+  if (values.stale === true && isBuilt(folder, inputs)) return;
+  process.stderr.write('tallystick: building the pages …\n');
+  mkdirSync(folder, { recursive: true });
+  const of = availableParallelism();
+  await Promise.all(Array.from({ length: of }, (_, at) => inThread({ folder: folder.href, at, of })));
+  const { outputs } = await import('./page.ts');
+  put(folder, STAMP, [inputs, ...Object.keys(outputs)].join('\n'));
+}
+
+function digestOfInputs(): string {
+  const digest = createHash('sha256');
+  for (const path of globSync(INPUTS, { cwd: root, exclude: [TESTS] }).toSorted()) {
+    const file = new URL(path, root);
+    if (statSync(file).isFile()) digest.update(`${path}\0`).update(readFileSync(file)).update('\0');
+  }
+  return digest.digest('hex');
+}
+
+function isBuilt(folder: URL, inputs: string): boolean {
+  const stamp = new URL(STAMP, folder);
+  if (!existsSync(stamp)) return false;
+  const [of, ...files] = readFileSync(stamp, 'utf8').split('\n');
+  return of === inputs && files.every((file) => existsSync(new URL(file, folder)));
+}
+
+function inThread(share: Share): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: share });
+    worker.once('error', reject);
+    worker.once('exit', () => resolve());
+  });
+}
+
+async function buildShare({ folder, at, of }: Share): Promise<void> {
+  const { outputs } = await import('./page.ts');
+  for (const [index, [file, build]] of Object.entries(outputs).entries()) {
+    if (index % of !== at) continue;
+    const { text, script } = await build();
+    put(new URL(folder), file, text);
+    if (script === undefined) continue;
+    const gzipped = gzipSync(script, { level: 9 }).length;
+    process.stdout.write(`${file}: ${text.length} characters; its script is ${gzipped} bytes gzipped.\n`);
+  }
+}
+
+/** Writes a file whole or not at all, for whoever reads it meanwhile. */
+function put(folder: URL, file: string, text: string): void {
+  const part = new URL(`.${file}.${process.pid}`, folder);
+  writeFileSync(part, text);
+  renameSync(part, new URL(file, folder));
 }

@@ -60,9 +60,9 @@ const HASH_SET =
 const verifyingOnly: Plugin = {
   name: 'verifying-only',
   setup(build) {
-    build.onLoad({ filter: /[\\/](?:gcm-short-nonce\.ts|ciphers[\\/]aes\.js)$/ }, () => ({
+    build.onLoad({ filter: /[\\/]ciphers[\\/]aes\.js$/ }, () => ({
       contents:
-        'const absent = () => { throw new Error("This page has no AES of its own."); }; export { absent as gcm, absent as gcmShortNonce };',
+        'const absent = () => { throw new Error("This page has no AES of its own."); }; export { absent as gcm };',
     }));
     build.onLoad({ filter: /[\\/]canonical-leaf\.ts$/ }, () => ({ contents: CANONICAL_LEAF }));
     build.onLoad({ filter: /[\\/]evidence-policy\.ts$/ }, () => ({ contents: EVIDENCE_POLICY }));

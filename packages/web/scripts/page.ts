@@ -124,13 +124,13 @@ const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
-export const pageNames = Object.keys(PAGES) as readonly PageName[];
+const pageNames = Object.keys(PAGES) as readonly PageName[];
 
 /** Where a built page is committed, for the server and for whoever wants the one file. */
 export const builtPage = (name: PageName): URL => new URL(`../built/${name}.html`, import.meta.url);
 
 /** A whole page as one file, and its script by itself. The same sources give the same bytes. */
-export async function buildPage(name: PageName): Promise<{ html: string; script: string }> {
+async function buildPage(name: PageName): Promise<{ html: string; script: string }> {
   const page: PageDefinition = PAGES[name];
   const { script, licenses } = await bundleScript(new URL(page.entry, source));
   const style = await minifyStyle(page.styles);
@@ -183,14 +183,25 @@ const LINKS = [
   ['/docs', 'Reference'],
 ] as const;
 
-/** What every page has: committed too, for the server, whose reference has the same. */
-export const sharedParts = {
+/** What every page has: files too, for the server, whose reference has the same. */
+const sharedParts = {
   'icon.html': () => buildIcon(),
   'header.html': () => buildHeader(),
   'header.css': () => minifyStyle(['header']),
 } as const satisfies Record<string, () => Promise<string>>;
 
-export const builtPart = (name: string): URL => new URL(`../built/${name}`, import.meta.url);
+/** What is built, by file name. The script is the page's own, where it is a page. */
+export const outputs: Readonly<Record<string, () => Promise<{ text: string; script?: string }>>> =
+  Object.fromEntries([
+    ...pageNames.map((name) => [
+      `${name}.html`,
+      async () => {
+        const { html, script } = await buildPage(name);
+        return { text: html, script };
+      },
+    ]),
+    ...Object.entries(sharedParts).map(([file, build]) => [file, async () => ({ text: await build() })]),
+  ]);
 
 const buildIcon = async (): Promise<string> => (await read('icon.html')).trimEnd();
 

@@ -1,24 +1,41 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { buildPage, builtPage, builtPart, pageNames, sharedParts } from '../scripts/page.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { outputs } from '../scripts/page.ts';
 
-const built = await Promise.all(pageNames.map(async (name) => ({ name, ...(await buildPage(name)) })));
+const built = await Promise.all(
+  Object.entries(outputs).map(async ([file, build]) => ({ file, ...(await build()) })),
+);
+const pages = built.flatMap(({ file, text, script }) =>
+  script === undefined ? [] : [{ name: file.replace('.html', ''), html: text, script }],
+);
 
 /** Bytes: pages that verify nothing carry no cryptography. */
 const limitOf = (name: string): number => (['usage', 'leaderboard'].includes(name) ? 10_000 : 40_000);
 
-test.each(Object.entries(sharedParts))('%s as committed is what the sources make', async (name, build) => {
-  expect(readFileSync(builtPart(name), 'utf8') === (await build()), 'Run npm run build:web.').toBe(true);
+const folder = mkdtempSync(join(tmpdir(), 'tally-pages-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('builds the same bytes in another process, folder and time zone', () => {
+  const script = fileURLToPath(new URL('../scripts/build.ts', import.meta.url));
+  const env = { ...process.env, TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8' };
+  execFileSync(process.execPath, [script, '--to', folder], { cwd: tmpdir(), env, stdio: 'ignore' });
+  expect(readdirSync(folder).toSorted()).toEqual(['.inputs', ...Object.keys(outputs)].toSorted());
+  const changed = built.filter(({ file, text }) => readFileSync(join(folder, file), 'utf8') !== text);
+  expect(changed.map(({ file }) => file)).toEqual([]);
 });
 
-describe.each(built)('the page $name', ({ name, html, script }) => {
-  test('as committed is what the sources make, to the byte', async () => {
-    expect(readFileSync(builtPage(name), 'utf8') === html, 'Run npm run build:web.').toBe(true);
-    expect((await buildPage(name)).html === html).toBe(true);
-  });
+test.each(built)('$file is served as the sources make it', ({ file, text }) => {
+  const served = readFileSync(new URL(`../built/${file}`, import.meta.url), 'utf8');
+  expect(served === text, 'Run npm run build:web.').toBe(true);
+});
 
+describe.each(pages)('the page $name', ({ name, html, script }) => {
   test(`has a script under ${limitOf(name) / 1000} kB gzipped`, () => {
     expect(gzipSync(script, { level: 9 }).length).toBeLessThan(limitOf(name));
   });

@@ -11,11 +11,8 @@ export function compressCommand(program: Command): void {
     )
     .argument('<file>', 'JSON of a request or of messages, or any text; - for standard input')
     .addOption(
-      new Option(
-        '--tier <tier>',
-        'lossless, extractive (cuts what the question does not need), or bm25 (the baseline)',
-      )
-        .choices(['lossless', 'extractive', 'bm25'])
+      new Option('--tier <tier>', 'lossless, or extractive (cuts what the question does not need)')
+        .choices(['lossless', 'extractive'])
         .default('lossless'),
     )
     .option('--budget <n>', 'of a tier that cuts: tokens that may be left, or a share such as 0.25', budget)

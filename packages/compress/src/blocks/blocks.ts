@@ -7,7 +7,7 @@ import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { Kind } from './kind.ts';
 import { segmentsOf } from './segments.ts';
 
-export type Method = LosslessMethod | 'dedupe' | 'extract' | 'bm25' | 'remembered';
+export type Method = LosslessMethod | 'dedupe' | 'extract' | 'remembered';
 
 /** A method, and the tokens that it saved. */
 export interface Step {

@@ -1,9 +1,12 @@
 import { DIMENSIONS, vectorLevels, vectorTerms } from './word-vectors.ts';
 
+export { DIMENSIONS };
+
 /** Words that are less alike than this have nothing to do with one another: a cosine. */
 const LEAST = 0.35;
 
 interface Vectors {
+  readonly terms: readonly string[];
   /** Which vector is a term's. */
   readonly rows: ReadonlyMap<string, number>;
   readonly values: Int8Array;
@@ -43,6 +46,23 @@ export function nearTo(term: string, others: Meanings): [other: string, nearness
   return near;
 }
 
+/** The vector of a term, of length 1 and `DIMENSIONS` numbers, and its row; null where none is known. */
+export function vectorOf(term: string): { readonly row: number; readonly vector: Float64Array } | null {
+  known ??= unpacked();
+  const row = known.rows.get(term);
+  if (row === undefined) return null;
+  const length = known.lengths[row] ?? 1;
+  const vector = new Float64Array(DIMENSIONS);
+  for (let d = 0; d < DIMENSIONS; d++) vector[d] = (known.values[row * DIMENSIONS + d] ?? 0) / length;
+  return { row, vector };
+}
+
+/** Every term that has a vector, by row: the more frequent a word is, the lower its row. */
+export function termsByRow(): readonly string[] {
+  known ??= unpacked();
+  return known.terms;
+}
+
 function unpacked(): Vectors {
   const bytes = atob(vectorLevels);
   const values = new Int8Array(bytes.length * 2);
@@ -59,5 +79,5 @@ function unpacked(): Vectors {
         .reduce((sum, value) => sum + value * value, 0),
     ),
   );
-  return { rows: new Map(terms.map((term, row) => [term, row])), values, lengths };
+  return { terms, rows: new Map(terms.map((term, row) => [term, row])), values, lengths };
 }

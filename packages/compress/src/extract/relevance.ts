@@ -1,18 +1,11 @@
-import { bm25, type Index, idf, indexOf, smoothed } from './bm25.ts';
+import { bm25, type Index, idf, indexOf } from './bm25.ts';
 import { namedTerms } from './feedback.ts';
 import { cueShare, cuesOf, questionTerms, relatedScores } from './question.ts';
 import type { Scored } from './scored.ts';
 import { isStopWord, termsOf } from './terms.ts';
 
-/** How a tier ranks units for a question: a score for each, higher first. */
+/** How units are ranked for a question: a score for each, higher first. */
 export type Ranking = (units: readonly Scored[], query: string) => Float64Array;
-
-/** The baseline: Okapi BM25 with the usual b, smoothed over direct neighbours, and nothing else. */
-export const plainBm25: Ranking = (units, query) => {
-  const index = indexOf(units.map(({ text }) => text));
-  const terms = new Map([...new Set(termsOf(query))].map((term) => [term, 1]));
-  return smoothed(bm25(index, terms, 0.75), [0.5]);
-};
 
 /** Units are short and of one kind, so that their length says little about their worth. */
 const LENGTH_PENALTY = 0.35;

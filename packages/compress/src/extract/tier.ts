@@ -2,13 +2,13 @@ import type { Draft, Method } from '../blocks/blocks.ts';
 import { rewrite } from '../blocks/blocks.ts';
 import type { Kind } from '../blocks/kind.ts';
 import { type ChatMessage, textsOf } from '../messages.ts';
-import type { CompressOptions, Tier } from '../options.ts';
+import type { CompressOptions } from '../options.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
-import { type Cuttable, cutBlocks } from './cut.ts';
+import { type CutPlan, type Cuttable, cutBlocks } from './cut.ts';
 import { idOf } from './marks.ts';
 import { askedIn, isDated } from './question.ts';
 import { type Cut, cutRepeats, type Piece, recut, removalOf, wholeSelection } from './rebuild.ts';
-import { extractiveRanking, plainBm25 } from './relevance.ts';
+import { extractiveRanking } from './relevance.ts';
 import type { Remembered } from './selection.ts';
 import { type CountedUnit, countedUnits, type Form } from './units.ts';
 
@@ -19,7 +19,6 @@ export interface Uncut {
   /** Tokens of the conversation as it came, and how many it may have. */
   readonly before: number;
   readonly allowed: number;
-  readonly tier: Exclude<Tier, 'lossless'>;
   readonly tokenizer: Tokenizer;
 }
 
@@ -28,24 +27,21 @@ const MIN_CUT_TOKENS = 80;
 /** How much a unit's length counts against it: 0 not at all, 1 in proportion. */
 const LENGTH_EXPONENT = 0.3;
 
-const strategies = {
-  bm25: {
-    method: 'bm25',
-    ranking: plainBm25,
-    worth: (score: number): number => score,
-    headings: (): boolean => false,
-  },
-  extractive: {
-    method: 'extract',
-    ranking: extractiveRanking,
-    worth: (score: number, tokens: number): number => score / tokens ** LENGTH_EXPONENT,
-    headings: isDated,
-  },
-} as const;
+/** How it is chosen what stays. */
+export interface Strategy extends Pick<CutPlan, 'ranking' | 'worth'> {
+  /** Whether a question needs the headings above what stays. */
+  readonly headings: (query: string) => boolean;
+}
+
+export const extractive: Strategy = {
+  ranking: extractiveRanking,
+  worth: (score, tokens) => score / tokens ** LENGTH_EXPONENT,
+  headings: isDated,
+};
 
 /** Cuts what may be cut until the whole is within what is allowed, as far as that goes. */
-export function cutToBudget(uncut: Uncut, options: CompressOptions): Remembered[] {
-  const { messages, blocks, before, allowed, tier, tokenizer } = uncut;
+export function cutToBudget(uncut: Uncut, options: CompressOptions, strategy: Strategy): Remembered[] {
+  const { messages, blocks, before, allowed, tokenizer } = uncut;
   const material = blocks
     .filter(isCuttable)
     .map((block) => ({ block, piece: cuttableOf(block, messages, tokenizer) }))
@@ -54,7 +50,6 @@ export function cutToBudget(uncut: Uncut, options: CompressOptions): Remembered[
   const now = blocks.reduce((sum, block) => sum + block.tokens_after - block.tokens_before, before);
   if (now > allowed && open.length > 0) {
     const theirs = open.reduce((sum, { block }) => sum + block.tokens_after, 0);
-    const { method, headings, ...strategy } = strategies[tier];
     const pieces = open.map(({ piece }) => piece);
     const query = options.query ?? askedLast(messages);
     const cuts =
@@ -62,10 +57,15 @@ export function cutToBudget(uncut: Uncut, options: CompressOptions): Remembered[
         ? pieces.map((piece) => cutRepeats(piece, tokenizer))
         : cutBlocks(
             pieces,
-            { query, budget: Math.max(0, allowed - (now - theirs)), headings: headings(query), ...strategy },
+            {
+              ...strategy,
+              query,
+              budget: Math.max(0, allowed - (now - theirs)),
+              headings: strategy.headings(query),
+            },
             tokenizer,
           );
-    for (const [i, { block, piece }] of open.entries()) put(block, piece, cuts[i], method, tokenizer);
+    for (const [i, { block, piece }] of open.entries()) put(block, piece, cuts[i], 'extract', tokenizer);
   }
   return material.map(({ block, piece }) =>
     block.removed === null

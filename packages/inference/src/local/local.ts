@@ -3,14 +3,11 @@ import { type Provider, ProviderError } from '../providers/provider.ts';
 import { embedCard, extractCard } from './cards.ts';
 import { extractChat } from './chat.ts';
 import { embedTexts } from './embed.ts';
-import { EmbedThread } from './embed-thread.ts';
 
 /** The models that are built in. Nothing is loaded until the first call of each. */
 export function openLocalProvider(): Provider {
-  const thread = new EmbedThread();
   return {
     name: 'local',
-    kind: 'local',
     templateTokens: chatMlTokens,
     async chat(call) {
       if (call.model !== extractCard.name) throw noModel(call.model);
@@ -18,9 +15,9 @@ export function openLocalProvider(): Provider {
     },
     async embed(call) {
       if (call.model !== embedCard.name) throw noModel(call.model);
-      return embedTexts(thread, call);
+      return embedTexts(call);
     },
-    close: () => thread.close(),
+    close: () => Promise.resolve(),
   };
 }
 

@@ -7,11 +7,10 @@ import type { Provider, StreamChunk } from '../providers/provider.ts';
  * is what it may ask for again. Everything else passes as it came, chunks to the byte.
  */
 export function answeringAs({ id }: Pick<Model, 'id'>, provider: Provider): Provider {
-  const { name, kind } = provider;
+  const { name } = provider;
   const embed = provider.embed?.bind(provider);
   return {
     name,
-    kind,
     templateTokens: (shape) => provider.templateTokens(shape),
     async chat(call) {
       const answer = await provider.chat(call);

@@ -61,7 +61,6 @@ export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamO
 
   return {
     name,
-    kind: 'anthropic',
     // System and developer messages are sent apart and are no turns of their own.
     templateTokens: ({ messages, instructions }) => 4 * (messages - instructions) + 3,
     async chat({ model, body, signal }) {

@@ -54,7 +54,6 @@ export function ollamaProvider(options: OllamaOptions): Provider {
 
   return {
     name,
-    kind: 'ollama',
     // Templates differ; this is the one of Llama 3: header and end of each message, beginning of text and of the answer.
     templateTokens: ({ messages }) => 5 * messages + 5,
     async chat({ model, body, signal }) {

@@ -70,7 +70,6 @@ export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOpti
 
   return {
     name,
-    kind: 'openai',
     templateTokens: chatMlTokens,
     async chat({ model, body, signal }: ChatCall) {
       const reply = await post('/chat/completions', chatBody(model, body), signal);

@@ -48,7 +48,6 @@ export interface PromptShape {
  */
 export interface Provider {
   readonly name: string;
-  readonly kind: 'openai' | 'anthropic' | 'ollama' | 'local';
   /** Tokens that its chat template usually adds to the texts of a prompt. */
   templateTokens(shape: PromptShape): number;
   /**

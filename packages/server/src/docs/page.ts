@@ -1,11 +1,19 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { TallyError } from '@tallystick/core';
 import { type Html, html, trusted } from './html.ts';
 import { style as ownStyle } from './style.ts';
 
 /** What the web package builds for every page, so that these have the same header. */
-const built = (file: string): string =>
-  readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
+function built(file: string): string {
+  try {
+    return readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
+  } catch (cause) {
+    throw new TallyError('unavailable', 'The pages are not built: run npm run build:web, or npm start.', {
+      cause,
+    });
+  }
+}
 
 const icon = trusted(built('icon.html'));
 const header = built('header.html');

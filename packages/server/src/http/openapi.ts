@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
-import recorded from '../docs/answer-examples.json' with { type: 'json' };
+import recorded from './answer-examples.json' with { type: 'json' };
 
 export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
 

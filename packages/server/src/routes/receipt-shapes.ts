@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import schemas from '../docs/receipt-schemas.json' with { type: 'json' };
+import schemas from '../http/receipt-schemas.json' with { type: 'json' };
 
 /** The families of receipts as `spec/schemas` defines them; `scripts/openapi-schemas.ts` compiles it for the OpenAPI document. */
 const familySchema = (name: keyof typeof schemas) => z.looseObject({}).openapi(name, schemas[name] as object);

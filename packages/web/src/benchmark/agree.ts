@@ -1,6 +1,6 @@
 import { canonicalize, type JsonObject, type JsonValue } from '@tallystick/core';
+import { benchmarkProse as prose } from '../prose.ts';
 import type { NodeName } from './documents.ts';
-import { prose } from './prose.ts';
 import type { Reading } from './read.ts';
 
 /** What says how a document was made. */

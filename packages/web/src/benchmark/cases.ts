@@ -1,8 +1,8 @@
 import { element } from '../dom.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 import type { NodeDocument } from './documents.ts';
 import { round } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** What was asked, what was lost, and where: the worst first, as the document has them. */
 export function worstCases({ worst_cases }: NodeDocument): HTMLElement {

@@ -1,8 +1,8 @@
 import { element } from '../dom.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 import type { Summary } from './documents.ts';
 import { percent, round, span, tierName } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** The first tier at each budget, beside the second: the benchmark in three numbers. */
 export function glanceOf({ nodes }: Summary): HTMLElement {

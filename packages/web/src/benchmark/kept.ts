@@ -1,10 +1,10 @@
 import { figureOf } from '../plot/figure.ts';
 import { linePlot } from '../plot/lines.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { say } from '../words.ts';
 import type { NodeSummary, TierResult } from './documents.ts';
 import { count, distinct, estimate, percent, round, span, tierName } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** What survives at each budget, by tier. */
 export function keptFigure(name: string, { tiers }: NodeSummary): HTMLElement {

@@ -1,11 +1,11 @@
 import { element, on } from '../dom.ts';
 import { figureOf } from '../plot/figure.ts';
 import { rowPlot } from '../plot/rows.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { lookUp, say } from '../words.ts';
 import type { KindResult, NodeDocument, NodeName } from './documents.ts';
 import { count, distinct, estimate, percent, range, round, tierName } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** What survives of each kind of text or question, and by its wording, at a budget that the reader chooses. */
 export function kindsFigure(node: NodeName, document: NodeDocument): HTMLElement {

@@ -1,11 +1,11 @@
 import { figureOf } from '../plot/figure.ts';
 import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { say } from '../words.ts';
 import type { Lossless } from './documents.ts';
 import { count, estimate, percent, round } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** What is saved without losing anything: from the worst document of a kind to the best. */
 export function losslessFigure(kinds: readonly Lossless[]): HTMLElement {

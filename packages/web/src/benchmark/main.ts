@@ -1,4 +1,5 @@
 import { announce, byId, element, fromTemplate, put } from '../dom.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { agreeing } from './agree.ts';
 import { worstCases } from './cases.ts';
@@ -10,7 +11,6 @@ import { losslessFigure } from './lossless.ts';
 import { originOf } from './origin.ts';
 import { pairedFigure } from './paired.ts';
 import { peersOf } from './peers.ts';
-import { prose } from './prose.ts';
 import { type Reading, readNode } from './read.ts';
 import { showSignatures } from './signature.ts';
 

@@ -1,6 +1,6 @@
 import type { Estimate } from '../plot/lines.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { lookUp } from '../words.ts';
-import { prose } from './prose.ts';
 
 /** `97.6%` of a share. */
 export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;

@@ -1,7 +1,7 @@
 import { copyButton, element, fromTemplate } from '../dom.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import type { Origin } from './documents.ts';
 import { count } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** What was measured with what, and the command that measures it again. */
 export function originOf({ command, corpus, generated_with: made }: Origin): DocumentFragment {

@@ -1,11 +1,11 @@
 import { figureOf } from '../plot/figure.ts';
 import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { say } from '../words.ts';
 import { NODES, type Paired, type Summary } from './documents.ts';
 import { count, estimate, points, pointsTick, round, span, tierName } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** How much more survives with one tier than with another, question by question. */
 export function pairedFigure({ nodes }: Summary): HTMLElement {

@@ -1,7 +1,7 @@
 import { element } from '../dom.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 import type { Summary } from './documents.ts';
-import { prose } from './prose.ts';
 
 /** What others say of themselves, marked as theirs. */
 export function peersOf({ peers }: Summary): HTMLElement {

@@ -10,9 +10,9 @@ import {
 import { ask, type Refusal } from '../ask.ts';
 import { attempt } from '../attempt.ts';
 import type { State } from '../dom.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 
 /** One document of the service, and what is to be thought of it. */
 export interface Reading {

@@ -1,7 +1,7 @@
 import { announce, button, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { benchmarkProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 import type { Reading } from './read.ts';
 
 /** Whether what is drawn is what the service signed; `again` reads it all once more. */

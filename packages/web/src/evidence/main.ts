@@ -1,10 +1,10 @@
 import { type BundleProgress, type ByteSource, EvidenceFault, verifyBundle } from '@tallystick/core';
 import { byId, on, put } from '../dom.ts';
 import { unlinkFromDisk } from '../from-disk.ts';
+import { evidenceProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 import { breather } from './breather.ts';
 import { counted } from './counted.ts';
-import { prose } from './prose.ts';
 import { showFault, showUnreadable, showVerdict } from './verdict.ts';
 
 const root = byId('root', HTMLInputElement);

@@ -2,8 +2,8 @@ import { canonicalBytes, isObject, type JsonValue, parseJson, sha256, utf8 } fro
 import { ask, reasonOf } from '../ask.ts';
 import { announce, byId, element, fromTemplate, on, put } from '../dom.ts';
 import { downloadLink } from '../download.ts';
+import { landingProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 import { stickOf } from './stick.ts';
 import { tamper } from './tamper.ts';
 import { showVerdict } from './verdict.ts';

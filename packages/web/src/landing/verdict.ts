@@ -1,9 +1,9 @@
 import { type JsonValue, parseJson, TallyError, type Verification, verifyParsed } from '@tallystick/core';
 import { attempt } from '../attempt.ts';
 import { announce, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { landingProse as prose } from '../prose.ts';
 import { type TrustInUse, trustAt } from '../trust.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 
 interface Claim {
   readonly state: State;

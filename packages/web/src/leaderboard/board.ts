@@ -2,10 +2,10 @@ import { copyButton, element, fromTemplate } from '../dom.ts';
 import { figureOf } from '../plot/figure.ts';
 import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
+import { leaderboardProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { lookUp, say } from '../words.ts';
 import type { Descriptor, Member } from './documents.ts';
-import { prose } from './prose.ts';
 
 /** Members that the plot shows. */
 const DRAWN = 20;

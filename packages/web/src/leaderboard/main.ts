@@ -1,8 +1,8 @@
 import { askJson, isRefusal, reasonOf } from '../ask.ts';
 import { announce, byId, copyButton, element, put } from '../dom.ts';
+import { leaderboardProse as prose } from '../prose.ts';
 import { boardOf, tierRows } from './board.ts';
 import type { Descriptor, Member } from './documents.ts';
-import { prose } from './prose.ts';
 
 /** The command that puts a DID on the board. */
 function showCommand(): void {

@@ -10,10 +10,10 @@ import {
 import { attempt } from '../attempt.ts';
 import { copyButton, element, fromTemplate, icon, put, type State } from '../dom.ts';
 import { field } from '../fields.ts';
+import { logProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
 import { say } from '../words.ts';
 import { count } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** The log’s key as the trust in use knows it; null where it knows none. */
 export function logKeyOf({ bundle }: TrustInUse): LogKey | null {

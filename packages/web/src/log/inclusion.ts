@@ -13,11 +13,11 @@ import { askJson, isRefusal, reasonOf } from '../ask.ts';
 import { attempt } from '../attempt.ts';
 import { checkRow } from '../checks.ts';
 import type { State } from '../dom.ts';
+import { logProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
 import { say } from '../words.ts';
 import { finding, logKeyOf } from './checkpoint.ts';
 import { clockTime, count, duration } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** Where a hash (32 bytes) is in the log, and whether what the service gives shows it. Never throws. */
 export async function inclusionOf(hash: Uint8Array, trust: TrustInUse): Promise<DocumentFragment> {

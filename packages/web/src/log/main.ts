@@ -2,12 +2,12 @@ import { fromBase64url, fromHex, isObject, TallyError } from '@tallystick/core';
 import { ask, askJson, isRefusal, reasonOf } from '../ask.ts';
 import { attempt } from '../attempt.ts';
 import { announce, byId, element, on, put } from '../dom.ts';
+import { logProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { checkpointOf } from './checkpoint.ts';
 import type { LogStatus, Posting } from './documents.ts';
 import { inclusionOf } from './inclusion.ts';
 import { postingsOf } from './postings.ts';
-import { prose } from './prose.ts';
 import { monitorOf, numbersOf, standingOf } from './status.ts';
 
 const main = byId('main');

@@ -1,5 +1,5 @@
+import { logProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 
 /** `1,204` */
 export const count = (number: number): string => number.toLocaleString('en');

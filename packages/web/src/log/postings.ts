@@ -1,8 +1,8 @@
 import { copyButton, element, fromTemplate } from '../dom.ts';
+import { logProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import type { Posting } from './documents.ts';
 import { clockTime, count, shortened } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** What went to the chain, or why nothing did. */
 export function postingsOf(postings: readonly Posting[], hasChain: boolean): Node {

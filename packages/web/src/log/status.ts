@@ -1,10 +1,10 @@
 import { cardsOf } from '../card.ts';
 import { copyButton, element, icon, type State } from '../dom.ts';
 import { field } from '../fields.ts';
+import { logProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 import type { LogStatus } from './documents.ts';
 import { clockTime, count, duration } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** How far the log has come, in four numbers. @param now Unix milliseconds */
 export function numbersOf(log: LogStatus, now: number): HTMLElement {

@@ -1,8 +1,8 @@
 import { fromHex, isObject, type JsonObject, type JsonValue, toBase64url } from '@tallystick/core';
 import { askJson, isRefusal, reasonOf } from '../ask.ts';
 import { element, icon, type State } from '../dom.ts';
+import { receiptsProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 
 /** Where a receipt is in the log. */
 export interface Anchoring {

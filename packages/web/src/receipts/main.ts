@@ -3,10 +3,10 @@ import { ask, type Refusal, reasonOf } from '../ask.ts';
 import { announce, button, byId, element, fromTemplate, on, put } from '../dom.ts';
 import { downloadLink } from '../download.ts';
 import { judge } from '../judge.ts';
+import { receiptsProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { hideOutcome, showOutcome } from '../verdict.ts';
 import { type Anchoring, anchoringOf, stateLine } from './anchor.ts';
-import { prose } from './prose.ts';
 
 const box = byId('id', HTMLInputElement);
 let runs = 0;

@@ -1,9 +1,9 @@
 import type { StatusEndpoint, StatusReport } from '@tallystick/core';
 import { cardsOf } from '../card.ts';
 import { copyButton, element, fromTemplate, icon } from '../dom.ts';
+import { statusProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 import { ageOf, lengthOf, minuteOf } from './times.ts';
 
 const count = (number: number): string => number.toLocaleString('en');

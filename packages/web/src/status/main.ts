@@ -1,8 +1,8 @@
 import { announce, byId, copyButton, element, on, put } from '../dom.ts';
+import { statusProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { endpointsOf, glanceOf, logOf } from './draw.ts';
 import { modelsOf } from './models.ts';
-import { prose } from './prose.ts';
 import { readNow } from './read.ts';
 import { showVerdict } from './verdict.ts';
 

@@ -1,9 +1,9 @@
 import type { StatusModel, StatusReport } from '@tallystick/core';
 import { element } from '../dom.ts';
+import { statusProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { say } from '../words.ts';
 import { stateOf } from './draw.ts';
-import { prose } from './prose.ts';
 import { minuteOf } from './times.ts';
 
 /** The providers, and their models that were called lately; the other models by their names. */

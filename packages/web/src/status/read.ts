@@ -12,8 +12,8 @@ import {
 } from '@tallystick/core';
 import { ask, reasonOf } from '../ask.ts';
 import { attempt } from '../attempt.ts';
+import { statusProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
-import { prose } from './prose.ts';
 import { recall, remember } from './seen.ts';
 
 /** What the service says of itself, and what is to be thought of it. */

@@ -1,6 +1,6 @@
 import { secondsOf } from '@tallystick/core';
+import { statusProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 
 /** A length of time in its largest unit, cut: `90 s`, `5 min`, `3 h`, `12 d`. */
 export function lengthOf(seconds: number): string {

@@ -1,7 +1,7 @@
 import { announce, button, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { statusProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
 import { say } from '../words.ts';
-import { prose } from './prose.ts';
 import type { Reading } from './read.ts';
 import { forget } from './seen.ts';
 import { ageOf } from './times.ts';

@@ -2,11 +2,11 @@ import { columnPlot } from '../plot/columns.ts';
 import { figureOf } from '../plot/figure.ts';
 import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
+import { usageProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { say } from '../words.ts';
 import type { Totals, UsageDay } from './documents.ts';
 import { brief, count, daysBetween, shortDay, usdc } from './numbers.ts';
-import { prose } from './prose.ts';
 
 /** Days that one plot can show. */
 const DRAWN_DAYS = 60;

@@ -1,11 +1,11 @@
 import { askJson, isRefusal, type Refusal, reasonOf } from '../ask.ts';
 import { cardsOf } from '../card.ts';
 import { announce, byId, element, fromTemplate, on, put } from '../dom.ts';
+import { usageProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 import type { Stats, Totals, Usage } from './documents.ts';
 import { methodsFigure, routesFigure, savedFigure, tokensFigure } from './figures.ts';
 import { count, usdc } from './numbers.ts';
-import { prose } from './prose.ts';
 
 let runs = 0;
 

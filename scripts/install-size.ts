@@ -1,0 +1,91 @@
+// Prints what a production installation of a package takes on disk, Node itself not counted: the package and all that it
+// depends on by the lock file, optional packages of this platform included, in blocks of 4,096 bytes. `node scripts/install-size.ts [server]`.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+interface Locked {
+  readonly link?: boolean;
+  readonly resolved?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+export interface Installed {
+  /** Its folder below the root. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** The packages that a production installation of `packages/<name>` holds, the largest first. */
+export function productionInstall(name: string): Installed[] {
+  const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
+    packages: Readonly<Record<string, Locked>>;
+  };
+  const found = new Set<string>();
+  const visit = (path: string): void => {
+    const entry = packages[path];
+    if (entry === undefined) return;
+    if (entry.link === true) {
+      visit(entry.resolved ?? '');
+      return;
+    }
+    if (found.has(path)) return;
+    found.add(path);
+    for (const needed of neededBy(entry)) visit(placeOf(packages, path, needed));
+  };
+  visit(`packages/${name}`);
+  return [...found]
+    .map((path) => ({ path, bytes: path.startsWith('packages/') ? sizeOf(`${path}/src`) : sizeOf(path) }))
+    .filter(({ bytes }) => bytes > 0)
+    .toSorted((a, b) => b.bytes - a.bytes);
+}
+
+function neededBy({
+  dependencies,
+  optionalDependencies,
+  peerDependencies,
+  peerDependenciesMeta,
+}: Locked): string[] {
+  const peers = Object.keys(peerDependencies ?? {}).filter(
+    (name) => peerDependenciesMeta?.[name]?.optional !== true,
+  );
+  return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
+}
+
+/** Where Node finds a package from a folder: in its own node_modules, or in the nearest above. */
+function placeOf(packages: Readonly<Record<string, Locked>>, from: string, name: string): string {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
+    const place = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
+    if (packages[place] !== undefined || folder === '') return place;
+  }
+}
+
+const BLOCK = 4_096;
+
+/** Bytes of the blocks of a folder, without packages within it; 0 where it is not installed, as for other platforms. */
+function sizeOf(path: string): number {
+  const folder = `${root}${path}`;
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return 0;
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.name !== 'node_modules')
+    .reduce((sum, entry) => {
+      const own = `${path}/${entry.name}`;
+      if (entry.isDirectory()) return sum + sizeOf(own);
+      return sum + Math.ceil(statSync(`${root}${own}`).size / BLOCK) * BLOCK;
+    }, BLOCK);
+}
+
+if (import.meta.main) {
+  const [name = 'server'] = process.argv.slice(2);
+  const installed = productionInstall(name);
+  const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1).padStart(7);
+  const total = installed.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const { path, bytes } of installed.slice(0, 20))
+    process.stdout.write(`${megabytes(bytes)} MB  ${path}\n`);
+  process.stdout.write(`${megabytes(total)} MB  in ${installed.length} packages\n`);
+}
