@@ -111,7 +111,7 @@ describe.concurrent('a log with its data', () => {
     restore(copy, database);
     for (let attempt = 0; attempt < 2; attempt++) {
       const said = await refusal(env);
-      expect(said).toMatch(/has sent 2 transactions, and these data know of 1: they are an older copy/);
+      expect(said).toMatch(/has sent 2 transactions, but this database knows of 1: it is an older copy/);
       expect(said).toContain('Restore the newest one.');
       expect(said).not.toMatch(STACK);
     }

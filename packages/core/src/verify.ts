@@ -267,7 +267,7 @@ function notReached(family: Family | null, checks: readonly Check[], options: Ve
     family: family?.name ?? null,
     profile: null,
     receipt_id: null,
-    checks: [...checks, unchecked('signature', 'Not reached: the document has not the form of a receipt.')],
+    checks: [...checks, unchecked('signature', 'Not reached: the document is not a receipt.')],
     verified_at: formatTimestamp(options.now),
   };
 }
@@ -299,9 +299,9 @@ function resolveKey(claims: Claims, trust: Trust): ResolvedKey {
   try {
     const carried = claims.issuerPublicKey === null ? null : fromBase64url(claims.issuerPublicKey, 32);
     const publicKey = claims.keyId === null ? carried : publicKeyOfId(claims.keyId, trust);
-    if (publicKey === null) return unresolved(`The key ${claims.keyId} is not among those that are known.`);
+    if (publicKey === null) return unresolved(`The key ${claims.keyId} is not among the known keys.`);
     if (carried !== null && toBase64url(publicKey) !== claims.issuerPublicKey) {
-      return unresolved('issuer_pubkey is another key than key_id names.');
+      return unresolved('issuer_pubkey is not the key that key_id names.');
     }
     const keyId = claims.keyId ?? didKeyOf(publicKey);
     return { check: passed('key', `The key is ${keyId}.`), keyId, publicKey };
@@ -334,7 +334,7 @@ async function signatureCheck(
   return check(
     'signature',
     good,
-    'The signature of the issuer is over exactly these contents.',
+    "The issuer's signature covers exactly these contents.",
     'The signature does not match: the contents were changed, or another key signed them.',
   );
 }
@@ -357,7 +357,7 @@ async function counterCheck(
   for (const key of candidates) {
     if (await verifyEd25519(engine, key.publicKey, signed, bytes)) return signerCheck(name, counter.did, key);
   }
-  return failed(name, `The signature is not one of ${counter.did} over these contents.`);
+  return failed(name, `This is not a signature of ${counter.did} over these contents.`);
 }
 
 /** A key of the party that is to counter-sign. */
@@ -373,7 +373,7 @@ function signerCheck(name: string, did: string, { purpose, revoked }: CounterKey
     return failed(name, `The key of ${did} that signed this is for ${purpose}, not for receipts.`);
   }
   return revoked
-    ? unchecked(name, `A key of ${did} signed this that was revoked: nothing shows that it was before.`)
+    ? unchecked(name, `A revoked key of ${did} signed this, and nothing proves that it signed earlier.`)
     : passed(name, `${did} signed exactly these contents.`);
 }
 
@@ -400,5 +400,5 @@ function timeCheck(claims: Claims, now: number): Check {
   // The time that a bill claims is that of its compilation; only an anchor dates its signature.
   const what = claims.mayBeSignedLater === true ? 'Compiled' : 'Issued';
   const issued = `${what} at ${formatTimestamp(claims.issuedAt * 1000)}`;
-  return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which has not come yet.`);
+  return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which is in the future.`);
 }

@@ -87,7 +87,7 @@ function findSignature(header: RequestMessage['header']): Found {
   );
   const [label, covered] = ofAgent[0] ?? [];
   if (label === undefined || covered === undefined || !('items' in covered)) {
-    throw invalid('is not there: Signature-Input names none that covers "x-agent-did"');
+    throw invalid('is missing: Signature-Input names none that covers "x-agent-did"');
   }
   if (ofAgent.length > 1) throw invalid('is one of several that cover "x-agent-did"');
   const signature = signatures.get(label);
@@ -118,7 +118,7 @@ function checkNonce({ parameters }: InnerList): string {
 
 function checkAlgorithm({ parameters }: InnerList): void {
   const algorithm = parameters.get('alg');
-  if (algorithm !== undefined && algorithm !== 'ed25519') throw invalid('is not of the algorithm ed25519');
+  if (algorithm !== undefined && algorithm !== 'ed25519') throw invalid('does not use the algorithm ed25519');
 }
 
 /** What is not covered could be changed on the way: the authority too, by a service that passes the request on. */

@@ -29,7 +29,7 @@ export function parseVerifierKey(text: string): VerifierKey {
   if (bytes?.length !== 33) throw invalid('Expected a key as <name>+<8 hex>+<base64 of 33 bytes>.');
   const publicKey = bytes.slice(1);
   if (verifierKey(name, publicKey) !== text) {
-    throw invalid('The key id is not that of the name and the Ed25519 key.');
+    throw invalid('The key id does not match the name and the Ed25519 key.');
   }
   return { name, publicKey };
 }

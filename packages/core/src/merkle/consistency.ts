@@ -20,7 +20,7 @@ function isGrowth(from: unknown, size: unknown): boolean {
 
 function requireGrowth(from: number, size: number): void {
   if (isGrowth(from, size)) return;
-  throw new TallyError('merkle_range', `A tree of ${size} leaves proves no consistency from ${from}.`);
+  throw new TallyError('merkle_range', `A tree of ${size} leaves has no consistency proof from ${from}.`);
 }
 
 /**

@@ -61,9 +61,13 @@ export function checkOpening({ subkey, value, commitment }: Opening): boolean {
 
 function commitmentOf(subkey: Uint8Array, value: string): Uint8Array {
   if (!value.isWellFormed()) {
-    throw new TallyError('invalid_field', 'The value holds half of a surrogate pair, which has no UTF-8.', {
-      field: 'value',
-    });
+    throw new TallyError(
+      'invalid_field',
+      'The value contains an unpaired surrogate, which UTF-8 cannot encode.',
+      {
+        field: 'value',
+      },
+    );
   }
   return hmacSha256(subkey, utf8(value));
 }

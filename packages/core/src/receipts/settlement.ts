@@ -76,7 +76,7 @@ export function checkSettlement(
   }
   const known = payees.filter((payee) => payee.chain_id === chainId && payee.asset === asset);
   if (known.length === 0) {
-    return unchecked(NAME, `The trust given does not know who is paid in ${asset} on chain ${chainId}.`);
+    return unchecked(NAME, `The given trust does not say who is paid in ${asset} on chain ${chainId}.`);
   }
   if (amount === null) return unchecked(NAME, 'The receipt does not say how much was paid.');
   const paid = known.find((payee) => isPaid(payee, transaction, { amount, payer }));

@@ -23,7 +23,7 @@ export interface StatusEndpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly availability: 'live' | 'pilot';
-  /** `answer`: a whole request was served. `refusal`: one was refused at the gate, as it must be. */
+  /** `answer`: the probe’s request was served in full. `refusal`: the endpoint refused the probe’s request, as it must. */
   readonly probe: 'answer' | 'refusal';
   readonly state: StatusState;
   /** `ok`, or what was wrong. */

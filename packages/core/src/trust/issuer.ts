@@ -117,7 +117,7 @@ function assertOwnKey({ key_id, public_key }: Pick<IssuerKey, 'key_id' | 'public
   const fault = publicKeyFault(fromBase64url(public_key, 32));
   if (fault !== undefined) throw new TallyError('trust_invalid', `The public key of ${key_id} ${fault}.`);
   if (key_id.startsWith('did:key:') && key_id !== didKeyOf(fromBase64url(public_key, 32))) {
-    throw new TallyError('trust_invalid', `${key_id} stands beside a public key that is not its own.`);
+    throw new TallyError('trust_invalid', `${key_id} does not match its public key.`);
   }
 }
 

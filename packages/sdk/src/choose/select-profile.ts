@@ -18,7 +18,7 @@ export interface SelectProfileParams {
     | undefined;
 }
 
-/** The profile to take, the rule that chose it, and what else there is. Prices are decimal text in US dollars. */
+/** The recommended profile, the rule that chose it, and the other profiles. Prices are decimal text in US dollars. */
 export interface Recommendation {
   readonly recommended_profile: Profile;
   readonly rule: 'regulated' | 'retention' | 'verify' | 'sub_cent' | 'commerce';

@@ -67,7 +67,7 @@ export function refused(baseUrl: string, { status, headers }: Response, body: Ui
   };
   if (problem === null) {
     const location = headers.get('location');
-    const where = location === null ? '' : ` It points to ${location}: give the service's own URL.`;
+    const where = location === null ? '' : ` It redirects to ${location}: give the service's own URL.`;
     const message = `${baseUrl} answered ${status} and does not look like Tallystick.${where}`;
     return new ServiceError(codeOf(status), message, details);
   }

@@ -72,7 +72,7 @@ export const PARTNER_ERRORS = [...API_KEY_ERRORS, 'partner_only'] as const;
 
 /** The request header of a pilot, for the reference. */
 export const PARTNER_HEADERS = {
-  Authorization: 'Required: `Bearer` and a partner’s API key, `k_par_…`.',
+  Authorization: 'Required: `Bearer` and a partner key, `k_par_…`.',
 };
 
 /** @param clock Unix milliseconds */
@@ -93,14 +93,14 @@ export function createApiKeys(
     if (!isApiKey(text)) {
       throw refusal(
         'api_key_invalid',
-        'An API key is k_pro_, k_scale_, k_ent_, k_par_ or k_ten_ and 32 letters and digits; the one that was sent is not.',
+        'An API key is k_pro_, k_scale_, k_ent_, k_par_ or k_ten_ followed by 32 letters and digits; the key sent does not have this form.',
       );
     }
     const hashed = hash(text);
     const row = hashed === null ? null : await store.apiKeys.find(hashed);
     const grant = GRANTS.find((known) => known === row?.tier);
     if (row === null || grant === undefined) {
-      throw refusal('api_key_invalid', 'The API key is not known here. Check that it is complete.');
+      throw refusal('api_key_invalid', 'This service does not know the API key. Check that it is complete.');
     }
     if (row.revokedAt !== null) {
       throw refusal('api_key_revoked', `The API key ${row.id} was revoked. Ask the operator for another.`);
@@ -108,7 +108,7 @@ export function createApiKeys(
     if (row.expiresAt !== null && row.expiresAt <= clock() / 1000) {
       throw refusal(
         'api_key_expired',
-        `The time that the API key ${row.id} was paid for is over. Renew it: POST /v1/anchor/keys/quote with renew.`,
+        `The paid period of the API key ${row.id} has ended. Renew it: POST /v1/anchor/keys/quote with renew.`,
       );
     }
     return { id: row.id, grant };
@@ -120,8 +120,8 @@ export function createApiKeys(
     throw new TallyError(
       'api_key_invalid',
       grant === 'partner'
-        ? `The API key ${id} is a partner’s: it opens the pilots, and has no tier to anchor or to pay by.`
-        : `The API key ${id} is a tenant’s: it opens /tenants/{id}/ alone, and has no tier to anchor or to pay by.`,
+        ? `${id} is a partner key: it opens the pilots, and can neither anchor nor pay.`
+        : `${id} is a tenant key: it opens /tenants/{id}/ only, and can neither anchor nor pay.`,
     );
   };
   const findTenant: ApiKeys['findTenant'] = async (exchange) => {
@@ -144,7 +144,7 @@ export function createApiKeys(
       exchange.headers['www-authenticate'] = 'Bearer error="invalid_token"';
       throw new TallyError(
         'api_key_invalid',
-        'This needs the API key of a tenant, k_ten_…: the one sent is none.',
+        'This needs a tenant key, k_ten_…; the API key sent is not one.',
       );
     },
     async findAny(exchange, { ignoreStrangers }) {
@@ -166,7 +166,7 @@ export function createApiKeys(
       exchange.headers['www-authenticate'] = 'Bearer error="insufficient_scope"';
       throw new TallyError(
         'partner_only',
-        `This is a pilot for partners, and the API key ${id} is not a partner’s. The operator makes one with: tally apikey create --scope partner`,
+        `This pilot is open to partners only, and ${id} is not a partner key. The operator makes one with: tally apikey create --scope partner`,
       );
     },
   };
@@ -202,7 +202,7 @@ function missingPartnerKey({ headers }: Pick<Exchange, 'headers'>): TallyError {
   headers['www-authenticate'] = 'Bearer';
   return new TallyError(
     'api_key_missing',
-    'This pilot needs a partner’s API key: send it as Authorization: Bearer k_par_….',
+    'This pilot needs a partner key: send it as Authorization: Bearer k_par_….',
   );
 }
 
@@ -210,7 +210,7 @@ function missingTenantKey({ headers }: Pick<Exchange, 'headers'>): TallyError {
   headers['www-authenticate'] = 'Bearer';
   return new TallyError(
     'api_key_missing',
-    'This needs the API key of a tenant: send it as Authorization: Bearer k_ten_….',
+    'This needs a tenant key: send it as Authorization: Bearer k_ten_….',
   );
 }
 

@@ -18,7 +18,7 @@ export function anvilPath(): string {
   } catch (cause) {
     throw new TallyError(
       'chain_unavailable',
-      `The development chain needs ${binary}, which is not installed. Give another chain in TALLY_CHAIN_RPC_URL.`,
+      `The development chain needs ${binary}, which is not installed. Name another chain with TALLY_CHAIN_RPC_URL.`,
       { cause },
     );
   }

@@ -93,6 +93,6 @@ function unknownCaller({ headers }: Pick<SignedExchange, 'headers'>): TallyError
   headers['www-authenticate'] = 'Bearer';
   return new TallyError(
     'api_key_missing',
-    'Say who pays: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature (RFC 9421; see spec/identity.md).',
+    'The call needs a payer: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature (RFC 9421; see spec/identity.md).',
   );
 }

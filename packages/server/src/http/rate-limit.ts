@@ -43,7 +43,7 @@ export async function consumeDaily(
   exchange.headers['retry-after'] = String(left);
   throw new TallyError(
     'rate_limited',
-    `The ${limit} requests of this UTC day are used up. Try again in ${left} s.`,
+    `The limit of ${limit} requests a day (UTC) is used up. Try again in ${left} s.`,
   );
 }
 

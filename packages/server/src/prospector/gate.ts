@@ -26,8 +26,8 @@ export function createGate({
         throw new TallyError(
           'rate_limited',
           own >= perPartner
-            ? `${perPartner} checks of this key are running already. Try again when one is done.`
-            : 'As many checks are running as run at once. Try again shortly.',
+            ? `${perPartner} checks of this key are already running. Try again when one is done.`
+            : 'The limit of checks running at once is reached. Try again shortly.',
         );
       }
       running.set(partner, own + 1);

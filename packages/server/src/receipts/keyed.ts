@@ -66,7 +66,7 @@ export function tenantMint({ log }: Pick<Context, 'log'>, profile: ReceiptRow['p
   const place = async (receipt: string): Promise<string> => {
     const outcome = await log.accept([hashOf(receipt)], null);
     const [result] = outcome.kind === 'accepted' ? outcome.results : [];
-    if (result === undefined) throw new Error('The log gave no result for a hash.');
+    if (result === undefined) throw new Error('The log returned no result for a hash.');
     return result.anchor_ref;
   };
   return {
@@ -99,7 +99,7 @@ export async function placeReceipt(
   receipt: string,
 ): Promise<string> {
   const [result] = await acceptHashes(context, key, exchange, [hashOf(receipt)]);
-  if (result === undefined) throw new Error('The log gave no result for a hash.');
+  if (result === undefined) throw new Error('The log returned no result for a hash.');
   return result.anchor_ref;
 }
 

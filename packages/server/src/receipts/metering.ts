@@ -106,7 +106,10 @@ async function sameBill(
   const earlier = await keptReceipt(store, id, now);
   if (earlier.kind === 'unknown') return null;
   if (earlier.kind === 'purged' && earlier.tenant === tenant) {
-    throw new TallyError('receipt_purged', 'This bill had a receipt, whose retention is over.');
+    throw new TallyError(
+      'receipt_purged',
+      'This bill already had a receipt, whose retention period has ended.',
+    );
   }
   const same =
     earlier.kind === 'found' &&
@@ -115,7 +118,7 @@ async function sameBill(
   if (same) return { receipt: earlier.body, replayed: true };
   throw new TallyError(
     'unavailable',
-    'Another receipt has the id that follows from this bill. Compile it again.',
+    'Another receipt already has the id that follows from this bill. Compile the bill again.',
   );
 }
 

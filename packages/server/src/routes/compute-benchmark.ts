@@ -17,7 +17,7 @@ const rowSchema = z
     budget: share,
     documents: z.int(),
     cases: z.int(),
-    kept: share.openapi({ description: 'All facts are there, and the tokens are within the budget.' }),
+    kept: share.openapi({ description: 'All facts survived, and the tokens are within the budget.' }),
     kept_ci95: interval,
     facts_kept: share,
     over_budget: z.int().openapi({ description: 'Cases with more tokens than their budget.' }),
@@ -27,7 +27,7 @@ const rowSchema = z
     saved_worst: share,
     saved_best: share,
   })
-  .openapi('BenchmarkRow', { description: 'One tier at one budget. Shares are of 1.' });
+  .openapi('BenchmarkRow', { description: 'One tier at one budget. Shares are between 0 and 1.' });
 
 const pairedSchema = z
   .looseObject({
@@ -92,11 +92,11 @@ const nodeSchema = documentSchema
 const pages: readonly { readonly node: BenchmarkNode; readonly summary: string; readonly about: string }[] = [
   {
     node: 'benchmark',
-    summary: 'The benchmark of compression',
+    summary: 'Read the compression benchmark',
     about:
-      'How many facts survive in each tier at each budget, what is saved, the corpus’s digest and the command that repeats it; what others report of themselves is quoted and marked.',
+      'How many facts survive in each tier at each budget, how many tokens are saved, the digest of the corpus and the command that reproduces the results. Results that others report about themselves are quoted and marked as such.',
   },
-  { node: 'semantic', summary: 'Benchmark: facts and answers', about: 'By what the question is after.' },
+  { node: 'semantic', summary: 'Benchmark: facts and answers', about: 'By the kind of question.' },
   {
     node: 'temporal',
     summary: 'Benchmark: facts across turns and dates',
@@ -122,12 +122,12 @@ export function benchmarkRoutes({ issuer, clock }: Services): Endpoint[] {
       summary,
       description: `${about} Signed with the service’s benchmark key: \`tally verify\` checks it.`,
       availability: 'live',
-      headers: { 'If-None-Match': 'An `ETag` had before: 304 when nothing changed.' },
+      headers: { 'If-None-Match': 'An `ETag` received earlier: the answer is 304 if nothing changed.' },
       answers: {
         200: {
           description: 'The signed document',
           schema: node === 'benchmark' ? summarySchema : nodeSchema,
-          headers: { ETag: 'Changes with the results and with the key.' },
+          headers: { ETag: 'Changes when the results or the key change.' },
         },
         304: { description: 'Not changed' },
       },

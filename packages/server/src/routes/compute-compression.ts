@@ -17,7 +17,7 @@ const totalsSchema = z
     saved_tokens: z.int(),
     lost_cache_tokens: z.int(),
     saving: moneySchema,
-    share: moneySchema.openapi({ description: 'Of the saving, what went back to callers.' }),
+    share: moneySchema.openapi({ description: 'The part of the saving that was returned to callers.' }),
     methods: z.record(z.string(), z.object({ calls: z.int(), tokens: z.int() })),
   })
   .openapi('CompressionTotals');
@@ -29,9 +29,9 @@ export function compressionRoutes({ store, freeReads, config }: Services): Endpo
       method: 'get',
       path: '/v1/compute/compression/stats',
       group: COMPUTE,
-      summary: 'What compression saved',
+      summary: 'Read what compression saved',
       description:
-        'Of all callers together, from the ledger. With an API key, or a DID that a message signature (RFC 9421) proves, also the caller’s own; in development the DID needs no proof.',
+        'Totals over all callers, from the ledger. With an API key, or a DID that a message signature (RFC 9421) proves, also the caller’s own totals; in development the DID needs no proof.',
       availability: 'live',
       headers: READ_HEADERS,
       price: READ_PRICE,

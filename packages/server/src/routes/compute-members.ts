@@ -38,7 +38,7 @@ function register({ config, store, clients, clock }: Services): Endpoint {
     group: COMPUTE,
     summary: 'Register a DID',
     description:
-      'Free and without proof. Repeating it changes nothing. An address has as many a day as free mints.',
+      'Free, and needs no proof of the DID. Repeating it changes nothing. An address may register as many DIDs a day as it may mint free receipts.',
     availability: 'live',
     body: z.strictObject({
       did,
@@ -63,7 +63,7 @@ function leaders({ store, freeReads }: Services): Endpoint {
     method: 'get',
     path: '/v1/compute/member/leaderboard',
     group: COMPUTE,
-    summary: 'The members with most jobs',
+    summary: 'Read the leaderboard',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
@@ -76,7 +76,7 @@ function leaders({ store, freeReads }: Services): Endpoint {
     }),
     answers: {
       200: {
-        description: 'Most jobs first',
+        description: 'The members, most completed jobs first',
         schema: z.object({ members: z.array(memberSchema.extend({ rank: z.int() })) }),
       },
     },
@@ -93,14 +93,14 @@ function verify({ store, freeReads }: Services): Endpoint {
     method: 'get',
     path: '/v1/compute/member/verify/{did}',
     group: COMPUTE,
-    summary: 'Whether a DID is registered',
+    summary: 'Look up a member',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
     params: z.object({ did }),
     answers: {
       200: {
-        description: 'The member, or that it is none',
+        description: 'The member, or that the DID is not registered',
         schema: z.union([
           memberSchema,
           z.object({

@@ -39,7 +39,7 @@ const modelSchema = z
       price_per_million_tokens: priceSchema,
       health: z
         .object({ state: z.enum(STATUS_STATES), code: z.string() })
-        .openapi({ description: 'By the calls of the last minutes, as in `/status`.' }),
+        .openapi({ description: 'The state that calls of the last minutes showed, as in `/status`.' }),
     }),
   })
   .openapi('Model');
@@ -54,7 +54,7 @@ function models({ compute, freeReads }: Services): Endpoint {
     group: COMPUTE,
     summary: 'List the models',
     description:
-      'As OpenAI lists them; prices, context and abilities are under `svc`, and of the built-in models a card of what they can and can’t do.',
+      'The list has OpenAI’s form; `svc` holds prices, context size and abilities, and for built-in models a card that says what they can and can’t do.',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
@@ -85,12 +85,15 @@ function model({ compute, freeReads }: Services): Endpoint {
     path: '/v1/compute/models/{id}',
     rest: true,
     group: COMPUTE,
-    summary: 'One model',
+    summary: 'Read a model',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
     params: z.object({
-      id: z.string().openapi({ description: 'Its slash encoded or not.', example: 'local/extract-1' }),
+      id: z.string().openapi({
+        description: 'The model id; its slash may be percent-encoded.',
+        example: 'local/extract-1',
+      }),
     }),
     answers: { 200: { description: 'The model', schema: modelSchema } },
     errors: [...FREE_READ_ERRORS, 'model_not_found'],
@@ -136,7 +139,7 @@ function estimate({ compute, freeReads, config, store }: Services): Endpoint {
     group: COMPUTE,
     summary: 'Estimate a chat call',
     description:
-      'Takes the same body as chat and says how many tokens compression would leave, where the call would go, what it could cost and what share of the saving would come back. No model is called.',
+      'Takes the body of a chat call and returns how many tokens compression would leave, where the call would be routed, its maximum cost and the share of the saving that would come back. No model is called.',
     availability: 'live',
     openai: true,
     headers: READ_HEADERS,
@@ -183,9 +186,9 @@ function usage({ store, freeReads, config }: Services): Endpoint {
     method: 'get',
     path: '/v1/compute/usage/{did}',
     group: COMPUTE,
-    summary: 'Usage of a DID or an API key',
+    summary: 'Read the usage of a DID or an API key',
     description:
-      'By UTC day and model. In production the DID must be proved by an HTTP message signature (RFC 9421). The id of an API key (`key_…`) stands for the calls that it paid for without a DID, and is answered to that key alone.',
+      'Usage by UTC day and model. In production the DID must be proved by an HTTP message signature (RFC 9421). The id of an API key (`key_…`) stands for the calls that the key paid for without a DID, and only that key may read it.',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
@@ -193,7 +196,7 @@ function usage({ store, freeReads, config }: Services): Endpoint {
     query: z.strictObject({ from: day, to: day }),
     answers: {
       200: {
-        description: 'The usage, and what is in its account',
+        description: 'The usage, and the balance of the account',
         schema: z.looseObject({ did: z.string(), days: z.array(z.looseObject({})) }),
       },
     },

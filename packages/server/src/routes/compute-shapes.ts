@@ -11,7 +11,7 @@ export const COMPUTE = 'Inference';
 export const moneySchema = z
   .object({
     usdc: z.string().openapi({ example: '0.000012300', description: 'Decimal text with nine places.' }),
-    nano: z.string().openapi({ example: '12300', description: 'The same in nano-USDC.' }),
+    nano: z.string().openapi({ example: '12300', description: 'The same amount in nano-USDC.' }),
   })
   .openapi('Money');
 
@@ -19,17 +19,21 @@ export const moneySchema = z
 export const compressionSchema = z
   .object({
     tier: z.enum(TIERS),
-    tokenizer: z.string().openapi({ description: 'Which encoding counted, or `provider`.' }),
+    tokenizer: z.string().openapi({ description: 'The encoding that counted the tokens, or `provider`.' }),
     estimate: z.boolean().openapi({ description: 'Whether the model’s own tokenizer may count otherwise.' }),
     tokens_before: z.int().nullable(),
     tokens_after: z.int().nullable(),
-    methods: z.record(z.string(), z.int()).openapi({ description: 'Tokens that each method saved.' }),
+    methods: z
+      .record(z.string(), z.int())
+      .openapi({ description: 'The number of tokens that each method saved.' }),
     lost_cache_tokens: z.int().openapi({
-      description: 'Tokens that the provider might have read from its cache and did not.',
+      description: 'Tokens that the provider could have read from its cache had the prompt not been changed.',
     }),
     removed: z
       .array(z.object({ id: z.string(), removed: z.int(), of: z.int(), unit: z.string(), tokens: z.int() }))
-      .openapi({ description: 'What was cut, block by block; the notice in the text holds the id.' }),
+      .openapi({
+        description: 'The blocks that were cut; the notice left in the text holds the id of its block.',
+      }),
     note: z.string().optional(),
   })
   .openapi('Compression');
@@ -44,24 +48,25 @@ export const completionSchema = z
     }),
   })
   .openapi('ChatCompletion', {
-    description: 'As OpenAI answers, with the member `svc`: receipt, routing, compression, billing.',
+    description: 'OpenAI’s answer with one more member, `svc`: receipt, routing, compression and billing.',
   });
 
 /** Request headers of every route that calls a model. */
 export const CALL_HEADERS = {
   Authorization:
     'Optional in development: `Bearer` and an API key, whose account pays. With a Scale or Enterprise key every receipt is anchored.',
-  'X-Agent-DID': 'The DID of the calling agent. What it proves by a message signature (RFC 9421) can pay.',
+  'X-Agent-DID':
+    'The DID of the calling agent. If a message signature (RFC 9421) proves it, the DID can pay.',
   'Idempotency-Key':
-    'Repeating a call with the same key and body gives the first answer again, and charges nothing, for 72 hours. A stream is not kept: its repetition is refused.',
+    'For 72 hours, repeating a call with the same key and body gives the first answer again and charges nothing. A stream is not kept: repeating it is refused.',
 };
 
 export const CALL_RESPONSE_HEADERS = {
   'X-Receipt-Id': 'The id of the call’s receipt.',
   'X-Settlement-Receipt-Id':
-    'Of an x402 payment by `upto`: the id of the receipt of its settlement, which follows the call.',
+    'For an x402 payment by `upto`: the id of the receipt of the settlement, which follows the call.',
   'X-Receipt-Profile': 'Always standard.',
-  'X-Receipt-Schema-Version': 'The version of the receipt’s schema.',
+  'X-Receipt-Schema-Version': 'The version of the receipt schema.',
   'X-Anchor-Ref': 'Where the receipt is anchored, or is to be; absent where it is not, and of a stream.',
   ...LOW_BALANCE_HEADER,
 };
@@ -90,6 +95,6 @@ export const CALL_ERRORS = [
 /** Request headers of the reads that are free so many times a day. */
 export const READ_HEADERS = {
   ...CHARGE_HEADERS,
-  'X-Agent-DID': 'The DID that the read counts for.',
+  'X-Agent-DID': 'The DID whose free reads the request uses.',
   Authorization: 'Optional: `Bearer` and an API key, with which reads are not counted.',
 };

@@ -36,10 +36,10 @@ function health(): Endpoint {
     method: 'get',
     path: '/healthz',
     group: GROUP,
-    summary: 'Whether the process is alive',
-    description: 'Touches nothing. For a liveness probe.',
+    summary: 'Check that the process is alive',
+    description: 'Answers without touching any other part of the service. For a liveness probe.',
     availability: 'live',
-    answers: { 200: { description: 'It is', schema: z.object({ status: z.literal('ok') }) } },
+    answers: { 200: { description: 'The process is alive', schema: z.object({ status: z.literal('ok') }) } },
     handle: () => json({ status: 'ok' }, { headers: { 'cache-control': 'no-store' } }),
   });
 }
@@ -47,18 +47,20 @@ function health(): Endpoint {
 function readiness(ready: MetaServices['ready']): Endpoint {
   const schema = z.object({
     status: z.enum(['ok', 'unavailable']),
-    checks: z.record(z.string(), z.string()).describe('Each part that is needed: `ok`, or what is wrong.'),
+    checks: z
+      .record(z.string(), z.string())
+      .describe('Each part that the service needs: `ok`, or what is wrong with it.'),
   });
   return endpoint({
     method: 'get',
     path: '/readyz',
     group: GROUP,
-    summary: 'Whether requests can be served',
-    description: 'Asks each part the service needs. For a readiness probe.',
+    summary: 'Check that requests can be served',
+    description: 'Checks each part that the service needs. For a readiness probe.',
     availability: 'live',
     answers: {
-      200: { description: 'Every part is well', schema },
-      503: { description: 'Some part is not', schema },
+      200: { description: 'Every part works', schema },
+      503: { description: 'Some part does not work', schema },
     },
     async handle() {
       const checks = await ready();
@@ -76,7 +78,7 @@ function measurements({ registry }: Metrics, measure: MetaServices['measure']): 
     method: 'get',
     path: '/metrics',
     group: GROUP,
-    summary: 'Metrics for Prometheus',
+    summary: 'Read metrics for Prometheus',
     availability: 'live',
     answers: {
       200: { description: 'The text exposition format', schema: z.string(), contentType: 'text/plain' },
@@ -96,7 +98,7 @@ function openApi(api: MetaServices['api']): Endpoint {
     method: 'get',
     path: '/openapi.json',
     group: GROUP,
-    summary: 'This interface as OpenAPI 3.1',
+    summary: 'Read this API as OpenAPI 3.1',
     availability: 'live',
     answers: { 200: { description: 'The document', schema: z.looseObject({}) } },
     handle: cached,
@@ -109,7 +111,7 @@ function reference(api: MetaServices['api']): Endpoint {
     method: 'get',
     path: '/docs',
     group: GROUP,
-    summary: 'This page',
+    summary: 'Read the API reference',
     availability: 'live',
     answers: { 200: { description: 'The reference', schema: z.string(), contentType: 'text/html' } },
     handle: cached,
@@ -122,8 +124,8 @@ function errorReference(): Endpoint {
     method: 'get',
     path: '/docs/errors',
     group: GROUP,
-    summary: 'Every error code',
-    description: 'The `type` of a problem document points here, at its code.',
+    summary: 'Read the list of error codes',
+    description: 'The `type` of a problem document links to its code on this page.',
     availability: 'live',
     answers: { 200: { description: 'The list', schema: z.string(), contentType: 'text/html' } },
     handle: cached,

@@ -192,7 +192,7 @@ describe.each(FORMS)('a bill as %s', (_form, send, path) => {
     expect(verdict.checks).toContainEqual({
       name: 'key_window',
       ok: true,
-      detail: expect.stringContaining('signed later than compiled'),
+      detail: expect.stringContaining('so it was signed later'),
     });
   });
 

@@ -35,14 +35,16 @@ export const paymentSchema = z
   .object({
     order_id: z.string(),
     network: z.string().openapi({ description: 'CAIP-2.', example: 'eip155:8453' }),
-    asset: z.string().openapi({ description: 'The contract of USDC there.' }),
+    asset: z.string().openapi({ description: 'The USDC contract on that network.' }),
     pay_to: z.string(),
-    amount: z.string().openapi({ description: 'Base units (millionths), exactly.', example: '29004711' }),
+    amount: z
+      .string()
+      .openapi({ description: 'The exact amount in base units (millionths).', example: '29004711' }),
     amount_usdc: z.string().openapi({ example: '29.004711' }),
     expires_at: z.string().openapi({
-      description: 'The transfer is to be in a block by then; a later one is refunded.',
+      description: 'The transfer must be in a block by then; a later one is refunded.',
     }),
-    confirmations: z.int().openapi({ description: 'After so many blocks it counts.' }),
+    confirmations: z.int().openapi({ description: 'The number of blocks after which the transfer counts.' }),
   })
   .openapi('PaymentInstructions');
 

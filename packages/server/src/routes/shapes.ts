@@ -49,7 +49,7 @@ export const verificationSchema = z
       .optional()
       .openapi({
         description:
-          'Only for a metering receipt whose evidence was given: how many leaves are of which class (each leaf counts once), how many of the verified receipts are trusted, and how many were issued in the window of the bill.',
+          'Only for a metering receipt whose evidence was given: the number of leaves of each class (each leaf counts once), how many of the verified receipts are trusted, and how many were issued in the window of the bill.',
       }),
     verified_at: z.string(),
   })
@@ -59,14 +59,14 @@ const pendingSchema = z
   .object({
     anchor_ref: z.string().openapi({ example: 'urn:anchor:pending:2027-03-01T13:00Z:rs' }),
     batch_id: z.string().openapi({ description: 'The scheduled posting, to the minute (UTC).' }),
-    eta_seconds: z.int().openapi({ description: 'Until then; 0 when that is overdue.' }),
+    eta_seconds: z.int().openapi({ description: 'Seconds until then; 0 if the posting is overdue.' }),
   })
   .openapi('PendingAnchor');
 
 const anchoredSchema = z
   .object({
     anchor_ref: z.string(),
-    network: z.string().openapi({ description: 'The chain’s name.' }),
+    network: z.string().openapi({ description: 'The name of the chain.' }),
     block_height: z.int(),
     tx_hash: z.string(),
     merkle_root: z.string().openapi({ description: '`sha256:` and hex: the root that was posted.' }),
@@ -76,7 +76,9 @@ const anchoredSchema = z
     tree_size: z.int(),
     checkpoint: z.string().openapi({ description: 'The log’s signed note of that root.' }),
   })
-  .openapi('AnchoredResult', { description: 'What `anchor` takes, and checks offline.' });
+  .openapi('AnchoredResult', {
+    description: 'The document that verifiers accept as `anchor` and check offline.',
+  });
 
 /** Specification 2.9. */
 export const anchorResultSchema = z.union([pendingSchema, anchoredSchema]);

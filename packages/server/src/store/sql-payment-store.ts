@@ -101,7 +101,7 @@ function* begin(queries: PaymentQueries, row: PaymentRow): Work<PaymentRow | nul
   const [same] = yield* all(queries.paymentById, row);
   if (same !== undefined) return paymentFrom(same);
   const [named] = yield* all(queries.paymentByIdentifier, { identifier: row.identifier ?? '' });
-  if (named === undefined) throw new RangeError('A payment is refused that nothing stands against.');
+  if (named === undefined) throw new RangeError('A payment was refused although nothing conflicts with it.');
   return paymentFrom(named);
 }
 

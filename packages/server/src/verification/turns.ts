@@ -90,6 +90,6 @@ function tooMany({ headers }: Pick<Exchange, 'headers'>): TallyError {
   headers['retry-after'] = String(RETRY_SECONDS);
   return new TallyError(
     'unavailable',
-    `Too many callers without a key wait for the verifier. Try again in ${RETRY_SECONDS} s, send an API key, or verify locally with tally verify.`,
+    `Too many callers without a key are waiting for the verifier. Try again in ${RETRY_SECONDS} s, send an API key, or verify locally with tally verify.`,
   );
 }

@@ -32,7 +32,7 @@ export class EmbedThread {
   async run(task: Omit<EmbedTask, 'id'>): Promise<Exclude<EmbedOutcome, { kind: 'failed' }>> {
     if (this.#closed) throw new ProviderError('server', 'local has been closed');
     if (this.#waiting.size >= mostWaiting)
-      throw new ProviderError('overloaded', 'local has too many embeddings to make', { status: 503 });
+      throw new ProviderError('overloaded', 'local has too many embeddings waiting', { status: 503 });
     const worker = this.#open();
     clearTimeout(this.#idle);
     worker.ref();

@@ -56,8 +56,8 @@ function refused(kind: 'unknown' | 'too_long', index: number, tokens: number): P
   return refusedInput(
     'input',
     kind === 'unknown'
-      ? `Text ${index} of input holds nothing that this model knows; it reads English.`
-      : `Text ${index} of input has ${tokens} tokens; this model takes ${embedCard.limits.input_tokens}.`,
+      ? `Text ${index} of input contains no word that this model knows; it reads English.`
+      : `Text ${index} of input has ${tokens} tokens; this model accepts ${embedCard.limits.input_tokens}.`,
   );
 }
 

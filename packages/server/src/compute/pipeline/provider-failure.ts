@@ -9,9 +9,13 @@ export function failureOf(
   headers: Record<string, string>,
 ): TallyError {
   if (signal.stopped && error.kind === 'aborted')
-    return new TallyError('unavailable', 'The service is stopping, which ended the call. Send it again.', {
-      cause: error,
-    });
+    return new TallyError(
+      'unavailable',
+      'The call ended because the service is shutting down. Send it again.',
+      {
+        cause: error,
+      },
+    );
   return publicFailure(signal.reason(error), headers);
 }
 
@@ -29,7 +33,7 @@ function publicFailure(error: ProviderError, headers: Record<string, string>): T
     case 'rate_limited':
       return new TallyError(
         'provider_rate_limited',
-        'The provider takes no more calls just now. Try again later, or name another model.',
+        'The provider is limiting the rate of calls. Try again later, or name another model.',
         { cause: error },
       );
     case 'timeout':
@@ -49,7 +53,7 @@ function publicFailure(error: ProviderError, headers: Record<string, string>): T
     default:
       return new TallyError(
         'provider_failed',
-        'The provider did not answer as it should. Try again, or name another model.',
+        "The provider's answer was not usable. Try again, or name another model.",
         { cause: error },
       );
   }

@@ -120,7 +120,7 @@ function careful(work: () => Promise<void>, what: string, logger: Logger): () =>
       trouble = null;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (message !== trouble) logger.warn({ err: error }, `${what} failed, and is tried again`);
+      if (message !== trouble) logger.warn({ err: error }, `${what} failed and will be retried`);
       trouble = message;
     }
   };

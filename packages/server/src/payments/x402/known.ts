@@ -45,7 +45,7 @@ export function requireSameRequest(row: PaymentRow, requestHash: string): void {
   if (row.requestHash === requestHash) return;
   throw new TallyError(
     'payment_reused',
-    'This payment, or its identifier, came with another request before. Make a fresh one, or send the same request.',
+    'This payment, or its identifier, was already used with a different request. Make a new payment, or send the same request.',
   );
 }
 
@@ -61,6 +61,6 @@ export function unconfirmed(headers: Record<string, string>): TallyError {
   headers['retry-after'] = '5';
   return new TallyError(
     'payment_unconfirmed',
-    'The chain does not show the payment yet. Send the same request with the same payment again: it is taken once.',
+    'The chain does not show the payment yet. Send the same request with the same payment again: the payment is taken only once.',
   );
 }
