@@ -115,7 +115,7 @@ describe('tally anchor', () => {
     const { code, stderr } = await keyed(['anchor', receipt, '--url', url]);
     server.closeAllConnections();
     server.close();
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/It points to/) });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/It redirects to/) });
     const hash = toBase64url(fromHex(hashOf(receipt), 32));
     expect(seen).toEqual([`/v1/anchor Bearer ${apiKey.key} {"canonical_sha256":"${hash}"}`]);
     expect(stderr).not.toContain(apiKey.key);
@@ -386,7 +386,7 @@ describe('tally log', () => {
       expect(unknown).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/does not know the log .* tally trust fetch/),
+        stderr: expect.stringMatching(/does not list the log .* tally trust fetch/),
       });
       const none = await here(['log', ...args], { TALLY_HOME: at('empty-home') });
       expect(none).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/tally trust fetch/) });

@@ -254,7 +254,7 @@ describe('keys of one’s own', () => {
     expect(statSync(key).mode & 0o777).toBe(0o600);
     expect(await tally(['keys', 'generate', '--out', key])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/exists already/),
+      stderr: expect.stringMatching(/already exists/),
     });
     await withService(['mint', '--text', 'x', '--agent', key_id, '--out', at('mine.json')]);
     const signed = await tally(['countersign', at('mine.json'), '--role', 'requester', '--key', key]);
