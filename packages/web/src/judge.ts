@@ -32,7 +32,7 @@ export type Outcome =
       readonly verdict: Verification;
       /** What was judged as its anchor; null where there was none. */
       readonly anchor: JsonValue;
-      /** Hex; null where the document has not the form of a receipt. */
+      /** Hex; null where the document does not have the form of a receipt. */
       readonly anchored: string | null;
     };
 

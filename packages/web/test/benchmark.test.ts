@@ -266,14 +266,14 @@ describe('the signatures', () => {
     [
       'contradicts the summary',
       () => signed('temporal', { ...nodes.temporal, tiers: nodes.semantic.tiers }),
-      /summary says something else/,
+      /the summary contradicts it/,
     ],
     [
       'is over another corpus',
       () => signed('temporal', { ...nodes.temporal, corpus: { ...origin.corpus, cases: 1 } }),
-      /summary says something else/,
+      /the summary contradicts it/,
     ],
-    ['is not signed', () => JSON.stringify(nodes.temporal), /no signed benchmark/],
+    ['is not signed', () => JSON.stringify(nodes.temporal), /not a signed benchmark/],
     ['is no JSON', () => '{', /./],
   ])('a node that %s is called out, and nothing of it is drawn', async (_, bodyOf, why) => {
     const { page } = await openBenchmark({ temporal: { body: await bodyOf() } });
@@ -342,7 +342,7 @@ describe('what can’t be read', () => {
     const site = await startSite({ ...good, benchmark: { body } });
     closing.push(site.close);
     const { page } = await openReady(site.url);
-    expect(await page.innerText('#signature')).toContain('nothing is drawn');
+    expect(await page.innerText('#signature')).toContain('nothing is shown');
     expect(await page.locator('.drawing').count()).toBe(0);
   });
 
