@@ -310,7 +310,7 @@ describe('tally verify --anchor', () => {
     const cases: [string[], RegExp][] = [
       [['--anchor', anchor, '--rpc', 'http://127.0.0.1:9/s3cret'], /\(chain_unavailable\)/],
       [['--anchor', anchor, '--rpc', 's3cret'], /--rpc takes the URL/],
-      [['--rpc', devnet.rpcUrl], /carries no anchored result/],
+      [['--rpc', devnet.rpcUrl], /contains no anchored result/],
       [['--anchor', at('text.txt')], /\(json_syntax\)/],
     ];
     for (const [args, message] of cases) {

@@ -67,7 +67,7 @@ describe('wrong usage ends with 2 and says what to do', () => {
       ['verify', 'x', '--trust', 'http://127.0.0.1:1'],
       /tally trust fetch http:\/\/127\.0\.0\.1:1/,
     ],
-    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /Nothing is saved of/],
+    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /No bundle of .* is saved/],
     ['no keyring', ['keys', 'list'], /tally keys init/],
     ['no database', ['backup', 'x.db'], /There is no database at .*TALLY_DATA_DIR/],
     ['a wrong setting', ['serve'], /PORT is "no", not an integer/],

@@ -292,7 +292,7 @@ test('the verifier page takes a document too', async () => {
   await page.waitForSelector('text=Version 1');
   await verifyText(page, good.semantic?.body ?? '');
   expect(await page.textContent('#result h2')).toBe('Valid, from an issuer you trust');
-  expect(await page.textContent('#result')).toContain('run the command that it names, and compare');
+  expect(await page.textContent('#result')).toContain('run the command that it names and compare');
 });
 
 describe('what can’t be read', () => {

@@ -385,10 +385,10 @@ describe('the usage page', () => {
     const { page } = await visit('/usage');
     await page.click('#ask button');
     await page.waitForSelector('#own .refusal');
-    expect(await textOf(page, '#own')).toContain('Give an API key or a DID.');
+    expect(await textOf(page, '#own')).toContain('Enter an API key or a DID.');
     await show(page, `k_pro_${'x'.repeat(32)}`);
-    await page.waitForFunction(() => !document.querySelector('#own')?.textContent?.includes('Give'));
-    expect(await textOf(page, '#own')).toContain('Not shown.');
+    await page.waitForFunction(() => !document.querySelector('#own')?.textContent?.includes('Enter'));
+    expect(await textOf(page, '#own')).toContain('The usage can’t be shown.');
     await show(page, '', 'did:web:nobody.example');
     await page.waitForSelector('#own .empty');
     expect(await textOf(page, '#own .empty h2')).toBe('No calls yet');

@@ -231,7 +231,7 @@ describe('an anchor', () => {
     await page.fill('#anchor', anchor);
     await verifyText(page, receipt);
     expect(await page.evaluate(readShown)).toMatchObject({ valid: false, integrity: true });
-    expect(await page.textContent('#result h2')).toBe('Not valid: it contradicts what is known');
+    expect(await page.textContent('#result h2')).toBe('Intact, but not valid');
     const block = await page.textContent('#result .anchor');
     expect(block).toContain('The anchor is not valid: the fields below are only its claims.');
     expect(block).not.toContain('Input data');
@@ -316,7 +316,7 @@ describe('trust', () => {
     await page.click('text=Forget the remembered root');
     await page.waitForSelector('text=Remember this root');
     await page.click('text=Remember this root');
-    await page.waitForSelector('text=carries on from the root that you remember');
+    await page.waitForSelector('text=signed by the root that you remember');
     expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: true });
     await context.close();
   });
@@ -445,7 +445,7 @@ describe('what is put in', () => {
     await page.evaluate(() => document.getElementById('time-panel')?.setAttribute('open', ''));
     await page.fill('#as-of', '2025-01-01T00:00:00Z');
     await verifyText(page, receipt);
-    expect(await page.textContent('#result .asof')).toBe('Judged as of 2025-01-01T00:00:00Z, not now.');
+    expect(await page.textContent('#result .asof')).toBe('Verified as of 2025-01-01T00:00:00Z, not now.');
     expect(await page.textContent('#result')).toContain('which is in the future');
     await page.fill('#as-of', 'yesterday');
     await verifyText(page, receipt);
