@@ -89,7 +89,9 @@ describe.concurrent('a log with its data', () => {
     ];
     for (const [what, change] of others) {
       const said = await refusal({ ...env, ...change });
-      expect(said).toMatch(new RegExp(`The data are of the log with the ${what} \\S+, but \\S+ is config`));
+      expect(said).toMatch(
+        new RegExp(`The database belongs to the log with the ${what} \\S+, but \\S+ is config`),
+      );
       expect(said).not.toMatch(STACK);
     }
     const service = await serve(env);

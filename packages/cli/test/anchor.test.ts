@@ -86,7 +86,7 @@ describe('tally anchor', () => {
         /^\{"anchor_ref":"urn:anchor:pending:[^"]+:00Z:0","batch_id":"[^"]+","eta_seconds":\d+\}\n$/,
       ),
       stderr: expect.stringMatching(
-        /^Pending: its root is posted in \d+ s\. Ask then: tally anchor get .*--wait/,
+        /^Pending: its root is posted in \d+ s\. Fetch the anchor then with: tally anchor get .*--wait/,
       ),
     });
     const { code: got, stdout: status } = await tally(['anchor', 'status'], { env: plain.env });
@@ -223,7 +223,7 @@ describe('tally verify --anchor', () => {
     const elsewhere = JSON.stringify(read(anchor)).replaceAll(service.url.slice(7), 'log.example');
     const pending = { anchor_ref: 'urn:anchor:pending:2026-01-01T00:00Z:0', eta_seconds: 9 };
     for (const [text, message] of [
-      [elsewhere, /The anchor proves nothing so far. .* know the log log\.example\. .*tally trust fetch/],
+      [elsewhere, /The anchor proves nothing so far. .* list the log log\.example\. .*tally trust fetch/],
       [JSON.stringify(pending), /The anchor proves nothing so far. Still pending/],
     ] as const) {
       writeFileSync(at('nobody.json'), text);

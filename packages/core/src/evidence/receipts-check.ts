@@ -11,7 +11,7 @@ import { groupsOf, linesOf, readObject } from './lines.ts';
 import { meteringDigest, partPaths } from './parts.ts';
 import { RememberingEngine } from './remembering-engine.ts';
 
-/** What the receipts of a bundle amount to. */
+/** Totals of the receipts of a bundle. */
 export interface PartCounts {
   readonly receipts: number;
   readonly anchored: number;
@@ -200,7 +200,7 @@ function unmatched(path: string, what: string): EvidenceFault {
   return new EvidenceFault('anchor_unmatched', `${path}: ${what}.`, path);
 }
 
-/** What is anchored of a receipt whose form was checked. */
+/** Returns the bytes of a receipt that its anchored hash covers; its form must have been checked. */
 function anchoredBytes(document: JsonObject): Uint8Array {
   const family = familyOf(document);
   if (family === null) throw new RangeError('The receipt was checked to be of a family.');

@@ -38,14 +38,14 @@ export interface BundleOptions {
 }
 
 export interface BundleProgress {
-  /** Of the bundle's bytes, how many were read. */
+  /** Number of the bundle's bytes that were read. */
   readonly bytes: number;
   readonly of: number;
   /** Verified so far. */
   readonly receipts: number;
 }
 
-/** What a bundle turned out to hold. A bundle that is refused throws instead. */
+/** Contents of a verified bundle. A bundle that is refused throws instead. */
 export interface BundleVerdict extends PartCounts {
   readonly manifest: EvidenceManifest;
   /** Hex SHA-256 of the manifest's bytes: what the receipt of the export is for. */

@@ -11,7 +11,7 @@ export interface ByteSource {
 
 const MAX_FILES = 65_535 * 16;
 const MAX_NAME = 200;
-/** Of the directory that is held in memory. */
+/** Largest directory that is read into memory, in bytes. */
 const MAX_DIRECTORY = 64 * 1_048_576;
 const NAME = /^(?!\/)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
@@ -115,7 +115,7 @@ function readEntry(
 ): ZipPlace {
   const { at, extraAt, extraLength, path } = place;
   if (view.getUint16(at + 8, true) !== 0 || view.getUint16(at + 10, true) !== 0) {
-    const what = 'is compressed, encrypted or of unknown size; files of a bundle are stored as they are';
+    const what = 'is compressed, encrypted or of unknown size; files in a bundle are stored uncompressed';
     throw fault('zip_compressed', path, what);
   }
   const [crc32, stored, size, offset32] = [16, 20, 24, 42].map((by) => view.getUint32(at + by, true));
