@@ -27,7 +27,7 @@ export type SealedDocument = {
   ciphertext: string;
 };
 
-/** What a signed receipt says of a sealed document; with it tampering and a wrong key are always told apart. */
+/** Members of a signed receipt about a sealed document; with it tampering and a wrong key are always told apart. */
 export interface SealReference {
   readonly seal_id: string;
   /** SHA-256 of the ciphertext with its tag, hex. */
@@ -94,7 +94,7 @@ export async function openSeal(
   throw new TallyError('seal_tampered', 'The key is right, but the nonce or ciphertext was changed.');
 }
 
-/** What to put into a receipt about a sealed document. Throws `seal_invalid` like `openSeal`. */
+/** Returns the members to put into a receipt about a sealed document. Throws `seal_invalid` like `openSeal`. */
 export function sealReference(sealed: JsonValue): SealReference {
   return reference(parseSealed(sealed));
 }

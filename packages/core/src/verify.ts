@@ -37,7 +37,7 @@ import { formatTimestamp } from './time.ts';
 import { type KeyPurpose, type Trust, trustOf } from './trust/issuer.ts';
 import { judgeIssuer } from './trust/judge.ts';
 
-/** What is known beside the trust where evidence is judged. */
+/** Sources, beside the trust, by which evidence is judged. */
 export interface EvidenceSources {
   /** The issuers by which a receipt that is given as evidence is judged; those of the bill when absent. */
   readonly trustFor?: ((receipt: JsonObject) => Trust | Promise<Trust>) | undefined;
@@ -81,7 +81,7 @@ export interface Verification {
   readonly profile: string | null;
   readonly receipt_id: string | null;
   readonly checks: readonly Check[];
-  /** How many evidence leaves are of which class; only for a metering receipt whose evidence was given and read whole. */
+  /** Number of evidence leaves by class; only for a metering receipt whose evidence was given and read whole. */
   readonly evidence?: EvidenceCounts;
   readonly verified_at: string;
 }
@@ -191,7 +191,10 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   };
 }
 
-/** What judges the evidence behind a bill: its receipts on the same path as any receipt, its anchors by the same trust. */
+/**
+ * Creates the judge of the evidence behind a bill: its receipts on the same path as any receipt, its anchors by
+ * the same trust.
+ */
 export function evidenceJudge({
   now,
   trust = nobody,
@@ -367,7 +370,7 @@ interface CounterKey {
   readonly revoked: boolean;
 }
 
-/** What the signature of one of a DID's keys counts for. */
+/** Judges the signature of one of a DID's keys. */
 function signerCheck(name: string, did: string, { purpose, revoked }: CounterKey): Check {
   if (purpose !== 'receipt') {
     return failed(name, `The key of ${did} that signed this is for ${purpose}, not for receipts.`);

@@ -8,7 +8,7 @@ export interface Scored {
   readonly text: string;
   /** Its block: neighbours in another are none. */
   readonly block: number;
-  /** Who speaks, in a dialogue. */
+  /** Speaker, in a dialogue. */
   readonly speaker?: string | undefined;
   /** How many units before it its passage begins; what leads a passage is often what it is about. */
   readonly lead: number;
@@ -20,7 +20,7 @@ export interface Scored {
   readonly salience: number;
 }
 
-/** How a tier ranks units for a question: a score for each, higher first. */
+/** Ranks units for a question: a score for each, higher first. */
 export type Ranking = (units: readonly Scored[], query: string) => Float64Array;
 
 /** The baseline: Okapi BM25 with the usual b, smoothed over direct neighbours, and nothing else. */
@@ -135,7 +135,7 @@ function inContext(units: readonly Scored[], scores: Float64Array): Float64Array
   });
 }
 
-/** How much each unit tells, 0 to 1: the rarity of its words together, beside that of the richest tenth. */
+/** Returns how much each unit tells, 0 to 1: the rarity of its words together, beside that of the richest tenth. */
 function raritiesOf(index: Index): Float64Array {
   const sums = new Float64Array(index.size);
   for (const [term, posted] of index.postings) {
@@ -150,7 +150,7 @@ function raritiesOf(index: Index): Float64Array {
   return sums.map((sum) => Math.min(1, sum / high));
 }
 
-/** Whether a speaker is named in the question. */
+/** Returns whether a speaker is named in the question. */
 function namedIn(query: string): (speaker: string | undefined) => boolean {
   const named = new Set(termsOf(query).filter((term) => !isStopWord(term)));
   const known = new Map<string, boolean>();

@@ -18,13 +18,13 @@ export interface ReceivedRequest {
    */
   readonly urls: readonly URL[];
   readonly header: RequestMessage['header'];
-  /** To the byte; empty where there is none. */
+  /** Body byte for byte; empty if there is none. */
   readonly body: Uint8Array;
 }
 
 /** A signature that is well-formed, timely and covers what it must. Whose it is, is not checked yet. */
 export interface RequestSignature {
-  /** What the request is signed to be from. */
+  /** DID that the request is signed as. */
   readonly did: string;
   /** The DID, or the DID URL or key id of one of its keys. */
   readonly keyId: string;
@@ -37,13 +37,13 @@ export interface RequestSignature {
   readonly bases: readonly string[];
 }
 
-/** Whether the request carries a message signature, however bad. */
+/** Returns whether the request carries a message signature, however bad. */
 export function isSigned(header: RequestMessage['header']): boolean {
   return header('signature') !== undefined || header('signature-input') !== undefined;
 }
 
 /**
- * Everything about a request's signature that can be checked without a key, step by step (spec/identity.md).
+ * Checks everything about a request's signature that needs no key, step by step (spec/identity.md).
  * @param now Unix seconds
  * @throws signature_invalid
  */
@@ -63,7 +63,7 @@ export function readRequestSignature(
   return { did, keyId, nonce, created, signature, bases: [...bases] };
 }
 
-/** Whether the signature is of this key, under the profile of `verifyEd25519`. */
+/** Returns whether the signature is of this key, under the profile of `verifyEd25519`. */
 export async function verifyRequestSignature(
   engine: Ed25519Engine,
   publicKey: Uint8Array,

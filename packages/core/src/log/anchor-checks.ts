@@ -28,13 +28,13 @@ export interface AnchorTransaction {
   readonly data: string;
 }
 
-/** What is known when an anchor is checked. */
+/** Facts that are known when an anchor is checked. */
 export interface AnchorFacts {
   /** 32 bytes. */
   readonly anchoredHash: Uint8Array;
-  /** When the receipt says that it was issued: Unix seconds. */
+  /** Time of issue that the receipt states: Unix seconds. */
   readonly issuedAt: number;
-  /** Null: the chain has no such transaction. Undefined: nobody asked it. */
+  /** Transaction on the chain; null if the chain has none, undefined if the chain was not asked. */
   readonly transaction: AnchorTransaction | null | undefined;
   /** The logs that the verifier knows, each with the account that posts its roots. */
   readonly anchors: readonly AnchorAuthority[];
@@ -65,7 +65,7 @@ export async function checkAnchor(result: AnchoredResult, facts: AnchorFacts): P
   };
 }
 
-/** What the note says, not yet believed; null where there is none or it can't be read. */
+/** Reads the checkpoint of the note without trusting it; null if there is none or it can't be read. */
 function notedHead({ checkpoint }: AnchoredResult): Checkpoint | null {
   return checkpoint === undefined ? null : orNull(() => parseCheckpointText(parseNote(checkpoint).text));
 }

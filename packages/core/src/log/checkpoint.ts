@@ -87,7 +87,7 @@ export async function openCheckpoint(
   return checkpoint;
 }
 
-/** Whether a signature line names this key: a key is told by its name and its id together. */
+/** Returns whether a signature line names this key: a key is told by its name and its id together. */
 export function isBy(line: NoteSignature, name: string, keyHash: number): boolean {
   return line.name === name && line.keyHash === keyHash;
 }

@@ -15,13 +15,13 @@ const MAX_PATH = 53;
 
 /** An inclusion proof that can be checked offline (C2SP tlog-proof). Reading it checks its form only. */
 export interface TlogProof {
-  /** From 0. */
+  /** Index of the leaf, from 0. */
   readonly index: number;
   /** Sibling hashes from the leaf to the root, 32 bytes each. */
   readonly path: readonly Uint8Array[];
   /** The log's signed note, as it stands. */
   readonly checkpoint: string;
-  /** Nobody vouches for it. */
+  /** Extra data; nobody vouches for them. */
   readonly extra?: Uint8Array;
 }
 

@@ -4,7 +4,7 @@ import { concatBytes } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
 import { ED25519, nameSyntax, noteKeyHash } from './note.ts';
 
-/** Who signs notes: the key's name and the 32 bytes of its Ed25519 public key. */
+/** Verifier key of a note's signer: the key's name and the 32 bytes of its Ed25519 public key. */
 export interface VerifierKey {
   readonly name: string;
   readonly publicKey: Uint8Array;

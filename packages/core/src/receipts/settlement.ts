@@ -46,13 +46,13 @@ export interface SettlementTransaction {
   /** `0x` and 64 hex. */
   readonly txHash: string;
   readonly blockHeight: number;
-  /** What ERC-20 tokens moved; nothing where the transaction was reverted. */
+  /** Transfers of ERC-20 tokens; none if the transaction was reverted. */
   readonly transfers: readonly {
     /** `0x` and 40 hex in any case, like the others: the token's contract. */
     readonly token: string;
     readonly from: string;
     readonly to: string;
-    /** In the token's base units. */
+    /** Amount in the token's base units. */
     readonly amount: bigint;
   }[];
 }

@@ -13,7 +13,8 @@ export interface IssuerVerdict {
 }
 
 /**
- * Whose key it is, and whether it could sign then. A receipt that contradicts what is known of the issuer it
+ * Judges whose key it is, and whether it could sign at that time. A receipt that contradicts what is known of the
+ * issuer it
  * names fails; one whose issuer is not known is untrusted, no more.
  * @param publicKey null when the receipt's key could not be told
  * @param anchoredAt Unix milliseconds at which the receipt is known to have existed

@@ -91,7 +91,7 @@ const signedStatementShape = object(
   { closed: true },
 );
 
-/** What a statement says; `at` is Unix milliseconds, and is written in whole seconds. */
+/** Contents of a statement; `at` is Unix milliseconds, and is written in whole seconds. */
 export interface StatementFacts {
   readonly audience: string;
   readonly did: string;

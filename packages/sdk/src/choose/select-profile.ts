@@ -2,7 +2,7 @@ import type { Profile } from '@tallystick/core';
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
 
 export interface SelectProfileParams {
-  /** What the receipt is for, in words. */
+  /** Purpose of the receipt, in words. */
   readonly intent?: string | undefined;
   /** US dollars: a number, or decimal text such as `0.009`. */
   readonly amount?: number | string | undefined;

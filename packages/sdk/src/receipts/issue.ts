@@ -32,11 +32,11 @@ export interface IssueParams {
   readonly units: number;
   /** US dollars, from 0. */
   readonly amountUsd: number;
-  /** Who receives: a DID, an EVM or Solana address, or an account of another chain in CAIP-10 form. */
+  /** Recipient: a DID, an EVM or Solana address, or an account of another chain in CAIP-10 form. */
   readonly recipient: string;
   /** The issuer's signing key. It is not sent anywhere. */
   readonly issuerSk: SigningKey;
-  /** For anchoring. */
+  /** API key, needed for anchoring. */
   readonly apiKey?: string | undefined;
   /** Whether to have the receipt's hash anchored; false when absent, and then nothing is sent. */
   readonly anchor?: boolean | undefined;

@@ -1,5 +1,5 @@
 import { dataOf } from '../words.ts';
 import type words from './words.json';
 
-/** This page's own prose, beside that of the verifier. */
+/** The texts of this page, beside those of the verifier. */
 export const { receipts: prose } = dataOf('words') as typeof words;

@@ -1,5 +1,5 @@
 import { dataOf } from '../words.ts';
 import type words from './words.json';
 
-/** This page's prose: it stands in the document as data and is no part of the script. */
+/** The texts of this page, read from the document's JSON block `words`. */
 export const prose = dataOf('words') as typeof words;
