@@ -136,7 +136,7 @@ describe('what is shown', () => {
       'one is slow',
       () => made(5, { content: withState('degraded', 'slow') }),
       'unsure',
-      '1 of 17 endpoints are not at their best',
+      '1 of 17 endpoints are degraded',
     ],
     [
       'one is down',
@@ -148,7 +148,7 @@ describe('what is shown', () => {
       'one is unknown',
       () => made(5, { content: withState('unknown', 'not_called') }),
       'unknown',
-      '16 of 17 endpoints are up; how the others are is not known',
+      '16 of 17 endpoints are up; the state of the others is unknown',
     ],
     ['it is over', () => made(5, { ageMs: 3 * MINUTE }), 'unsure', 'Out of date'],
     [

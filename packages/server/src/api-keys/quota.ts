@@ -80,7 +80,7 @@ function exceeded(
   const left = month.limit - used;
   const state =
     left === 0
-      ? `This month\'s quota of ${month.limit} receipts and hashes is used up.`
+      ? `This month’s quota of ${month.limit} receipts and hashes is used up.`
       : `The request needs ${wanted} of this month’s quota of ${month.limit} receipts and hashes, and ${left} are left. Nothing was counted.`;
   return new TallyError(
     'quota_exceeded',
