@@ -156,7 +156,7 @@ describe('a start that can’t be', () => {
       { TALLY_DATABASE_URL: 'postgres://x:secret@127.0.0.1:1/x' },
       /database/i,
     ],
-    ['a wrong value', { PORT: '99999' }, /PORT/],
+    ['an invalid value', { PORT: '99999' }, /PORT/],
   ])('%s is told without a stack, and without secrets', async (_, env, message) => {
     const { code, stderr } = await tally(['serve'], { PORT: '0', TALLY_DATA_DIR: temporaryFolder(), ...env });
     expect(code).not.toBe(0);

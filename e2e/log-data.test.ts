@@ -89,7 +89,9 @@ describe.concurrent('a log with its data', () => {
     ];
     for (const [what, change] of others) {
       const said = await refusal({ ...env, ...change });
-      expect(said).toMatch(new RegExp(`The data are of the log with the ${what} \\S+, but \\S+ is config`));
+      expect(said).toMatch(
+        new RegExp(`The database belongs to the log with the ${what} \\S+, but \\S+ is config`),
+      );
       expect(said).not.toMatch(STACK);
     }
     const service = await serve(env);
@@ -111,7 +113,7 @@ describe.concurrent('a log with its data', () => {
     restore(copy, database);
     for (let attempt = 0; attempt < 2; attempt++) {
       const said = await refusal(env);
-      expect(said).toMatch(/has sent 2 transactions, and these data know of 1: they are an older copy/);
+      expect(said).toMatch(/has sent 2 transactions, but this database knows of 1: it is an older copy/);
       expect(said).toContain('Restore the newest one.');
       expect(said).not.toMatch(STACK);
     }

@@ -24,7 +24,7 @@ export async function agentKeys(
   if (method !== 'svc') {
     throw new TallyError(
       'signature_invalid',
-      `Keys of did:${method} are not resolved here. Sign as a did:key.`,
+      `This service does not resolve did:${method}. Sign with a did:key.`,
     );
   }
   const keys = (await registry.document(did))?.keys.filter(
@@ -33,7 +33,7 @@ export async function agentKeys(
   if (keys !== undefined && keys.length > 0) return keys.map((key) => fromBase64url(key.public_key, 32));
   throw new TallyError(
     'signature_invalid',
-    `${keyId} names no key in use of an issuer that is registered here.`,
+    `${keyId} is not an active key of an issuer registered with this service.`,
   );
 }
 

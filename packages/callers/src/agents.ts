@@ -84,7 +84,7 @@ async function useNonce(
   if (!allowed) {
     throw new TallyError(
       'signature_invalid',
-      'The message signature was used before. Sign each request anew, with a fresh nonce.',
+      'The message signature was already used. Sign each request separately, with a fresh nonce.',
     );
   }
 }
@@ -92,6 +92,6 @@ async function useNonce(
 function notOfKey(keyId: string): TallyError {
   return new TallyError(
     'signature_invalid',
-    `The message signature is not that of ${keyId} over this request: see what is signed in spec/identity.md.`,
+    `The message signature was not made by ${keyId} over this request. spec/identity.md says what is signed.`,
   );
 }

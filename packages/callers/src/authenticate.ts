@@ -67,7 +67,7 @@ export const PARTNER_ERRORS = [...API_KEY_ERRORS, 'partner_only'] as const;
 
 /** The request header of a pilot, for the reference. */
 export const PARTNER_HEADERS = {
-  Authorization: 'Required: `Bearer` and a partner’s API key, `k_par_…`.',
+  Authorization: 'Required: `Bearer` and a partner key, `k_par_…`.',
 };
 
 /** @param clock Unix milliseconds */
@@ -81,14 +81,14 @@ export function createApiKeys(
     if (!isApiKey(text)) {
       throw invalid(
         'api_key_invalid',
-        'An API key is k_pro_, k_scale_, k_ent_, k_par_ or k_ten_ and 32 letters and digits; the one that was sent is not.',
+        'An API key is k_pro_, k_scale_, k_ent_, k_par_ or k_ten_ followed by 32 letters and digits; the key sent does not have this form.',
       );
     }
     const hashed = hash(text);
     const row = hashed === null ? null : await store.apiKeys.find(hashed);
     const grant = GRANTS.find((known) => known === row?.tier);
     if (row === null || grant === undefined) {
-      throw invalid('api_key_invalid', 'The API key is not known here. Check that it is complete.');
+      throw invalid('api_key_invalid', 'This service does not know the API key. Check that it is complete.');
     }
     if (row.revokedAt !== null) {
       throw invalid('api_key_revoked', `The API key ${row.id} was revoked. Ask the operator for another.`);
@@ -96,7 +96,7 @@ export function createApiKeys(
     if (row.expiresAt !== null && row.expiresAt <= clock() / 1000) {
       throw invalid(
         'api_key_expired',
-        `The time that the API key ${row.id} was paid for is over. Renew it: POST /v1/anchor/keys/quote with renew.`,
+        `The paid period of the API key ${row.id} has ended. Renew it: POST /v1/anchor/keys/quote with renew.`,
       );
     }
     return { id: row.id, grant };
@@ -107,8 +107,8 @@ export function createApiKeys(
     throw invalid(
       'api_key_invalid',
       grant === 'partner'
-        ? `The API key ${id} is a partner’s: it opens the pilots, and has no tier to anchor or to pay by.`
-        : `The API key ${id} is a tenant’s: it opens /tenants/{id}/ alone, and has no tier to anchor or to pay by.`,
+        ? `${id} is a partner key: it opens the pilots, and can neither anchor nor pay.`
+        : `${id} is a tenant key: it opens /tenants/{id}/ only, and can neither anchor nor pay.`,
     );
   };
   const findTenant: ApiKeys['findTenant'] = async (received) => {
@@ -128,7 +128,7 @@ export function createApiKeys(
       const key = await findTenant(received);
       if (key !== null) return key;
       if (bearerOf(received.incoming.header('authorization')) === null) throw missingTenantKey();
-      throw invalid('api_key_invalid', 'This needs the API key of a tenant, k_ten_…: the one sent is none.');
+      throw invalid('api_key_invalid', 'This needs a tenant key, k_ten_…; the API key sent is not one.');
     },
     async findAny(received, { ignoreStrangers }) {
       const { incoming } = received;
@@ -148,7 +148,7 @@ export function createApiKeys(
       if (grant === 'partner') return { id };
       throw new Refusal(
         'partner_only',
-        `This is a pilot for partners, and the API key ${id} is not a partner’s. The operator makes one with: tally apikey create --scope partner`,
+        `This pilot is open to partners only, and ${id} is not a partner key. The operator makes one with: tally apikey create --scope partner`,
         { bearer: 'insufficient_scope' },
       );
     },
@@ -181,11 +181,11 @@ export function missingKey(field?: string): Refusal {
 }
 
 function missingPartnerKey(): Refusal {
-  return missing('This pilot needs a partner’s API key: send it as Authorization: Bearer k_par_….');
+  return missing('This pilot needs a partner key: send it as Authorization: Bearer k_par_….');
 }
 
 function missingTenantKey(): Refusal {
-  return missing('This needs the API key of a tenant: send it as Authorization: Bearer k_ten_….');
+  return missing('This needs a tenant key: send it as Authorization: Bearer k_ten_….');
 }
 
 function missing(message: string, field?: string): Refusal {

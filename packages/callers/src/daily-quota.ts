@@ -33,7 +33,7 @@ export async function consumeDaily(
   if (allowed) return;
   throw new Refusal(
     'rate_limited',
-    `The ${limit} requests of this UTC day are used up. Try again in ${left} s.`,
+    `The limit of ${limit} requests a day (UTC) is used up. Try again in ${left} s.`,
     { retryAfter: left },
   );
 }

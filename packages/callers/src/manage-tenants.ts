@@ -49,7 +49,7 @@ export async function createTenantKey(
     expiresAt: null,
   });
   if (outcome === 'stored') return { id, key };
-  const why = outcome === 'revoked' ? 'was revoked' : 'is not known here';
+  const why = outcome === 'revoked' ? 'was revoked' : 'does not exist';
   throw new TallyError('tenant_not_found', `The tenant ${tenant} ${why}.`, { field: 'tenant' });
 }
 

@@ -92,7 +92,7 @@ function accountOf(key: ApiKey | null, provedDid: string | null): string | null 
 function unknownCaller(): Refusal {
   return new Refusal(
     'api_key_missing',
-    'Say who pays: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature (RFC 9421; see spec/identity.md).',
+    'The call needs a payer: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature (RFC 9421; see spec/identity.md).',
     { bearer: 'missing' },
   );
 }

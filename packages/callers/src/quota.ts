@@ -52,7 +52,7 @@ export async function acceptHashes(
     month === null ? null : { counter: month.counter, limit: month.limit, expiresAt: month.resetAt };
   const outcome = await log.accept(hashes, quota);
   if (outcome.kind === 'accepted') return outcome.results;
-  if (month === null) throw new Error('A log without a quota was over it.');
+  if (month === null) throw new Error('A log without a quota reported that a quota was used up.');
   throw exceeded(incoming, month, outcome, now);
 }
 
@@ -90,8 +90,8 @@ function exceeded(
   const left = month.limit - used;
   const state =
     left === 0
-      ? `The ${month.limit} receipts and hashes of this month are used up.`
-      : `Of this month’s ${month.limit} receipts and hashes ${left} are left, and this asks for ${wanted}; none was taken.`;
+      ? `This month’s quota of ${month.limit} receipts and hashes is used up.`
+      : `The request needs ${wanted} of this month’s quota of ${month.limit} receipts and hashes, and ${left} are left. Nothing was counted.`;
   return new Refusal(
     'quota_exceeded',
     `${state} The next month begins at ${formatTimestamp(month.resetAt * 1000)}.`,

@@ -23,7 +23,7 @@ export const TENANT_ERRORS = [...API_KEY_ERRORS, 'tenant_not_found'] as const;
 
 /** The request header of a tenant's routes, for the reference. */
 export const TENANT_HEADERS = {
-  Authorization: 'Required: `Bearer` and an API key of the tenant, `k_ten_…`.',
+  Authorization: 'Required: `Bearer` and a tenant key, `k_ten_…`.',
 };
 
 export function createTenants(store: { readonly tenants: TenantStore }, apiKeys: ApiKeys): Tenants {
@@ -41,7 +41,7 @@ export function createTenants(store: { readonly tenants: TenantStore }, apiKeys:
       const key = await apiKeys.requireTenant(received);
       const tenant = await ofKey(key.id);
       if (tenant === id) return tenant;
-      throw new TallyError('tenant_not_found', 'This API key opens no tenant of that id.');
+      throw new TallyError('tenant_not_found', 'This API key does not belong to a tenant with that id.');
     },
   };
 }

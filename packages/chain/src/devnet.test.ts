@@ -95,7 +95,7 @@ describe('the development chain', () => {
     await callRpc(rpcUrl, 'evm_mine', []);
     const block = await callRpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false]);
     process.kill(pid, 'SIGKILL');
-    await vi.waitFor(() => expect(chain.state()).toMatch(/has ended/), WAIT);
+    await vi.waitFor(() => expect(chain.state()).toMatch(/stopped and is being restarted/), WAIT);
     await vi.waitFor(() => expect(chain.state()).toBe('ok'), WAIT);
     expect(anvilPid()).not.toBe(pid);
     expect(await callRpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])).toEqual(block);
@@ -124,7 +124,7 @@ describe('the development chain', () => {
     const orphan = anvilPid();
     const guard = Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${orphan}/stat`, 'utf8'))?.[1]);
     process.kill(guard, 'SIGKILL');
-    await vi.waitFor(() => expect(chain.state()).toMatch(/has ended/), WAIT);
+    await vi.waitFor(() => expect(chain.state()).toMatch(/stopped and is being restarted/), WAIT);
     await vi.waitFor(() => expect(chain.state()).toBe('ok'), WAIT);
     expect(isRunning(orphan)).toBe(false);
     expect(await callRpc(rpcUrl, 'eth_blockNumber', [])).toBe('0x3');

@@ -53,8 +53,8 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     const wasUp = up;
     up = line !== 'down';
     if (up === wasUp) return;
-    if (up) logger.warn('The development chain runs again.');
-    else logger.error('The development chain has ended, and is started again.');
+    if (up) logger.warn('The development chain is running again.');
+    else logger.error('The development chain stopped and is being restarted.');
   };
   const startGuard = (port: string): Promise<Guard | null> =>
     launch([anvilPath(), folder, String(chainId), port], waitMs, onLine);
@@ -63,7 +63,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   if (guard === null) {
     throw new TallyError(
       'chain_unavailable',
-      `The development chain in ${folder} did not start. Does another process use it?`,
+      `The development chain in ${folder} did not start. Is another process using it?`,
     );
   }
   const { rpcUrl } = guard;
@@ -76,7 +76,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       await sleep(RESTART_MS, undefined, { ref: false });
       if (stopping) return;
       guard = await startGuard(new URL(rpcUrl).port).catch((error: unknown) => {
-        logger.error({ err: error }, 'the development chain could not be started again');
+        logger.error({ err: error }, 'the development chain could not be restarted');
         return null;
       });
       if (stopping) return guard?.stop();
@@ -85,7 +85,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   })();
   return {
     rpcUrl,
-    state: () => (up ? 'ok' : 'The development chain has ended, and is being started again.'),
+    state: () => (up ? 'ok' : 'The development chain stopped and is being restarted.'),
     fund: (address, wei) => fund(rpcUrl, address, wei),
     stop: async () => {
       stopping = true;

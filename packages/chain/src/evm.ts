@@ -68,7 +68,7 @@ async function askFees(rpc: Rpc, address: string, data: Uint8Array, above?: GasP
     rpc.ask('eth_estimateGas', [call], answers.quantity),
   ]);
   if (block.baseFeePerGas === undefined) {
-    throw unavailable('eth_getBlockByNumber', 'answered a block without a base fee (EIP-1559)');
+    throw unavailable('eth_getBlockByNumber', 'answered with a block without a base fee (EIP-1559)');
   }
   // Twice the base fee lasts for six full blocks in a row.
   const price = { maxFeePerGas: 2n * block.baseFeePerGas + tip, maxPriorityFeePerGas: tip };
@@ -93,6 +93,7 @@ async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
   const method = 'eth_sendRawTransaction';
   const answer = await rpc.ask(method, [raw], answers.hash);
   if ('refusal' in answer) return readRefusal(answer.refusal.reason);
-  if (answer.result !== keccak256(raw as `0x${string}`)) throw unavailable(method, 'answered another hash');
+  if (answer.result !== keccak256(raw as `0x${string}`))
+    throw unavailable(method, 'answered with a different hash');
   return { kind: 'accepted' };
 }

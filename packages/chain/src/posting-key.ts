@@ -18,7 +18,7 @@ export function readChainKey(
   { name, field }: { readonly name: string; readonly field: string },
 ): Uint8Array {
   if ((statSync(path).mode & 0o077) !== 0) {
-    throw malformed(`Others may read the ${name} ${path}. Make it private: chmod 600 ${path}`, field);
+    throw malformed(`Other users can read the ${name} ${path}. Make it private: chmod 600 ${path}`, field);
   }
   const text = readFileSync(path, 'utf8').trim().replace(/^0x/, '').toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(text)) throw malformed(`The ${name} ${path} is not 32 bytes in hex.`, field);

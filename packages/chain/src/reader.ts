@@ -40,11 +40,12 @@ export function chainReader(
     const method = 'eth_getTransactionReceipt';
     const receipt = await rpc.call(method, [txHash], answers.receipt.nullable());
     if (receipt === null || receipt.blockNumber === null) return null;
-    if (receipt.transactionHash !== txHash) throw unavailable(method, 'answered another receipt');
+    if (receipt.transactionHash !== txHash)
+      throw unavailable(method, 'answered with the receipt of another transaction');
     const block = await blockAt(receipt.blockNumber);
     if (block === null || block.hash !== receipt.blockHash) return null;
     if (!block.transactions.includes(receipt.transactionHash)) {
-      throw unavailable(method, 'answered a receipt of a block that does not hold the transaction');
+      throw unavailable(method, 'answered with a receipt for a block that does not contain the transaction');
     }
     return {
       txHash,
@@ -62,8 +63,9 @@ export function chainReader(
     if (answers.kindOfTransaction.safeParse(told).data?.type !== 2n) return null;
     const { data, success } = answers.transaction.safeParse(told);
     const from = success ? await signerOf(data, txHash) : null;
-    if (!success || from === null) throw unavailable(method, 'answered what is not that transaction');
-    if (data.chainId !== chainId) throw unavailable(method, 'answered a transaction of another chain');
+    if (!success || from === null)
+      throw unavailable(method, 'answered with something that is not that transaction');
+    if (data.chainId !== chainId) throw unavailable(method, 'answered with a transaction of another chain');
     const place = await inclusion(txHash);
     return place && { from, data: data.input, inclusion: place };
   }
@@ -75,7 +77,10 @@ export function chainReader(
     async check() {
       const id = await rpc.call('eth_chainId', [], answers.integer);
       if (id === chainId) return;
-      throw new TallyError('chain_mismatch', `The node is of chain ${id}; chain ${chainId} is configured.`);
+      throw new TallyError(
+        'chain_mismatch',
+        `The node serves chain ${id}, but chain ${chainId} is configured.`,
+      );
     },
     async finalHeight() {
       if (finality.kind === 'finalized') return (await blockAt('finalized'))?.number ?? -1;

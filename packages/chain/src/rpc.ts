@@ -42,7 +42,7 @@ export function openRpc(url: string, timeoutMs: number): Rpc {
       // The client's errors quote the URL and the body, so they are not passed on as causes.
       throw unavailable(method, signal.aborted ? `gave no answer in ${timeoutMs} ms` : whatFailed(error));
     }
-    throw unavailable(method, 'answered nonsense');
+    throw unavailable(method, 'answered in an unexpected form');
   }
 
   async function ask<T>(
@@ -57,7 +57,7 @@ export function openRpc(url: string, timeoutMs: number): Rpc {
       return { refusal: { code: data?.code ?? 0, reason: scrub(data?.message ?? 'no reason given') } };
     }
     const { data, success } = schema.safeParse((answer as { result?: unknown }).result);
-    if (!success) throw unavailable(method, 'answered nonsense');
+    if (!success) throw unavailable(method, 'answered in an unexpected form');
     return { result: data };
   }
 
@@ -72,13 +72,13 @@ export function openRpc(url: string, timeoutMs: number): Rpc {
 }
 
 export function unavailable(method: string, what: string): TallyError {
-  return new TallyError('chain_unavailable', `The chain’s node, asked ${method}, ${what}.`);
+  return new TallyError('chain_unavailable', `Asked for ${method}, the chain’s node ${what}.`);
 }
 
 function whatFailed(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('status' in at && typeof at.status === 'number') return `answered with status ${at.status}`;
-    if (at.name === 'ResponseBodyTooLargeError') return `answered more than ${MAX_ANSWER_BYTES} bytes`;
+    if (at.name === 'ResponseBodyTooLargeError') return `answered with more than ${MAX_ANSWER_BYTES} bytes`;
     if ('code' in at && typeof at.code === 'string' && /^[A-Z_]{2,40}$/.test(at.code))
       return `can’t be reached (${at.code})`;
   }

@@ -3,7 +3,7 @@ import { UsageError } from './output.ts';
 
 /** `--api-key`, read from TALLY_API_KEY where it is not given. An empty variable counts as none. */
 export function apiKeyOption(): Option {
-  return new Option('--api-key <key>', 'your API key; the variable keeps it out of the list of processes')
+  return new Option('--api-key <key>', 'your API key; setting the variable keeps it out of the process list')
     .env('TALLY_API_KEY')
     .argParser(apiKey);
 }
@@ -25,7 +25,7 @@ export function requireKey(apiKey: string | undefined): string {
 export function requirePartnerKey(apiKey: string | undefined): void {
   if (isGiven(apiKey)) return;
   throw new UsageError(
-    'This pilot needs a partner’s API key: set TALLY_API_KEY. The operator of the service makes one with: tally apikey create --scope partner',
+    'This pilot needs a partner key: set TALLY_API_KEY. The operator of the service makes one with: tally apikey create --scope partner',
   );
 }
 
@@ -34,5 +34,5 @@ const isGiven = (apiKey: string | undefined): apiKey is string => apiKey !== und
 /** The key is a secret, so that no message repeats it. */
 function apiKey(text: string): string {
   if (/^\w{0,128}$/.test(text)) return text;
-  throw new UsageError('The API key holds something else than letters, digits and _. Is it complete?');
+  throw new UsageError('The API key contains characters other than letters, digits and _. Is it complete?');
 }

@@ -62,7 +62,7 @@ function compare(receipt: JsonValue, expected: readonly Expected[]): Check {
     detail:
       wrong.length === 0
         ? `The receipt covers this ${names(expected)}.`
-        : `The receipt covers another ${names(wrong)}: ${wrong.map(({ hash }) => hash).join(', ')} was computed.`,
+        : `The receipt covers a different ${names(wrong)}: the computed hash is ${wrong.map(({ hash }) => hash).join(', ')}.`,
   };
 }
 
@@ -111,7 +111,7 @@ function carriesSvc(payload: string, name: string): boolean {
     const chunk = JSON.parse(payload) as JsonValue;
     return isObject(chunk) && Object.hasOwn(chunk, 'svc');
   } catch (cause) {
-    throw new UsageError(`${name} holds an event that is no JSON.`, { cause });
+    throw new UsageError(`${name} contains an event that is not JSON.`, { cause });
   }
 }
 

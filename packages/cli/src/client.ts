@@ -172,9 +172,9 @@ function unreached(base: string, error: unknown): string {
     return `${base} did not answer within ${TIMEOUT_MS / 1000} s.`;
   const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
   if (cause?.message === 'unexpected redirect')
-    return `${base} points elsewhere: give the service’s own URL.`;
+    return `${base} redirects elsewhere: give the service’s own URL.`;
   const why = cause?.code === undefined ? '' : ` (${cause.code})`;
-  return `Nothing answers at ${base}${why}. Start a service with: tally serve. Choose another with --url or TALLY_URL.`;
+  return `Nothing answers at ${base}${why}. Start a service with: tally serve. Or name another with --url or TALLY_URL.`;
 }
 
 function problem(base: string, response: Response, text: string): Error {
@@ -190,7 +190,7 @@ function problem(base: string, response: Response, text: string): Error {
     });
   }
   const location = response.headers.get('location');
-  const where = location === null ? '' : ` It points to ${location}: give the service’s own URL.`;
+  const where = location === null ? '' : ` It redirects to ${location}: give the service’s own URL.`;
   return new TallyError(
     'unavailable',
     `${base} answered ${response.status} and does not look like Tallystick.${where}`,

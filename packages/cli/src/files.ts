@@ -66,7 +66,7 @@ export function unwritable(path: string, error: unknown): unknown {
     {
       ENOENT: `There is no folder ${dirname(path)} to write in.`,
       ENOTDIR: `${dirname(path)} is not a folder.`,
-      EEXIST: `${path} exists already; it is left as it is. Choose another name.`,
+      EEXIST: `${path} already exists and was left unchanged. Choose another name.`,
       EISDIR: `${path} is a folder; a file name is needed.`,
       EACCES: `This user may not write ${path}.`,
       EPERM: `This user may not write ${path}.`,

@@ -109,7 +109,7 @@ function disputed(
   );
   const detail =
     `The bundles disagree on ${[...dids].join(' and ')}: ${claimants.map(({ from }) => from).join(', ')}. ` +
-    'Say which one counts with --trust.';
+    'Choose one with --trust.';
   return {
     ...verdict,
     issuer: { ...verdict.issuer, trusted: false },

@@ -41,7 +41,7 @@ export async function readSecretKey(path: string): Promise<Uint8Array> {
   if (keyId !== file.key_id) {
     throw new TallyError(
       'invalid_secret_key',
-      `The key_id in ${path} is not that of its secret. Use a copy that was not edited.`,
+      `The key_id in ${path} does not match its secret. Use a copy that was not edited.`,
     );
   }
   return secret;

@@ -36,7 +36,7 @@ export function handOn({ text, receiptId, check, also }: Handing, { out, json }:
 /** Says how to get the anchor of a receipt that was written to a file. */
 export function sayAnchor({ out, json, anchor }: Destination & { readonly anchor?: boolean }): void {
   if (anchor !== true || out === undefined || json) return;
-  remark(`Its hash is in the log. For the anchor: tally anchor get ${out} --wait --out <file>`);
+  remark(`Its hash is in the log. Fetch the anchor with: tally anchor get ${out} --wait --out <file>`);
 }
 
 /** The id of what a service answered, if it is a receipt whose signature is good. @throws unavailable */
@@ -46,7 +46,7 @@ export async function checkedReceipt(body: JsonValue, url: string): Promise<stri
   const fault = checks.find(({ ok }) => ok === false);
   throw new TallyError(
     'unavailable',
-    `${url} answered with something that is no good receipt. ${fault?.detail ?? ''}`,
+    `${url} answered with a receipt that is not valid. ${fault?.detail ?? ''}`,
   );
 }
 

@@ -22,7 +22,7 @@ export function trustAdvice({ did, status }: Verification['issuer'], trust: Trus
   if (saved !== undefined) return developmentAdvice(did, status, saved);
   const told = sources.map(({ from, bundle }) => `${from} (${bundle.issued_at})`).join(', ');
   return status === 'contradicted'
-    ? `Judged by ${told}. Where the issuer has changed its keys since, fetch the bundle again: tally trust fetch <url>`
+    ? `Judged by ${told}. If the issuer has changed its keys since, fetch the bundle again: tally trust fetch <url>`
     : `Judged by ${told}. To trust another service: tally trust fetch <url>`;
 }
 
@@ -41,10 +41,10 @@ function developmentAdvice(
 ): string {
   const what =
     status === 'contradicted'
-      ? `The bundle saved of ${from} is of the root ${root}, under which ${did ?? 'the issuer'} has other keys.`
-      : `The bundle saved of ${from} is of the root ${root}, and does not know ${did ?? 'the key'}.`;
+      ? `The saved bundle of ${from} has the root ${root}, under which ${did ?? 'the issuer'} has other keys.`
+      : `The saved bundle of ${from} has the root ${root}, and does not list ${did ?? 'the key'}.`;
   return (
     `${what} If that server was set up anew since, replace the bundle: tally trust fetch --replace ${from}\n` +
-    'If the receipt is of a server elsewhere: tally trust fetch <its url>'
+    'If the receipt comes from another server: tally trust fetch <its url>'
   );
 }

@@ -47,7 +47,7 @@ export async function trustSources(
 }
 
 function adviceFor(code: string): string {
-  return code === 'trust_expired' ? ' Or judge as of an earlier time with --as-of.' : '';
+  return code === 'trust_expired' ? ' Or verify as of an earlier time with --as-of.' : '';
 }
 
 async function allSources(options: {
@@ -78,7 +78,7 @@ type Unchecked = { readonly from: string; readonly bundle: unknown; readonly pin
 function savedOf(url: string): Unchecked {
   const saved = savedTrust(serviceUrl(url));
   if (saved === null)
-    throw new UsageError(`Nothing is saved of ${url}. Fetch it once: tally trust fetch ${url}`);
+    throw new UsageError(`No bundle of ${url} is saved. Fetch it once: tally trust fetch ${url}`);
   return { ...saved, from: saved.url };
 }
 

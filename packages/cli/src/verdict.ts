@@ -49,7 +49,7 @@ function headlineOf({ valid, issuer, checks }: Verification): string {
 function untrusted(status: Verification['issuer']['status'], checks: readonly Check[]): string {
   const dispute = checks.find(({ name }) => name === 'trust');
   if (dispute !== undefined) return printable(dispute.detail);
-  if (status === 'unknown') return 'nothing that you trust says whose key this is.';
+  if (status === 'unknown') return 'no saved trust says whose key this is.';
   const window = checks.find(({ name, ok }) => name === 'key_window' && ok === null);
   return printable(window?.detail ?? 'the issuer is registered, but its service has not verified it.');
 }

@@ -47,9 +47,9 @@ export function verifyOptions(command: Command): Command {
     .addOption(rpcOption())
     .option(
       '--issuer <file>',
-      'the record of an issuer that the bundle does not list, as the service showed it',
+      'the record of an issuer that the bundle does not list, as the service returned it',
     )
-    .option('--as-of <time>', 'judge as of this UTC time (YYYY-MM-DDThh:mm:ssZ) instead of now')
+    .option('--as-of <time>', 'verify as of this UTC time (YYYY-MM-DDThh:mm:ssZ) instead of now')
     .option('--json', 'the verdict as JSON');
 }
 
@@ -58,7 +58,7 @@ export function trustOptions(command: Command): Command {
   return command
     .option(
       '--trust <bundle>',
-      'judge by this bundle alone: a file, or the URL of a service whose bundle is saved',
+      'trust only this bundle: a file, or the URL of a service whose bundle is saved',
     )
     .option('--root <fingerprint>', 'accept bundles of this root only (sha256:…)', rootFingerprintOption);
 }
@@ -106,7 +106,7 @@ export async function verifyFile(
   if (anchor !== undefined) adviseOnAnchor(anchor, verdict);
   for (const one of [chain, settlement]) {
     if (!one?.transaction || one.final) continue;
-    remark(`The node does not call block ${one.transaction.blockHeight} final yet: ask again later.`);
+    remark(`The node does not report block ${one.transaction.blockHeight} as final yet: ask again later.`);
   }
   if (!verdict.valid) return EXIT.failed;
   return verdict.issuer.trusted ? EXIT.ok : EXIT.untrusted;

@@ -86,7 +86,7 @@ describe('tally anchor', () => {
         /^\{"anchor_ref":"urn:anchor:pending:[^"]+:00Z:0","batch_id":"[^"]+","eta_seconds":\d+\}\n$/,
       ),
       stderr: expect.stringMatching(
-        /^Pending: its root is posted in \d+ s\. Ask then: tally anchor get .*--wait/,
+        /^Pending: its root is posted in \d+ s\. Fetch the anchor then with: tally anchor get .*--wait/,
       ),
     });
     const { code: got, stdout: status } = await tally(['anchor', 'status'], { env: plain.env });
@@ -115,7 +115,7 @@ describe('tally anchor', () => {
     const { code, stderr } = await keyed(['anchor', receipt, '--url', url]);
     server.closeAllConnections();
     server.close();
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/It points to/) });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/It redirects to/) });
     const hash = toBase64url(fromHex(hashOf(receipt), 32));
     expect(seen).toEqual([`/v1/anchor Bearer ${apiKey.key} {"canonical_sha256":"${hash}"}`]);
     expect(stderr).not.toContain(apiKey.key);
@@ -223,7 +223,7 @@ describe('tally verify --anchor', () => {
     const elsewhere = JSON.stringify(read(anchor)).replaceAll(service.url.slice(7), 'log.example');
     const pending = { anchor_ref: 'urn:anchor:pending:2026-01-01T00:00Z:0', eta_seconds: 9 };
     for (const [text, message] of [
-      [elsewhere, /The anchor proves nothing so far. .* know the log log\.example\. .*tally trust fetch/],
+      [elsewhere, /The anchor proves nothing so far. .* list the log log\.example\. .*tally trust fetch/],
       [JSON.stringify(pending), /The anchor proves nothing so far. Still pending/],
     ] as const) {
       writeFileSync(at('nobody.json'), text);
@@ -310,7 +310,7 @@ describe('tally verify --anchor', () => {
     const cases: [string[], RegExp][] = [
       [['--anchor', anchor, '--rpc', 'http://127.0.0.1:9/s3cret'], /\(chain_unavailable\)/],
       [['--anchor', anchor, '--rpc', 's3cret'], /--rpc takes the URL/],
-      [['--rpc', devnet.rpcUrl], /carries no anchored result/],
+      [['--rpc', devnet.rpcUrl], /contains no anchored result/],
       [['--anchor', at('text.txt')], /\(json_syntax\)/],
     ];
     for (const [args, message] of cases) {
@@ -386,7 +386,7 @@ describe('tally log', () => {
       expect(unknown).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/does not know the log .* tally trust fetch/),
+        stderr: expect.stringMatching(/does not list the log .* tally trust fetch/),
       });
       const none = await here(['log', ...args], { TALLY_HOME: at('empty-home') });
       expect(none).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/tally trust fetch/) });

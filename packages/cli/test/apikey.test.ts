@@ -63,7 +63,7 @@ describe('API keys on the data of a running service', () => {
   test('alone on standard output, for a variable or a file', async () => {
     const { stdout, stderr } = await here(['apikey', 'create', '--tier', 'pro']);
     expect(stdout).toMatch(/^k_pro_[0-9A-Za-z]{32}\n$/);
-    expect(stderr).toMatch(/shown this once/);
+    expect(stderr).toMatch(/shown only once/);
   });
 
   test('a revoked key is refused from the next request on', async () => {

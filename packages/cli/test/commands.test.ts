@@ -67,7 +67,7 @@ describe('wrong usage ends with 2 and says what to do', () => {
       ['verify', 'x', '--trust', 'http://127.0.0.1:1'],
       /tally trust fetch http:\/\/127\.0\.0\.1:1/,
     ],
-    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /Nothing is saved of/],
+    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /No bundle of .* is saved/],
     ['no keyring', ['keys', 'list'], /tally keys init/],
     ['no database', ['backup', 'x.db'], /There is no database at .*TALLY_DATA_DIR/],
     ['a wrong setting', ['serve'], /PORT is "no", not an integer/],
@@ -254,7 +254,7 @@ describe('keys of one’s own', () => {
     expect(statSync(key).mode & 0o777).toBe(0o600);
     expect(await tally(['keys', 'generate', '--out', key])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/exists already/),
+      stderr: expect.stringMatching(/already exists/),
     });
     await withService(['mint', '--text', 'x', '--agent', key_id, '--out', at('mine.json')]);
     const signed = await tally(['countersign', at('mine.json'), '--role', 'requester', '--key', key]);

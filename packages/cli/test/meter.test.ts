@@ -443,7 +443,7 @@ describe('a service that is none', () => {
     expect(elsewhere).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/points elsewhere: give the service’s own URL/),
+      stderr: expect.stringMatching(/redirects elsewhere: give the service’s own URL/),
     });
   });
 });
@@ -485,7 +485,7 @@ describe('200,000 leaves', () => {
     const args = bill(COUNT, '--evidence', at('twice.ndjson'), ...there(), '--out', at('twice.json'));
     expect(await tally(args)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/line 2\.unit is 1, which carries evidence already/),
+      stderr: expect.stringMatching(/line 2\.unit is 1, which already has evidence/),
     });
   });
 });

@@ -123,6 +123,6 @@ describe('money on the development chain', () => {
     const env = { ...service.env, TALLY_TREASURY_KEY_FILE: file };
     const refused = await tally(['refunds', 'pay', refund.id], { env });
     expect(refused).toMatchObject({ code: 1 });
-    expect(refused.stderr).toContain('The key is of');
+    expect(refused.stderr).toContain('The key belongs to');
   });
 });

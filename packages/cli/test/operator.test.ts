@@ -74,7 +74,7 @@ describe('on the data of a running service', () => {
     const keyring = readFileSync(at('data/keyring.json'), 'utf8');
     expect(await here(['keys', 'init'])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/exists already; it is left as it is/),
+      stderr: expect.stringMatching(/already exists and was left unchanged/),
     });
     expect(readFileSync(at('data/keyring.json'), 'utf8')).toBe(keyring);
   });
@@ -125,7 +125,7 @@ describe('on the data of a running service', () => {
     writeFileSync(at('there.db'), 'precious');
     expect(await here(['backup', at('there.db')])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/exists already.*--force/),
+      stderr: expect.stringMatching(/already exists.*--force/),
     });
     expect(readFileSync(at('there.db'), 'utf8')).toBe('precious');
     expect(await here(['backup', at('there.db'), '--force'])).toMatchObject({ code: 0 });

@@ -69,7 +69,7 @@ describe('tally prospector qualify', () => {
 
   test('needs a partner’s key', async () => {
     const without = await here(['prospector', 'qualify', service.url]);
-    expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/partner’s API key/)]);
+    expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/partner key/)]);
     const key = (await here(['apikey', 'create', '--tier', 'pro'])).stdout.trim();
     const { code, stderr } = await here(['prospector', 'qualify', service.url], { TALLY_API_KEY: key });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/\(partner_only\)/)]);

@@ -145,7 +145,7 @@ describe('one look', () => {
       'unreachable',
       '1 of 1 models were not called lately',
       'log log.example: 12 leaves, root abab',
-      '1 of 13 wait for their anchor, the oldest for at most 40 s',
+      '1 of 13 hashes are waiting for their anchor, the oldest for at most 40 s',
     ])
       expect(stdout).toContain(line);
   });
@@ -296,7 +296,7 @@ describe('tally status --watch', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { standing: string }).standing);
     expect([code, seen]).toEqual([1, ['current', 'stale', 'current', 'rolled_back']]);
-    expect(stderr).toContain('Looking again later.');
+    expect(stderr).toContain('Trying again later.');
   }, 20_000);
 });
 

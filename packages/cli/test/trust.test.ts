@@ -343,7 +343,7 @@ describe('servers in development', () => {
     await mintAt(second.url, 'anew.json');
     const verified = await tally(['verify', at('anew.json')], { env: { ...env, TALLY_URL: second.url } });
     expect(verified.stderr).toMatch(what);
-    expect(verified.stderr).toContain(`The bundle saved of ${first.url} is of the root ${old}`);
+    expect(verified.stderr).toContain(`The saved bundle of ${first.url} has the root ${old}`);
     expect(verified.code).not.toBe(0);
     const refused = await tally(['trust', 'fetch', second.url], { env });
     const [cure = ''] = /tally trust fetch --replace \S+/.exec(verified.stderr) ?? [];

@@ -78,11 +78,11 @@ function published({
 }
 
 interface ShorterText {
-  /** Of the content; null for content that is one string. */
+  /** Index of the content part; null for content that is one string. */
   readonly part: number | null;
   readonly text: string;
   readonly blocks: readonly Draft[];
-  /** In tokens. */
+  /** Gain in tokens. */
   readonly gain: number;
 }
 

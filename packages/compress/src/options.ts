@@ -6,11 +6,11 @@ export type Tier = 'lossless' | 'extractive';
 export interface CompressOptions {
   /** What may be done: nothing that can't be undone (the default), or cutting. */
   readonly tier?: Tier;
-  /** What the conversation is read for; by default the last user message. */
+  /** Question for which the conversation is read; by default the last user message. */
   readonly query?: string;
   /** Tokens that may be left, or below 1 the share of them; half where none is given. Only cutting looks at it. */
   readonly budget?: number;
-  /** Whose tokens are counted. */
+  /** Model whose tokens are counted. */
   readonly model?: string;
   /** Counts that outlive the call, for the same caller; takes the place of `model`. */
   readonly tokenizer?: Tokenizer;

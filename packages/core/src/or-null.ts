@@ -1,6 +1,6 @@
 import { TallyError } from './errors.ts';
 
-/** What `act` answers, or null where it refuses with a TallyError. */
+/** Returns the result of `act`, or null if it throws a TallyError. */
 export function orNull<T>(act: () => T): T | null {
   try {
     return act();

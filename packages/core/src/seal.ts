@@ -27,7 +27,7 @@ export type SealedDocument = {
   ciphertext: string;
 };
 
-/** What a signed receipt says of a sealed document; with it tampering and a wrong key are always told apart. */
+/** Members of a signed receipt about a sealed document; with it tampering and a wrong key are always told apart. */
 export interface SealReference {
   readonly seal_id: string;
   /** SHA-256 of the ciphertext with its tag, hex. */
@@ -85,7 +85,7 @@ export async function openSeal(
   if (!equalBytes(commitment, parts.commitment)) {
     throw new TallyError(
       'seal_wrong_key',
-      'This key does not give the key commitment of the sealed document.',
+      'This key does not match the key commitment of the sealed document.',
     );
   }
   const aad = associatedData(parts.sealId, parts.commitment);
@@ -94,7 +94,7 @@ export async function openSeal(
   throw new TallyError('seal_tampered', 'The key is right, but the nonce or ciphertext was changed.');
 }
 
-/** What to put into a receipt about a sealed document. Throws `seal_invalid` like `openSeal`. */
+/** Returns the members to put into a receipt about a sealed document. Throws `seal_invalid` like `openSeal`. */
 export function sealReference(sealed: JsonValue): SealReference {
   return reference(parseSealed(sealed));
 }
@@ -127,7 +127,7 @@ function decode(value: JsonValue | undefined, field: string, read: (text: string
   try {
     return read(value);
   } catch (cause) {
-    throw invalid(field, `\`${field}\` is not in the one encoding and length that sealing writes.`, cause);
+    throw invalid(field, `\`${field}\` does not have the encoding and length that sealing produces.`, cause);
   }
 }
 
@@ -160,9 +160,9 @@ function reference({ sealId, ciphertext, commitment }: SealBytes): SealReference
 function requireReferenced(found: SealReference, expected: SealReference): void {
   for (const field of ['seal_id', 'ciphertext_sha256', 'key_commitment'] as const) {
     const wanted: unknown = expected[field];
-    if (typeof wanted !== 'string') throw invalid(`expected.${field}`, `The receipt says no \`${field}\`.`);
+    if (typeof wanted !== 'string') throw invalid(`expected.${field}`, `The receipt has no \`${field}\`.`);
     if (wanted !== found[field]) {
-      throw new TallyError('seal_tampered', `\`${field}\` is not what the receipt says.`, { field });
+      throw new TallyError('seal_tampered', `\`${field}\` does not match the receipt.`, { field });
     }
   }
 }

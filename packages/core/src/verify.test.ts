@@ -261,7 +261,7 @@ describe('clocks', () => {
       {
         name: 'anchor_transaction',
         ok: true,
-        detail: `It existed at ${formatTimestamp(NOW - 1000)}: block 25000000 of base has the root.`,
+        detail: `It existed at ${formatTimestamp(NOW - 1000)}: block 25000000 of base contains the root.`,
       },
     ]);
     expect((await check(await sample('nano'))).checks.at(-1)).toMatchObject({ name: 'anchor', ok: null });
@@ -269,7 +269,7 @@ describe('clocks', () => {
     expect((await check(pending)).checks.at(-1)).toEqual({
       name: 'anchor',
       ok: null,
-      detail: 'Still pending: its root is to be posted at 2026-06-01T13:00Z.',
+      detail: 'Still pending: its root will be posted at 2026-06-01T13:00Z.',
     });
   });
 });

@@ -37,7 +37,7 @@ import { formatTimestamp } from './time.ts';
 import { type KeyPurpose, type Trust, trustOf } from './trust/issuer.ts';
 import { judgeIssuer } from './trust/judge.ts';
 
-/** What is known beside the trust where evidence is judged. */
+/** Sources, beside the trust, by which evidence is judged. */
 export interface EvidenceSources {
   /** The issuers by which a receipt that is given as evidence is judged; those of the bill when absent. */
   readonly trustFor?: ((receipt: JsonObject) => Trust | Promise<Trust>) | undefined;
@@ -81,7 +81,7 @@ export interface Verification {
   readonly profile: string | null;
   readonly receipt_id: string | null;
   readonly checks: readonly Check[];
-  /** How many evidence leaves are of which class; only for a metering receipt whose evidence was given and read whole. */
+  /** Number of evidence leaves by class; only for a metering receipt whose evidence was given and read whole. */
   readonly evidence?: EvidenceCounts;
   readonly verified_at: string;
 }
@@ -191,7 +191,10 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   };
 }
 
-/** What judges the evidence behind a bill: its receipts on the same path as any receipt, its anchors by the same trust. */
+/**
+ * Creates the judge of the evidence behind a bill: its receipts on the same path as any receipt, its anchors by
+ * the same trust.
+ */
 export function evidenceJudge({
   now,
   trust = nobody,
@@ -267,7 +270,7 @@ function notReached(family: Family | null, checks: readonly Check[], options: Ve
     family: family?.name ?? null,
     profile: null,
     receipt_id: null,
-    checks: [...checks, unchecked('signature', 'Not reached: the document has not the form of a receipt.')],
+    checks: [...checks, unchecked('signature', 'Not reached: the document is not a receipt.')],
     verified_at: formatTimestamp(options.now),
   };
 }
@@ -299,9 +302,9 @@ function resolveKey(claims: Claims, trust: Trust): ResolvedKey {
   try {
     const carried = claims.issuerPublicKey === null ? null : fromBase64url(claims.issuerPublicKey, 32);
     const publicKey = claims.keyId === null ? carried : publicKeyOfId(claims.keyId, trust);
-    if (publicKey === null) return unresolved(`The key ${claims.keyId} is not among those that are known.`);
+    if (publicKey === null) return unresolved(`The key ${claims.keyId} is not among the known keys.`);
     if (carried !== null && toBase64url(publicKey) !== claims.issuerPublicKey) {
-      return unresolved('issuer_pubkey is another key than key_id names.');
+      return unresolved('issuer_pubkey is not the key that key_id names.');
     }
     const keyId = claims.keyId ?? didKeyOf(publicKey);
     return { check: passed('key', `The key is ${keyId}.`), keyId, publicKey };
@@ -334,7 +337,7 @@ async function signatureCheck(
   return check(
     'signature',
     good,
-    'The signature of the issuer is over exactly these contents.',
+    "The issuer's signature covers exactly these contents.",
     'The signature does not match: the contents were changed, or another key signed them.',
   );
 }
@@ -357,7 +360,7 @@ async function counterCheck(
   for (const key of candidates) {
     if (await verifyEd25519(engine, key.publicKey, signed, bytes)) return signerCheck(name, counter.did, key);
   }
-  return failed(name, `The signature is not one of ${counter.did} over these contents.`);
+  return failed(name, `This is not a signature of ${counter.did} over these contents.`);
 }
 
 /** A key of the party that is to counter-sign. */
@@ -367,13 +370,13 @@ interface CounterKey {
   readonly revoked: boolean;
 }
 
-/** What the signature of one of a DID's keys counts for. */
+/** Judges the signature of one of a DID's keys. */
 function signerCheck(name: string, did: string, { purpose, revoked }: CounterKey): Check {
   if (purpose !== 'receipt') {
     return failed(name, `The key of ${did} that signed this is for ${purpose}, not for receipts.`);
   }
   return revoked
-    ? unchecked(name, `A key of ${did} signed this that was revoked: nothing shows that it was before.`)
+    ? unchecked(name, `A revoked key of ${did} signed this, and nothing proves that it signed earlier.`)
     : passed(name, `${did} signed exactly these contents.`);
 }
 
@@ -400,5 +403,5 @@ function timeCheck(claims: Claims, now: number): Check {
   // The time that a bill claims is that of its compilation; only an anchor dates its signature.
   const what = claims.mayBeSignedLater === true ? 'Compiled' : 'Issued';
   const issued = `${what} at ${formatTimestamp(claims.issuedAt * 1000)}`;
-  return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which has not come yet.`);
+  return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which is in the future.`);
 }

@@ -86,7 +86,7 @@ const ACCEPT_CHARGE = 'X-Accept-Charge';
 /** What the header does, for the reference. */
 export const CHARGE_HEADERS = {
   [ACCEPT_CHARGE]:
-    'The most, in USDC, that this request may take from the balance of the proved X-Agent-DID once its free reads are used up, such as 0.001. Without it nothing is taken and the answer is 402.',
+    'Maximum in USDC, such as 0.001, that this request may take from the balance of the proved X-Agent-DID once its free reads are used up. Without this header nothing is taken and the answer is 402.',
 } as const;
 
 const DAY_SECONDS = 86_400;
@@ -117,7 +117,7 @@ export function createFreeReads(means: Means, limits: Limits): FreeReads {
       // With payments on, who names no DID pays for each read.
       const isCounted = payments === null || (agent.did !== null && !isOffered);
       if (isCounted && (await count(means, limits, call, agent)) === 'free') return { ...agent, key };
-      if (payments === null) throw new Error('A read over its limit was let through.');
+      if (payments === null) throw new Error('A read beyond its limit was served.');
       const isCharged =
         !isOffered && agreed >= toNano(PRICE) && (await payFromBalance(store, agent, clock()));
       if (!isCharged) await pay(payments, call);
@@ -153,7 +153,7 @@ async function count(
     if (means.payments !== null) return 'used_up';
     throw new Refusal(
       'rate_limited',
-      `The ${limit} free reads ${whose} for this UTC day are used up. Try again in ${left} s, or send an API key.`,
+      `The ${limit} free reads a day (UTC) ${whose} are used up. Try again in ${left} s, or send an API key.`,
       { retryAfter: left },
     );
   }

@@ -29,7 +29,7 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
   const registers = [registry];
   const calls = new Counter({
     name: 'compute_calls_total',
-    help: 'Billed calls; partial where the answer ended early.',
+    help: 'Billed calls; partial when the answer ended early.',
     labelNames: ['provider', 'model', 'outcome'],
     registers,
   });
@@ -41,19 +41,19 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
   });
   const doubts = new Counter({
     name: 'compute_usage_doubted_total',
-    help: 'Token counts of a provider that can’t be true, by what is wrong with them; billed by the service’s own.',
+    help: 'Implausible token counts reported by a provider, by what is wrong with them; billed by the service’s own count.',
     labelNames: ['provider', 'model', 'why'],
     registers,
   });
   const tries = new Counter({
     name: 'compute_upstream_tries_total',
-    help: 'Tries at a provider, retries among them, by what came of them.',
+    help: 'Calls to providers, including retries, by outcome.',
     labelNames: ['provider', 'outcome'],
     registers,
   });
   const latency = new Histogram({
     name: 'compute_upstream_seconds',
-    help: 'Time from sending a try to its answer: to the first chunk of a stream, else to the whole.',
+    help: 'Time from sending a call to a provider to its answer: to the first chunk of a stream, otherwise to the whole answer.',
     labelNames: ['provider'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
@@ -77,19 +77,19 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
   });
   const compressing = new Histogram({
     name: 'compute_compression_seconds',
-    help: 'Time that compressing one prompt took in its thread.',
+    help: 'Time to compress one prompt, in its thread.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers,
   });
   const open = new Gauge({
     name: 'compute_breaker_open',
-    help: '1 while this process gives the model a rest.',
+    help: '1 while this process does not call the model because it failed lately.',
     labelNames: ['provider', 'model'],
     registers,
   });
   const put = new Gauge({
     name: 'compute_ledger_reserved_usdc',
-    help: 'Put aside for calls under way, of all processes on the database.',
+    help: 'Amount reserved for calls in progress, over all processes on the database.',
     registers,
   });
   return {

@@ -92,7 +92,7 @@ export function openCompute({
   const health = createHealth({
     goneRestMs,
     onGone: ({ provider, upstreamModel: model }, restMs) =>
-      logger.warn({ provider, model, restMs }, 'the provider has the model no more'),
+      logger.warn({ provider, model, restMs }, 'the provider no longer offers the model'),
   });
   const metrics = createComputeMetrics(registry);
   const compressor = createCompressor({ store: store.compression, catalogue, metrics, clock, logger });

@@ -140,7 +140,7 @@ function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
   }
   const secret = reveal(entry.secret, label(entry.key_id, purpose), unlock);
   if (nodeSigner(secret).keyId !== entry.key_id)
-    throw malformed(`The secret of ${entry.key_id} is another key's.`);
+    throw malformed(`The secret of ${entry.key_id} belongs to another key.`);
   return { keyId: entry.key_id, purpose, secret };
 }
 
@@ -164,7 +164,7 @@ function unlocker(kdf: JsonValue | undefined, passphrase: string | null): Uint8A
     kdf.r !== SCRYPT.r ||
     kdf.p !== SCRYPT.p
   ) {
-    throw malformed('The keyring is encrypted in a way that is not known here.');
+    throw malformed('The keyring is encrypted in a way that this version does not know.');
   }
   if (passphrase === null) {
     throw malformed(

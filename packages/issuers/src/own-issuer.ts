@@ -61,7 +61,7 @@ async function readFor(path: string, did: string | null, passphrase: string | nu
   if (did !== null && keyring.document.did !== did) {
     throw new TallyError(
       'unavailable',
-      `The keyring at ${path} is of ${keyring.document.did}, but the service is ${did}. Set TALLY_HANDLE or TALLY_KEYRING.`,
+      `The keyring at ${path} belongs to ${keyring.document.did}, but the service is ${did}. Set TALLY_HANDLE or TALLY_KEYRING.`,
     );
   }
   return keyring;

@@ -84,13 +84,13 @@ function assertAcceptable({ statement }: SignedStatement, audience: string, now:
   if (statement.audience !== audience) {
     throw invalid(
       'statement.audience',
-      `The statement is made to ${statement.audience}; this service is ${audience}.`,
+      `The statement is addressed to ${statement.audience}, but this service is ${audience}.`,
     );
   }
   if (did === audience || RESERVED.test(did.slice('did:svc:'.length))) {
     throw new TallyError('issuer_exists', `${did} is reserved.`, { field: 'statement.did' });
   }
-  if (purpose !== 'receipt') throw invalid('statement.purpose', 'Issuers register receipt keys only.');
+  if (purpose !== 'receipt') throw invalid('statement.purpose', 'Issuers can register receipt keys only.');
   if (sequence > MAX_STATEMENTS) {
     throw invalid('statement.sequence', `A record holds at most ${MAX_STATEMENTS} statements.`);
   }
@@ -101,7 +101,7 @@ function assertAcceptable({ statement }: SignedStatement, audience: string, now:
   if (tooEarly || tooLate) {
     throw invalid(
       'statement.at',
-      `A ${action} statement takes effect within ${SKEW} s of now; this one says ${at}.`,
+      `A ${action} statement must take effect within ${SKEW} s of now; this one says ${at}.`,
     );
   }
 }

@@ -154,7 +154,7 @@ export async function publishTrust(store: IssuerStore & DocumentStore, bundle: T
   if ((await store.putDocument(NAME, bundle.version, text)) === 'stale') {
     throw new TallyError(
       'trust_rollback',
-      `A bundle of version ${bundle.version} or later is published already.`,
+      `A bundle of version ${bundle.version} or later is already published.`,
     );
   }
 }
@@ -162,7 +162,7 @@ export async function publishTrust(store: IssuerStore & DocumentStore, bundle: T
 /** Marks a registered issuer as verified. @throws issuer_not_found, issuer_conflict */
 export async function approveIssuer(store: IssuerStore & DocumentStore, did: string): Promise<void> {
   const found = await store.getIssuer(did);
-  if (found === null) throw new TallyError('issuer_not_found', `${did} is not registered here.`);
+  if (found === null) throw new TallyError('issuer_not_found', `${did} is not registered with this service.`);
   const document = parseJson(utf8(found.record)) as JsonObject;
   const record = canonicalize({ ...document, status: 'verified' });
   if ((await store.putIssuer(did, record, found.sequence + 1)) !== 'stored') {

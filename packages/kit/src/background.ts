@@ -57,7 +57,7 @@ function loggedOnce(log: FailureLog, what: string, work: () => Promise<void>): (
       trouble = null;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (message !== trouble) log.warn({ err: error }, `${what} failed, and is tried again`);
+      if (message !== trouble) log.warn({ err: error }, `${what} failed and will be retried`);
       trouble = message;
     }
   };

@@ -30,7 +30,10 @@ export interface IdempotentRequest {
  */
 export function idempotencyKey({ idempotencyKey: key }: Incoming): string | undefined {
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new TallyError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+  throw new TallyError(
+    'idempotency_key_invalid',
+    'An Idempotency-Key must have 1 to 255 visible ASCII characters.',
+  );
 }
 
 /**
@@ -82,7 +85,7 @@ export async function replayOf(
 export function reused(): TallyError {
   return new TallyError(
     'idempotency_key_reused',
-    'This Idempotency-Key came with another request before. Send a fresh key, or the same request.',
+    'This Idempotency-Key was already used with a different request. Send a fresh key, or the same request.',
   );
 }
 

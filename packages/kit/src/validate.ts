@@ -49,7 +49,7 @@ function knownNames(schema: unknown): string[] {
 /** An unknown member comes first: `inputs` for `input` is better called unknown than the other one missing. */
 function toError(issues: readonly Issue[], value: JsonValue, prefix: Steps): TallyError {
   const issue = issues.find((one) => one.code === 'unrecognized_keys') ?? issues[0];
-  if (issue === undefined) return new TallyError('invalid_field', 'The value is not acceptable here.');
+  if (issue === undefined) return new TallyError('invalid_field', 'The value is not allowed here.');
   const steps = [...prefix, ...(issue.path as Steps)];
   if (issue.code === 'unrecognized_keys') return unknownField(issue, steps);
   if (issue.code === 'invalid_union' && issue.errors.length > 0)
@@ -67,7 +67,7 @@ function unknownField(issue: z.core.$ZodIssueUnrecognizedKeys, steps: Steps): Ta
   const near = suggest(key, known);
   const field = formatPath([...steps, key]);
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-  const list = known.length === 0 ? 'No field is known here.' : `Known here: ${known.join(', ')}.`;
+  const list = known.length === 0 ? 'No field is allowed here.' : `Known fields: ${known.join(', ')}.`;
   return new TallyError('unknown_field', `${named(field)} is not known.${hint} ${list}`, { field });
 }
 

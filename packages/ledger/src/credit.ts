@@ -24,7 +24,9 @@ export async function creditCaller(
   { caller, amount, reference, memo, now }: Credit,
 ): Promise<'posted' | 'posted_before'> {
   if (amount <= 0n) {
-    throw new TallyError('invalid_field', 'The amount to credit is greater than 0.', { field: 'amount' });
+    throw new TallyError('invalid_field', 'The amount to credit must be greater than 0.', {
+      field: 'amount',
+    });
   }
   const outcome = await ledger.post({
     id: `credit:${hash('sha256', reference)}`,
@@ -36,5 +38,5 @@ export async function creditCaller(
     ],
   });
   if (typeof outcome === 'string') return outcome;
-  throw new RangeError('A credit takes nothing from a caller.');
+  throw new RangeError('A credit cannot take money from a caller.');
 }

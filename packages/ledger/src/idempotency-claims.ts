@@ -56,7 +56,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
   const endClaim = (token: Token): Promise<void> =>
     store.claims.release(token).catch((error: unknown) => {
       stale.add(token);
-      logger.warn({ err: error }, 'the claim of an Idempotency-Key could not be ended yet');
+      logger.warn({ err: error }, 'the claim of an Idempotency-Key could not be released yet');
     });
 
   const askFor = async ({ requestHash }: IdempotencyRecord, token: Token): Promise<TakeOutcome> => {

@@ -64,7 +64,7 @@ export interface CompressionIncrement {
   readonly changed: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Tokens that the provider might have read from its cache and did not. */
+  /** Tokens that the provider could have read from its cache had the prompt not been changed. */
   readonly lostCacheTokens: number;
   /** Tokens that each method saved. */
   readonly methods: Readonly<Record<string, number>>;

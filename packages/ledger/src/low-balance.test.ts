@@ -15,7 +15,9 @@ const ask = async (failure: Error): Promise<AnswerFact[]> => {
 };
 
 it('a database that is unavailable costs the header, and not the answer', async () => {
-  expect(await ask(new TallyError('unavailable', 'The database cannot be reached just now.'))).toEqual([]);
+  expect(await ask(new TallyError('unavailable', 'The database cannot be reached at the moment.'))).toEqual(
+    [],
+  );
 });
 
 it('a fault of the program is no outage', async () => {

@@ -11,7 +11,7 @@ interface Means {
 /** The header of `showLowBalance`, for the reference. */
 export const LOW_BALANCE_HEADER = {
   'X-Balance-Low':
-    'What is available in the account that pays, in USDC, once that is below the threshold of GET /v1/balance.',
+    'Available balance of the paying account, in USDC; sent when it is below the threshold that GET /v1/balance names.',
 };
 
 /**

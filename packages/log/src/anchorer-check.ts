@@ -18,7 +18,7 @@ export async function checkNotBehind(log: LogStore, chain: Chain): Promise<void>
   if (next > most) {
     throw new TallyError(
       'log_behind',
-      `The posting account ${chain.address} has sent ${next} transactions, and these data know of ${most}: they are an ` +
+      `The posting account ${chain.address} has sent ${next} transactions, but this database knows of ${most}: it is an ` +
         'older copy of the log. Restore the newest one. If the account was used for something else, give the log an ' +
         'account of its own that has sent nothing.',
     );

@@ -72,8 +72,7 @@ export function createFollower(options: FollowOptions): Follow {
       await writes.movePosting(sequence, { state: 'confirmed', place, finalizedAt: null });
       logger.info({ posting: sequence, ...place }, 'a root is in a block');
       // The calldata is in the block all the same, and that is all that verifiers look for.
-      if (!succeeded)
-        logger.warn({ posting: sequence }, 'the transaction has failed, which leaves its data posted');
+      if (!succeeded) logger.warn({ posting: sequence }, 'the transaction failed, but its data are posted');
     }
     if (place.blockHeight > finalHeight) return waiting;
     await writes.movePosting(sequence, { state: 'finalized', place, finalizedAt: now() });
@@ -142,7 +141,9 @@ export function createFollower(options: FollowOptions): Follow {
         return waiting;
       case 'underpriced':
         return (await raise(writes, posting, attempt, sender)) === null
-          ? held(`Posting ${posting.sequence} pays too little beside another transaction of its nonce.`)
+          ? held(
+              `Posting ${posting.sequence} offers too little gas beside another transaction with the same nonce.`,
+            )
           : waiting;
       case 'insufficient_funds':
         return held(

@@ -41,7 +41,7 @@ export function createAnchorer(options: AnchorerOptions): Anchorer {
 
   function report(found: string | null): void {
     if (found !== null && found !== problem) logger.warn({ problem: found }, 'postings are held up');
-    if (found === null && problem !== null) logger.info('postings go on');
+    if (found === null && problem !== null) logger.info('postings continue');
     problem = found;
     failures = found === null ? 0 : failures + 1;
     const backOff = found === null ? 0 : Math.min(2 ** (failures - 1), LONGEST_PAUSE);

@@ -34,7 +34,7 @@ export class FinalPostings {
     if (posting === null) return null;
     const checkpoint = await this.#store.getCheckpoint(posting.size);
     if (checkpoint === null) {
-      throw new TallyError('log_corrupted', `The posted checkpoint of ${posting.size} leaves is not there.`);
+      throw new TallyError('log_corrupted', `The posted checkpoint of ${posting.size} leaves is missing.`);
     }
     const found = { first: index, posting, note: checkpoint.note };
     const others = this.#found.filter((one) => one.posting.size !== posting.size);

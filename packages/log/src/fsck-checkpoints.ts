@@ -98,7 +98,7 @@ async function noteFaults(
       const key_id = keyHash.toString(16).padStart(8, '0');
       findings.cosigned({ name, key_id, standing: witness?.standing ?? 'unknown' }, size);
       if (witness !== undefined && (await checkCosignature(note, witness, nodeEngine)) === null)
-        faults.push(`the cosignature of ${name} is not good`);
+        faults.push(`the cosignature of ${name} is not valid`);
     }
     return faults;
   } catch (error) {

@@ -23,7 +23,7 @@ export async function checkPostings(options: Options, findings: Findings, headSi
     findings.counts.postings += 1;
     const fault = (what: string): void => findings.fault(`posting ${posting.sequence}`, what);
     if (posting.sequence !== earlier.sequence + 1) fault(`follows posting ${earlier.sequence}`);
-    if (posting.size <= earlier.size) fault('does not grow the tree that was posted before');
+    if (posting.size <= earlier.size) fault('does not extend the tree that was posted before');
     if (posting.batchAt < earlier.batchAt) fault('is of an earlier time than the one before it');
     await checkLeaves(options.store, posting, fault);
     await checkTransactions(options, posting, fault);
@@ -63,7 +63,7 @@ async function checkTransactions(
     fault(`is ${posting.state} with ${place === null ? 'no' : 'a'} place on the chain`);
   if (place === null) return;
   if (!attempts.some(({ txHash }) => txHash === place.txHash))
-    fault(`${place.txHash} is none of its transactions`);
+    fault(`${place.txHash} is not one of its transactions`);
   if (chain === undefined) return;
   const found = await chain.transaction(place.txHash);
   if (found === null) fault(`the chain has no transaction ${place.txHash}`);

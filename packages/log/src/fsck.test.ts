@@ -235,7 +235,7 @@ describe('a witness that has left the configuration', () => {
     database.close();
     const { faults, faultCount } = await fsckLog(later);
     expect({ faults, faultCount }).toEqual({
-      faults: [{ where: 'checkpoint 700', what: 'the cosignature of witness.example is not good' }],
+      faults: [{ where: 'checkpoint 700', what: 'the cosignature of witness.example is not valid' }],
       faultCount: 1,
     });
   });

@@ -33,7 +33,7 @@ export class Gate {
   get reason(): string {
     if (this.#state === 'open') return 'ok';
     return this.#state === 'unchecked'
-      ? 'the log has not yet been held against what it has published: its chain can’t be reached'
+      ? 'the log has not yet been compared with what it has published, because its chain can’t be reached'
       : this.#state.message;
   }
 

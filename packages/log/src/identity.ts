@@ -26,6 +26,6 @@ function requireSame(what: string, stored: string, configured: string): void {
   if (stored === configured) return;
   throw new TallyError(
     'log_mismatch',
-    `The data are of the log with the ${what} ${stored}, but ${configured} is configured. A log keeps its ${what}: restore it, or start with other data.`,
+    `The database belongs to the log with the ${what} ${stored}, but ${configured} is configured. The ${what} of a log never changes: restore it, or start with another database.`,
   );
 }

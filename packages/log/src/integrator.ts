@@ -123,7 +123,7 @@ async function advance(
 async function readLeaves(store: LogStore, from: number, to: number): Promise<Uint8Array> {
   const leaves = await store.readLeaves(from, to);
   if (leaves.length === (to - from) * HASH_BYTES) return leaves;
-  throw corrupted(`Of the leaves ${from} to ${to - 1}, accepted all, some are missing.`);
+  throw corrupted(`Some of the accepted leaves ${from} to ${to - 1} are missing.`);
 }
 
 async function publish(

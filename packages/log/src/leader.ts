@@ -125,7 +125,10 @@ export class Leader {
     if (idle < LATE_MS) return this.#acquire();
     if (idle < STALLED_MS) return;
     this.#restUntil = clock() + REST_MS;
-    this.#failed('lease', new Error('Integrating made no progress, so the lead of the log is given up.'));
+    this.#failed(
+      'lease',
+      new Error('Integrating made no progress, so this process gives up leading the log.'),
+    );
     await this.#resign();
   }
 

@@ -15,6 +15,6 @@ export function ownSigner(log: LogSigner): Signer {
   if (equalBytes(signer.publicKey, log.publicKey)) return signer;
   throw new TallyError(
     'log_mismatch',
-    'The log key was replaced. A log keeps its key: restore the one that its first checkpoint was signed with.',
+    'The log key was replaced, but the key of a log never changes: restore the one that signed its first checkpoint.',
   );
 }

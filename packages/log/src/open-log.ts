@@ -61,7 +61,7 @@ export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLo
     await parts.gate.pass();
   } catch (error) {
     if (parts.gate.fault !== null) throw error;
-    options.logger.warn({ err: error }, 'the log takes no hashes yet');
+    options.logger.warn({ err: error }, 'the log is not accepting hashes yet');
   }
   await parts.leader.renew();
   const short = options.period < SHORT_PERIOD;
@@ -127,7 +127,7 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
       if (!gate.isOpen) {
         throw new TallyError(
           'anchor_unavailable',
-          `Hashes are not taken just now: ${gate.reason}. Try again later.`,
+          `The log is not accepting hashes at the moment: ${gate.reason}. Try again later.`,
         );
       }
       const outcome = await store.accept({ hashes, batchAt: nextPostingAt(), quota });
@@ -156,7 +156,7 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
     async consistency(from, to) {
       const size = (await store.newestCheckpoint())?.size ?? 0;
       if (to <= size) return tree.consistencyProof(from, to);
-      throw new TallyError('merkle_range', `The newest checkpoint is of ${size} leaves, not ${to}.`);
+      throw new TallyError('merkle_range', `The newest checkpoint has ${size} leaves, not ${to}.`);
     },
     async checkpoint() {
       return (await store.newestCheckpoint())?.note ?? null;

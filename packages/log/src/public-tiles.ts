@@ -19,7 +19,7 @@ export async function publicTile(store: LogStore, path: string): Promise<Uint8Ar
   const bytes =
     tile.kind === 'entries' ? await store.readLeaves(from, to) : await store.getTile(level, tile.index);
   if (bytes === null || bytes.length < tile.width * HASH_BYTES) {
-    throw new TallyError('log_corrupted', `A tree of ${size} leaves has ${path}, which is not there.`);
+    throw new TallyError('log_corrupted', `A tree of ${size} leaves needs ${path}, which is missing.`);
   }
   const hashes = bytes.subarray(0, tile.width * HASH_BYTES);
   return tile.kind === 'entries' ? encodeEntries(hashes) : hashes;

@@ -88,7 +88,7 @@ export class TreeReader {
     const hashes = await this.#source(level, index, width);
     if (hashes === null || hashes.length < width * HASH_BYTES) {
       const path = tilePath(level, index, width);
-      throw new TallyError('log_corrupted', `A tree of ${size} leaves has ${path}, which is not there.`);
+      throw new TallyError('log_corrupted', `A tree of ${size} leaves needs ${path}, which is missing.`);
     }
     const tile = pyramid(hashes);
     this.#keep(index * 64 + level, tile);

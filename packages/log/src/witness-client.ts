@@ -35,7 +35,8 @@ export async function askWitness(
   if (status === 422) return { kind: 'inconsistent' };
   if (status !== 200) throw unavailable(`The witness ${witness.name} answered ${status}.`);
   const note = await cosigned(witness, request.checkpoint, body);
-  if (note === null) throw unavailable(`The witness ${witness.name} answered no cosignature of its key.`);
+  if (note === null)
+    throw unavailable(`The witness ${witness.name} answered without a cosignature of its key.`);
   return { kind: 'cosigned', note };
 }
 

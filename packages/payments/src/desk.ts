@@ -90,7 +90,7 @@ async function openPlace(config: TreasurySettings): Promise<Place> {
   if (rpcUrl === undefined || usdc === undefined || treasury === undefined) {
     throw new TallyError(
       'unavailable',
-      'There is no treasury: set TALLY_CHAIN_RPC_URL, TALLY_USDC and TALLY_TREASURY, as for the server.',
+      'No treasury is configured: set TALLY_CHAIN_RPC_URL, TALLY_USDC and TALLY_TREASURY to the values of the server.',
     );
   }
   const token = openTokenChain({
@@ -111,7 +111,7 @@ async function devPlace({
   if (!existsSync(path)) {
     throw new TallyError(
       'unavailable',
-      'The development chain runs with the server: start it with tally serve.',
+      'The development chain runs only while the server does: start it with tally serve.',
     );
   }
   const { DEV_USDC } = await import('@tallystick/chain/evm');

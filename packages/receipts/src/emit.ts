@@ -96,7 +96,7 @@ function subjectOf(request: EmitRequest): Subject {
   if (given.length === 0) {
     throw new TallyError(
       'missing_field',
-      'Give one of payload (any JSON), input (a text) or payload_sha256 (64 hex).',
+      'Give one of payload (any JSON), input (text) or payload_sha256 (64 hex digits).',
       { field: 'payload' },
     );
   }
@@ -110,7 +110,7 @@ function subjectOf(request: EmitRequest): Subject {
       },
     );
   }
-  if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
+  if (input === '') throw new TallyError('empty_input', 'input must not be empty.', { field: 'input' });
   const ok = request.ok ?? true;
   const typed = (sha256: Uint8Array, byDefault: string): Subject => ({
     sha256,

@@ -56,7 +56,7 @@ export function ofTenant({ log }: Pick<Context, 'log'>): Keyed {
   const place = async (receipt: string): Promise<string> => {
     const outcome = await log.accept([hashOf(receipt)], null);
     const [result] = outcome.kind === 'accepted' ? outcome.results : [];
-    if (result === undefined) throw new Error('The log gave no result for a hash.');
+    if (result === undefined) throw new Error('The log returned no result for a hash.');
     return result.anchor_ref;
   };
   return {
@@ -89,7 +89,7 @@ export async function placeReceipt(
   receipt: string,
 ): Promise<string> {
   const [result] = await acceptHashes(context, key, received, [hashOf(receipt)]);
-  if (result === undefined) throw new Error('The log gave no result for a hash.');
+  if (result === undefined) throw new Error('The log returned no result for a hash.');
   return result.anchor_ref;
 }
 

@@ -30,14 +30,14 @@ function endOfValue(jcs: string, start: number): number {
       depth--;
     } else if (code === COMMA && depth === 0) return at;
   }
-  throw new RangeError('The text is no JSON object.');
+  throw new RangeError('The text is not a JSON object.');
 }
 
 /** Where the quotation mark stands that ends a text. */
 function endOfText(jcs: string, start: number): number {
   let at = start + 1;
   while (jcs.charCodeAt(at) !== QUOTE) {
-    if (at >= jcs.length) throw new RangeError('The text is no JSON object.');
+    if (at >= jcs.length) throw new RangeError('The text is not a JSON object.');
     at += jcs.charCodeAt(at) === BACKSLASH ? 2 : 1;
   }
   return at;

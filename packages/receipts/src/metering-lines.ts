@@ -87,7 +87,7 @@ export class LeafBudget {
         if (leaves === 0 || this.#held <= this.#limit) return;
         throw new TallyError(
           'unavailable',
-          'Too much evidence is being read at once. Send the bill again later.',
+          'The service is reading too much evidence at the moment. Send the bill again later.',
         );
       },
     };

@@ -107,7 +107,10 @@ async function sameBill(
   const earlier = await keptReceipt(store, id, now);
   if (earlier.kind === 'unknown') return null;
   if (earlier.kind === 'purged' && earlier.tenant === tenant) {
-    throw new TallyError('receipt_purged', 'This bill had a receipt, whose retention is over.');
+    throw new TallyError(
+      'receipt_purged',
+      'This bill already had a receipt, whose retention period has ended.',
+    );
   }
   const same =
     earlier.kind === 'found' &&
@@ -116,7 +119,7 @@ async function sameBill(
   if (same) return earlier.body;
   throw new TallyError(
     'unavailable',
-    'Another receipt has the id that follows from this bill. Compile it again.',
+    'Another receipt already has the id that follows from this bill. Compile the bill again.',
   );
 }
 

@@ -147,6 +147,6 @@ function putOutcome(outcome: Awaited<ReturnType<LedgerStore['settle']>>): PutOut
 function spent(price: NanoUsdc, available: NanoUsdc): TallyError {
   return new TallyError(
     'insufficient_balance',
-    `The receipt costs ${formatUsdc(price)} USDC and ${formatUsdc(available)} USDC are available.`,
+    `The receipt costs ${formatUsdc(price)} USDC, and only ${formatUsdc(available)} USDC are available.`,
   );
 }

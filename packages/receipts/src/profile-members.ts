@@ -21,7 +21,7 @@ export function refuseUncarried(profile: Profile, request: EmitRequest): void {
     if (request[name] === undefined || request[name] === null || carriers.includes(profile)) continue;
     throw new TallyError(
       'unknown_field',
-      `A ${profile} receipt has no ${name}. Leave it out, or ask for ${carriers.join(' or ')}.`,
+      `A ${profile} receipt has no ${name}. Leave it out, or choose the profile ${carriers.join(' or ')}.`,
       { field: name },
     );
   }

@@ -46,7 +46,7 @@ describe('POST /v1/rubric/select (specification 4.1)', () => {
       { intent: 'not an audit, but a long retention' },
       'The intent says “retention”, and a standard receipt is kept for 365 days only.',
     ],
-    [{ intent: 'ping' }, 'The intent is to verify (it says “ping”), and it names no deal.'],
+    [{ intent: 'ping' }, 'The intent is to verify (it says “ping”), and it mentions no deal.'],
     [{ amount: '0.0099' }, 'The amount is less than a cent.'],
   ])('%j: the reason names what decided', async (request, reason) => {
     const { json } = await service.post('/v1/rubric/select', request);

@@ -68,7 +68,9 @@ export function recommend(request: RubricRequest): Recommendation {
 function byRegulation({ intent = '', counterparty }: RubricRequest): Finding {
   const found = (reason: string): Finding => ({ recommended_profile: 'pq', rule: 'regulated', reason });
   if (typeof counterparty === 'object' && counterparty.regulated === true) {
-    return found('The counterparty is said to be regulated, and regulated parties keep receipts long.');
+    return found(
+      'The counterparty is declared to be regulated, and regulated parties keep receipts for long.',
+    );
   }
   const word = firstAsserted(intent, REGULATED);
   if (word !== undefined) return found(`The intent says “${word}”, which points to a regulated matter.`);
@@ -91,7 +93,7 @@ function byVerifying({ intent = '', amount }: RubricRequest): Finding {
   const atStake = amount !== undefined && !isUnderACent(amount);
   const deal = firstAsserted(intent, atStake ? DEALS : TRADES);
   if (deal !== undefined) return null;
-  const reason = `The intent is to verify (it says “${word}”), and it names no deal.`;
+  const reason = `The intent is to verify (it says “${word}”), and it mentions no deal.`;
   return { recommended_profile: 'nano', rule: 'verify', reason };
 }
 
@@ -104,7 +106,7 @@ function byAmount({ intent = '', amount }: RubricRequest): Finding {
 
 function commerce({ amount }: RubricRequest): NonNullable<Finding> {
   const money = amount === undefined ? 'No amount is given' : 'The amount is a cent or more';
-  const reason = `${money}, and nothing asks for regulation, long retention or mere verifying: this is commerce.`;
+  const reason = `${money}, and nothing points to regulation, long retention or mere verification: this is commerce.`;
   return { recommended_profile: 'standard', rule: 'commerce', reason };
 }
 

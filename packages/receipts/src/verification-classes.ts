@@ -88,7 +88,7 @@ export function createVerificationTurns(now: () => number = () => performance.no
 function tooMany(): Refusal {
   return new Refusal(
     'unavailable',
-    `Too many callers without a key wait for the verifier. Try again in ${RETRY_SECONDS} s, send an API key, or verify locally with tally verify.`,
+    `Too many callers without a key are waiting for the verifier. Try again in ${RETRY_SECONDS} s, send an API key, or verify locally with tally verify.`,
     { retryAfter: RETRY_SECONDS },
   );
 }

@@ -24,7 +24,7 @@ import { type FetchTrustParams, fetchTrust } from './trust/fetch-trust.ts';
 import { memoryTrustStore, type TrustStore } from './trust/trust-store.ts';
 
 export interface ClientOptions extends TransportOptions {
-  /** Where `fetchTrust` keeps the newest trust bundle and its pin: in memory when absent. */
+  /** Store in which `fetchTrust` keeps the newest trust bundle and its pin: in memory when absent. */
   readonly trust?: TrustStore | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface Client {
   getAnchorByHash(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;
   waitForAnchor(refOrHash: HashOrReceipt, options?: WaitOptions): Promise<AnchoredResult>;
   getReceipt(receiptId: string, call?: CallOptions): Promise<Issued<StoredReceipt>>;
-  /** By the service's own trust, over the network; `verifyReceipt` needs neither. */
+  /** Verifies at the service, by the service's own trust; `verifyReceipt` needs no network. */
   verify(receipt: ReceiptInput, options?: RemoteVerifyOptions): Promise<Verification>;
   verifyMany(receipts: Iterable<ReceiptInput>, call?: CallOptions): Promise<Verification[]>;
   pricing(call?: CallOptions): Promise<PriceLadder>;

@@ -165,7 +165,7 @@ describe('a refusal', () => {
     const elsewhere = await loopback(good);
     const service = await loopback(answer(307, '', { location: `${elsewhere.url}/pricing` }));
     const error = await failureOf(clientOf(service, { apiKey: 'k_pro_secret' }).pricing());
-    expect(error.message).toContain(`It points to ${elsewhere.url}/pricing`);
+    expect(error.message).toContain(`It redirects to ${elsewhere.url}/pricing`);
     expect(elsewhere.arrived).toEqual([]);
   });
 });

@@ -122,7 +122,7 @@ describe('bad input', () => {
     ['base64', `${good.slice(1, -1)}/A`, /base64/],
     ['31 bytes', hashOf('x').slice(0, 42), /42 characters/],
     ['33 bytes', `${good}A`, /44 characters/],
-    ['bits that belong to no byte', `${good.slice(0, -1)}B`, /bits/],
+    ['unused bits that are not zero', `${good.slice(0, -1)}B`, /bits/],
     ['white space', ` ${good.slice(1)}`, /43 characters/],
     ['another alphabet', `é${good.slice(1)}`, /43 characters/],
   ])('%s is no hash', async (_, text, detail) => {

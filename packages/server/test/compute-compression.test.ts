@@ -42,7 +42,7 @@ describe.each(DATABASES)('compression over %s', (database) => {
       'where no model takes tools',
       { compression: 'extractive', budget: 0.2, retrieve: true },
       'local/extract-1',
-      'takes tools',
+      'accepts tools',
     ],
     ['but not with the tool', { compression: 'extractive', budget: 0.5, retrieve: true }, MODEL, null],
     [
@@ -118,7 +118,7 @@ describe.each(DATABASES)('compression over %s', (database) => {
     const messages = [SYSTEM, ASK, ...toolTurn('call_1', pretty(rows(8)))];
     const told = toldBy(svcOf(await routed.chat({ messages })));
     expect(sent()).toEqual(messages);
-    expect(told).toMatchObject({ methods: {}, note: expect.stringContaining('go out as they came') });
+    expect(told).toMatchObject({ methods: {}, note: expect.stringContaining('Some messages were cut less') });
     expect(told.tokens_after).toBe(told.tokens_before);
     // Of this one reading the cache costs as much as sending.
     const other = toldBy(svcOf(await routed.chat({ model: 'openai/gpt-3.5-turbo', messages })));
@@ -240,7 +240,7 @@ describe.each(DATABASES)('compression over %s', (database) => {
     const reply = await routed.chat({ messages, svc: { retrieve: true } });
     expect(reply.status, reply.text.slice(0, 500)).toBe(200);
     const told = toldBy(svcOf(reply));
-    expect(told['note']).toContain('No model here reads that much');
+    expect(told['note']).toContain('No model here has a context of that size');
     expect(told.tokens_after).toBeLessThan(128_000);
     expect(told.tokens_after).toBeGreaterThan(110_000);
     expect(saidIn(sent().at(-1))).toContain('Z-9');

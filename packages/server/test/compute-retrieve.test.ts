@@ -204,12 +204,12 @@ describe('what was cut is given back', () => {
       const reply = await routed.chat({ messages: long, svc }, caller);
       expect(reply.status, reply.text).toBe(200);
       expect(messagesOf(last()).at(-1)).toMatchObject({ role: 'tool' });
-      expect(toolAnswer()).toContain(`Nothing in this conversation was cut under the id ${id}.`);
+      expect(toolAnswer()).toContain(`Nothing was cut from this conversation under the id ${id}.`);
       expect(JSON.stringify(last().body)).not.toContain('KILO-4711');
     }
     routed.upstream.play(asking, {});
     await routed.chat({ messages, svc }, theirs);
-    expect(toolAnswer()).not.toContain('Nothing in this conversation');
+    expect(toolAnswer()).not.toContain('Nothing was cut from this conversation');
     expect(JSON.stringify(last().body)).toContain(SECRET.slice(0, 15));
   });
 
@@ -222,8 +222,8 @@ describe('what was cut is given back', () => {
       toolCalls: [{ id: 'r1', name: 'svc_retrieve', pieces: [text] }],
     });
     for (const [given, told] of [
-      ['{"id":"123456789012"}', 'Nothing in this conversation was cut under the id 123456789012.'],
-      ['{"id":"../../etc/passwd"}', 'Nothing in this conversation was cut under the id ../../etc/passwd.'],
+      ['{"id":"123456789012"}', 'Nothing was cut from this conversation under the id 123456789012.'],
+      ['{"id":"../../etc/passwd"}', 'Nothing was cut from this conversation under the id ../../etc/passwd.'],
       ['{"id":7}', 'Give the arguments as JSON'],
       ['{', 'Give the arguments as JSON'],
     ] as const) {

@@ -257,7 +257,7 @@ it('names the provider and the counts in the log, and none of the text', async (
       receipt: receipt.receipt_id,
       why: 'zero',
       reported: { prompt: 27, completion: 0 },
-      msg: 'a provider’s token count can’t be true',
+      msg: 'a provider reported an implausible token count',
     }),
   );
   expect(lines.join('')).not.toContain('ferry');

@@ -81,7 +81,7 @@ describe('a pilot', () => {
     const partner = await start();
     const refused = await service.post(path, body, partner);
     expect([refused.status, refused.json['code']]).toEqual([401, 'api_key_invalid']);
-    expect(refused.json['detail']).toMatch(/is a partner’s/);
+    expect(refused.json['detail']).toMatch(/is a partner key/);
   });
 
   it('is one in OpenAPI', async () => {

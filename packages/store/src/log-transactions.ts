@@ -72,10 +72,7 @@ export function advance(
       throw new RangeError(`A tree of ${from.size} of ${state.nextIndex} leaves cannot become ${to.size}.`);
     }
     if ((yield* logTables.putTiles(tiles)) < tiles.length) {
-      throw new TallyError(
-        'log_corrupted',
-        'A tile that is stored differs from the one that is to replace it.',
-      );
+      throw new TallyError('log_corrupted', 'A stored tile differs from the one that would replace it.');
     }
     yield* run(queries.setHead, to);
     return 'advanced';

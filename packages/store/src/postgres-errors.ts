@@ -14,5 +14,5 @@ export function sqlState(error: unknown): string | undefined {
 export function publicError(error: unknown): unknown {
   const state = sqlState(error);
   if (state !== undefined && !/^(?:08|25P03|40001|40P01|53|55P03|57)/.test(state)) return error;
-  return new TallyError('unavailable', 'The database cannot be reached just now.', { cause: error });
+  return new TallyError('unavailable', 'The database cannot be reached at the moment.', { cause: error });
 }

@@ -76,7 +76,7 @@ export class SqlTreasuryStore implements TreasuryStore {
   async issueOrder(order: OrderRow, apiKey: ApiKeyRow): Promise<OrderRow> {
     await this.#database.transaction(transactions.issueOrder(this.#database, order, apiKey));
     const stored = await this.#first(this.#queries.orderByPayment, { payment: order.payment ?? '' });
-    if (stored === null) throw new RangeError('An order that is paid has no payment.');
+    if (stored === null) throw new RangeError('A paid order has no payment.');
     return orderFrom(stored);
   }
 

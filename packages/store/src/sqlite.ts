@@ -182,7 +182,7 @@ function isUnbindable(error: unknown): boolean {
 function publicError(error: unknown): unknown {
   const code = resultCode(error);
   if (code === BUSY || code === IO_ERROR || code === FULL) {
-    return new TallyError('unavailable', 'The database cannot be written just now.', { cause: error });
+    return new TallyError('unavailable', 'The database cannot be written at the moment.', { cause: error });
   }
   if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE') {
     return new TallyError('unavailable', 'The store is closed.', { cause: error });

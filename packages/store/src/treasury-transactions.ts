@@ -25,7 +25,7 @@ export class Uncovered extends Error {
   readonly available: bigint;
 
   constructor(available: bigint) {
-    super('The balance does not cover it.');
+    super('The balance does not cover the amount.');
     this.available = available;
   }
 }

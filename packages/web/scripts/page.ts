@@ -40,7 +40,7 @@ const PAGES = {
   benchmark: {
     title: 'Compression benchmark',
     description:
-      'What is left of the facts when prompts are cut: measured, signed, and made again by one command.',
+      'How many facts survive when prompts are cut: measured, signed, and reproducible with one command.',
     path: '/benchmark',
     content: ['benchmark/page.html'],
     words: ['benchmark/words.json'],
@@ -81,7 +81,7 @@ const PAGES = {
   },
   log: {
     title: 'The anchor log',
-    description: 'How far the anchor log has come, its newest checkpoint, and what went to the chain.',
+    description: 'The size of the anchor log, its newest checkpoint, and the roots posted to the chain.',
     path: '/log',
     content: ['log/page.html'],
     words: ['log/words.json'],
@@ -91,7 +91,7 @@ const PAGES = {
   },
   usage: {
     title: 'Usage',
-    description: 'What a DID or an API key used, what compression saved it, and where its calls went.',
+    description: 'What a DID or an API key used, what compression saved, and which models answered.',
     path: '/usage',
     content: ['usage/page.html'],
     words: ['usage/words.json'],
@@ -101,7 +101,7 @@ const PAGES = {
   },
   leaderboard: {
     title: 'Leaderboard',
-    description: 'The members with most completed calls, their tiers, and what they get back.',
+    description: 'The members with the most completed calls, their tiers, and their shares of the saving.',
     path: '/leaderboard',
     content: ['leaderboard/page.html'],
     words: ['leaderboard/words.json'],
@@ -112,7 +112,7 @@ const PAGES = {
   status: {
     title: 'Status',
     description:
-      'How the endpoints of this service are: asked each minute, signed, and checked in this page.',
+      "The state of this service's endpoints: checked every minute, signed, and verified in this page.",
     path: '/status',
     content: ['status/page.html'],
     words: ['status/words.json'],

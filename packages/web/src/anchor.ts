@@ -70,7 +70,10 @@ function noteRow(note: string | undefined): Node[] {
   return [element('div', '', element('dt', '', name), value)];
 }
 
-/** What an explorer has to show: the account as the trust in use knows it, the data as the checkpoint gives it. */
+/**
+ * The values that an explorer has to show: the account as the trust in use knows it, the data as the checkpoint
+ * gives it.
+ */
 function comparison(
   { network }: AnchoredResult,
   head: Checkpoint | null,

@@ -6,9 +6,9 @@ const PATIENCE_MS = 20_000;
 
 /** Why there is no answer. */
 export interface Refusal {
-  /** Null where nobody answered. */
+  /** HTTP status; null if nobody answered. */
   readonly status: number | null;
-  /** What the service says of it (RFC 9457). */
+  /** The problem's `detail` (RFC 9457). */
   readonly detail: string | null;
   /** The seconds to wait, as the service gives them. */
   readonly retryAfter: string | null;
@@ -30,7 +30,7 @@ export async function ask(path: `/${string}`, request: RequestInit = {}): Promis
   }
 }
 
-/** As `ask`, of an answer that is JSON. */
+/** Sends a request like `ask`, and parses the answer as JSON. */
 export async function askJson(path: `/${string}`, request?: RequestInit): Promise<JsonValue | Refusal> {
   const answer = await ask(path, request);
   if (!(answer instanceof Uint8Array)) return answer;

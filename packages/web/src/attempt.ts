@@ -1,6 +1,6 @@
 import { TallyError } from '@tallystick/core';
 
-/** What `act` gives, or the TallyError that it throws. */
+/** Returns the result of `act`, or the TallyError that it throws. */
 export function attempt<T>(act: () => T): T | TallyError {
   try {
     return act();

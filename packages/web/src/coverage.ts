@@ -5,7 +5,7 @@ import { prose, say } from './words.ts';
 
 const grouped = new Intl.NumberFormat('en');
 
-/** How much of a bill carries evidence, drawn from a metering receipt whose form holds. */
+/** Draws how much of a bill has evidence, from a metering receipt whose form is valid. */
 export function coverageOf(receipt: JsonValue, { checks, valid }: Verification): DocumentFragment {
   const body = memberOf(receipt, 'signed_body');
   const metered = memberOf(body, 'metered');
@@ -47,7 +47,7 @@ export function coverageOf(receipt: JsonValue, { checks, valid }: Verification):
   return drawn;
 }
 
-/** To two places, where only all is 100 and only nothing is 0. */
+/** Formats a share in percent with two places; only everything is 100 and only nothing is 0. */
 function percentOf(share: number): number {
   if (share === 0 || share === 1) return share * 100;
   return Math.min(99.99, Math.max(0.01, Math.round(share * 10_000) / 100));

@@ -1,7 +1,7 @@
 import { isObject, type JsonValue, parseJson, parseLine, parseTimestamp } from '@tallystick/core';
 import { prose, say } from './words.ts';
 
-/** What a file that was dropped turns out to be. */
+/** Kind of a dropped file. */
 export type Kind = 'receipt' | 'evidence' | 'anchor' | 'trust';
 
 const bundle = /"type"\s*:\s*"svc-trust-v1"/;

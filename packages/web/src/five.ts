@@ -29,10 +29,10 @@ export interface Samples {
 }
 
 interface Result {
-  /** What was found, in a word or two. */
+  /** The finding, in a word or two. */
   readonly found: string;
   readonly why: string;
-  /** Whether that is what must be found; null where this browser could not try. */
+  /** Whether the finding is the expected one; null if this browser could not run the check. */
   readonly expected: boolean | null;
   readonly receipt?: JsonObject;
 }

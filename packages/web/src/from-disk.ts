@@ -1,6 +1,6 @@
 import { byId } from './dom.ts';
 
-/** Whether the page was opened from disk: there is no site around it then, and its links to one are taken away. */
+/** Returns whether the page was opened from disk. There is no site around it then, so its links to one are removed. */
 export function unlinkFromDisk(): boolean {
   if (location.protocol.startsWith('http')) return false;
   byId('pages').hidden = true;

@@ -23,16 +23,16 @@ export interface Question {
   readonly trust: TrustInUse;
 }
 
-/** What came of it. `fault` is trouble with an input before there was anything to judge. */
+/** Outcome of verifying. `fault` is an error in an input, found before there was anything to verify. */
 export type Outcome =
   | { readonly fault: TallyError; readonly input: 'receipt' | 'evidence' | 'anchor' }
   | {
       readonly fault: null;
       readonly receipt: JsonValue;
       readonly verdict: Verification;
-      /** What was judged as its anchor; null where there was none. */
+      /** The anchor that was verified; null if there was none. */
       readonly anchor: JsonValue;
-      /** Hex; null where the document has not the form of a receipt. */
+      /** Hex; null where the document does not have the form of a receipt. */
       readonly anchored: string | null;
     };
 

@@ -15,7 +15,7 @@ enableSaving();
 const edited = (pasted: boolean): unknown =>
   pasted && receipt.bytes() !== null ? verifyNow() : hideOutcome();
 const receipt = createInput('receipt', edited);
-/** What may be given beside a receipt. */
+/** Inputs that may accompany a receipt. */
 const beside = { evidence: createInput('evidence', edited), anchor: createInput('anchor', edited) };
 const asOf = byId('as-of', HTMLInputElement);
 const trustBox = byId('trust', HTMLTextAreaElement);
@@ -61,7 +61,7 @@ function readTimes(): { now: number; asOf: boolean } | null {
   }
 }
 
-/** After the trust or the time has changed: whom to judge by, and the verdict where there is one. */
+/** Redraws the trust in use, and the verdict if there is one, after the trust or the time has changed. */
 async function refresh(): Promise<void> {
   if (receipt.bytes() !== null) return verifyNow();
   const times = readTimes();

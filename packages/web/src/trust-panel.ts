@@ -50,7 +50,7 @@ function noteOn(site: string | null, remembered: boolean): string {
   return say(remembered ? prose.text.noteBoth : prose.text.noteSite, site);
 }
 
-/** What was refused, and why. */
+/** Draws what was refused, and why. */
 export function refusal(title: string, { message, code }: TallyError): DocumentFragment {
   return fromTemplate('t-refusal', { title, message, code });
 }

@@ -44,7 +44,10 @@ export interface TrustInUse {
   readonly refusals: readonly Refusal[];
 }
 
-/** In place of what can't be read any more. No bundle carries on from it: the reader has to forget it. */
+/**
+ * Stands in for a remembered bundle that can no longer be read. No bundle matches it, so the reader has to forget
+ * it.
+ */
 const DAMAGED: Remembered = { pin: { root: 'damaged', version: 1, bundle_sha256: '' }, bundle: null };
 
 /** Used where the browser keeps nothing for this page. */

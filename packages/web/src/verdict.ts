@@ -31,7 +31,7 @@ export function showOutcome(outcome: Outcome, question: Question): void {
   if (top < 0 || top > innerHeight / 2) result.scrollIntoView();
 }
 
-/** What is wrong with an input, and what to do. */
+/** Shows what is wrong with an input, and what to do about it. */
 export function showFault(
   { code, message, field: at }: Pick<TallyError, 'message' | 'field'> & { code: string },
   input: string,

@@ -82,7 +82,7 @@ const TITLES: Record<NodeName, string> = {
   temporal: 'Turns and dates',
   modality: 'Kinds of text',
 };
-const WORDINGS: Record<string, string> = { plain: 'in like words', paraphrased: 'paraphrased' };
+const WORDINGS: Record<string, string> = { plain: 'in the words of the text', paraphrased: 'paraphrased' };
 const NODES = Object.keys(TITLES) as NodeName[];
 
 describe.each([320, 1440])('at %i px, the plots carry the numbers of the documents:', (width) => {
@@ -125,7 +125,7 @@ describe.each([320, 1440])('at %i px, the plots carry the numbers of the documen
 
   test('the paired differences, better and worse', async () => {
     const { page } = await openBenchmark({}, { viewport });
-    const { marks } = await plot(page, /^Extractive less BM25$/);
+    const { marks } = await plot(page, /^Extractive minus BM25$/);
     expect(marks).toHaveLength(9);
     for (const node of NODES) {
       for (const { budget, difference, ci95 } of nodes[node].paired) {
@@ -205,7 +205,7 @@ describe('the signatures', () => {
     const { page, requests, complaints, site } = await openBenchmark();
     expect(await stateOf(page)).toBe('pass');
     expect(await page.innerText('#signature')).toContain(
-      'All 4 documents are what did:svc:bench signed, checked in this page just now. https://bench.test vouches for the key.',
+      'This page has just checked that all 4 documents are unchanged since did:svc:bench signed them. https://bench.test vouches for the key.',
     );
     const paths = ['/benchmark', '', '/semantic', '/temporal', '/modality'];
     expect(requests.filter((address) => !address.startsWith('data:')).sort()).toEqual(
@@ -248,14 +248,14 @@ describe('the signatures', () => {
     expect(body).not.toBe(good.benchmark?.body);
     const { page } = await openBenchmark({ benchmark: { body } });
     expect(await stateOf(page)).toBe('fail');
-    expect(await page.innerText('#signature h2')).toBe('Not what was signed');
+    expect(await page.innerText('#signature h2')).toBe('Some documents are not valid');
     expect((await rowsOf(page))[0]).toContain('The signature does not match');
     expect(await page.innerText('main')).not.toContain('99.7%');
     for (const id of ['origin', 'glance', 'semantic-kept', 'side-by-side', 'nothing-lost', 'others']) {
       expect(await page.isVisible(`#${id}`), id).toBe(false);
     }
     expect(await page.isVisible('#semantic-kinds .drawing')).toBe(true);
-    expect(await page.textContent('#announcement')).toMatch(/^Not what was signed\. 1 of 4/);
+    expect(await page.textContent('#announcement')).toMatch(/^Some documents are not valid\. 1 of 4/);
   });
 
   const changed = () => good.temporal?.body.replace('"newest"', '"newesT"') ?? '';
@@ -266,14 +266,14 @@ describe('the signatures', () => {
     [
       'contradicts the summary',
       () => signed('temporal', { ...nodes.temporal, tiers: nodes.semantic.tiers }),
-      /summary says something else/,
+      /the summary contradicts it/,
     ],
     [
       'is over another corpus',
       () => signed('temporal', { ...nodes.temporal, corpus: { ...origin.corpus, cases: 1 } }),
-      /summary says something else/,
+      /the summary contradicts it/,
     ],
-    ['is not signed', () => JSON.stringify(nodes.temporal), /no signed benchmark/],
+    ['is not signed', () => JSON.stringify(nodes.temporal), /not a signed benchmark/],
     ['is no JSON', () => '{', /./],
   ])('a node that %s is called out, and nothing of it is drawn', async (_, bodyOf, why) => {
     const { page } = await openBenchmark({ temporal: { body: await bodyOf() } });
@@ -292,7 +292,7 @@ test('the verifier page takes a document too', async () => {
   await page.waitForSelector('text=Version 1');
   await verifyText(page, good.semantic?.body ?? '');
   expect(await page.textContent('#result h2')).toBe('Valid, from an issuer you trust');
-  expect(await page.textContent('#result')).toContain('run the command that it names, and compare');
+  expect(await page.textContent('#result')).toContain('run the command that it names and compare');
 });
 
 describe('what can’t be read', () => {
@@ -342,7 +342,7 @@ describe('what can’t be read', () => {
     const site = await startSite({ ...good, benchmark: { body } });
     closing.push(site.close);
     const { page } = await openReady(site.url);
-    expect(await page.innerText('#signature')).toContain('nothing is drawn');
+    expect(await page.innerText('#signature')).toContain('nothing is shown');
     expect(await page.locator('.drawing').count()).toBe(0);
   });
 

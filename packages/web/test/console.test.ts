@@ -60,7 +60,7 @@ describe('the landing page', () => {
     await page.fill('#purpose', 'a “test” <b>');
     await mint(page);
     expect(await stateOf(page, '#verdict')).toBe('pass');
-    expect(await textOf(page, '#verdict h3')).toBe('Valid, from an issuer you trust');
+    expect(await textOf(page, '#verdict h3')).toBe('Valid, from a trusted issuer');
     expect(await textOf(page, '#verdict .fine')).toMatch(/^\d+ checks passed, 0 failed/);
     const receipt = JSON.parse(await page.inputValue('#receipt'));
     expect(receipt.request.purpose).toBe('a “test” <b>');
@@ -95,7 +95,7 @@ describe('the landing page', () => {
     await page.waitForSelector('#verdict .verdict[data-state=pass]');
     await page.fill('#receipt', signed.slice(1));
     await page.waitForSelector('#verdict .verdict[data-state=fail]');
-    expect(await textOf(page, '#verdict h3')).toBe('Not a receipt any more');
+    expect(await textOf(page, '#verdict h3')).toBe('No longer a receipt');
   });
 
   test('says why nothing was minted: no text, no network, no free mint left', async () => {
@@ -151,7 +151,7 @@ describe('the receipts page', () => {
     expect(page.url()).toBe(`${site.url}/receipts#${site.anchoredId}`);
     expect(await stateOf(page, '#result')).toBe('pass');
     expect(await textOf(page, '#anchored')).toMatch(
-      /^Anchored\. Leaf 0 of the log, .* on devnet in block \d+\.$/,
+      /^Anchored\. It is leaf 0 of the log, .* on devnet in block \d+\.$/,
     );
     const passed = await page.locator('#result .every li[data-state=pass] .name').allInnerTexts();
     expect(passed).toEqual(expect.arrayContaining(['signature', 'anchor', 'anchor_checkpoint']));
@@ -184,7 +184,7 @@ describe('the receipts page', () => {
       `/receipts#${site.plainId.slice(0, -1)}${site.plainId.endsWith('0') ? 1 : 0}`,
     );
     await page.waitForSelector('#failure h2');
-    expect(await textOf(page, '#failure')).toBe('Not found\n\nThis service has no receipt of that id.');
+    expect(await textOf(page, '#failure')).toBe('Not found\n\nThis service has no receipt with that id.');
     expect(await page.isVisible('#found')).toBe(false);
     for (const id of ['<b>x</b>', '%', '../log']) {
       await page.fill('#id', id);
@@ -385,10 +385,10 @@ describe('the usage page', () => {
     const { page } = await visit('/usage');
     await page.click('#ask button');
     await page.waitForSelector('#own .refusal');
-    expect(await textOf(page, '#own')).toContain('Give an API key or a DID.');
+    expect(await textOf(page, '#own')).toContain('Enter an API key or a DID.');
     await show(page, `k_pro_${'x'.repeat(32)}`);
-    await page.waitForFunction(() => !document.querySelector('#own')?.textContent?.includes('Give'));
-    expect(await textOf(page, '#own')).toContain('Not shown.');
+    await page.waitForFunction(() => !document.querySelector('#own')?.textContent?.includes('Enter'));
+    expect(await textOf(page, '#own')).toContain('The usage can’t be shown.');
     await show(page, '', 'did:web:nobody.example');
     await page.waitForSelector('#own .empty');
     expect(await textOf(page, '#own .empty h2')).toBe('No calls yet');

@@ -64,7 +64,7 @@ test.each([320, 1440])(
     await page.fill('#root', `sha256:${'0'.repeat(64)}`);
     await page.locator('#root').blur();
     await page.waitForSelector('#result .verdict[data-state=fail]');
-    expect(await page.innerText('#result h2')).toBe('Not by the root that you gave');
+    expect(await page.innerText('#result h2')).toBe('Not signed under the root that you gave');
     expect(requests.filter((address) => address !== url)).toEqual([]);
     expect(complaints).toEqual([]);
     await context.close();

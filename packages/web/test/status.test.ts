@@ -136,7 +136,7 @@ describe('what is shown', () => {
       'one is slow',
       () => made(5, { content: withState('degraded', 'slow') }),
       'unsure',
-      '1 of 17 endpoints are not at their best',
+      '1 of 17 endpoints are degraded',
     ],
     [
       'one is down',
@@ -148,7 +148,7 @@ describe('what is shown', () => {
       'one is unknown',
       () => made(5, { content: withState('unknown', 'not_called') }),
       'unknown',
-      '16 of 17 endpoints are up; how the others are is not known',
+      '16 of 17 endpoints are up; the state of the others is unknown',
     ],
     ['it is over', () => made(5, { ageMs: 3 * MINUTE }), 'unsure', 'Out of date'],
     [
@@ -164,29 +164,29 @@ describe('what is shown', () => {
       'another key claims to be the service',
       async () => made(5, { signer: await stranger }),
       'fail',
-      'Not what was signed',
+      'Not a valid status',
     ],
     [
       'the key is for benchmarks',
       () => made(5, { signer: service.services.issuer.signer('benchmark') }),
       'fail',
-      'Not what was signed',
+      'Not a valid status',
     ],
     [
       'a member was changed',
       async () => (await made(5)).replace('"up"', '"down"'),
       'fail',
-      'Not what was signed',
+      'Not a valid status',
     ],
-    ['it is something else', async () => '{"status":"fine"}', 'fail', 'Not what was signed'],
-    ['it has another form', () => made(5, { content: { version: 2 } }), 'fail', 'Not what was signed'],
+    ['it is something else', async () => '{"status":"fine"}', 'fail', 'Not a valid status'],
+    ['it has another form', () => made(5, { content: { version: 2 } }), 'fail', 'Not a valid status'],
     ['nobody answers', async () => null, 'unknown', 'No status could be read'],
   ];
   test.each(rows)('where %s', async (_, answer, state, heading) => {
     const { page, context } = await openOn([await answer()]);
     expect([await tone(page), await title(page)]).toEqual([state, heading]);
     const drawn = await page.locator('#endpoints tbody tr').count();
-    expect(drawn > 0).toBe(!['Not what was signed', 'No status could be read'].includes(heading));
+    expect(drawn > 0).toBe(!['Not a valid status', 'No status could be read'].includes(heading));
     await context.close();
   });
 });
@@ -206,7 +206,7 @@ test('a provider that is down, a model that is gone and one that nobody called a
   const { page, context } = await openOn([answer], { viewport: { width: 360, height: 740 } });
   const [providers, models] = await page.locator('#models tbody').allInnerTexts();
   expect(providers).toContain('Down: unreachable');
-  expect(models).toContain('Down: model gone');
+  expect(models).toContain('Down: model withdrawn');
   expect(models).toContain('Down: server errors');
   // Also on a phone a state stands on one line.
   for (const state of await page.locator('#models .is').all())
@@ -228,7 +228,7 @@ describe('what this browser has seen', () => {
     expect(await title(page)).toBe('All 17 endpoints are up');
     expect(await again(page)).toBe('Older than what this browser has seen');
     expect(await again(page)).toBe('Older than what this browser has seen');
-    await page.click('text=Forget what was seen');
+    await page.click('text=Forget the statuses seen');
     await page.waitForSelector('#verdict .verdict[data-state=pass]');
     await context.close();
   });
@@ -258,7 +258,7 @@ describe('what this browser has seen', () => {
     await service.services.status.round();
     const next = readStatus(parseJson(utf8((await service.get('/status')).text)) as JsonObject);
     expect(next.previous_sha256).toBe(statusDigest(first));
-    expect(await again(page)).not.toMatch(/Older|contradict|Not what/);
+    expect(await again(page)).not.toMatch(/Older|contradict|Not a valid/);
     await context.close();
   });
 });

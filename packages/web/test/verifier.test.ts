@@ -61,7 +61,7 @@ describe.each([
     await context.setOffline(true);
     await context.route('**', (route) => route.abort());
     const expected = {
-      summary: 'All five came out as they must.',
+      summary: 'All five gave the expected result.',
       outcomes: ['Valid.', 'Mismatch.', 'Signature invalid.', 'Verified.', 'Refused.'],
     };
     expect(await runFive(page)).toEqual(expected);
@@ -135,7 +135,7 @@ test('a receipt of the service that served the page is valid and trusted, and th
   expect(await page.textContent('#result h2')).toBe('Valid, from an issuer you trust');
   await verifyText(page, (await mint()).replace('a test', 'a tess'));
   expect(await page.textContent('#result h2')).toBe('Not valid: changed or forged');
-  expect(await page.textContent('#result')).toContain('Rely on none of the fields below');
+  expect(await page.textContent('#result')).toContain('Do not rely on any field below');
   await context.close();
 });
 
@@ -147,7 +147,7 @@ test('the page that its own button saves works from disk', async () => {
   await download.saveAs(path);
   const copy = await open(browser, pathToFileURL(path).href, { offline: true });
   expect(await copy.page.locator('#five-list .outcome').count()).toBe(0);
-  expect((await runFive(copy.page)).summary).toBe('All five came out as they must.');
+  expect((await runFive(copy.page)).summary).toBe('All five gave the expected result.');
   await verifyText(copy.page, await mint());
   expect(await copy.page.evaluate(readShown)).toMatchObject({ trusted: true });
   expect(copy.complaints).toEqual([]);
@@ -159,7 +159,7 @@ test('over plain HTTP it verifies receipts, and says which of the five it can’
   const { page, context, complaints } = await open(browser, 'http://plain.example/verify', {}, html);
   expect(await page.evaluate(() => isSecureContext)).toBe(false);
   expect(await runFive(page)).toEqual({
-    summary: 'Four came out as they must. The sealed document was not opened.',
+    summary: 'Four gave the expected result. The sealed document was not opened.',
     outcomes: ['Valid.', 'Mismatch.', 'Signature invalid.', 'Not run.', 'Refused.'],
   });
   await verifyText(page, await mint());
@@ -213,7 +213,7 @@ describe('an anchor', () => {
       Network: 'base',
       Block: '25000000',
       'Leaf, counted from 0': '3',
-      'Leaves under the root': '7',
+      'Leaves covered by the root': '7',
       'Path, from leaf to root': '3 hashes',
       Transaction: transaction?.tx_hash,
       'Input data': transaction?.data,
@@ -231,9 +231,9 @@ describe('an anchor', () => {
     await page.fill('#anchor', anchor);
     await verifyText(page, receipt);
     expect(await page.evaluate(readShown)).toMatchObject({ valid: false, integrity: true });
-    expect(await page.textContent('#result h2')).toBe('Not valid: it contradicts what is known');
+    expect(await page.textContent('#result h2')).toBe('Intact, but not valid');
     const block = await page.textContent('#result .anchor');
-    expect(block).toContain('The anchor does not hold: this is only what it says.');
+    expect(block).toContain('The anchor is not valid: the fields below are only its claims.');
     expect(block).not.toContain('Input data');
     await context.close();
   });
@@ -316,7 +316,7 @@ describe('trust', () => {
     await page.click('text=Forget the remembered root');
     await page.waitForSelector('text=Remember this root');
     await page.click('text=Remember this root');
-    await page.waitForSelector('text=carries on from the root that you remember');
+    await page.waitForSelector('text=signed by the root that you remember');
     expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: true });
     await context.close();
   });
@@ -445,8 +445,8 @@ describe('what is put in', () => {
     await page.evaluate(() => document.getElementById('time-panel')?.setAttribute('open', ''));
     await page.fill('#as-of', '2025-01-01T00:00:00Z');
     await verifyText(page, receipt);
-    expect(await page.textContent('#result .asof')).toBe('Judged as of 2025-01-01T00:00:00Z, not now.');
-    expect(await page.textContent('#result')).toContain('which has not come yet');
+    expect(await page.textContent('#result .asof')).toBe('Verified as of 2025-01-01T00:00:00Z, not now.');
+    expect(await page.textContent('#result')).toContain('which is in the future');
     await page.fill('#as-of', 'yesterday');
     await verifyText(page, receipt);
     expect(await page.evaluate(readShown)).toEqual({ code: 'invalid_time', title: 'The time can’t be read' });

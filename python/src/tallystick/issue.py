@@ -91,7 +91,7 @@ def sign_issue(
 
     Raises ``invalid_field``, ``invalid_secret_key``, ``invalid_base64url``.
     """
-    _require(_is_text(symbol), "symbol", "a text that is not empty")
+    _require(_is_text(symbol), "symbol", "a non-empty string")
     _require(_is_number(units, int), "units", "a whole number from 0 to 2^53-1")
     _require(_is_number(amount_usd, int, float), "amount_usd", "a number from 0 to 2^53-1")
     _require(_is_text(recipient) and is_recipient(recipient), "recipient", _RECIPIENT)

@@ -192,7 +192,7 @@ def check_issuer_document(document: JsonValue | bytes | IssuerDocument) -> Issue
         replayed = apply_statement(replayed, read_signed_statement(signed))
     status: JsonValue = "registered" if copy.get("status") == "verified" else copy.get("status")
     if replayed is None or {**copy, "status": status} != replayed:
-        message = "The record does not follow from its history."
+        message = "The record does not match its history."
         raise TallyError("issuer_proof_invalid", message)
     return cast(IssuerDocument, copy)
 
@@ -200,10 +200,10 @@ def check_issuer_document(document: JsonValue | bytes | IssuerDocument) -> Issue
 def _require_place(document: IssuerDocument | None, statement: IssuerStatement) -> None:
     issuer, registers = statement["did"], statement["action"] == "register"
     if registers and document is not None:
-        message = f"{issuer} is registered already."
+        message = f"{issuer} is already registered."
         raise TallyError("issuer_exists", message, field="statement.did")
     if registers and statement["signed_by"] != statement["key_id"]:
-        message = "A registration is signed by the key that it registers."
+        message = "A registration must be signed by the key that it registers."
         raise _wrong("statement.signed_by", message)
     if not registers and document is None:
         message = f"{issuer} is not registered yet."
@@ -221,7 +221,7 @@ def _require_signer(keys: list[IssuerKey], statement: IssuerStatement) -> None:
     """The signer's own word on the time counts for nothing: a key that has left could write any."""
     signer = _key_of(keys, statement["signed_by"])
     if signer is None or signer["purpose"] != "receipt" or signer["state"] != "active":
-        message = f"{statement['signed_by']} is not a present receipt key of the issuer."
+        message = f"{statement['signed_by']} is not a current receipt key of the issuer."
         raise TallyError("issuer_proof_invalid", message, field="statement.signed_by")
 
 
@@ -239,7 +239,7 @@ def _require_change(key: IssuerKey | None, statement: IssuerStatement) -> None:
     field, name, action = "statement.key_id", statement["key_id"], statement["action"]
     if action in ("register", "add_key"):
         if key is not None:
-            raise _wrong(field, f"{name} is in the record already.")
+            raise _wrong(field, f"{name} is already in the record.")
         return
     if key is None:
         raise _wrong(field, f"{name} is not in the record.")

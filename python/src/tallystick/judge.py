@@ -39,7 +39,7 @@ def judge_issuer(
     """
     named = claims.issuer_did
     if public_key is None:
-        return _contradicted(named, "The receipt's key could not be told.")
+        return _contradicted(named, "The receipt's key could not be determined.")
     encoded = to_base64url(public_key)
     record = trust.holder(encoded) if named is None else trust.issuer(named)
     if record is None:
@@ -62,14 +62,14 @@ def judge_issuer(
 
 
 def _contradicted(did: str | None, detail: str) -> IssuerVerdict:
-    window = unchecked("key_window", "Not reached: the key is not known as one of the issuer.")
+    window = unchecked("key_window", "Not reached: the key is not known to belong to the issuer.")
     return IssuerVerdict(did, "contradicted", "unknown", False, (failed("issuer", detail), window))
 
 
 def _unknown(did: str | None) -> IssuerVerdict:
     checks = (
-        unchecked("issuer", "The trust given does not know this issuer."),
-        unchecked("key_window", "Nothing is known of when this key was in use."),
+        unchecked("issuer", "The given trust does not list this issuer."),
+        unchecked("key_window", "It is not known when this key was in use."),
     )
     return IssuerVerdict(did, "unknown", "unknown", False, checks)
 
@@ -88,7 +88,7 @@ def _known(
     window = _window_check(key, claims, existed_at)
     within = window.ok is True
     if within and not believable:
-        detail = "The key was compromised, and nothing proves that this was signed before."
+        detail = "The key was compromised, and nothing proves that this was signed earlier."
         window = unchecked("key_window", detail)
     holder = f"The key belongs to {record['did']}, which is {record['status']}."
     return IssuerVerdict(
@@ -113,18 +113,18 @@ def _window_check(key: IssuerKey, claims: Claims, existed_at: int | None) -> Che
     start = seconds_of(key["valid_from"])
     early = issued_at < start
     if early and not claims.may_be_signed_later:
-        return failed(name, f"The key signs from {key['valid_from']} on; this {at}.")
+        return failed(name, f"The key is valid only from {key['valid_from']} on; this {at}.")
     if early and existed_at is not None and existed_at < (start - CLOCK_SKEW) * 1_000:
         anchored = f"this was anchored at {format_timestamp(existed_at)}"
-        return failed(name, f"The key signs from {key['valid_from']} on; {anchored}.")
+        return failed(name, f"The key is valid only from {key['valid_from']} on; {anchored}.")
     if until is not None and issued_at >= seconds_of(until):
-        return failed(name, f"The key signed until {until}; this {at}.")
+        return failed(name, f"The key was valid until {until}; this {at}.")
     if revoked is not None and issued_at >= seconds_of(revoked["at"]):
         detail = f"The key was revoked at {revoked['at']} ({revoked['reason']}); this {at}."
         return failed(name, detail)
     if early:
         compiled = f"This says that it was compiled at {format_timestamp(issued_at * 1_000)}."
-        signs = f"The key signs from {key['valid_from']} on"
+        signs = f"The key is valid only from {key['valid_from']} on"
         later = "so it was signed later than compiled. Only an anchor shows when."
         return passed(name, f"{compiled} {signs}, {later}")
     when = "says that it was compiled" if claims.may_be_signed_later else "was issued"

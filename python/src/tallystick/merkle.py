@@ -118,7 +118,7 @@ def consistency_proof(leaf_hashes: Sequence[bytes], size1: int) -> list[bytes]:
     """
     size = len(leaf_hashes)
     if not _is_growth(size1, size):
-        message = f"A tree of {size} leaves proves no consistency from {size1}."
+        message = f"A tree of {size} leaves has no consistency proof from {size1}."
         raise TallyError("merkle_range", message)
     return [merkle_root(leaf_hashes[begin:end]) for begin, end in _growth_path(size1, size)]
 

@@ -93,7 +93,7 @@ def open_seal(
         _require_referenced(_reference(parts), expected)
     encryption_key, commitment = _derive_keys(key, parts.seal_id)
     if not hmac.compare_digest(commitment, parts.commitment):
-        message = "This key does not give the key commitment of the sealed document."
+        message = "This key does not match the key commitment of the sealed document."
         raise TallyError("seal_wrong_key", message)
     aad = _associated_data(parts.seal_id, parts.commitment)
     try:
@@ -154,7 +154,7 @@ def _decode(sealed: dict[str, object], member: str, length: int | None) -> bytes
     try:
         return read(text, length)
     except TallyError as cause:
-        message = f"`{member}` is not in the one encoding and length that sealing writes."
+        message = f"`{member}` does not have the encoding and length that sealing produces."
         raise _invalid(member, message) from cause
 
 
@@ -174,7 +174,7 @@ def _require_referenced(found: SealReference, expected: SealReference) -> None:
     for member, value in found.items():
         wanted = expected.get(member)
         if not isinstance(wanted, str):
-            raise _invalid(f"expected.{member}", f"The receipt says no `{member}`.")
+            raise _invalid(f"expected.{member}", f"The receipt has no `{member}`.")
         if wanted != value:
-            message = f"`{member}` is not what the receipt says."
+            message = f"`{member}` does not match the receipt."
             raise TallyError("seal_tampered", message, field=member)

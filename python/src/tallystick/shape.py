@@ -46,7 +46,7 @@ def rule(expected: str, holds: Callable[[object], bool]) -> Rule:
 
 
 def constant(wanted: str) -> Rule:
-    return rule(f"the text {wanted}", lambda value: value == wanted)
+    return rule(f"the string {wanted}", lambda value: value == wanted)
 
 
 def one_of(*wanted: str) -> Rule:
@@ -119,16 +119,16 @@ def members(
         if closed:
             for name in value:
                 if name not in required and name not in optional:
-                    return Fault(prefix + name, "no such member")
+                    return Fault(prefix + name, "absent")
         return None
 
     return check
 
 
 boolean = rule("true or false", lambda value: isinstance(value, bool))
-text = rule("a text", lambda value: isinstance(value, str))
+text = rule("a string", lambda value: isinstance(value, str))
 non_empty_text = rule(
-    "a text that is not empty", lambda value: isinstance(value, str) and value != ""
+    "a non-empty string", lambda value: isinstance(value, str) and value != ""
 )
 timestamp = rule(
     "a UTC timestamp YYYY-MM-DDThh:mm:ss[.fraction]Z",

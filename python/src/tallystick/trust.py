@@ -175,7 +175,7 @@ def _require_own_key(key: KeyReference | IssuerKey) -> None:
     if fault is not None:
         raise TallyError("trust_invalid", f"The public key of {name} {fault}.")
     if name.startswith("did:key:") and name != did_key_of(public_key):
-        message = f"{name} stands beside a public key that is not its own."
+        message = f"{name} does not match its public key."
         raise TallyError("trust_invalid", message)
 
 

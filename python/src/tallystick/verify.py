@@ -215,7 +215,7 @@ def _holds(checks: Iterable[Check]) -> bool:
 
 
 def _not_reached(family: Family | None, detail: str, at: int) -> Verification:
-    missing = unchecked("signature", "Not reached: the document has not the form of a receipt.")
+    missing = unchecked("signature", "Not reached: the document is not a receipt.")
     return Verification(
         valid=False,
         integrity=False,
@@ -276,9 +276,9 @@ def _resolve_key(claims: Claims, trust: Trust) -> _ResolvedKey:
         else:
             public_key = None if carried is None else from_base64url(carried, 32)
         if public_key is None:
-            return _unresolved(f"The key {claims.key_id} is not among those that are known.")
+            return _unresolved(f"The key {claims.key_id} is not among the known keys.")
         if carried is not None and to_base64url(public_key) != carried:
-            return _unresolved("issuer_pubkey is another key than key_id names.")
+            return _unresolved("issuer_pubkey is not the key that key_id names.")
         key_id = claims.key_id or did_key_of(public_key)
     except TallyError as error:
         return _unresolved(error.message)
@@ -302,7 +302,7 @@ def _signature_check(signed: bytes, signature: str, public_key: bytes | None) ->
     return check(
         "signature",
         verify_ed25519(public_key, signed, from_base64url(signature, 64)),
-        "The signature of the issuer is over exactly these contents.",
+        "The issuer’s signature covers exactly these contents.",
         "The signature does not match: the contents were changed, or another key signed them.",
     )
 
@@ -323,12 +323,12 @@ def _counter_check(signed: bytes, counter: CounterSignature, trust: Trust) -> Ch
     made = (key for key in candidates if verify_ed25519(key.public_key, signed, signature))
     signer = next(made, None)
     if signer is None:
-        return failed(name, f"The signature is not one of {did} over these contents.")
+        return failed(name, f"This is not a signature of {did} over these contents.")
     if signer.purpose != "receipt":
         detail = f"The key of {did} that signed this is for {signer.purpose}, not for receipts."
         return failed(name, detail)
     if signer.revoked:
-        detail = f"A key of {did} signed this that was revoked: nothing shows that it was before."
+        detail = f"A revoked key of {did} signed this, and nothing proves that it signed earlier."
         return unchecked(name, detail)
     return passed(name, f"{did} signed exactly these contents.")
 
@@ -365,5 +365,5 @@ def _time_check(claims: Claims, now: int) -> Check:
         "issued_at",
         claims.issued_at <= now // 1_000 + CLOCK_SKEW,
         f"{issued}.",
-        f"{issued}, which has not come yet.",
+        f"{issued}, which is in the future.",
     )

@@ -88,7 +88,7 @@ export async function openDevToken(rpcUrl: string): Promise<DevToken> {
   if ((await codeAt(rpc, DEV_USDC)) !== '0x') return devToken(rpc);
   throw new TallyError(
     'chain_mismatch',
-    'The chain has no test money: payments are off there (TALLY_PAYMENTS).',
+    'The development chain has no test money, because payments are off (TALLY_PAYMENTS).',
   );
 }
 

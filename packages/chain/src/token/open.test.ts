@@ -47,6 +47,6 @@ describe('where money moves', () => {
 
   it.each(['TALLY_TREASURY', 'TALLY_USDC'])('not at an address whose checksum is wrong: %s', async (name) => {
     const wrong = treasury.replace('E7', 'e7');
-    await expect(open({ ...elsewhere, [name]: wrong })).rejects.toThrow(`${name} is no address`);
+    await expect(open({ ...elsewhere, [name]: wrong })).rejects.toThrow(`${name} is not an address`);
   });
 });

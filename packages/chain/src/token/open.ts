@@ -55,7 +55,7 @@ export async function openMoney(
 /** A mistyped address would be paid for ever. */
 function checked(name: string, address: string | undefined): Address {
   if (address !== undefined && isAddress(address)) return getAddress(address);
-  throw new TallyError('invalid_field', `${name} is no address, or its checksum is wrong.`, {
+  throw new TallyError('invalid_field', `${name} is not an address, or its checksum is wrong.`, {
     field: name.toLowerCase(),
   });
 }

@@ -64,7 +64,7 @@ async function readRange(rpc: Rpc, range: Range): Promise<readonly Log[] | null>
   });
   if (logs === null) return null;
   if ((await hashOf(rpc, end)) !== before) throw unavailable(method, 'changed to another branch meanwhile');
-  if (!logs.every((one) => isOf(range, one))) throw unavailable(method, 'answered other logs');
+  if (!logs.every((one) => isOf(range, one))) throw unavailable(method, 'answered with different logs');
   const present = logs.filter(({ removed }) => removed !== true);
   return present.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }

@@ -37,7 +37,7 @@ type Moved = Omit<TokenTransfer, 'ordinal' | 'blockTime' | 'calldata' | 'memo'>;
 export function toTransfer(log: Log): Moved {
   const [, from, to, ...rest] = log.topics;
   if (from === undefined || to === undefined || rest.length > 0 || log.data.length !== 66) {
-    throw unavailable('eth_getLogs', 'answered a Transfer that is none of ERC-20');
+    throw unavailable('eth_getLogs', 'answered with a Transfer event that is not of an ERC-20 token');
   }
   return {
     txHash: log.transactionHash,

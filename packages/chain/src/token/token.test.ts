@@ -300,9 +300,9 @@ describe('a difficult node', () => {
   });
 
   it.each([
-    ['of another contract', { address: NOBODY }, /other logs/],
-    ['to somebody else', { topics: [] }, /other logs/],
-    ['of a block outside the range', { blockNumber: '0xffff' }, /other logs/],
+    ['of another contract', { address: NOBODY }, /different logs/],
+    ['to somebody else', { topics: [] }, /different logs/],
+    ['of a block outside the range', { blockNumber: '0xffff' }, /different logs/],
     ['of a block that is not in the chain', { blockHash: `0x${'34'.repeat(32)}` }, /not in the chain/],
   ])('that tells logs %s is unavailable', async (_, change, message) => {
     const chain = await between(async ({ method, params }) => {

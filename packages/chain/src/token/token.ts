@@ -133,7 +133,7 @@ async function callText({ rpc, usdc }: Chain, functionName: 'name' | 'version'):
   try {
     return decodeFunctionResult({ abi: USDC_ABI, functionName, data: answer });
   } catch {
-    throw unavailable('eth_call', `answered no ${functionName}: is ${usdc} the token?`);
+    throw unavailable('eth_call', `answered without ${functionName}: is ${usdc} the token?`);
   }
 }
 
@@ -168,7 +168,10 @@ async function* transfers(chain: Chain, query: TransferQuery): AsyncIterable<Tok
         chain.rpc.call('eth_getTransactionByHash', [log.transactionHash], told.call.nullable()),
       ]);
       if (block?.hash !== log.blockHash || call?.blockHash !== log.blockHash) {
-        throw unavailable('eth_getLogs', 'answered logs of a block that is not in the chain (any more)');
+        throw unavailable(
+          'eth_getLogs',
+          'answered with logs of a block that is not in the chain, or no longer',
+        );
       }
       yield {
         ...transfer,
@@ -193,7 +196,8 @@ async function settled(
     const known = await rpc.call('eth_getTransactionByHash', [txHash], told.call.nullable());
     return known === null ? 'missing' : 'pending';
   }
-  if (receipt.transactionHash !== txHash.toLowerCase()) throw unavailable(method, 'answered another receipt');
+  if (receipt.transactionHash !== txHash.toLowerCase())
+    throw unavailable(method, 'answered with the receipt of another transaction');
   const ofToken = receipt.logs.filter(({ address }) => address === usdc.toLowerCase());
   const moved = ofToken.filter(({ topics }) => topics[0] === TRANSFER).map(toTransfer);
   if (receipt.status !== 1n || !moved.some((one) => isExpected(one, expected))) return 'mismatch';

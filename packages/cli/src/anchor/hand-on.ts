@@ -22,7 +22,9 @@ export function handOnAnchor(
   if (json) return;
   if (state.kind === 'pending') {
     const due = state.etaSeconds === 0 ? 'is due' : `is posted in ${state.etaSeconds} s`;
-    remark(`Pending: its root ${due}. Ask then: tally anchor get ${file ?? ref} --wait --out <file>`);
+    remark(
+      `Pending: its root ${due}. Fetch the anchor then with: tally anchor get ${file ?? ref} --wait --out <file>`,
+    );
   } else if (out !== undefined && file !== undefined) {
     remark(`Check it with: tally verify ${file} --anchor ${out}`);
   }

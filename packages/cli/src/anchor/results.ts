@@ -43,7 +43,7 @@ export async function anchorOfRef(url: string, ref: string): Promise<AnchorAnswe
   const { index } = parseAnchorRef(ref);
   const answer = read(url, await call(url, `/v1/anchor/${encodeURIComponent(ref)}`), null);
   if (parseAnchorRef(answer.state.ref).index === index) return answer;
-  throw notHolding(url, `leaf ${index} was asked for`);
+  throw notHolding(url, `leaf ${index} was requested`);
 }
 
 /** @param hash null where only the service knows it */

@@ -3,7 +3,7 @@ import { UsageError } from '../output.ts';
 
 /** `--rpc`: a node of the chain. Its URL may hold a secret, so that no message repeats it. */
 export function rpcOption(): Option {
-  return new Option('--rpc [url]', 'ask the chain too, through this node (default: TALLY_CHAIN_RPC_URL)')
+  return new Option('--rpc [url]', 'also ask the chain, through this node (default: TALLY_CHAIN_RPC_URL)')
     .preset(process.env.TALLY_CHAIN_RPC_URL ?? '')
     .argParser(rpcUrl);
 }

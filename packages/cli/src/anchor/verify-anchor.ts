@@ -43,11 +43,11 @@ function resultIn(anchor: JsonValue, isGiven: boolean): AnchoredResult | null {
     return readAnchoredResult(anchor);
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
-    if (isPending(anchor)) throw new UsageError('The anchor is still pending: no chain has it yet.');
+    if (isPending(anchor)) throw new UsageError('The anchor is still pending: it is not on a chain yet.');
     if (isGiven) return null;
     const why =
       anchor === null
-        ? 'The receipt carries no anchored result'
+        ? 'The receipt contains no anchored result'
         : `Its anchor can’t be read: ${error.message}`;
     throw new UsageError(`${why.replace(/\.$/, '')}. Give one with --anchor, as tally anchor get writes it.`);
   }

@@ -46,7 +46,7 @@ export async function untilAnchored(
 function sayLate(line: ProgressLine): void {
   line.end();
   remark(
-    `Still pending, ${SAY_AFTER_S} s after the posting was due. Some chains take half an hour to make a block final. Whether it is held up: tally anchor status`,
+    `Still pending, ${SAY_AFTER_S} s after the posting was due. Some chains take half an hour to make a block final. To see whether postings are held up: tally anchor status`,
   );
 }
 

@@ -26,7 +26,7 @@ export function anchorCommands(program: Command): void {
     .command('anchor')
     .summary('anchor a receipt’s hash on a chain')
     .description(
-      'Hands the hash of a receipt to a service’s log, whose root goes to a chain at the next posting. Only the hash leaves this machine.',
+      'Sends the hash of a receipt to a service’s log. The log’s root goes to a chain at the next posting. Only the hash leaves this machine.',
     )
     .argument('[file]', 'the receipt: a file, or - for standard input')
     .option('--sha256 <hash>', 'the hash itself: hex or base64url', hashOption)
@@ -40,14 +40,14 @@ export function anchorCommands(program: Command): void {
     anchor
       .command('get')
       .summary('where a hash is: pending, or anchored with its proof')
-      .description('Asks where a hash is. Anyone may: it needs no key.')
+      .description('Looks up where a hash is anchored. Needs no key.')
       .argument('<anchor>', 'an anchor reference, a hash, or the file of a receipt'),
   ).action(getAnchor);
 
   anchor
     .command('status')
-    .summary('how a service’s log is')
-    .description('Shows how far a service’s log has come, when it posts next, and where.')
+    .summary('show the state of a service’s log')
+    .description('Shows the size of a service’s log, and when and where it posts next.')
     .addOption(urlOption())
     .option('--json', 'as JSON')
     .action(async ({ url, json }: { url: string; json?: boolean }) => {
@@ -68,7 +68,7 @@ Examples:
 function shared(command: Command): Command {
   return command
     .addOption(urlOption())
-    .option('--wait', 'ask until it is anchored')
+    .option('--wait', 'wait until it is anchored')
     .option('--out <file>', 'write the result to a file')
     .option('--json', 'the result, indented; with --out, what was written');
 }

@@ -14,16 +14,16 @@ export function apiKeyCommands(program: Command): void {
     .command('apikey')
     .summary('the service’s API keys')
     .description(
-      'API keys, by which clients anchor, and partners use the pilots. Works on the data of the service on this machine, also while it runs: a key counts from the next request on, and a revoked one no more.',
+      'API keys, with which clients anchor and partners use the pilots. Works on the data of the service on this machine, also while it runs: a new or revoked key takes effect with the next request.',
     );
 
   keys
     .command('create')
     .summary('make a key')
-    .description('Makes a key and prints it, this once: only its hash is kept.')
-    .addOption(new Option('--tier <tier>', 'what it may anchor').choices([...TIERS]))
-    .addOption(new Option('--scope <scope>', 'what else than to anchor it is for').choices([...SCOPES]))
-    .option('--label <text>', 'what to remember of it', label)
+    .description('Makes a key and prints it once: only its hash is stored.')
+    .addOption(new Option('--tier <tier>', 'tier of a key that anchors').choices([...TIERS]))
+    .addOption(new Option('--scope <scope>', 'use of a key that does not anchor').choices([...SCOPES]))
+    .option('--label <text>', 'a label to recognise it by', label)
     .option('--json', 'as JSON')
     .addHelpText('after', CREATE_HELP)
     .action(async ({ tier, scope, ...options }: CreateOptions) =>
@@ -33,7 +33,7 @@ export function apiKeyCommands(program: Command): void {
   keys
     .command('list')
     .summary('list the keys')
-    .description('Lists ids, tiers, labels and dates. The keys themselves are not kept.')
+    .description('Lists ids, tiers, labels and dates. The keys themselves are not stored.')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => (await import('../service/api-keys.ts')).list(options));
 
@@ -56,11 +56,11 @@ function openCommand(keys: Command): void {
     .command('open')
     .summary('open a key that was sealed to your DID')
     .description(
-      'Opens a bought key that was sealed to a DID, with the key file of that DID, and prints it. The order is asked for at the service; the key file stays here.',
+      'Opens a bought key that was sealed to a DID, with the key file of that DID, and prints it. The order is fetched from the service; the key file stays here.',
     )
     .argument(
       '<order>',
-      'the id of the order (ord_…), or a file with its sealed document, - for standard input',
+      'the id of the order (ord_…), or a file with its sealed document; - for standard input',
     )
     .requiredOption('--key <file>', 'your key file')
     .addOption(urlOption())
@@ -77,12 +77,12 @@ Example:
 
 const CREATE_HELP = `
 Tiers:
-  pro         50,000 receipts and hashes a month; anchored where they ask for it
+  pro         50,000 receipts and hashes a month; anchored on request
   scale       no limit; every receipt is anchored
   enterprise  no limit; every receipt is anchored
 
 Scopes:
-  partner     opens the pilots; anchors nothing, pays for nothing
+  partner     opens the pilots; can neither anchor nor pay
 
 Examples:
   $ tally apikey create --tier pro --label "acme, invoice 117" > acme.key
@@ -111,6 +111,6 @@ function label(text: string): string {
 function requireId(id: string): void {
   if (/^key_[0-9a-z]{16}$/.test(id)) return;
   throw new UsageError(
-    'That is not the id of a key: key_ and 16 letters and digits, as tally apikey list shows it.',
+    'That is not the id of a key. An id is key_ and 16 letters and digits, as tally apikey list shows it.',
   );
 }

@@ -7,7 +7,7 @@ export function compressCommand(program: Command): void {
     .command('compress')
     .summary('compress a conversation, or a text, offline')
     .description(
-      'Compresses a chat completion request, its messages, or a text as a tool would have given it. What comes out is of the same form. System and assistant turns, code, diffs and schemas stay byte for byte.',
+      'Compresses a chat completion request, its messages, or a text such as a tool returns. The output has the same form as the input. System and assistant turns, code, diffs and schemas stay byte for byte.',
     )
     .argument('<file>', 'JSON of a request or of messages, or any text; - for standard input')
     .addOption(
@@ -15,11 +15,15 @@ export function compressCommand(program: Command): void {
         .choices(['lossless', 'extractive'])
         .default('lossless'),
     )
-    .option('--budget <n>', 'of a tier that cuts: tokens that may be left, or a share such as 0.25', budget)
+    .option(
+      '--budget <n>',
+      'for a tier that cuts: how many tokens may remain, or a share such as 0.25',
+      budget,
+    )
     .option('--query <text>', 'what the context is read for (default: the last user message)')
-    .option('--model <name>', 'whose tokens are counted (default: o200k_base)')
-    .option('--explain', 'show what was changed, and what each method saved, in place of the result')
-    .option('--json', 'the result with its account and its blocks, as JSON')
+    .option('--model <name>', 'the tokenizer that counts (default: o200k_base)')
+    .option('--explain', 'show what was changed and what each method saved, instead of the result')
+    .option('--json', 'the result, the account of what was saved, and the cut blocks, as JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, options: CompressSettings) =>
       (await import('../compress/run.ts')).runCompress(file, options),
@@ -29,7 +33,7 @@ export function compressCommand(program: Command): void {
 function budget(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value < Number.POSITIVE_INFINITY))
-    throw new InvalidArgumentError('A number of tokens, or a share between 0 and 1, is needed.');
+    throw new InvalidArgumentError('Expected a number of tokens, or a share between 0 and 1.');
   return value;
 }
 

@@ -13,7 +13,7 @@ export function devCommands(program: Command): void {
   dev
     .command('faucet')
     .summary('give test USDC and ether to an address')
-    .description('Adds test USDC to what the address has, and sees to it that it has 1 ether for gas.')
+    .description('Adds test USDC to the address, and tops it up to 1 ether for gas.')
     .argument('[address]', '0x and 40 hex (default: the wallet alice)', address)
     .option('--amount <usdc>', 'how much, such as 100 or 0.25 (default: 100)')
     .option('--json', 'as JSON')
@@ -26,7 +26,7 @@ export function devCommands(program: Command): void {
     .command('wallets')
     .summary('the wallets of the development chain')
     .description(
-      'Shows the chain, its USDC, and its wallets with their money. Their secret keys are known to everyone: never send anything of worth there.',
+      'Shows the chain, its USDC, and its wallets with their money. Their secret keys are known to everyone: never send anything of value there.',
     )
     .option('--json', 'as JSON, with the secret keys')
     .action(async (options: { json?: boolean }) => (await import('../service/dev.ts')).wallets(options));

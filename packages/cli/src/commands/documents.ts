@@ -27,7 +27,7 @@ export function documentCommands(program: Command): void {
     .command('countersign')
     .summary('add the requester’s or operator’s signature')
     .description(
-      'Adds a counter-signature to an envelope. What was signed before stays as it is, and so does its anchor. ' +
+      'Adds a counter-signature to an envelope. The existing signatures and the anchor stay valid. ' +
         'The requester is the DID in request.origin (tally mint --agent), the operator the one in operator.entity.',
     )
     .argument('<file>', 'the receipt: a file, or - for standard input')
@@ -43,7 +43,7 @@ export function documentCommands(program: Command): void {
   program
     .command('inspect')
     .summary('show what a receipt says')
-    .description('Lays a receipt out for reading. It judges nothing: `tally verify` does.')
+    .description('Prints a receipt for reading. It checks nothing: `tally verify` does.')
     .argument('<file>', 'the receipt: a file, or - for standard input')
     .option('--json', 'as JSON')
     .action(async (file: string, options: { json?: boolean }) => inspect(file, options.json === true));
@@ -87,7 +87,7 @@ async function inspect(file: string, json: boolean): Promise<void> {
     print(`${paint('dim', name.padEnd(16))} ${shown(value)}`);
   print('');
   for (const line of lines(document, '')) print(line);
-  if (fault !== undefined) remark(`It has not the form of a receipt: ${fault.detail}`);
+  if (fault !== undefined) remark(`It is not a receipt: ${fault.detail}`);
 }
 
 function* lines(value: JsonValue, indent: string): Generator<string> {

@@ -7,14 +7,14 @@ export function evidenceCommands(program: Command, finish: (exit: Exit) => void)
   const evidence = program
     .command('evidence')
     .summary('evidence bundles')
-    .description('Bundles that a service gives of a tenant’s receipts (GET /tenants/{id}/evidence).');
+    .description('Bundles of a tenant’s receipts, exported by a service (GET /tenants/{id}/evidence).');
 
   trustOptions(
     evidence
       .command('verify')
       .summary('verify a bundle, offline')
       .description(
-        'Verifies an evidence bundle as it came, not unpacked: the archive, the signed manifest, every file, every receipt and its anchor. Holds one file of it in memory at a time.',
+        'Verifies an evidence bundle as it came, not unpacked: the archive, the signed manifest, every file, every receipt and its anchor. Holds one file of the bundle in memory at a time.',
       )
       .argument('<file>', 'bundle.zip'),
   )
@@ -30,10 +30,10 @@ A bundle can't vouch for itself: the root's fingerprint has to come from elsewhe
 was saved before (tally trust fetch).
 
 Exit status:
-  0  intact, and by a root that is known
+  0  intact, and signed under a known root
   1  refused; the reason is one of spec/evidence.md
   2  wrong usage, or a file that can't be read
-  3  intact, but by no root that is known
+  3  intact, but signed under an unknown root
 
 Examples:
   $ curl -fH "Authorization: Bearer $KEY" -o bundle.zip "$TALLY_URL/tenants/$TENANT/evidence?from=2027-01-01"

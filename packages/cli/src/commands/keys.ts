@@ -19,7 +19,7 @@ export function keyCommands(program: Command): void {
     .command('keys')
     .summary('the service’s keys, and your own')
     .description(
-      'generate and register are for a key of your own; init, list, rotate and revoke for the keyring of the service on this machine.',
+      'generate and register work with a key of your own; init, list, rotate and revoke with the keyring of the service on this machine.',
     );
   ownKeys(keys);
   serviceKeys(keys);
@@ -77,7 +77,7 @@ function serviceKeys(keys: Command): void {
     .command('rotate')
     .summary('replace a key of the service')
     .description(
-      'Replaces a key. The outgoing one signs the change and stays valid for 60 s; a running server takes the new one up within 2 s.',
+      'Replaces a key. The outgoing one signs the change and stays valid for 60 s; a running server starts to use the new one within 2 s.',
     )
     .addOption(new Option('--purpose <purpose>', 'which key').choices(purposes).default('receipt'))
     .option('--json', 'as JSON')
@@ -89,11 +89,11 @@ function serviceKeys(keys: Command): void {
     .command('revoke')
     .summary('revoke a key of the service')
     .description(
-      'Revokes a key; an active one is replaced. After `compromised`, only receipts anchored before stay trusted.',
+      'Revokes a key, and replaces it if it is active. After `compromised`, only receipts anchored before the revocation stay trusted.',
     )
     .argument('<key-id>', 'the did:key (tally keys list)')
     .addOption(new Option('--reason <reason>', 'why').choices([...REVOCATION_REASONS]).makeOptionMandatory())
-    .option('--at <time>', 'since when, in UTC; now when absent')
+    .option('--at <time>', 'when the revocation took effect, in UTC (default: now)')
     .option('--json', 'as JSON')
     .action(async (keyId: string, options: { reason: RevocationReason; at?: string; json?: boolean }) =>
       (await import('../service/keyring.ts')).revoke(keyId, options),
@@ -125,7 +125,7 @@ async function register({
   const { body: own } = await call(url, '/.well-known/did.json');
   const audience = isObject(own) && Array.isArray(own.alsoKnownAs) ? own.alsoKnownAs[0] : undefined;
   if (typeof audience !== 'string')
-    throw new TallyError('unavailable', `The service at ${url} does not say which DID it has.`);
+    throw new TallyError('unavailable', `The service at ${url} does not state its DID.`);
   const statement = await signStatement(
     { audience, did, sequence: 1, action: 'register', keyId: signer.keyId, at: Date.now() },
     signer,
@@ -134,6 +134,6 @@ async function register({
   if (json) printJson(body);
   else print(`${did}  ${signer.keyId}`);
   remark(
-    `Registered. Its record: ${url}/.well-known/issuers/${did}.json. The service’s operator makes it verified.`,
+    `Registered. Its record: ${url}/.well-known/issuers/${did}.json. The service’s operator can mark it as verified.`,
   );
 }

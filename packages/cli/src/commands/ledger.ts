@@ -11,21 +11,23 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
     .command('ledger')
     .summary('prepaid balances and the books')
     .description(
-      'What callers have paid in and spent, in USDC. Works on the data of the service on this machine, also while it runs. A caller is the id of an API key (key_…) or a DID.',
+      'What callers have paid and spent, in USDC. Works on the data of the service on this machine, also while it runs. A caller is the id of an API key (key_…) or a DID.',
     );
 
   ledger
     .command('credit')
     .summary('credit what a caller paid in')
-    .description('Credits a caller, from the next request on. The same reference is credited once.')
+    .description(
+      'Credits a caller; the balance counts from the next request on. The same reference is credited only once.',
+    )
     .argument('<caller>', 'the id of an API key (tally apikey list), or a DID', caller)
     .argument('<usdc>', 'the amount, such as 25 or 0.5')
     .option(
       '--reference <text>',
-      'the payment, such as a transaction hash; without it, every run counts',
+      'identifies the payment, such as a transaction hash; without it, every run credits again',
       text,
     )
-    .option('--memo <text>', 'what the statement says of it', text)
+    .option('--memo <text>', 'the text for the statement', text)
     .option('--json', 'as JSON')
     .addHelpText('after', CREDIT_HELP)
     .action(
@@ -35,8 +37,8 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
 
   ledger
     .command('balance')
-    .summary('what an account has')
-    .description('Shows the balance of an account, and how much of it calls under way have reserved.')
+    .summary('show the balance of an account')
+    .description('Shows the balance of an account, and how much of it is reserved for calls in progress.')
     .argument('<account>', ACCOUNT, account)
     .option('--json', 'as JSON')
     .action(async (name: string, options: { json?: boolean }) =>
@@ -45,13 +47,13 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
 
   ledger
     .command('statement')
-    .summary('the lines of an account')
+    .summary('list the entries of an account')
     .description(
-      'Lists line, time, amount, balance, memo and posting; of a call, the model and the id of its receipt.',
+      'Lists line, time, amount, balance, memo and posting; for a call, the model and the id of its receipt.',
     )
     .argument('<account>', ACCOUNT, account)
     .option('--after <line>', 'from the line after this one, instead of the newest', lineNumber)
-    .option('--limit <count>', 'at most so many (default: 50)', limit)
+    .option('--limit <count>', 'maximum number of entries (default: 50)', limit)
     .option('--json', 'as JSON')
     .action(async (name: string, options: { after?: number; limit?: number; json?: boolean }) =>
       (await import('../service/ledger.ts')).statement(name, options),
@@ -59,10 +61,8 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
 
   ledger
     .command('check')
-    .summary('whether the books balance')
-    .description(
-      'Recomputes every sum: postings, balances and reservations. Exit status 1 where one is wrong.',
-    )
+    .summary('check that the books balance')
+    .description('Recomputes every sum: postings, balances and reservations. Exit status 1 if one is wrong.')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) =>
       finish(await (await import('../service/ledger.ts')).check(options)),
@@ -70,11 +70,11 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
 
   ledger
     .command('reconcile')
-    .summary('whether ledger and chain agree')
+    .summary('check that ledger and chain agree')
     .description(
-      'Compares the books with the chain: every transfer from and to the treasury has its posting, every posting its transfer, and the balances are equal. Transfers that are not confirmed yet count as pending. Exit status 1 where they differ.',
+      'Compares the books with the chain: every transfer from and to the treasury has its posting, every posting its transfer, and the balances are equal. Transfers that are not confirmed yet count as pending. Exit status 1 if they differ.',
     )
-    .option('--own <tx>', 'first book this transaction, by which you took money out by hand', transaction)
+    .option('--own <tx>', 'first book this transaction, with which you took money out by hand', transaction)
     .option('--json', 'as JSON')
     .action(async (options: { own?: string; json?: boolean }) =>
       finish(await (await import('../service/reconcile.ts')).reconcile(options)),
@@ -92,7 +92,7 @@ Example:
 function caller(name: string): string {
   if (/^key_[0-9a-z]{16}$/.test(name) || isDid(name)) return name;
   throw new UsageError(
-    'That is no caller: the id of an API key, key_ and 16 letters and digits, as tally apikey list shows it; or a DID.',
+    'That is not a caller. Give the id of an API key (key_ and 16 letters and digits, as tally apikey list shows it) or a DID.',
   );
 }
 
@@ -117,7 +117,7 @@ function transaction(value: string): string {
 
 function lineNumber(value: string): number {
   if (/^\d{1,15}$/.test(value)) return Number(value);
-  throw new UsageError('A line is a number, from 0.');
+  throw new UsageError('A line is a whole number from 0.');
 }
 
 function limit(value: string): number {

@@ -11,18 +11,18 @@ export function followerCommands(log: Command, finish: (exit: Exit) => void): vo
     .command('witness')
     .summary('run a witness that cosigns logs')
     .description(
-      'Runs a C2SP tlog-witness until SIGTERM or SIGINT: it cosigns a log’s checkpoint once it is proved to extend what it cosigned before. Prints the witness’s verifier key.',
+      'Runs a C2SP tlog-witness until SIGTERM or SIGINT: it cosigns a log’s checkpoint once that is proved to extend the last one cosigned. Prints the witness’s verifier key.',
     )
     .requiredOption('--name <name>', 'the witness’s name, such as witness.example.com', keyName)
-    .requiredOption('--key <file>', 'your key file (tally keys generate), used for nothing else')
+    .requiredOption('--key <file>', 'your key file (tally keys generate), used for this witness only')
     .addOption(
       new Option('--log <vkey...>', 'the verifier keys of the logs that it follows')
         .argParser(collectKeys)
         .makeOptionMandatory(),
     )
     .requiredOption('--listen <host:port>', 'where it answers; port 0 for any free one', address)
-    .requiredOption('--state <file>', 'what it cosigned last; never an older copy')
-    .option('--json', 'what it is, as JSON, once it is ready')
+    .requiredOption('--state <file>', 'file with what it cosigned last; never restore an older copy')
+    .option('--json', "the witness's name, key and address as JSON, once it is ready")
     .addHelpText('after', WITNESS_HELP)
     .action(async (options: WitnessOptions) => (await import('../service/witness.ts')).witness(options));
 
@@ -30,14 +30,14 @@ export function followerCommands(log: Command, finish: (exit: Exit) => void): vo
     .command('monitor')
     .summary('follow a log from outside')
     .description(
-      'Looks at a log’s checkpoint and tiles again and again, and ends with 1 when it has forked or rolled back. The newest checkpoint seen is kept in the state file.',
+      'Checks a log’s checkpoint and tiles repeatedly, and exits with 1 if the log has forked or rolled back. The state file keeps the newest checkpoint seen.',
     )
     .requiredOption('--url <url>', 'the log: the URL of its service', serviceUrl)
     .requiredOption('--vkey <vkey>', 'the log’s verifier key (tally anchor status)', key)
-    .requiredOption('--state <file>', 'the newest checkpoint that was seen')
-    .option('--every <seconds>', 'how often it looks', seconds, 60)
-    .option('--once', 'look a single time')
-    .option('--json', 'as JSON: one document with --once, else one line for each look')
+    .requiredOption('--state <file>', 'file with the newest checkpoint seen')
+    .option('--every <seconds>', 'how often to check', seconds, 60)
+    .option('--once', 'check only once')
+    .option('--json', 'as JSON: one document with --once, otherwise one line for each check')
     .addHelpText('after', MONITOR_HELP)
     .action(async (options: MonitorOptions) =>
       finish(await (await import('../service/monitor.ts')).monitor(options)),
@@ -51,7 +51,7 @@ Example:
       --listen 127.0.0.1:7380 --log "log.example.com+5f6d3a46+AYXKG9…"`;
 
 const MONITOR_HELP = `
-Exit status: 1 when the log has forked or rolled back, or shows what it has not signed.
+Exit status: 1 when the log has forked or rolled back, or shows something that it has not signed.
 
 Example:
   $ tally log monitor --url https://api.example.com --vkey "log.example.com+5f6d3a46+AYXKG9…" --state seen.txt`;
@@ -73,7 +73,7 @@ function collectKeys(text: string, before: readonly VerifierKey[] = []): readonl
 /** What may name a key (C2SP signed-note). */
 function keyName(text: string): string {
   if (/^[^\p{White_Space}\p{Cc}+]+$/u.test(text)) return text;
-  throw new UsageError('The name of a witness is not empty and has neither spaces nor “+”.');
+  throw new UsageError('The name of a witness must not be empty, and must contain neither spaces nor “+”.');
 }
 
 function address(text: string): { host: string; port: number } {

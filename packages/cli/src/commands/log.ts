@@ -20,14 +20,14 @@ export function logCommands(program: Command, finish: (exit: Exit) => void): voi
     .command('log')
     .summary('check, prove and watch the anchor log')
     .description(
-      'The anchor log. fsck and checkpoint --local work on the data of the service on this machine; the others ask a service from outside.',
+      'The anchor log. fsck and checkpoint --local work on the data of the service on this machine; the other commands ask a service from outside.',
     );
 
   log
     .command('fsck')
-    .summary('recompute the log of this machine from its leaves')
+    .summary('recompute the log on this machine from its leaves')
     .description(
-      'Recomputes the whole log from its leaves and compares every tile, checkpoint and posting, also while a service runs. Names every fault; writes nothing.',
+      'Recomputes the whole log from its leaves and compares every tile, checkpoint and posting, also while a service runs. Reports every fault and writes nothing.',
     )
     .addOption(rpcOption())
     .option('--json', 'as JSON')
@@ -41,7 +41,7 @@ export function logCommands(program: Command, finish: (exit: Exit) => void): voi
       .command('checkpoint')
       .summary('print the newest checkpoint')
       .description(
-        'Prints the newest checkpoint of a service’s log, a C2SP signed note, once its signature is found good by the saved trust.',
+        'Prints the newest checkpoint of a service’s log, a C2SP signed note, after checking its signature against saved trust.',
       )
       .addOption(urlOption())
       .option('--local', 'from the data of the service on this machine'),
@@ -54,7 +54,7 @@ export function logCommands(program: Command, finish: (exit: Exit) => void): voi
       .command('prove')
       .summary('prove that a hash is in the log')
       .description(
-        'Prints a C2SP tlog-proof of a hash, checked from the hash to the log’s signature by the saved trust.',
+        'Prints a C2SP tlog-proof of a hash, after checking it from the hash to the log’s signature against saved trust.',
       )
       .argument('<what>', 'a hash, the index of a leaf, or the file of a receipt')
       .addOption(urlOption())
@@ -68,8 +68,8 @@ export function logCommands(program: Command, finish: (exit: Exit) => void): voi
 }
 
 const FSCK_HELP = `
-Run it with the environment of the service, which says where the data are and who the witnesses are. The keys of
-former witnesses are kept with the log; a signature of any other key is reported, and is no fault.
+Run it with the environment of the service, which says where the data are and which witnesses there are. The keys of
+former witnesses are kept with the log; a signature by any other key is reported, but is not a fault.
 
 Exit status: 0 sound, 1 something is wrong, 2 wrong usage, or the chain could not be asked.
 

@@ -24,7 +24,7 @@ export function meterCommands(program: Command, finish: (exit: Exit) => void): v
     .command('meter')
     .summary('receipts for metered machine work')
     .description(
-      'Metering receipts: so many units of machine work were billed, and so many of them have evidence. They prove neither quality nor acceptance, and settle nothing.',
+      'Metering receipts state how many units of machine work were billed and how many of them have evidence. They prove neither quality nor acceptance, and settle nothing.',
     );
   mintCommand(meter);
   verifyMeteredCommand(meter, finish);
@@ -36,17 +36,21 @@ function mintCommand(meter: Command): void {
     .command('mint')
     .summary('mint a metering receipt for a bill')
     .description(
-      'Mints a metering receipt: with --key here and offline, else by the service. Serial, account and references stay here; the receipt has salted commitments to them.',
+      'Mints a metering receipt: with --key here and offline, otherwise through the service. Serial number, account and references stay here; the receipt has salted commitments to them.',
     )
-    .requiredOption('--machine <serial>', 'the machine’s serial; stays here', filled)
+    .requiredOption('--machine <serial>', 'the machine’s serial number; stays here', filled)
     .requiredOption('--customer <account>', 'the customer’s account; stays here', filled)
-    .requiredOption('--rate-reference <reference>', 'contract or price list of the rate; stays here', filled)
+    .requiredOption(
+      '--rate-reference <reference>',
+      'the contract or price list that sets the rate; stays here',
+      filled,
+    )
     .addOption(
       new Option('--unit <unit>', 'what is billed').choices([...SERVICE_UNITS]).makeOptionMandatory(),
     )
     .requiredOption('--from <time>', 'start of the window (YYYY-MM-DDThh:mm:ssZ)')
     .requiredOption('--to <time>', 'end of the window, which has passed')
-    .option('--compiled-at <time>', 'when the bill was compiled; now when absent')
+    .option('--compiled-at <time>', 'when the bill was compiled (default: now)')
     .requiredOption('--billed <count>', 'units billed, up to 10,000,000', wholeNumber)
     .requiredOption(
       '--unit-rate-minor <amount>',
@@ -56,7 +60,7 @@ function mintCommand(meter: Command): void {
     .requiredOption('--currency <code>', 'three capitals, such as EUR')
     .requiredOption('--evidence <file>', 'leaves or receipts, NDJSON or CSV; an empty file for none')
     .addOption(
-      new Option('--evidence-policy <policy>', 'the least that each unit’s evidence must be').choices([
+      new Option('--evidence-policy <policy>', 'the weakest evidence accepted for a unit').choices([
         ...EVIDENCE_CLASSES,
       ]),
     )
@@ -74,10 +78,10 @@ function mintCommand(meter: Command): void {
     .action(async (options: MintOptions, command: Command) => {
       const atService = command.getOptionValueSource('url') === 'cli' || options.idempotencyKey !== undefined;
       if (options.key !== undefined && atService) {
-        throw new UsageError('Mint here with --key, or by the service with --url: not both.');
+        throw new UsageError('Mint here with --key, or through the service with --url: not both.');
       }
       if (options.key !== undefined && options.anchor === true) {
-        throw new UsageError('What is minted here is anchored afterwards, with: tally anchor <file>');
+        throw new UsageError('Anchor a receipt that is minted here afterwards, with: tally anchor <file>');
       }
       await mint(options);
     });
@@ -86,9 +90,9 @@ function mintCommand(meter: Command): void {
 const MINT_HELP = `
 Evidence, in the order of the file:
   NDJSON  {"unit":1,"receipt_sha256":"<64 hex>"} or {"unit":1,"receipt":{…}} on each line
-  CSV     a header with unit and receipt_sha256, or unit and receipt (JSON, or a file); other columns are left alone
-A whole receipt is verified, and refused where it is not valid; with a service, it is sent there for that.
---evidence-policy verified takes whole receipts only; logged also hashes that the service's log has, or that come with
+  CSV     a header with unit and receipt_sha256, or unit and receipt (JSON, or a file); other columns are ignored
+A whole receipt is verified, and refused if it is not valid; with a service, it is sent there to be verified.
+--evidence-policy verified accepts whole receipts only; logged also hashes that are in the service's log or come with
 an anchor; hashed, the default, any hash.
 
 Example:
@@ -103,7 +107,7 @@ function verifyMeteredCommand(meter: Command, finish: (exit: Exit) => void): voi
       .command('verify')
       .summary('verify a metering receipt with its evidence')
       .description(
-        'Verifies a metering receipt with the evidence behind it, offline and in bounded memory, and shows how much of the bill has evidence. Ends as `tally verify` does.',
+        'Verifies a metering receipt with the evidence behind it, offline and in bounded memory, and shows how much of the bill has evidence. The exit status is as for `tally verify`.',
       ),
   )
     .requiredOption('--evidence <file>', 'the evidence it was minted with')
@@ -120,9 +124,9 @@ function verifyMeteredCommand(meter: Command, finish: (exit: Exit) => void): voi
 function openingCommands(meter: Command, finish: (exit: Exit) => void): void {
   meter
     .command('open')
-    .summary('open one commitment to a third party')
+    .summary('open one commitment for a third party')
     .description(
-      'Prints what opens one commitment of a receipt, as JSON: its value and its key. Neither the salt nor the other keys follow from it.',
+      'Prints as JSON the value and the key that open one commitment of a receipt. They reveal neither the salt nor the other keys.',
     )
     .argument('<salt-file>', 'the salt file of the receipt')
     .addOption(
@@ -138,9 +142,9 @@ function openingCommands(meter: Command, finish: (exit: Exit) => void): void {
   verifyOptions(
     meter
       .command('check-opening')
-      .summary('check what was opened against the receipt')
+      .summary('check an opened commitment against the receipt')
       .description(
-        'Verifies a metering receipt, and that the opening is of its commitment. Ends as `tally verify` does.',
+        'Verifies a metering receipt, and that the opening fits its commitment. The exit status is as for `tally verify`.',
       ),
   )
     .argument('<opening>', 'what `tally meter open` printed')
@@ -162,7 +166,9 @@ function requireMetering(family: string | null, file: string): void {
 
 function filled(text: string): string {
   if (text !== '') return text;
-  throw new UsageError('A serial, account or reference is empty: nothing could be opened later.');
+  throw new UsageError(
+    'A serial number, account or reference is empty, so that nothing could be opened later.',
+  );
 }
 
 function wholeNumber(text: string): number {

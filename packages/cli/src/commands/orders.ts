@@ -7,24 +7,22 @@ export function orderCommands(program: Command): void {
     .command('orders')
     .summary('keys bought on the chain')
     .description(
-      'Orders of keys and top-ups that were quoted or paid by a transfer, and how the delivery goes. Works on the data of the service on this machine, also while it runs.',
+      'Orders of keys and top-ups that were quoted or paid by a transfer, and the state of their delivery. Works on the data of the service on this machine, also while it runs.',
     );
   orders
     .command('list')
     .summary('list the orders')
-    .description(
-      'Lists id, kind, state, tier, months, key and what keeps it from being delivered. Oldest first.',
-    )
-    .option('--all', 'those that are done or expired too')
+    .description('Lists id, kind, state, tier, months, key and what prevents delivery. Oldest first.')
+    .option('--all', 'also those that are done or expired')
     .option('--json', 'as JSON, with the contacts')
     .action(async (options: { all?: boolean; json?: boolean }) =>
       (await import('../service/orders.ts')).list(options),
     );
   orders
     .command('retry')
-    .summary('deliver again')
-    .description('Has a key that could not be delivered tried again at once, perhaps at another contact.')
-    .argument('<id>', 'of the order')
+    .summary('deliver a key again')
+    .description('Tries at once to deliver a key that could not be delivered, optionally to another contact.')
+    .argument('<id>', 'the id of the order')
     .option(
       '--contact <contact>',
       'an e-mail address or a domain, in place of the one that was given',

@@ -8,17 +8,17 @@ const MAX_WAIT = 3_600;
 export function payoutCommands(program: Command, finish: (code: Exit) => void): void {
   const withdrawals = program
     .command('withdrawals')
-    .summary('what callers withdraw')
+    .summary('withdrawals that callers requested')
     .description(
-      'What callers have asked to be paid. The amount is put aside when it is asked for, and booked out when its transfer is confirmed. Works on the data of the service on this machine, also while it runs.',
+      'Withdrawals that callers have requested. The amount is held when it is requested, and booked out when its transfer is confirmed. Works on the data of the service on this machine, also while it runs.',
     );
-  list(withdrawals, 'withdrawal', 'list what was asked for');
+  list(withdrawals, 'withdrawal', 'list the withdrawals');
   pay(withdrawals, 'withdrawal', 'approve', finish).addHelpText('after', APPROVE_HELP);
   decline(
     withdrawals,
     'withdrawal',
     'reject',
-    'Rejects requests that are waiting; the money goes back to the balances.',
+    'Rejects waiting requests; the money goes back to the balances.',
   );
 
   const refunds = program
@@ -29,7 +29,7 @@ export function payoutCommands(program: Command, finish: (code: Exit) => void): 
     );
   list(refunds, 'refund', 'list the queue');
   pay(refunds, 'refund', 'pay', finish);
-  decline(refunds, 'refund', 'dismiss', 'Dismisses refunds that are waiting; the money is kept, as revenue.');
+  decline(refunds, 'refund', 'dismiss', 'Dismisses waiting refunds; the money is kept, as revenue.');
 }
 
 type Kind = 'withdrawal' | 'refund';
@@ -39,7 +39,7 @@ function list(group: Command, kind: Kind, summary: string): void {
     .command('list')
     .summary(summary)
     .description('Lists id, state, amount, address and, of refunds, the reason. Oldest first.')
-    .option('--all', 'those that have ended too')
+    .option('--all', 'also those that have ended')
     .option('--json', 'as JSON')
     .action(async (options: { all?: boolean; json?: boolean }) =>
       (await import('../service/payouts.ts')).list(kind, options),
@@ -51,18 +51,17 @@ function pay(group: Command, kind: Kind, name: string, finish: (code: Exit) => v
     .command(name)
     .summary('pay out on the chain')
     .description(
-      'Pays out, one transaction each, from the treasury’s wallet, and waits until they are confirmed. Each is paid once, however often this is run: one that is under way is sent again, for more gas where it has waited a minute. Exit status 1 where one could not be sent or is not confirmed yet.',
+      'Pays each with one transaction from the treasury’s wallet, and waits until it is confirmed. Each is paid once, however often this is run: a transaction in progress is sent again, with more gas if it has waited a minute. Exit status 1 if one could not be sent or is not confirmed yet.',
     )
-    .argument('[ids...]', 'which; or give --all')
-    .option('--all', 'all that are waiting or under way')
-    .option('--paid-by <tx>', 'only book the one that this transaction has paid already', transaction)
-    .option('--wait <seconds>', 'for the confirmation; 0 for not at all (default: 300)', seconds)
+    .argument('[ids...]', 'the ids to pay; or give --all')
+    .option('--all', 'all that are waiting or in progress')
+    .option('--paid-by <tx>', 'only book the one that this transaction has already paid', transaction)
+    .option('--wait <seconds>', 'how long to wait for confirmation; 0 not to wait (default: 300)', seconds)
     .option('--json', 'as JSON')
     .action(async (ids: string[], options: PayOptions) => {
-      if (ids.length > 0 === (options.all === true))
-        throw new UsageError('Name what is to be paid by its ids, or give --all.');
+      if (ids.length > 0 === (options.all === true)) throw new UsageError('Give the ids to pay, or --all.');
       if (options.paidBy !== undefined && ids.length !== 1)
-        throw new UsageError('--paid-by is for one at a time.');
+        throw new UsageError('--paid-by takes one id at a time.');
       finish(await (await import('../service/payouts.ts')).pay(kind, ids, options));
     });
 }
@@ -73,7 +72,11 @@ function decline(group: Command, kind: Kind, name: string, description: string):
     .summary(`${name} what is waiting`)
     .description(description)
     .argument('<ids...>', 'which')
-    .requiredOption('--note <text>', 'why; a caller reads it at GET /v1/balance/withdrawals', note)
+    .requiredOption(
+      '--note <text>',
+      'the reason; the caller can read it at GET /v1/balance/withdrawals',
+      note,
+    )
     .option('--json', 'as JSON')
     .action(async (ids: string[], options: { note: string; json?: boolean }) =>
       (await import('../service/payouts.ts')).decline(kind, ids, options),
@@ -81,7 +84,7 @@ function decline(group: Command, kind: Kind, name: string, description: string):
 }
 
 const APPROVE_HELP = `
-The treasury’s key (32 bytes in hex, mode 0600) is in the file that TALLY_TREASURY_KEY_FILE names; no server opens it.
+The treasury’s key (32 bytes in hex, mode 0600) is in the file that TALLY_TREASURY_KEY_FILE names; the server never opens it.
 
 Example:
   $ tally withdrawals list

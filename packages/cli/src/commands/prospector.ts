@@ -8,13 +8,13 @@ import type { QualifyOptions } from '../prospector/qualify.ts';
 export function prospectorCommands(program: Command, finish: (exit: Exit) => void): void {
   const prospector = program
     .command('prospector')
-    .summary('is a surface ready? (pilot)')
-    .description('Has a service look at an AI transaction surface from outside. A pilot for partners.');
+    .summary('check whether a surface is ready (pilot)')
+    .description('Has a service check an AI transaction surface from outside. A pilot for partners.');
   prospector
     .command('qualify')
-    .summary('check a surface, and say what to mend')
+    .summary('check a surface, and list what to fix')
     .description(
-      'Has the service look at documents, OpenAPI, keys, receipts, MCP, x402, TLS, headers, limits and errors of an origin. It pays nothing and shows no credential. Public addresses only; a service in development also looks at its own machine.',
+      'Has the service check the documents, OpenAPI, keys, receipts, MCP, x402, TLS, headers, limits and errors of an origin. It pays nothing and sends no credentials. Public addresses only; a service in development can also check its own machine.',
     )
     .argument('[origin]', 'such as https://example.com')
     .option('--descriptor <file>', 'a descriptor instead, as JSON (docs/prospector.md); - for standard input')

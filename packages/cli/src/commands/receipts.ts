@@ -46,9 +46,9 @@ export function receiptCommands(program: Command): void {
       .argument('[file]', 'the input: a file, or - for standard input')
       .option('--text <text>', 'the input itself')
       .option('--purpose <purpose>', 'what the receipt is for', 'receipt')
-      .option('--policy-hash <hash>', 'sha256:<hex> of the policy, as you say')
-      .option('--response-hash <hash>', 'sha256:<hex> of what came of it, as you say')
-      .option('--response-sealed', 'say that the response is sealed'),
+      .option('--policy-hash <hash>', 'sha256:<hex> of the policy, as you declare it')
+      .option('--response-hash <hash>', 'sha256:<hex> of the outcome, as you declare it')
+      .option('--response-sealed', 'declare that the response is sealed'),
   )
     .addHelpText('after', MINT_HELP)
     .action(mint);
@@ -56,19 +56,21 @@ export function receiptCommands(program: Command): void {
   shared(
     program
       .command('emit')
-      .summary('emit a receipt of a profile')
+      .summary('emit a receipt of a chosen profile')
       .description(
         'Emits a receipt for a payload. Give exactly one of --payload, --text and --sha256, or a whole --request.',
       )
       .addOption(
-        new Option('--profile <profile>', 'size and retention').choices([...PROFILES]).default('standard'),
+        new Option('--profile <profile>', 'the profile, which sets size limit and retention')
+          .choices([...PROFILES])
+          .default('standard'),
       )
       .option('--payload <file>', 'any JSON: a file, or - for standard input')
       .option('--text <text>', 'a text')
-      .option('--sha256 <hex>', 'the SHA-256 of a payload that stays here')
+      .option('--sha256 <hex>', 'the SHA-256 of a payload that is not sent')
       .option('--purpose <purpose>', 'what the receipt is for')
       .option('--content-type <type>', 'the media type of the payload')
-      .option('--failed', 'receipt a failure: ok is false')
+      .option('--failed', 'record a failure: ok is false')
       .option('--request <file>', 'the request body as JSON, for every other member'),
   )
     .addHelpText('after', EMIT_HELP)
@@ -122,7 +124,7 @@ async function inputText(file: string | undefined, text: string | undefined): Pr
   }
   if (file !== '-' && !existsSync(file)) {
     throw new UsageError(
-      `There is no file ${file}. For a receipt of that very text: tally mint --text "${file}"`,
+      `There is no file ${file}. For a receipt of that text itself: tally mint --text "${file}"`,
     );
   }
   const bytes = await readBytes(file);

@@ -7,21 +7,25 @@ import type { NormalizeOptions } from '../rosetta/normalize.ts';
 export function rosettaCommands(program: Command): void {
   const rosetta = program
     .command('rosetta')
-    .summary('a policy for other jurisdictions (pilot)')
+    .summary('compare a policy with other jurisdictions (pilot)')
     .description(
-      'Compares a policy with a curated table of laws. A pilot for partners, and no legal advice: each entry of the table says whether a person has checked it.',
+      'Compares a policy with a curated table of laws. A pilot for partners, and not legal advice: each entry of the table says whether a person has checked it.',
     );
   rosetta
     .command('normalize')
     .summary('express a policy for other jurisdictions')
     .description(
-      'Says for each jurisdiction what maps, what is stricter there, what has no equivalent and what a person must decide. The receipt that comes with the answer is checked.',
+      'Lists for each jurisdiction what maps, what is stricter there, what has no equivalent and what a person must decide. Checks the receipt that comes with the answer.',
     )
     .argument('<file>', 'the policy, as JSON (docs/rosetta.md); - for standard input')
-    .option('--to <jurisdictions>', 'for which, with commas between (default: the targets in the file)', list)
+    .option(
+      '--to <jurisdictions>',
+      'the jurisdictions, separated by commas (default: the targets in the file)',
+      list,
+    )
     .addOption(urlOption())
     .addOption(apiKeyOption())
-    .option('--out <file>', 'write the answer to a file, to the byte')
+    .option('--out <file>', 'write the answer to a file, byte for byte')
     .option('--receipt <file>', 'write its receipt to a file')
     .option('--idempotency-key <key>', 'the same key and request give the same answer')
     .option('--json', 'the answer, as JSON')

@@ -3,15 +3,18 @@ import type { Exit } from '../output.ts';
 
 /** `tally route`: why a call went where it went. */
 export function routeCommands(program: Command, finish: (exit: Exit) => void): void {
-  const route = program.command('route').summary('why a call went to its model');
+  const route = program.command('route').summary('explain why a call went to its model');
   route
     .command('explain')
-    .summary('make a routing decision again, and show how')
+    .summary('replay a routing decision, and explain it')
     .description(
-      'Decides again from the inputs that an answer records, without a network, and says whether the outcome is the same. Given a request instead, it shows where this machine’s configuration would send it.',
+      'Replays the decision from the inputs that an answer records, without a network, and says whether the outcome is the same. Given a request instead, it shows where this machine’s configuration would send it.',
     )
     .argument('<file>', 'an answer, its svc.routing, or a chat completion request; - for standard input')
-    .option('--config <file>', 'of a request: the operator’s file (default: the one that TALLY_CONFIG names)')
+    .option(
+      '--config <file>',
+      'for a request: the operator’s file (default: the one that TALLY_CONFIG names)',
+    )
     .option('--json', 'as JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, options: { config?: string; json?: boolean }) =>
@@ -21,8 +24,8 @@ export function routeCommands(program: Command, finish: (exit: Exit) => void): v
 
 const HELP = `
 Exit status:
-  0  decided, and as recorded
-  1  the outcome is another than the recorded one
+  0  decided, and the outcome is the recorded one
+  1  the outcome differs from the recorded one
   2  wrong usage, or a file that can't be read
 
 Examples:

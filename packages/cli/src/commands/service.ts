@@ -18,7 +18,7 @@ export function serviceCommands(program: Command): void {
     .command('backup')
     .summary('copy the database while it is in use')
     .description(
-      'Writes a consistent copy of the service’s database to a file, while the service runs. Back up the keyring apart from it.',
+      'Writes a consistent copy of the service’s database to a file, while the service runs. Back up the keyring separately.',
     )
     .argument('<file>', 'where to write the copy')
     .option('--force', 'replace the file if it exists, once the copy is complete')
@@ -34,7 +34,7 @@ Environment, with the defaults of development:
   PORT                           8787; 0 for any free port
   HOST                           127.0.0.1
   TALLY_DATA_DIR                 ./.tally
-  TALLY_HANDLE                   none: the service is did:svc:local-… after its root key, for good
+  TALLY_HANDLE                   none: the service is did:svc:local-…, named after its root key for good
   TALLY_KEYRING_PASSPHRASE_FILE  none: the keys are not encrypted
   TALLY_ANCHOR_PERIOD_SECONDS    10: how often the anchor log posts its root
   TALLY_DEVNET                   on: a development chain of its own, where no TALLY_CHAIN_RPC_URL is set

@@ -8,16 +8,16 @@ import { trustOptions } from '../verifying.ts';
 export function statusCommand(program: Command, finish: (exit: Exit) => void): void {
   const command = program
     .command('status')
-    .summary('how a service is, signed')
+    .summary('show the signed status of a service')
     .description(
-      'Shows how the endpoints of a service are, and its log. With --verify, the signature is checked against saved trust, and the document is held against the newest one seen before: an old, an older, or another one is noticed.',
+      "Shows the state of a service's endpoints and of its log. With --verify, the signature is checked against saved trust and the document is compared with the newest one seen before, so that an outdated, rolled back or forked status is detected.",
     )
     .addOption(urlOption())
-    .option('--verify', 'check it, and remember the newest one seen')
+    .option('--verify', 'verify it, and remember the newest one seen')
     .option('--state <file>', 'where that is remembered (default: a file of its own for each service)');
   trustOptions(command)
-    .option('--watch', 'look again and again, until the service contradicts itself')
-    .option('--every <seconds>', 'between two looks', seconds, 60)
+    .option('--watch', 'check repeatedly, until the service contradicts itself')
+    .option('--every <seconds>', 'seconds between two checks', seconds, 60)
     .option('--json', 'as JSON: one object, or with --watch one on each line')
     .addHelpText('after', HELP)
     .action(async (options: StatusOptions) =>

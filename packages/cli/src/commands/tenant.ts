@@ -9,14 +9,14 @@ export function tenantCommands(program: Command): void {
     .command('tenant')
     .summary('the service’s tenants')
     .description(
-      'Tenants, each with receipts and an evidence room of its own, and their API keys. Works on the data of the service on this machine, also while it runs.',
+      'Tenants, each with its own receipts and evidence room, and their API keys. Works on the data of the service on this machine, also while it runs.',
     );
 
   tenants
     .command('create')
     .summary('make a tenant')
     .description('Makes a tenant and prints its id. It has no key yet: tally tenant key.')
-    .option('--label <text>', 'what to remember of it', label)
+    .option('--label <text>', 'a label to recognise it by', label)
     .option('--json', 'as JSON')
     .action(async (options: { label?: string; json?: boolean }) =>
       (await import('../service/tenants.ts')).create(options),
@@ -24,12 +24,12 @@ export function tenantCommands(program: Command): void {
 
   tenants
     .command('key')
-    .summary('make a key of a tenant')
+    .summary('make a key for a tenant')
     .description(
-      'Makes an API key of a tenant and prints it, this once: only its hash is kept. It opens this tenant alone, and counts from the next request on.',
+      'Makes an API key for a tenant and prints it once: only its hash is stored. It opens this tenant only, and works from the next request on.',
     )
     .argument('<tenant>', 'its id (tally tenant list)')
-    .option('--label <text>', 'what to remember of the key', label)
+    .option('--label <text>', 'a label to recognise the key by', label)
     .option('--json', 'as JSON')
     .addHelpText('after', KEY_HELP)
     .action(async (tenant: string, options: { label?: string; json?: boolean }) => {
@@ -40,17 +40,17 @@ export function tenantCommands(program: Command): void {
   tenants
     .command('list')
     .summary('list the tenants')
-    .description('Lists ids, labels, dates and the ids of the keys in force.')
+    .description('Lists ids, labels, dates and the ids of the active keys.')
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => (await import('../service/tenants.ts')).list(options));
 
   tenants
     .command('revoke')
-    .summary('revoke a tenant, or one key of it')
+    .summary('revoke a tenant, or one of its keys')
     .description(
-      'Revokes a tenant with all its keys, or one key, from the next request on. Receipts stay for their retention.',
+      'Revokes a tenant with all its keys, or one key, from the next request on. Receipts are kept for their retention period.',
     )
-    .argument('<id>', 'of the tenant (t_…) or of the key (key_…), not the key itself')
+    .argument('<id>', 'the id of the tenant (t_…) or of the key (key_…), not the key itself')
     .option('--json', 'as JSON')
     .action(async (id: string, options: { json?: boolean }) => {
       const kind = id.startsWith('key_') ? 'key' : 't';
@@ -73,6 +73,6 @@ function label(text: string): string {
 function requireId(id: string, kind: 't' | 'key'): void {
   if (new RegExp(`^${kind}_[0-9a-z]{16}$`).test(id)) return;
   throw new UsageError(
-    'That is no such id: t_ for a tenant or key_ for a key, and 16 letters and digits, as tally tenant list shows it.',
+    'That is not such an id: t_ for a tenant or key_ for a key, and 16 letters and digits, as tally tenant list shows it.',
   );
 }

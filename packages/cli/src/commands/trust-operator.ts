@@ -11,7 +11,7 @@ export function operatorTrustCommands(trust: Command): void {
     .description(
       'Writes the next bundle, unsigned, to standard output as JSON: for a root that is kept offline.',
     )
-    .option('--json', 'JSON, as always')
+    .option('--json', 'JSON; the output always is')
     .action(async () => (await import('../service/trust.ts')).draft());
 
   trust
@@ -22,8 +22,8 @@ export function operatorTrustCommands(trust: Command): void {
     )
     .argument('<draft>', 'the draft: a file, or - for standard input')
     .requiredOption('--root-keyring <file>', 'the keyring with the root (tally keys init --root-out)')
-    .option('--days <days>', `for how long it may be relied on: 1 to ${MAX_DAYS} (default: 90)`, days)
-    .option('--json', 'JSON, as always')
+    .option('--days <days>', `for how many days the bundle is valid: 1 to ${MAX_DAYS} (default: 90)`, days)
+    .option('--json', 'JSON; the output always is')
     .action(async (file: string, options: { rootKeyring: string; days?: number }) =>
       (await import('../service/trust.ts')).sign(file, options),
     );
@@ -32,7 +32,7 @@ export function operatorTrustCommands(trust: Command): void {
     .command('publish')
     .summary('publish a signed bundle')
     .description(
-      'Publishes a signed bundle on the service of this machine. A running server takes it up within 2 s.',
+      'Publishes a signed bundle on the service of this machine. A running server starts to use it within 2 s.',
     )
     .argument('<file>', 'the bundle: a file, or - for standard input')
     .option('--json', 'as JSON')
@@ -45,7 +45,7 @@ export function operatorTrustCommands(trust: Command): void {
     .command('approve')
     .summary('mark a registered issuer as verified')
     .description(
-      'Marks a registered issuer as verified: your act, which is what issuer_verified and trusted mean.',
+      'Marks a registered issuer as verified. This is your decision as operator; issuer_verified and trusted rest on it.',
     )
     .argument('<did>', 'did:svc:<handle>')
     .option('--json', 'as JSON')
@@ -63,6 +63,6 @@ With the root kept offline, a bundle is made in three steps:
 function days(text: string): number {
   const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > MAX_DAYS)
-    throw new InvalidArgumentError(`It is a whole number from 1 to ${MAX_DAYS}.`);
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${MAX_DAYS}.`);
   return value;
 }

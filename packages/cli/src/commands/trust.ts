@@ -33,17 +33,21 @@ export function trustCommands(program: Command): void {
     .command('fetch')
     .summary('fetch a service’s bundle, check it and save it')
     .description(
-      'Fetches a service’s bundle and saves it for `tally verify`. The first fetch pins the root; after that, a bundle ' +
-        'of another root, an older one and an expired one are refused, and what was saved stays. A server in development that is ' +
-        'set up anew has another root: --replace takes it.',
+      'Fetches a service’s bundle and saves it for `tally verify`. The first fetch pins the root. After that, a bundle ' +
+        'that is older, expired or of another root is refused, and the saved one stays. A development server that is ' +
+        'set up anew has another root: --replace accepts it.',
     )
     .addArgument(
       program
         .createArgument('[url]', 'the service (default: TALLY_URL, or this machine)')
         .argParser(serviceUrl),
     )
-    .option('--root <fingerprint>', 'the root’s fingerprint as you know it (sha256:…)', rootFingerprintOption)
-    .option('--replace', 'forget the root that is pinned, and pin the one that the service has now')
+    .option(
+      '--root <fingerprint>',
+      'the fingerprint that you expect of the root (sha256:…)',
+      rootFingerprintOption,
+    )
+    .option('--replace', 'forget the pinned root, and pin the current root of the service')
     .option('--out <file>', 'write the bundle to a file too, to carry it elsewhere')
     .option('--json', 'as JSON')
     .addHelpText('after', FETCH_HELP)
@@ -52,7 +56,7 @@ export function trustCommands(program: Command): void {
   trust
     .command('show')
     .summary('show the saved bundles, or one in a file')
-    .description('Shows what is saved, or the bundle in a file, expired or not.')
+    .description('Shows the saved bundles, or the bundle in a file, whether expired or not.')
     .argument('[file]', 'a bundle: a file, or - for standard input')
     .option('--json', 'as JSON')
     .action(showTrust);
@@ -61,13 +65,13 @@ export function trustCommands(program: Command): void {
     .command('forget')
     .summary('remove a service’s bundle and its pin')
     .description(
-      'Removes what is saved of a service, and the status that was last seen there. Its next fetch pins a root anew, so give that one with --root.',
+      'Removes the saved bundle of a service, its pin, and the status last seen there. The next fetch pins a root anew, so pass the expected one with --root.',
     )
     .addArgument(program.createArgument('<url>', 'the service').argParser(serviceUrl))
     .addOption(new Option('--json', 'as JSON'))
     .action((url: string, { json }: { json?: boolean }) => {
       if (!forgetTrust(url))
-        throw new UsageError(`Nothing is saved of ${url}. See what is with: tally trust show`);
+        throw new UsageError(`No bundle of ${url} is saved. List the saved ones with: tally trust show`);
       forgetStatus(url);
       if (json) printJson({ url, forgotten: true });
       else remark(`Removed the bundle and the pin of ${url}.`);
@@ -119,7 +123,7 @@ function assertPin(url: string, before: SavedTrust | null, root: string | undefi
 
 function refused(error: unknown, url: string, kept: boolean): unknown {
   if (!(error instanceof TallyError)) return error;
-  const stays = kept ? ' What was saved stays as it is.' : ' Nothing was saved.';
+  const stays = kept ? ' The saved bundle was kept.' : ' Nothing was saved.';
   const advice =
     error.code === 'trust_root_mismatch' && kept
       ? ` If the service was set up anew: tally trust fetch --replace ${url}`

@@ -15,8 +15,8 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
       ),
   )
     .option('--evidence <file>', 'the evidence of a metering receipt: leaves or receipts, NDJSON or CSV')
-    .option('--request <file>', 'of an inference call: the request body, whose hash is recomputed')
-    .option('--response <file>', 'of an inference call: the response body, or the bytes of the stream')
+    .option('--request <file>', 'for an inference call: the request body, whose hash is recomputed')
+    .option('--response <file>', 'for an inference call: the response body, or the bytes of the stream')
     .addHelpText('after', HELP)
     .action(async (file: string, options: VerifyOptions & CallFiles) => {
       const check = await callCheck(options);
@@ -32,7 +32,7 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
 const HELP = `
 Exit status:
   0  valid, and the issuer is trusted
-  1  not valid, or no receipt at all
+  1  not valid, or not a receipt
   2  wrong usage, or a file that can't be read
   3  intact, but the issuer is not trusted
 

@@ -89,8 +89,8 @@ function say(verdict: BundleVerdict, { known, json }: { known: boolean; json: bo
     printJson({ ...said, tenant, period, issued_at, issuer_did });
   } else {
     const [mark, headline] = trusted
-      ? [paint('green', '✓'), 'Intact, and by a root that you know']
-      : [paint('yellow', '?'), known ? 'Intact, but by another root' : 'Intact; compare the root'];
+      ? [paint('green', '✓'), 'Intact, and signed under a root that you know']
+      : [paint('yellow', '?'), known ? 'Intact, but signed under another root' : 'Intact; compare the root'];
     print(`${mark} ${paint('bold', headline)}`);
     const rows: readonly (readonly [string, string])[] = [
       ['root', root],
@@ -104,11 +104,9 @@ function say(verdict: BundleVerdict, { known, json }: { known: boolean; json: bo
     ];
     for (const [name, text] of rows) print(`  ${name.padEnd(8)}  ${printable(text)}`);
   }
-  if (untrusted > 0) remark(`The keys of ${untrusted} receipts are not vouched for any more.`);
+  if (untrusted > 0) remark(`The keys of ${untrusted} receipts are no longer vouched for.`);
   if (!trusted) {
-    remark(
-      'A bundle can’t vouch for itself: compare the root with the one that its service gives elsewhere (--root).',
-    );
+    remark('A bundle can’t vouch for itself: compare the root with one that you got another way (--root).');
   }
   return trusted ? EXIT.ok : EXIT.untrusted;
 }

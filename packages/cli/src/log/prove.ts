@@ -63,7 +63,7 @@ async function hashAt(index: number, url: string, sources: readonly TrustSource[
   if (index >= size) {
     throw new TallyError(
       'anchor_not_found',
-      `The newest checkpoint is of the size ${size}: it has no leaf ${index}.`,
+      `The newest checkpoint has ${size} leaves: there is no leaf ${index}.`,
     );
   }
   const tile = Math.floor(index / TILE_WIDTH);

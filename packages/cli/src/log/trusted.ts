@@ -19,7 +19,7 @@ export interface TrustOptions {
 export async function logTrust({ trust, root }: TrustOptions): Promise<readonly TrustSource[]> {
   const { sources } = await trustSources(trust, { now: Date.now(), root });
   if (sources.length > 0) return sources;
-  throw new UsageError('No trust is saved that says whose log it is. Fetch it once: tally trust fetch <url>');
+  throw new UsageError('No saved trust says whose log this is. Fetch it once: tally trust fetch <url>');
 }
 
 /**
@@ -30,7 +30,7 @@ export async function openTrusted(note: string, sources: readonly TrustSource[])
   const { origin } = parseCheckpointText(parseNote(note).text);
   let fault = new TallyError(
     'checkpoint_signature_invalid',
-    `The trust at hand does not know the log ${origin}, so nothing says whose signature it is. Fetch its service’s trust: tally trust fetch <url>`,
+    `The saved trust does not list the log ${origin}, so its signature can’t be attributed. Fetch the trust of its service: tally trust fetch <url>`,
   );
   for (const log of sources.flatMap(logOf).filter((one) => one.origin === origin)) {
     try {

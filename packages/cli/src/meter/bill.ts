@@ -34,7 +34,7 @@ export function billFacts(options: BillOptions): Omit<BillSecrets, 'salt'> {
 function settlementValue({ settlementClass, settlement }: BillOptions): Committed {
   if (settlementClass === undefined) {
     if (settlement === undefined) return {};
-    throw new UsageError('Say with --settlement-class what --settlement is a reference of.');
+    throw new UsageError('Say with --settlement-class what --settlement refers to.');
   }
   if ((settlementClass === 'none') !== (settlement === undefined)) {
     throw new UsageError(

@@ -79,7 +79,7 @@ describe('what is wrong is named by its line', () => {
       /line 1: .*either receipt_sha256 or receipt/,
     ],
     ['a row too short', 'unit,receipt_sha256\n\n7\n', /line 3: The line has 1 fields; the header has 2/],
-    ['an open quote', 'unit,receipt\n1,"{\n', /line 2: .*a quote that is out of place/],
+    ['an open quote', 'unit,receipt\n1,"{\n', /line 2: .*a misplaced quote/],
     ['no number', `unit,receipt_sha256\none,${hash(1)}\n`, /line 2: “one” is not the number of a unit/],
     ['a receipt that is broken', 'unit,receipt\n1,"{"\n', /line 2: .*JSON/],
     ['a file that is not there', 'unit,receipt\n1,nowhere.json\n', /line 2: There is no file nowhere\.json/],

@@ -72,13 +72,13 @@ function csvReader(header: string, folder: string): Read {
   if (unitAt < 0 || valueAt < 0 || (hashed && names.includes('receipt'))) {
     throw new TallyError(
       'invalid_field',
-      'This is neither NDJSON nor the header of a CSV. The header names unit, and either receipt_sha256 or receipt.',
+      'This is neither NDJSON nor the header of a CSV file. The header names unit, and either receipt_sha256 or receipt.',
     );
   }
   return (line) => {
     const fields = csvFields(textOf(line));
     if (fields?.length !== names.length) {
-      const found = fields === null ? 'a quote that is out of place' : `${fields.length} fields`;
+      const found = fields === null ? 'a misplaced quote' : `${fields.length} fields`;
       throw new TallyError('invalid_field', `The line has ${found}; the header has ${names.length} fields.`);
     }
     const value = fields[valueAt]?.trim() ?? '';

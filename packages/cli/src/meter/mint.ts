@@ -45,7 +45,7 @@ export async function mint(options: MintOptions): Promise<void> {
   handOn({ ...issued, check, also }, options);
   if (counts !== null && options.json !== true) remark(`Evidence: ${describeCounts(counts)}.`);
   sayAnchor(options);
-  if (isNew) remark(`The salt is in ${saltFile}. Keep it: without it no commitment can be opened.`);
+  if (isNew) remark(`The salt is in ${saltFile}. Keep it: without the salt no commitment can be opened.`);
 }
 
 /** Where a connection broke, nobody here knows whether the service has signed: then the salt is kept. */

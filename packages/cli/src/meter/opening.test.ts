@@ -31,7 +31,7 @@ test('the opening that the specification shows opens the receipt that it shows',
   expect(openingCheck(receipt, { ...opening, value: 'SN-000118' })).toMatchObject({ ok: false });
   expect(openingCheck(receipt, { ...opening, label: 'settlement' })).toMatchObject({
     ok: false,
-    detail: 'The receipt commits to no settlement.',
+    detail: 'The receipt has no commitment to a settlement.',
   });
 });
 

@@ -58,10 +58,14 @@ export function openingCheck(receipt: JsonValue, opening: OpeningDocument): Veri
   const { label, subkey, value } = opening;
   const name = 'opening';
   const commitment = commitmentIn(receipt, label);
-  if (commitment === null) return { name, ok: false, detail: `The receipt commits to no ${label}.` };
+  if (commitment === null) return { name, ok: false, detail: `The receipt has no commitment to a ${label}.` };
   return checkOpening({ subkey, value, commitment })
     ? { name, ok: true, detail: `The receipt commits to the ${label} “${value}”.` }
-    : { name, ok: false, detail: `The receipt’s ${label} is another, or the key is not of this commitment.` };
+    : {
+        name,
+        ok: false,
+        detail: `The receipt’s ${label} is a different one, or the key does not belong to this commitment.`,
+      };
 }
 
 function commitmentIn(receipt: JsonValue, label: CommitmentLabel): string | null {

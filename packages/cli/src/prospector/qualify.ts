@@ -21,7 +21,7 @@ export async function runQualify(origin: string | undefined, options: QualifyOpt
   const body = canonicalize(request);
   const reply = await call(url, '/v1/prospector/qualify', { body, headers: authorization(apiKey) });
   if (!isObject(reply.body) || reply.body['type'] !== 'svc-readiness-v1')
-    throw new TallyError('unavailable', `${url} answered with something that is no readiness report.`);
+    throw new TallyError('unavailable', `${url} answered with something that is not a readiness report.`);
   const report = reply.body as unknown as Readiness;
   if (json === true) printJson(report);
   else print(table(report));

@@ -14,7 +14,7 @@ export function table(report: Readiness): string {
   const head = `${origin}: ${VERDICTS[verdict] ?? verdict}, ${score} of 100${checked}`;
   return [
     paint('bold', paint(VERDICT_COLOURS[verdict] ?? 'dim', printable(head))),
-    ...(complete ? [] : [paint('yellow', 'The time did not suffice for everything.')]),
+    ...(complete ? [] : [paint('yellow', 'There was not enough time for every check.')]),
     '',
     paint('dim', '  area        weight  score'),
     ...areas.map(areaLine),

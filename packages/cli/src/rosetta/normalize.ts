@@ -42,23 +42,26 @@ export async function runNormalize(file: string, options: NormalizeOptions): Pro
   if (options.receipt !== undefined) writeOut(options.receipt, `${canonicalize(receipt)}\n`);
   if (json) printJson(body);
   else if (out === undefined) print(table(body as unknown as Normalized));
-  if (!json) remark(`The answer is receipted by ${receiptId}.`);
+  if (!json) remark(`The receipt of this answer is ${receiptId}.`);
 }
 
 async function readRequest(file: string, to: readonly string[] | undefined): Promise<JsonObject> {
   const given = await readJson(file);
   if (!isObject(given)) {
     throw new UsageError(
-      `${nameOf(file)} is not a policy: {"jurisdiction": "eu", "policy": [...]} is needed.`,
+      `${nameOf(file)} is not a policy: expected {"jurisdiction": "eu", "policy": [...]}.`,
     );
   }
   const request = to === undefined ? given : { ...given, targets: [...to] };
   if (request['targets'] === undefined) {
-    throw new UsageError('Say for which jurisdictions: --to uk,in, or "targets" in the file.');
+    throw new UsageError('Name the jurisdictions: --to uk,in, or "targets" in the file.');
   }
   return request;
 }
 
 function stranger(url: string): TallyError {
-  return new TallyError('unavailable', `${url} answered with something that is no receipted comparison.`);
+  return new TallyError(
+    'unavailable',
+    `${url} answered with something that is not a comparison with a receipt.`,
+  );
 }

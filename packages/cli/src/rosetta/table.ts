@@ -24,7 +24,7 @@ export function table(answer: Normalized): string {
   const { crosswalk, notice, unknown } = answer;
   return [
     ...answer.targets.flatMap((target) => block(answer.jurisdiction, target)),
-    ...(unknown.length === 0 ? [] : [paint('bold', 'Not understood, so not compared')]),
+    ...(unknown.length === 0 ? [] : [paint('bold', 'Not understood, and therefore not compared')]),
     ...unknown.map(({ concept, term, expected, did_you_mean: near }) => {
       const place = term === null ? concept : `${concept}.${term}`;
       return printable(`${INDENT}${place}: ${expected}${near === null ? '' : ` (did you mean ${near}?)`}`);
@@ -70,7 +70,7 @@ function conceptLines(line: ConceptLine): string[] {
 const OPERATORS = {
   at_most: 'at most',
   at_least: 'at least',
-  equals: 'has to be',
+  equals: 'must be',
   at_least_level: 'at least',
   one_of: 'one of',
 } as const;

@@ -40,31 +40,31 @@ function recordIn(given: JsonValue): JsonValue {
 }
 
 const WHY: Readonly<Record<Replay['outcome']['why'], string>> = {
-  explicit: 'it was asked for by name',
-  session: 'its session is pinned to it',
+  explicit: 'the request names it',
+  session: 'the session is pinned to it',
   only_candidate: 'no other model can take the request',
-  provider_order: 'the caller put its provider first',
+  provider_order: 'the request puts its provider first',
   low_margin: 'no other model beats the best single one by the margin',
   best_score: 'its score is the highest',
-  balance: 'the caller’s balance does not cover what would be chosen',
+  balance: 'the balance does not cover the model that would be chosen',
 };
 
 function heading({ inputs }: RouteExplanation, { outcome }: Replay): string[] {
   const { difficulty, model, why, fallbacks } = outcome;
   const read =
     difficulty === null
-      ? 'not read from the prompt: priors of the domain alone'
+      ? 'not estimated from the prompt: only the priors of the domain'
       : `a weak model is right in ${percent(difficulty.weak)}, a strong one is better by ${percent(difficulty.gain)}`;
   return [
     `${paint('bold', printable(model))}: ${WHY[why]}`,
     `  asked for    ${printable(inputs.requested)}${inputs.needs.length > 0 ? `, needs ${inputs.needs.join(', ')}` : ''}`,
-    `  sizes        ${inputs.prompt_tokens} prompt tokens, ${inputs.max_output_tokens === 0 ? 'no limit to the answer' : `${inputs.max_output_tokens} for the answer`}`,
+    `  sizes        ${inputs.prompt_tokens} prompt tokens, ${inputs.max_output_tokens === 0 ? 'no limit for the answer' : `${inputs.max_output_tokens} for the answer`}`,
     `  cost_quality ${inputs.cost_quality}`,
     `  domain       ${inputs.domain}`,
     `  difficulty   ${read}`,
     ...(inputs.unaffordable.length === 0
       ? []
-      : [`  too dear     ${inputs.unaffordable.map(printable).join(', ')}`]),
+      : [`  too costly   ${inputs.unaffordable.map(printable).join(', ')}`]),
     `  fallbacks    ${fallbacks.length === 0 ? 'none' : fallbacks.map(printable).join(', ')}`,
   ];
 }
@@ -93,7 +93,7 @@ function verdict({ same, differences }: Replay, request: boolean): string {
   if (same) return paint('green', 'The recorded inputs lead to the recorded outcome.');
   return paint(
     'red',
-    `The recorded outcome differs from what its inputs lead to: ${differences.join(', ')}.`,
+    `The recorded outcome differs from what the recorded inputs lead to: ${differences.join(', ')}.`,
   );
 }
 

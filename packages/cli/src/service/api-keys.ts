@@ -22,7 +22,7 @@ export async function create(options: { grant: Grant; label?: string; json?: boo
   );
   if (json) printJson({ key, id, tier, label });
   else print(key);
-  remark(`${id}, ${tier}. The key is shown this once: only its hash is kept.`);
+  remark(`${id}, ${tier}. The key is shown only once: only its hash is stored.`);
 }
 
 /** The secret that keys are hashed with; one is added to a keyring of before there were API keys. */

@@ -27,7 +27,7 @@ export async function backup(
   if (json) printJson({ file: resolve(file), bytes });
   else
     remark(
-      `Wrote a consistent copy of ${mib(bytes)} to ${file}. The keys are not in it: keep the keyring apart.`,
+      `Wrote a consistent copy of ${mib(bytes)} to ${file}. The keys are not in it: back up the keyring separately.`,
     );
 }
 
@@ -42,7 +42,7 @@ function assertTarget(config: Config, file: string, force: boolean): void {
   }
   if (existsSync(file) && !force)
     throw new UsageError(
-      `${file} exists already; it is left as it is. Choose another name, or replace it with --force.`,
+      `${file} already exists and was left unchanged. Choose another name, or replace it with --force.`,
     );
 }
 

@@ -36,7 +36,7 @@ export async function askChain(
   const ids = [...new Set(chains.map(({ chain_id }) => chain_id))];
   if (ids.length === 0) {
     throw new UsageError(
-      `Nothing that you trust says which chain “${network}” is, so that it can’t be asked. Fetch the trust of the anchor’s service: tally trust fetch <url>`,
+      `No saved trust says which chain “${network}” is, so it can’t be asked. Fetch the trust of the anchor’s service: tally trust fetch <url>`,
     );
   }
   try {

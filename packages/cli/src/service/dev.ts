@@ -64,7 +64,7 @@ async function openLocal(): Promise<{ token: DevToken; rpcUrl: string; chainId: 
   const { chain, dataDir } = serviceConfig();
   if (!chain.devnet) {
     throw new UsageError(
-      'The service on this machine has no development chain (TALLY_DEVNET), and test money is for nothing else.',
+      'The service on this machine has no development chain (TALLY_DEVNET), and test money exists only there.',
     );
   }
   const file = join(dataDir, 'devnet', 'rpc-url');
@@ -80,7 +80,7 @@ async function openLocal(): Promise<{ token: DevToken; rpcUrl: string; chainId: 
 function notRunning(error: unknown): never {
   if (!(error instanceof TallyError) || error.code !== 'chain_unavailable') throw asUsage(error);
   throw new UsageError(
-    'The development chain does not run. It does while the service does: TALLY_PAYMENTS=x402 tally serve',
+    'The development chain is not running. It runs while the service does: TALLY_PAYMENTS=x402 tally serve',
     { code: error.code, cause: error },
   );
 }

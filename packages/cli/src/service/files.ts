@@ -69,7 +69,9 @@ export async function withStore<T>(
 /** Publishes what has changed, where the root is at hand. Resolves to whether it was. */
 export async function publishNews(config: Config, keyring: Keyring): Promise<boolean> {
   if (!holdsRoot(keyring)) {
-    remark('The root is not here: publish a new trust bundle with tally trust draft, sign and publish.');
+    remark(
+      'The root key is kept elsewhere: publish a new trust bundle with tally trust draft, sign and publish.',
+    );
     return false;
   }
   await withStore(config, (store) => refreshTrust(store, keyring, Date.now()));

@@ -25,7 +25,7 @@ export async function init({ rootOut, json }: { rootOut?: string; json?: boolean
   const path = config.keyring.path;
   for (const one of [path, rootOut]) {
     if (one !== undefined && existsSync(one))
-      throw new UsageError(`${one} exists already; it is left as it is.`);
+      throw new UsageError(`${one} already exists and was left unchanged.`);
   }
   if (rootOut !== undefined && resolve(rootOut) === path)
     throw new UsageError('--root-out names the service’s own keyring; give another file.');
@@ -41,7 +41,7 @@ export async function init({ rootOut, json }: { rootOut?: string; json?: boolean
   if (json)
     printJson({ did, root, keyring: path, root_keyring: rootOut ?? null, encrypted: passphrase !== null });
   else print(`${did}  root ${root}`);
-  remark(`Wrote ${path}${rootOut === undefined ? '' : ` and, with the root alone, ${rootOut}`}.`);
+  remark(`Wrote ${path}${rootOut === undefined ? '' : ` and, with the root key only, ${rootOut}`}.`);
   if (passphrase === null)
     remark('The keys are not encrypted: set TALLY_KEYRING_PASSPHRASE_FILE to a file with a passphrase.');
 }

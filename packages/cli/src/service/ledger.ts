@@ -28,7 +28,7 @@ export async function credit(
     print(`${account} is credited with ${formatUsdc(amount)} USDC and has ${formatUsdc(balance)}.`);
   else
     remark(
-      `${printable(reference)} was credited before, and counts once. ${account} has ${formatUsdc(balance)} USDC.`,
+      `${printable(reference)} was already credited, and counts only once. ${account} has ${formatUsdc(balance)} USDC.`,
     );
 }
 
@@ -41,7 +41,7 @@ function usdc(text: string): bigint {
     if (!(error instanceof TallyError)) throw error;
     throw new UsageError(error.message, { cause: error });
   }
-  throw new UsageError('The amount to credit is greater than 0.');
+  throw new UsageError('The amount to credit must be greater than 0.');
 }
 
 /** Shows what an account has. */

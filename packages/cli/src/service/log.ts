@@ -46,7 +46,7 @@ async function withLog<T>(config: Config, work: (store: Store, log: LogKey) => P
   requireDatabase(config);
   return withStore(config, async (store) => {
     const { log } = await recordedAnchors(store);
-    if (log === null) throw new UsageError('There is no log in this database: no service has run on it yet.');
+    if (log === null) throw new UsageError('There is no log in this database: no service has used it yet.');
     return work(store, { origin: log.origin, publicKey: fromBase64url(log.public_key, 32) });
   });
 }
@@ -122,7 +122,7 @@ function witnessText({ name, key_id, standing, checkpoints, newest }: WitnessFin
   const signed = `${counted(checkpoints, 'checkpoint')}, the newest of ${counted(newest, 'leaf', 'leaves')}`;
   const who = paint('bold', printable(name));
   if (standing === 'unknown')
-    return `${who} (key ${key_id}, unknown) signed ${signed}. Nothing here can check that; it is no fault.`;
+    return `${who} (key ${key_id}, unknown) signed ${signed}. Its key is not known here, so it was not checked; this is not a fault.`;
   return `${who} (${standing === 'former' ? 'a former witness' : 'witness'}) cosigned ${signed}.`;
 }
 

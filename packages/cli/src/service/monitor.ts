@@ -37,7 +37,7 @@ async function sight(look: () => Promise<Sighting>, once: boolean): Promise<Sigh
     return await look();
   } catch (error) {
     if (once || !(error instanceof TallyError) || error.code !== 'unavailable') throw error;
-    remark(`${formatTimestamp(Date.now())}  ${error.message} Looking again later.`);
+    remark(`${formatTimestamp(Date.now())}  ${error.message} Trying again later.`);
     return null;
   }
 }

@@ -22,5 +22,8 @@ async function fetchSealed(url: string, order: string): Promise<JsonValue> {
   const { body } = await call(url, `/v1/anchor/keys/orders/${order}`);
   if (isObject(body) && isObject(body.sealed)) return body.sealed;
   const state = isObject(body) && typeof body.state === 'string' ? body.state : 'unknown';
-  throw new TallyError('seal_invalid', `The order has no key that is sealed to a DID: it is ${state}.`);
+  throw new TallyError(
+    'seal_invalid',
+    `The order has no key that is sealed to a DID; its state is ${state}.`,
+  );
 }

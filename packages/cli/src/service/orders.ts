@@ -30,12 +30,12 @@ export async function retry(
   const order = await withStore(config, async ({ treasury }) => {
     const found = await treasury.order(id);
     if (found === null || !(found.state === 'delivering' || found.state === 'undeliverable'))
-      throw new UsageError(`There is no order ${printable(id)} that waits for its delivery.`);
+      throw new UsageError(`There is no order ${printable(id)} that is waiting for delivery.`);
     const dueAt = Math.floor(Date.now() / 1000);
     const next: OrderRow = { ...found, state: 'delivering', dueAt, contact: contact ?? found.contact };
     const moved = await treasury.moveOrder(next, found.attempts);
     if (moved === 'overtaken')
-      throw new UsageError('A server is delivering it just now. Look again in a minute.');
+      throw new UsageError('A server is delivering it at the moment. Look again in a minute.');
     return next;
   });
   if (json) printJson(listing(order));

@@ -19,7 +19,7 @@ export async function list(
   const rows = (await onStore((store) => payouts(store, kind))).filter((row) => all || isOpen(row));
   if (json) return printJson(rows.map(listing));
   for (const row of rows) print(line(row));
-  if (rows.length === 0) remark(`There is no ${kind}${all ? '' : ' that waits'}.`);
+  if (rows.length === 0) remark(`There is no ${kind}${all ? '' : ' waiting'}.`);
 }
 
 /** Pays out, and waits until it is confirmed. */
@@ -84,7 +84,7 @@ function isOpen({ state }: PayoutRow): boolean {
 function named(open: readonly PayoutRow[], id: string, kind: Kind): PayoutRow {
   const found = open.find((row) => row.id === id);
   if (found !== undefined) return found;
-  throw new UsageError(`There is no ${kind} ${printable(id)} that waits. See: tally ${kind}s list --all`);
+  throw new UsageError(`There is no ${kind} ${printable(id)} waiting. See: tally ${kind}s list --all`);
 }
 
 async function payouts(store: Store, kind: Kind): Promise<PayoutRow[]> {

@@ -35,7 +35,7 @@ export async function key(tenant: string, { label, json }: Flags): Promise<void>
   );
   if (json) printJson({ key: made.key, id: made.id, tenant, label: label ?? null });
   else print(made.key);
-  remark(`${made.id}, of ${tenant}. The key is shown this once: only its hash is kept.`);
+  remark(`${made.id}, of ${tenant}. The key is shown only once: only its hash is stored.`);
 }
 
 /** Lists the tenants, revoked ones too, oldest first. */

@@ -47,7 +47,7 @@ export async function look(options: LookOptions): Promise<Look> {
   const { url, verify } = options;
   const { body } = await call(url, '/status', { headers: { accept: 'application/json' } });
   if (!isObject(body) || body.type !== 'svc-status-v1')
-    throw new TallyError('unavailable', `${url} answered with something that is no status document.`);
+    throw new TallyError('unavailable', `${url} answered with something that is not a status document.`);
   if (verify !== true) return { report: readStatus(body), verified: null };
   const verified = await verifyStatus(body, options);
   return { report: readStatus(body), verified };

@@ -33,7 +33,7 @@ async function lookNow(options: LookOptions, again: boolean): Promise<Look | nul
     return await look(options);
   } catch (error) {
     if (!again || !(error instanceof TallyError) || error.code !== 'unavailable') throw error;
-    remark(`${formatTimestamp(Date.now())}  ${error.message} Looking again later.`);
+    remark(`${formatTimestamp(Date.now())}  ${error.message} Trying again later.`);
     return null;
   }
 }

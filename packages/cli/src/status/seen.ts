@@ -31,7 +31,7 @@ export function recall(path: string, url: string): RememberedStatus | null {
     return { url, issuerDid: found.issuer_did, sequence: Number(found.sequence), sha256: found.sha256 };
   }
   throw new UsageError(
-    `${path} does not hold what was seen of ${url}. Remove it, or choose another with --state.`,
+    `${path} does not hold a status seen at ${url}. Remove it, or choose another with --state.`,
   );
 }
 

@@ -48,10 +48,10 @@ function belief(report: StatusReport, verified: Verified | null, now: number): s
 }
 
 const STANDINGS: Readonly<Record<Exclude<Standing, 'current' | 'invalid'>, string>> = {
-  stale: 'Stale: signed, but its time is over. How the service is now is not known.',
+  stale: 'Stale: signed, but no longer valid. The current state of the service is not known.',
   rolled_back: 'Rolled back: an older status than one that was seen before.',
   forked: 'Forked: the service signed two statuses that contradict each other.',
-  other_issuer: 'Another issuer signed this than the ones before.',
+  other_issuer: 'This was signed by another issuer than the earlier ones.',
 };
 
 function verdictOn({ verdict, standing }: Verified): readonly [Colour, string] {
@@ -62,7 +62,7 @@ function verdictOn({ verdict, standing }: Verified): readonly [Colour, string] {
   if (standing !== 'current') return ['red', STANDINGS[standing]];
   return verdict.issuer.trusted
     ? ['green', 'Signed by an issuer that you trust, and new.']
-    : ['yellow', 'Signed and new, but nothing that you trust says whose key it is.'];
+    : ['yellow', 'Signed and new, but no saved trust says whose key this is.'];
 }
 
 function endpointLine({
@@ -114,7 +114,7 @@ function logLines({ log }: StatusReport): string[] {
   const waiting = accepted - anchored;
   const wait =
     oldest === null
-      ? 'nothing waits for its anchor'
-      : `${waiting} of ${accepted} wait for their anchor, the oldest for at most ${oldest} s`;
+      ? 'no hash is waiting for its anchor'
+      : `${waiting} of ${accepted} hashes are waiting for their anchor, the oldest for at most ${oldest} s`;
   return [head, `  ${wait}`];
 }

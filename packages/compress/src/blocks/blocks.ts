@@ -18,16 +18,16 @@ export interface Step {
 /** A stretch of a message's text, and what became of it. The blocks of a text in order make up the text. */
 export interface Block extends Place {
   readonly kind: Kind;
-  /** What it was. */
+  /** Original text. */
   readonly original: string;
-  /** What stands in its place. */
+  /** Text that replaces it. */
   readonly text: string;
-  /** What was done to it, in order; the last step decides how it is undone. */
+  /** Steps applied to it, in order; the last step decides how it is undone. */
   readonly steps: readonly Step[];
   /** Tokens of `original` where it stands, and of `text`. */
   readonly tokens_before: number;
   readonly tokens_after: number;
-  /** What was cut, if anything. */
+  /** Removal, if anything was cut. */
   readonly removed: Removal | null;
 }
 
@@ -40,7 +40,7 @@ export interface Draft extends Place {
   tokens_after: number;
   steps: Step[];
   removed: Removal | null;
-  /** Of `text`. */
+  /** Units of `text`. */
   units: readonly CountedUnit[];
 }
 
@@ -50,10 +50,10 @@ export interface Removal {
   readonly id: string;
   readonly removed: number;
   readonly of: number;
-  /** What is counted: turns, passages, lines, hits or rows. */
+  /** Name of the units: turns, passages, lines, hits or rows. */
   readonly unit: string;
   readonly tokens: number;
-  /** From which the same bytes are made again in a later call. */
+  /** Selection from which the same bytes are made again in a later call. */
   readonly selection: Selection;
 }
 

@@ -1,4 +1,4 @@
-/** What a stretch of text is, which decides what may be done to it. */
+/** Kind of a stretch of text, which decides what may be done to it. */
 export type Kind =
   | 'code'
   | 'diff'
@@ -65,7 +65,7 @@ const level = String.raw`\b(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|C
 const logLine = new RegExp(`^(?:${stamp}|\\[?(?:${level})|[IWEF]\\d{4} |\\d+\\.\\d+\\.\\d+\\.\\d+ )`);
 const logLevel = new RegExp(level);
 
-/** What `cat -n` and editors' read tools put before each line. */
+/** Line number as `cat -n` and editors' read tools put it before each line. */
 const lineNumber = /^\s*\d+(?:\t|→|[:|] ?)/;
 const codeLine =
   /[{};]\s*$|^\s*(?:import|export|from \S+ import|def|class|function|async|const|let|var|return|if ?\(|for ?\(|while ?\(|else\b|elif\b|try:|except\b|package|func|fn|pub|use|impl|struct|enum|interface|type \w+ =|public|private|protected|static|#include|#define|#!\/|SELECT|INSERT|UPDATE|CREATE|ALTER|WITH|FROM|WHERE)\b.*[({:;=,)>\]]?\s*$|^\s*(?:\/\/|\/\*|\*\/|@\w+|<\/?\w[^>]*>)|^\s+[\w.[\]]+ ?[+-]?= ?\S|^\s*[\w.]+\(.*\)[;,]?\s*$|\)\s*(?:=>|->|:)\s*\S*$/;
@@ -110,7 +110,7 @@ export const turnLabel = new RegExp(
   'u',
 );
 
-/** Who a line is labelled with, if it is. */
+/** Returns the speaker that a line is labelled with, if any. */
 export function speakerOf(line: string): string | undefined {
   const found = turnLabel.exec(line);
   return found?.[1] ?? found?.[2];

@@ -11,7 +11,10 @@ export interface Segment {
 
 /** JSON inside other text that is shorter than this stays part of it. */
 const MIN_EMBEDDED_JSON = 80;
-/** Openings of JSON that turn out to be none, at most, before the rest counts as plain: each may cost the whole text. */
+/**
+ * Openings of JSON that turn out to be none, at most, before the rest counts as plain: each may cost the whole
+ * text.
+ */
 const MAX_FAILED_JSON = 8;
 /** The shortest stretch between code that is looked at by itself, in lines. */
 const MIN_CODE_LINES = 3;
@@ -82,7 +85,7 @@ function fenceEnd(text: string, from: number, fence: string): number {
   return match === null ? text.length : match.index + match[0].length;
 }
 
-/** Where the JSON that opens at `start` ends, if it is valid, long enough and ends its line; else `start`. */
+/** Returns where the JSON that opens at `start` ends, if it is valid, long enough and ends its line; else `start`. */
 function jsonEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

@@ -36,12 +36,15 @@ function post(postings: Map<string, number[]>, term: string, unit: number): void
   else found.push(unit, 1);
 }
 
-/** In how many units a term occurs. */
+/** Returns the number of units in which a term occurs. */
 export function holders({ postings }: Index, term: string): number {
   return (postings.get(term)?.length ?? 0) / 2;
 }
 
-/** How rare a term is among the units: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, 3.1. */
+/**
+ * Returns how rare a term is among the units: Robertson and Zaragoza, "The Probabilistic Relevance Framework",
+ * 2009, 3.1.
+ */
 export function idf(index: Index, term: string): number {
   const holding = holders(index, term);
   return Math.log(1 + (index.size - holding + 0.5) / (holding + 0.5));

@@ -23,11 +23,11 @@ export interface CutPlan {
   readonly headings: boolean;
 }
 
-/** What a gap's mark costs, about: a little more where it stands within a line. */
+/** Approximate cost of a gap's mark in tokens: a little more where it stands within a line. */
 const GAP_TOKENS = 1.2;
 /** Instructions longer than this are material. */
 const MAX_INSTRUCTION_TOKENS = 120;
-/** What a notice costs, about. */
+/** Approximate cost of a notice in tokens. */
 const NOTICE_TOKENS = 18;
 const ROUNDS = 6;
 const MOST_ROUNDS = 16;

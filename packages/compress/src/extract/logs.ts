@@ -10,7 +10,7 @@ function templateOf(line: string): string {
 }
 
 /**
- * How much each line stands out, 0 to 1: severity, and the rarity of its template. The first and the last of a
+ * Returns how much each line stands out, 0 to 1: severity, and the rarity of its template. The first and the last of a
  * template count for more than those between, which say the same again.
  */
 export function logSalience(lines: readonly string[]): number[] {

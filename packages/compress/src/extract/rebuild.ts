@@ -18,7 +18,7 @@ export interface Piece {
   readonly units: readonly CountedUnit[];
 }
 
-/** What became of a block. */
+/** Result of cutting a block. */
 export interface Cut {
   readonly text: string;
   readonly amount: Amount;
@@ -31,7 +31,7 @@ export function removalOf({ id, form }: Piece, { text, amount, kept, recoverable
   return { id, ...amount, selection: selectionOf(form, kept, recoverable, digestOf(text)) };
 }
 
-/** What units are called in a notice. */
+/** Names of units in a notice. */
 const unitNames: Readonly<Partial<Record<Kind, string>>> = {
   dialogue: 'turns',
   prose: 'passages',
@@ -79,7 +79,10 @@ export function cutRepeats(piece: Piece, tokenizer: Tokenizer): Cut | undefined 
   });
 }
 
-/** The same bytes as in the call that a selection comes from; `'whole'` where nothing was cut, undefined where it does not fit. */
+/**
+ * The same bytes as in the call that a selection comes from; `'whole'` where nothing was cut, undefined where it
+ * does not fit.
+ */
 export function recut(piece: Piece, selection: Selection, tokenizer: Tokenizer): Cut | 'whole' | undefined {
   const kept = keptBy(selection, piece.form, piece.units.length);
   if (kept === undefined) return undefined;

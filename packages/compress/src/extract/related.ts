@@ -7,7 +7,7 @@ const LEAST = 0.35;
 
 interface Vectors {
   readonly terms: readonly string[];
-  /** Which vector is a term's. */
+  /** Index of each term's vector. */
   readonly rows: ReadonlyMap<string, number>;
   readonly values: Int8Array;
   readonly lengths: Float64Array;
@@ -28,7 +28,7 @@ export function meaningsOf(terms: Iterable<string>): Meanings {
   return meanings;
 }
 
-/** How near to a term others are in meaning, above 0 and at most 1; those that are not near are left out. */
+/** Returns how near to a term others are in meaning, above 0 and at most 1; those that are not near are left out. */
 export function nearTo(term: string, others: Meanings): [other: string, nearness: number][] {
   known ??= unpacked();
   const { rows, values, lengths } = known;

@@ -112,7 +112,7 @@ function inContext(units: readonly Scored[], scores: Float64Array): Float64Array
   });
 }
 
-/** How much each unit tells, 0 to 1: the rarity of its words together, beside that of the richest tenth. */
+/** Returns how much each unit tells, 0 to 1: the rarity of its words together, beside that of the richest tenth. */
 function raritiesOf(index: Index): Float64Array {
   const sums = new Float64Array(index.size);
   for (const [term, posted] of index.postings) {
@@ -127,7 +127,7 @@ function raritiesOf(index: Index): Float64Array {
   return sums.map((sum) => Math.min(1, sum / high));
 }
 
-/** Whether a speaker is named in the question. */
+/** Returns whether a speaker is named in the question. */
 function namedIn(query: string): (speaker: string | undefined) => boolean {
   const named = new Set(termsOf(query).filter((term) => !isStopWord(term)));
   const known = new Map<string, boolean>();

@@ -3,7 +3,7 @@ export interface Scored {
   readonly text: string;
   /** Its block: neighbours in another are none. */
   readonly block: number;
-  /** Who speaks, in a dialogue. */
+  /** Speaker, in a dialogue. */
   readonly speaker?: string | undefined;
   /** How many units before it its passage begins; what leads a passage is often what it is about. */
   readonly lead: number;

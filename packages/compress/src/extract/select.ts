@@ -1,7 +1,7 @@
 /** A unit with its price and its worth, as the selection sees it. */
 export interface Choice {
   readonly tokens: number;
-  /** What keeping it is worth, for its price. */
+  /** Value of keeping it, relative to its price. */
   readonly worth: number;
   /** Its block; gaps are counted within a block. */
   readonly block: number;
@@ -50,7 +50,7 @@ export function select(
 /** Engines differ in the last bits of a logarithm: worths that are this near to one another are equal. */
 const STEPS = 2 ** 24;
 
-/** By worth, the earlier of equals first. */
+/** Returns the indices ordered by worth, the earlier of equals first. */
 export function ranked(choices: readonly Choice[]): number[] {
   const worths = Float64Array.from(choices, ({ worth }) => Math.round(worth * STEPS));
   return choices.map((_, i) => i).sort((a, b) => (worths[b] ?? 0) - (worths[a] ?? 0) || a - b);

@@ -9,13 +9,13 @@ const VERSION = 1;
  */
 export interface Selection {
   readonly version: number;
-  /** What the block was written as when it was cut. */
+  /** Form in which the block was written when it was cut. */
   readonly form: string;
   /** Whether all that was left out stands elsewhere in the block. */
   readonly recoverable: boolean;
   /** How many units were kept, then left out, then kept, and so on. Where all were kept, one number. */
   readonly runs: readonly number[];
-  /** Of the text that this gave: 16 hex characters of its SHA-256. */
+  /** Digest of the resulting text: 16 hex characters of its SHA-256. */
   readonly digest: string;
 }
 

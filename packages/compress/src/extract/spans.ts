@@ -57,7 +57,7 @@ export function safeCut(text: string, least: number, most: number): number {
 const joinsBackwards = /^(?:\p{M}|\u{200d}|\p{Variation_Selector}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}])/u;
 const regional = /^[\u{1f1e6}-\u{1f1ff}]/u;
 
-/** Whether two user-perceived characters part at `at` (UAX 29, the cases that emoji and accents need). */
+/** Returns whether two user-perceived characters part at `at` (UAX 29, the cases that emoji and accents need). */
 function splits(text: string, at: number): boolean {
   if (isLowSurrogate(text, at) || text.charCodeAt(at - 1) === 0x200d) return false;
   const next = text.slice(at, at + 2);

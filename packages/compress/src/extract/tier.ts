@@ -24,7 +24,7 @@ export interface Uncut {
 
 /** Blocks below this many tokens are not cut. */
 const MIN_CUT_TOKENS = 80;
-/** How much a unit's length counts against it: 0 not at all, 1 in proportion. */
+/** Exponent by which a unit's length counts against it: 0 not at all, 1 in proportion. */
 const LENGTH_EXPONENT = 0.3;
 
 /** How it is chosen what stays. */
@@ -119,7 +119,7 @@ function formOf(kind: Kind, method: Method): Form {
   return method === 'json-tsv' || method === 'jsonl-tsv' || method === 'json-toon' ? method : kind;
 }
 
-/** What the last user message asks. */
+/** Returns the question of the last user message. */
 function askedLast(messages: readonly ChatMessage[]): string {
   const index = messages.findLastIndex(({ role }) => role === 'user');
   const message = messages[index];

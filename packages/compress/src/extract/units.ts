@@ -13,7 +13,7 @@ export interface CountedUnit extends Unit {
   readonly tokens: number;
 }
 
-/** What a text is written as: its own kind, or the form that a lossless method gave it. */
+/** Form of a text: its own kind, or the form that a lossless method gave it. */
 export type Form = Kind | LosslessMethod;
 
 const splitters: Readonly<Partial<Record<Form, (text: string) => Unit[]>>> = {
@@ -51,7 +51,7 @@ function rowUnits(text: string, fixed: number): Unit[] {
   return lineSpans(text).map((line, i) => ({ ...line, heading: false, fixed: i < fixed }));
 }
 
-/** Whether the second line is the rule of a Markdown table. */
+/** Returns whether the second line is the rule of a Markdown table. */
 function hasRule(text: string): boolean {
   const [, second] = lineSpans(text.slice(0, 4000));
   return second !== undefined && /^\s*\|?[\s:|-]+\|?\s*$/.test(text.slice(second.start, second.end));
@@ -84,7 +84,7 @@ function proseUnits(text: string): Unit[] {
   });
 }
 
-/** Whether each line is something by itself, unlike the lines of a text that was wrapped. */
+/** Returns whether each line is something by itself, unlike the lines of a text that was wrapped. */
 function areEntries(paragraph: string): boolean {
   const lines = paragraph.trimEnd().split('\n');
   return (

@@ -3,7 +3,7 @@ import { compactJson, parseTree, type Scalar, stringValue, type Tree } from './t
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const literal = /^(?:true|false|null)$/;
 
-/** Whether a lexeme without quotation marks is a JSON scalar. */
+/** Returns whether a lexeme without quotation marks is a JSON scalar. */
 export const isBareScalar = (text: string): boolean => number.test(text) || literal.test(text);
 
 /**

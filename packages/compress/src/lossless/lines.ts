@@ -18,7 +18,7 @@ export function collapseLines(text: string): string | undefined {
   return out.length < lines.length ? out.join('\n') : undefined;
 }
 
-/** What `collapseLines` was given. */
+/** Returns the text that `collapseLines` was given. */
 export function expandLines(text: string): string {
   const out: string[] = [];
   for (const line of text.split('\n')) {

@@ -19,7 +19,8 @@ interface Candidate extends Encoded {
 }
 
 /**
- * The cheapest lossless form of a segment, or undefined where none is cheaper than the `before` tokens of the text. A function of the
+ * The cheapest lossless form of a segment, or undefined where none is cheaper than the `before` tokens of the
+ * text. A function of the
  * text and the tokenizer alone. Every form is decoded again and compared before it is given out.
  */
 export function encodeLossless(
@@ -39,7 +40,7 @@ export function encodeLossless(
   return best === undefined ? undefined : { method: best.candidate.method, text: best.candidate.text };
 }
 
-/** What a segment was, in value: JSON without whitespace, other text to the character. Undefined: not decodable. */
+/** Returns the value of a segment: JSON without whitespace, other text to the character. Undefined: not decodable. */
 export function decodeLossless({ method, text }: Encoded): string | undefined {
   if (method === 'line-runs') return expandLines(text);
   if (method === 'json-compact') return text;

@@ -1,7 +1,7 @@
 import type { List, Members, Tree } from '../json/tree.ts';
 import { fromToonScalar, leadingKey, splitCells } from './toon-scalar.ts';
 
-/** What `encodeToon` was made of, or undefined where the text is no such TOON. */
+/** Returns the tree that `encodeToon` was given, or undefined where the text is no such TOON. */
 export function decodeToon(text: string): Tree | undefined {
   try {
     return new ToonReader(text).read();

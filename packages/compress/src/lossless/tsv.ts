@@ -25,7 +25,7 @@ export function asTable(tree: Tree): Table | undefined {
   return rows.every((row) => inOrder(row.names, columns)) ? { columns, rows } : undefined;
 }
 
-/** Whether `names` are some of `columns`, in their order. */
+/** Returns whether `names` are some of `columns`, in their order. */
 function inOrder(names: readonly string[], columns: readonly string[]): boolean {
   let at = 0;
   for (const name of names) {
@@ -52,7 +52,7 @@ function tsvRow(columns: readonly string[], row: Members): string {
     .join('\t');
 }
 
-/** What `encodeTsv` was made of, or undefined where the text is no such table. */
+/** Returns the tree that `encodeTsv` was given, or undefined where the text is no such table. */
 export function decodeTsv(text: string): Tree | undefined {
   const [head = '', header = '', ...lines] = text.split('\n');
   if (first.exec(head)?.[1] !== String(lines.length)) return undefined;

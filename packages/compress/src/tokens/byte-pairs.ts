@@ -9,14 +9,14 @@ const pairRanks = new Int32Array(SMALL + 1);
 const partStarts = new Int32Array(SMALL + 2);
 
 /**
- * How many tokens byte-pair merging makes of `bytes`: at each step the adjacent pair of the lowest rank is
+ * Returns how many tokens byte-pair merging makes of `bytes`: at each step the adjacent pair of the lowest rank is
  * merged, of equals the leftmost. O(n log n), since a document may be one word of a megabyte.
  */
 export function countMerged(vocabulary: Vocabulary, bytes: Uint8Array): number {
   return bytes.length <= SMALL ? countSmall(vocabulary, bytes) : countLarge(vocabulary, bytes);
 }
 
-/** By scanning for the lowest rank: quadratic, and the fastest for a word. */
+/** Counts by scanning for the lowest rank: quadratic, and the fastest for a word. */
 function countSmall(vocabulary: Vocabulary, bytes: Uint8Array): number {
   let parts = bytes.length;
   for (let i = 0; i <= parts; i++) partStarts[i] = i;
@@ -45,7 +45,7 @@ function countSmall(vocabulary: Vocabulary, bytes: Uint8Array): number {
   }
 }
 
-/** By a heap of pairs over a linked list of parts; an entry whose pair has changed since is skipped. */
+/** Counts with a heap of pairs over a linked list of parts; an entry whose pair has changed since is skipped. */
 function countLarge(vocabulary: Vocabulary, bytes: Uint8Array): number {
   const { length } = bytes;
   const next = new Int32Array(length + 1);

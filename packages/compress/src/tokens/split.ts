@@ -1,4 +1,4 @@
-/** How an encoding cuts text into the pieces that are merged on their own. */
+/** Rules by which an encoding cuts text into the pieces that are merged on their own. */
 export interface SplitRules {
   /** Sticky and Unicode-aware: decides wherever a character outside ASCII takes part. */
   readonly pattern: RegExp;

@@ -9,9 +9,9 @@ const cl100k = new Encoding('cl100k_base', cl100kRanks, cl100kRules);
 /** Characters of counted blocks that are remembered, at most. */
 const REMEMBERED = 16_000_000;
 
-/** What counts tokens, and how far its word can be taken. */
+/** Counts tokens, and says how exact the count is. */
 export interface Tokenizer {
-  /** As the account names it: the encoding, followed by ` (estimate)` where the model's own is not known. */
+  /** Name used in the account: the encoding, followed by ` (estimate)` where the model's own is not known. */
   readonly name: string;
   readonly estimate: boolean;
   /** Tokens in `text`, counted once for each distinct text. */

@@ -9,7 +9,7 @@ export interface Did {
   readonly id: string;
 }
 
-/** Whether `text` is a DID (W3C DID Core 1.0, section 3.1) of at most 2,048 characters, of any method. */
+/** Returns whether `text` is a DID (W3C DID Core 1.0, section 3.1) of at most 2,048 characters, of any method. */
 export function isDid(text: string): boolean {
   return text.length <= maxCharacters && didSyntax.test(text);
 }

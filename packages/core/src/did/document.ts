@@ -44,7 +44,7 @@ export function didDocument(input: {
  * @throws invalid_did when the document is that of another DID or gives two methods the same id
  */
 export function keysOfDidDocument(document: JsonObject, did: string): DidDocumentKey[] {
-  if (document['id'] !== did) throw new TallyError('invalid_did', `The document is not that of ${did}.`);
+  if (document['id'] !== did) throw new TallyError('invalid_did', `This is not the document of ${did}.`);
   const assertion = document['assertionMethod'];
   const embedded = objectsIn(assertion);
   const named = namesIn(assertion, did);

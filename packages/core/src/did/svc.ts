@@ -17,7 +17,7 @@ export function didSvc(handle: string): string {
   if (!handleSyntax.test(handle)) {
     throw new TallyError(
       'invalid_did',
-      'A handle is 1 to 63 of a-z, 0-9 and "-", and neither starts nor ends with "-".',
+      'A handle has 1 to 63 characters of a-z, 0-9 and "-", and neither starts nor ends with "-".',
     );
   }
   return `did:svc:${handle}`;

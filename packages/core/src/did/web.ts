@@ -30,7 +30,7 @@ function hostAndPort(authority: string): string {
     throw new TallyError('invalid_did', 'The did:web does not start with a domain name.');
   }
   if (port !== undefined && Number(port) > 65_535) {
-    throw new TallyError('invalid_did', 'The port of the did:web is past 65535.');
+    throw new TallyError('invalid_did', 'The port of the did:web is above 65535.');
   }
   return host.toLowerCase() + (port === undefined ? '' : `:${port}`);
 }
@@ -40,7 +40,7 @@ function checkSegment(segment: string): void {
   if (text === '' || text === '.' || text === '..' || unsafeInSegment.test(text)) {
     throw new TallyError(
       'invalid_did',
-      'A path segment of the did:web is empty, dots, or hides a separator.',
+      'A path segment of the did:web is empty, consists of dots, or hides a separator.',
     );
   }
 }

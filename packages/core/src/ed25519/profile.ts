@@ -43,7 +43,8 @@ export function verifyEd25519<Verdict extends boolean | Promise<boolean>>(
 }
 
 /**
- * Whether a public key's encoding is one that the profile accepts. It is not decompressed: no signature verifies
+ * Returns whether a public key's encoding is one that the profile accepts. It is not decompressed: no signature
+ * verifies
  * under a key that is not on the curve.
  * @throws invalid_public_key
  */
@@ -52,12 +53,12 @@ export function checkPublicKey(publicKey: Uint8Array): void {
   if (fault !== undefined) throw new TallyError('invalid_public_key', `The Ed25519 public key ${fault}.`);
 }
 
-/** What is wrong with a public key's encoding, as the end of a sentence about it. */
+/** Returns what is wrong with a public key's encoding, as the end of a sentence about it. */
 export function publicKeyFault(publicKey: Uint8Array): string | undefined {
   return publicKey.length === 32 ? pointFault(publicKey) : `has ${publicKey.length} bytes, not 32`;
 }
 
-/** What is wrong with a signature's encoding, as the end of a sentence about it. */
+/** Returns what is wrong with a signature's encoding, as the end of a sentence about it. */
 export function signatureFault(signature: Uint8Array): string | undefined {
   if (signature.length !== 64) return `has ${signature.length} bytes, not 64`;
   if (!isBelow(signature.subarray(32), groupOrder, 0xff)) return 'has an S that is not below the group order';
@@ -74,7 +75,7 @@ function pointFault(point: Uint8Array): string | undefined {
   return smallOrderYs.some((y) => hasY(point, y)) ? 'is of small order' : undefined;
 }
 
-/** Whether 32 little-endian bytes, the last one masked, are a number below `bound`. */
+/** Returns whether 32 little-endian bytes, the last one masked, are a number below `bound`. */
 function isBelow(bytes: Uint8Array, bound: Uint8Array, lastMask: number): boolean {
   for (let index = 31; index >= 0; index--) {
     const byte = (bytes[index] ?? 0) & (index === 31 ? lastMask : 0xff);

@@ -19,7 +19,7 @@ export function fromBase64url(text: string, length: number = (text.length * 3) >
   if (text.length !== Math.ceil((length * 4) / 3)) {
     throw new TallyError(
       'invalid_base64url',
-      `The text of ${text.length} characters is not ${length} bytes.`,
+      `${text.length} characters of base64url do not encode ${length} bytes.`,
     );
   }
   const bytes = new Uint8Array(length);
@@ -37,7 +37,7 @@ export function fromBase64url(text: string, length: number = (text.length * 3) >
     }
   }
   if ((pending & ((1 << pendingBits) - 1)) !== 0) {
-    throw new TallyError('invalid_base64url', 'The last character has bits that belong to no byte.');
+    throw new TallyError('invalid_base64url', 'The unused bits of the last character must be zero.');
   }
   return bytes;
 }

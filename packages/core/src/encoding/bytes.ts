@@ -18,7 +18,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Whether `a` and `b` hold the same bytes. Its time depends on the lengths only, never on the contents. */
+/** Returns whether `a` and `b` hold the same bytes. Its time depends on the lengths only, never on the contents. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -31,7 +31,7 @@ import { EvidenceFault } from './fault.ts';
 
 const EVIDENCE_TYPE = 'svc-evidence-v1';
 
-/** What an evidence room is signed for: a bundle's contents, and what has left the room. */
+/** Kinds of signed document of an evidence room: a bundle's contents, and what has left the room. */
 type EvidenceNode = 'manifest' | 'purge';
 
 /** One file of a bundle. Those of receipts also say which. */
@@ -40,19 +40,19 @@ export interface EvidenceFile {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
-  /** How many, on as many lines. */
+  /** Number of receipts, one on each line. */
   readonly receipts?: number;
   readonly first?: EvidencePlace;
   readonly last?: EvidencePlace;
 }
 
-/** Where a receipt stands in the room: receipts are in the order of their seconds, then of their ids. */
+/** Position of a receipt in the room: receipts are in the order of their seconds, then of their ids. */
 export interface EvidencePlace {
   readonly receipt_id: string;
   readonly at: string;
 }
 
-/** What is signed by whom, of both documents. */
+/** Signature members that both documents have. */
 interface Signed {
   readonly type: typeof EVIDENCE_TYPE;
   readonly issued_at: string;
@@ -62,14 +62,14 @@ interface Signed {
   readonly sig_b64u: string;
 }
 
-/** What left the room in one sweep (spec/evidence.md). */
+/** Facts about the receipts that left the room in one sweep (spec/evidence.md). */
 export interface PurgeFacts {
   readonly tenant: string;
   /** From 1, without a gap. */
   readonly sequence: number;
   readonly purged_at: string;
   readonly count: number;
-  /** By profile. */
+  /** Number of receipts by profile. */
   readonly profiles: Readonly<Record<string, number>>;
   readonly first: EvidencePlace;
   readonly last: EvidencePlace;
@@ -89,9 +89,9 @@ export interface ManifestFacts {
   readonly period: { readonly from: string; readonly to: string };
   readonly retention_days: number;
   readonly receipts: number;
-  /** Of them, how many stand under a root that is final on the chain. */
+  /** Number of them that are under a root that is final on the chain. */
   readonly anchored: number;
-  /** Of them, how many are metering receipts. */
+  /** Number of them that are metering receipts. */
   readonly metering: number;
   readonly trust: { readonly version: number; readonly root: string };
   readonly log: { readonly origin: string; readonly tree_size: number; readonly anchored_size: number };
@@ -99,7 +99,7 @@ export interface ManifestFacts {
     PurgeFacts,
     'sequence' | 'purged_at' | 'count' | 'first' | 'last' | 'ids_root'
   >[];
-  /** In the order of the archive, after the manifest itself. */
+  /** Files in the order of the archive, after the manifest itself. */
   readonly files: readonly EvidenceFile[];
 }
 
@@ -168,7 +168,7 @@ const SHAPES: Readonly<Record<EvidenceNode, Rule>> = {
   }),
 };
 
-/** Whose key signs, and when (Unix milliseconds). */
+/** Signer and time (Unix milliseconds). */
 interface Issuance {
   readonly did: string;
   readonly issuedAt: number;

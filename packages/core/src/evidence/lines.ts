@@ -35,5 +35,5 @@ export function readObject(bytes: Uint8Array, path: string, reason: EvidenceReas
     if (!(error instanceof TallyError)) throw error;
     throw new EvidenceFault(reason, `${path}: ${error.message}`, path);
   }
-  throw new EvidenceFault(reason, `${path} holds something else than objects.`, path);
+  throw new EvidenceFault(reason, `${path} must hold JSON objects only.`, path);
 }

@@ -22,7 +22,7 @@ export function partPaths(number: number): { receipts: string; anchors: string; 
 }
 
 /**
- * What a metering receipt says of the evidence behind it, as a line of a bundle; null for any other receipt.
+ * Returns the digest of a metering receipt's evidence, as a line of a bundle; null for any other receipt.
  */
 export function meteringDigest(receipt: JsonObject): string | null {
   const { receipt_id = null, signed_body: body } = receipt;

@@ -11,7 +11,7 @@ import { groupsOf, linesOf, readObject } from './lines.ts';
 import { meteringDigest, partPaths } from './parts.ts';
 import { RememberingEngine } from './remembering-engine.ts';
 
-/** What the receipts of a bundle amount to. */
+/** Totals of the receipts of a bundle. */
 export interface PartCounts {
   readonly receipts: number;
   readonly anchored: number;
@@ -87,10 +87,9 @@ export class ReceiptsCheck {
   /** Of the part before, everything came. */
   #requireWhole(): void {
     const { anchors, metering } = partPaths(this.#part);
-    if (this.#read.length > 0)
-      throw new EvidenceFault('anchor_unmatched', `${anchors} is not there.`, anchors);
+    if (this.#read.length > 0) throw new EvidenceFault('anchor_unmatched', `${anchors} is missing.`, anchors);
     if (this.#digests.length > 0) {
-      throw new EvidenceFault('metering_mismatch', `${metering} is not there.`, metering);
+      throw new EvidenceFault('metering_mismatch', `${metering} is missing.`, metering);
     }
   }
 
@@ -98,7 +97,7 @@ export class ReceiptsCheck {
     this.#requireWhole();
     this.#part += 1;
     if (path !== partPaths(this.#part).receipts) {
-      throw new EvidenceFault('file_order', `${path} is no part that follows.`, path);
+      throw new EvidenceFault('file_order', `${path} is not the next part.`, path);
     }
     const read: Read[] = [];
     for (const line of linesOf(bytes)) {
@@ -118,13 +117,13 @@ export class ReceiptsCheck {
   #placed(document: JsonObject, path: string): string {
     const family = familyOf(document);
     if (family === null || family.shape(document) !== null) {
-      throw new EvidenceFault('receipt_invalid', `${path} holds something that is no receipt.`, path);
+      throw new EvidenceFault('receipt_invalid', `${path} contains a document that is not a receipt.`, path);
     }
     const { receiptId: id, issuedAt } = family.claims(document);
     const refuse = (reason: EvidenceReason, what: string): EvidenceFault =>
       new EvidenceFault(reason, `${id} in ${path} ${what}.`, path);
     if (family.name === 'metering') {
-      if (this.#bills.has(id)) throw refuse('receipt_twice', 'is there twice');
+      if (this.#bills.has(id)) throw refuse('receipt_twice', 'appears twice');
       this.#bills.add(id);
       return id;
     }
@@ -134,7 +133,7 @@ export class ReceiptsCheck {
     }
     const { at, id: before } = this.#last;
     if (issuedAt < at || (issuedAt === at && id <= before)) {
-      throw refuse('receipt_twice', 'is there twice, or out of order');
+      throw refuse('receipt_twice', 'appears twice, or out of order');
     }
     this.#last = { at: issuedAt, id };
     return id;
@@ -142,7 +141,7 @@ export class ReceiptsCheck {
 
   /** One line for each receipt of the part, in its order. */
   async #readAnchors(path: string, bytes: Uint8Array): Promise<void> {
-    if (path !== partPaths(this.#part).anchors) throw unmatched(path, 'it belongs to no part');
+    if (path !== partPaths(this.#part).anchors) throw unmatched(path, 'it does not belong to any part');
     let count = 0;
     for (const lines of groupsOf(linesOf(bytes), GROUP)) {
       const first = count;
@@ -175,7 +174,7 @@ export class ReceiptsCheck {
     const { receipt_id, receipt_sha256, anchor = null } = readObject(line, path, 'anchor_unmatched');
     const read = this.#read[index];
     if (read === undefined || read.id !== receipt_id) {
-      throw unmatched(path, `line ${index + 1} is of another receipt`);
+      throw unmatched(path, `line ${index + 1} belongs to another receipt`);
     }
     const { id, document } = read;
     if (receipt_sha256 !== digest(anchoredBytes(document))) {
@@ -190,7 +189,7 @@ export class ReceiptsCheck {
   #readDigests(path: string, bytes: Uint8Array): void {
     const expected = this.#digests.map((line) => `${line}\n`).join('');
     if (path !== partPaths(this.#part).metering || new TextDecoder().decode(bytes) !== expected) {
-      const message = `${path} does not say what the metering receipts of its part say.`;
+      const message = `${path} does not match the metering receipts of its part.`;
       throw new EvidenceFault('metering_mismatch', message, path);
     }
     this.#digests = [];
@@ -201,7 +200,7 @@ function unmatched(path: string, what: string): EvidenceFault {
   return new EvidenceFault('anchor_unmatched', `${path}: ${what}.`, path);
 }
 
-/** What is anchored of a receipt whose form was checked. */
+/** Returns the bytes of a receipt that its anchored hash covers; its form must have been checked. */
 function anchoredBytes(document: JsonObject): Uint8Array {
   const family = familyOf(document);
   if (family === null) throw new RangeError('The receipt was checked to be of a family.');

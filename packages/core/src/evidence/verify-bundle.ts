@@ -38,14 +38,14 @@ export interface BundleOptions {
 }
 
 export interface BundleProgress {
-  /** Of the bundle's bytes, how many were read. */
+  /** Number of the bundle's bytes that were read. */
   readonly bytes: number;
   readonly of: number;
   /** Verified so far. */
   readonly receipts: number;
 }
 
-/** What a bundle turned out to hold. A bundle that is refused throws instead. */
+/** Contents of a verified bundle. A bundle that is refused throws instead. */
 export interface BundleVerdict extends PartCounts {
   readonly manifest: EvidenceManifest;
   /** Hex SHA-256 of the manifest's bytes: what the receipt of the export is for. */
@@ -91,7 +91,7 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
   if (manifest.trust.root !== root || manifest.trust.version !== bundle.version) {
     throw new EvidenceFault(
       'trust_refused',
-      'The manifest names another trust bundle than the enclosed one.',
+      'The manifest names a trust bundle other than the enclosed one.',
     );
   }
   await checkFiles(files, places.slice(1), manifest.files);
@@ -134,7 +134,7 @@ class FileReader {
       );
     }
     if (place.size > MAX_FILE) {
-      const message = `${path} is larger than any file of a bundle.`;
+      const message = `${path} is larger than any file in a bundle may be.`;
       throw new EvidenceFault(isManifest ? 'manifest_size' : 'file_size', message, path);
     }
     const end = place.start + place.size;
@@ -142,7 +142,7 @@ class FileReader {
     this.#done = end;
     await this.report(this.#receipts);
     if (crc32(bytes) === place.crc32) return bytes;
-    throw new EvidenceFault('file_crc', `${path} is not what its checksum in the archive says.`, path);
+    throw new EvidenceFault('file_crc', `${path} does not match its checksum in the archive.`, path);
   }
 
   /** Tells how far the verification is. */
@@ -199,7 +199,7 @@ async function checkFiles(
   for (const [index, { path, size }] of listed.entries()) {
     const place = places[index];
     if (place?.path !== path) {
-      throw new EvidenceFault('file_order', `${path} is not where the manifest has it.`, path);
+      throw new EvidenceFault('file_order', `${path} is not where the manifest places it.`, path);
     }
     if (place.size !== size) {
       const message = `${path} has ${place.size} bytes; the manifest says ${size}.`;
@@ -271,8 +271,8 @@ async function checkPurges(
       throw refuse(`Record ${count} does not follow from the one before.`);
     }
     const same = listed?.ids_root === record.ids_root && listed.count === record.count;
-    if (!same) throw refuse(`The manifest says another thing of record ${count}.`);
+    if (!same) throw refuse(`The manifest describes record ${count} differently.`);
     previous = files.digest(canonicalBytes(document));
   }
-  if (count !== manifest.purged.length) throw refuse('The manifest lists other records than there are.');
+  if (count !== manifest.purged.length) throw refuse('The manifest does not list the same records.');
 }

@@ -7,18 +7,18 @@ export interface ZipFile {
   readonly crc32: number;
 }
 
-/** Where a file stands in an archive; all in bytes from the archive's start. */
+/** Position of a file in an archive; all in bytes from the archive's start. */
 export interface ZipPlace extends ZipFile {
-  /** Of its local header. */
+  /** Offset of its local header. */
   readonly offset: number;
-  /** Of its first byte. */
+  /** Offset of its first byte. */
   readonly start: number;
 }
 
 /** An archive of stored files, told before any of their bytes is read: so that it streams, and starts anywhere. */
 export interface ZipLayout {
   readonly places: readonly ZipPlace[];
-  /** Where the central directory begins. */
+  /** Offset of the central directory. */
   readonly directoryAt: number;
   /** The central directory and what ends the archive. */
   readonly directory: Uint8Array;

@@ -11,7 +11,7 @@ export interface ByteSource {
 
 const MAX_FILES = 65_535 * 16;
 const MAX_NAME = 200;
-/** Of the directory that is held in memory. */
+/** Largest directory that is read into memory, in bytes. */
 const MAX_DIRECTORY = 64 * 1_048_576;
 const NAME = /^(?!\/)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
@@ -30,7 +30,7 @@ export async function readZip(source: ByteSource): Promise<readonly ZipPlace[]> 
   const layout = layoutZip(entries);
   const tail = await source.read(end.at, source.size);
   if (layout.directoryAt !== end.at || !equalBytes(layout.directory, tail)) {
-    throw new EvidenceFault('zip_directory', 'The directory is written in another form than bundles have.');
+    throw new EvidenceFault('zip_directory', 'The directory is not in the form that bundles use.');
   }
   return layout.places;
 }
@@ -47,7 +47,9 @@ async function readEnd(source: ByteSource): Promise<End> {
   const view = viewOf(await source.read(tailAt, source.size));
   const at = view.byteLength - ZIP.endBytes;
   if (at < 0 || view.getUint32(at, true) !== ZIP.end) {
-    throw refuse('It does not end as an archive does: it was cut off, something follows it, or it is none.');
+    throw refuse(
+      'It does not end like a ZIP archive: it was cut off, something follows it, or it is not one.',
+    );
   }
   if (view.getUint32(at + 4, true) !== 0 || view.getUint16(at + 20, true) !== 0) {
     throw refuse('The archive has several parts, or a comment; a bundle has neither.');
@@ -62,10 +64,13 @@ async function readEnd(source: ByteSource): Promise<End> {
         length: view.getUint32(at + 12, true),
         at: view.getUint32(at + 16, true),
       };
-  if (large && view.getUint32(record, true) !== ZIP.end64) throw refuse('The ZIP64 end record is not there.');
+  if (large && view.getUint32(record, true) !== ZIP.end64) throw refuse('The ZIP64 end record is missing.');
   const endsAt = tailAt + (large ? record : at);
   if (end.count > MAX_FILES || end.length > MAX_DIRECTORY) {
-    throw new EvidenceFault('zip_count', `The archive declares ${end.count} files: no bundle has as many.`);
+    throw new EvidenceFault(
+      'zip_count',
+      `The archive declares ${end.count} files, more than any bundle has.`,
+    );
   }
   if (end.at + end.length !== endsAt) {
     throw new EvidenceFault('zip_directory', 'The directory is not where the archive says that it is.');
@@ -110,7 +115,7 @@ function readEntry(
 ): ZipPlace {
   const { at, extraAt, extraLength, path } = place;
   if (view.getUint16(at + 8, true) !== 0 || view.getUint16(at + 10, true) !== 0) {
-    const what = 'is compressed, encrypted or of unknown size; files of a bundle are stored as they are';
+    const what = 'is compressed, encrypted or of unknown size; files in a bundle are stored uncompressed';
     throw fault('zip_compressed', path, what);
   }
   const [crc32, stored, size, offset32] = [16, 20, 24, 42].map((by) => view.getUint32(at + by, true));
@@ -136,7 +141,7 @@ function checkNames(entries: readonly ZipFile[]): void {
     }
     // Two names that differ in case alone are one file on some disks.
     const name = path.toLowerCase();
-    if (names.has(name)) throw fault('zip_duplicate', path, 'is there twice');
+    if (names.has(name)) throw fault('zip_duplicate', path, 'appears twice');
     names.add(name);
   }
 }
@@ -147,7 +152,7 @@ function checkPlaces(entries: readonly ZipPlace[], directoryAt: number): void {
     if (start + size > directoryAt) {
       throw fault('zip_range', path, `declares ${size} bytes, which are not there`);
     }
-    if (offset < at) throw fault('zip_overlap', path, 'lies over another file');
+    if (offset < at) throw fault('zip_overlap', path, 'overlaps another file');
     if (offset > at)
       throw fault('zip_gap', path, `has ${offset - at} bytes before it that belong to no file`);
     at = start + size;
@@ -161,7 +166,7 @@ async function checkLocal(source: ByteSource, entry: ZipPlace): Promise<void> {
   const expected = localHeader(entry);
   const found = await source.read(entry.offset, entry.start);
   if (equalBytes(expected, found)) return;
-  throw fault('zip_header', entry.path, 'says another thing before its bytes than in the directory');
+  throw fault('zip_header', entry.path, 'is described differently in its header and in the directory');
 }
 
 /** A name for messages; what is not ASCII becomes something that no bundle has. */

@@ -22,7 +22,7 @@ export interface UnsignedRequest {
   readonly body: Uint8Array | null;
 }
 
-/** What makes a signature the only one of its kind. */
+/** Values that make a signature unique. */
 export interface SignatureMoment {
   /** Unix seconds. */
   readonly created: number;

@@ -27,7 +27,7 @@ export function signatureBase(covered: InnerList, request: RequestMessage): stri
 function componentValue(item: Item, { method, url, header }: RequestMessage): string {
   const { value: name, parameters } = item;
   if (typeof name !== 'string' || parameters.size > 0) {
-    throw invalid(`covers ${serializeItem(item)}, which is not read here`);
+    throw invalid(`covers ${serializeItem(item)}, which is not supported`);
   }
   switch (name) {
     case '@method':
@@ -55,7 +55,7 @@ function targetUri(url: URL): string {
 }
 
 function fieldValue(name: string, header: RequestMessage['header']): string {
-  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw invalid(`covers "${name}", which is not read here`);
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw invalid(`covers "${name}", which is not supported`);
   const value = header(name);
   if (value === undefined) throw invalid(`covers "${name}", which the request does not have`);
   return value.trim();

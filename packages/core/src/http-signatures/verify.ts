@@ -18,13 +18,13 @@ export interface ReceivedRequest {
    */
   readonly urls: readonly URL[];
   readonly header: RequestMessage['header'];
-  /** To the byte; empty where there is none. */
+  /** Body byte for byte; empty if there is none. */
   readonly body: Uint8Array;
 }
 
 /** A signature that is well-formed, timely and covers what it must. Whose it is, is not checked yet. */
 export interface RequestSignature {
-  /** What the request is signed to be from. */
+  /** DID that the request is signed as. */
   readonly did: string;
   /** The DID, or the DID URL or key id of one of its keys. */
   readonly keyId: string;
@@ -37,13 +37,13 @@ export interface RequestSignature {
   readonly bases: readonly string[];
 }
 
-/** Whether the request carries a message signature, however bad. */
+/** Returns whether the request carries a message signature, however bad. */
 export function isSigned(header: RequestMessage['header']): boolean {
   return header('signature') !== undefined || header('signature-input') !== undefined;
 }
 
 /**
- * Everything about a request's signature that can be checked without a key, step by step (spec/identity.md).
+ * Checks everything about a request's signature that needs no key, step by step (spec/identity.md).
  * @param now Unix seconds
  * @throws signature_invalid
  */
@@ -63,7 +63,7 @@ export function readRequestSignature(
   return { did, keyId, nonce, created, signature, bases: [...bases] };
 }
 
-/** Whether the signature is of this key, under the profile of `verifyEd25519`. */
+/** Returns whether the signature is of this key, under the profile of `verifyEd25519`. */
 export async function verifyRequestSignature(
   engine: Ed25519Engine,
   publicKey: Uint8Array,
@@ -87,7 +87,7 @@ function findSignature(header: RequestMessage['header']): Found {
   );
   const [label, covered] = ofAgent[0] ?? [];
   if (label === undefined || covered === undefined || !('items' in covered)) {
-    throw invalid('is not there: Signature-Input names none that covers "x-agent-did"');
+    throw invalid('is missing: Signature-Input names none that covers "x-agent-did"');
   }
   if (ofAgent.length > 1) throw invalid('is one of several that cover "x-agent-did"');
   const signature = signatures.get(label);
@@ -118,7 +118,7 @@ function checkNonce({ parameters }: InnerList): string {
 
 function checkAlgorithm({ parameters }: InnerList): void {
   const algorithm = parameters.get('alg');
-  if (algorithm !== undefined && algorithm !== 'ed25519') throw invalid('is not of the algorithm ed25519');
+  if (algorithm !== undefined && algorithm !== 'ed25519') throw invalid('does not use the algorithm ed25519');
 }
 
 /** What is not covered could be changed on the way: the authority too, by a service that passes the request on. */

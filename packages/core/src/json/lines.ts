@@ -5,7 +5,7 @@ import type { JsonValue } from './types.ts';
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** What is done with one line, without its line feed. The bytes are only lent: they change after the call. */
+/** Handles one line, without its line feed. The bytes are only lent: they change after the call. */
 export type TakeLine = (line: Uint8Array, number: number) => void;
 
 /** How errors call a line; lines are counted from 1. */

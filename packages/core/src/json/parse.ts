@@ -55,7 +55,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch (cause) {
-    throw new TallyError('json_not_utf8', 'JSON is sent as UTF-8; these bytes are not.', { cause });
+    throw new TallyError('json_not_utf8', 'JSON must be UTF-8; these bytes are not.', { cause });
   }
 }
 

@@ -5,10 +5,10 @@ import { formatPath, type PathStep } from './path.ts';
 export const maxJsonDepth = 64;
 
 const ruleMessages = {
-  json_lone_surrogate: 'A string holds half of a surrogate pair, which no UTF-8 can carry.',
-  json_noncharacter: 'A string holds a Unicode noncharacter (U+FDD0 to U+FDEF, or U+xxFFFE or U+xxFFFF).',
+  json_lone_surrogate: 'A string contains an unpaired surrogate, which UTF-8 cannot encode.',
+  json_noncharacter: 'A string contains a Unicode noncharacter (U+FDD0 to U+FDEF, or U+xxFFFE or U+xxFFFF).',
   json_number_range: 'A number is not a finite double.',
-  json_integer_range: 'An integer is past 2^53-1; send it as a string.',
+  json_integer_range: 'An integer is larger than 2^53-1; send it as a string.',
   json_depth: 'Arrays and objects are nested too deeply.',
 } as const;
 

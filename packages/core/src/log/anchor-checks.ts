@@ -28,13 +28,13 @@ export interface AnchorTransaction {
   readonly data: string;
 }
 
-/** What is known when an anchor is checked. */
+/** Facts that are known when an anchor is checked. */
 export interface AnchorFacts {
   /** 32 bytes. */
   readonly anchoredHash: Uint8Array;
-  /** When the receipt says that it was issued: Unix seconds. */
+  /** Time of issue that the receipt states: Unix seconds. */
   readonly issuedAt: number;
-  /** Null: the chain has no such transaction. Undefined: nobody asked it. */
+  /** Transaction on the chain; null if the chain has none, undefined if the chain was not asked. */
   readonly transaction: AnchorTransaction | null | undefined;
   /** The logs that the verifier knows, each with the account that posts its roots. */
   readonly anchors: readonly AnchorAuthority[];
@@ -65,7 +65,7 @@ export async function checkAnchor(result: AnchoredResult, facts: AnchorFacts): P
   };
 }
 
-/** What the note says, not yet believed; null where there is none or it can't be read. */
+/** Reads the checkpoint of the note without trusting it; null if there is none or it can't be read. */
 function notedHead({ checkpoint }: AnchoredResult): Checkpoint | null {
   return checkpoint === undefined ? null : orNull(() => parseCheckpointText(parseNote(checkpoint).text));
 }
@@ -79,7 +79,7 @@ function postedHead(transaction: AnchorTransaction | null | undefined): PostedHe
 function inclusionCheck(result: AnchoredResult, hash: Uint8Array, size: number | undefined): Check {
   const name = 'anchor';
   if (size === undefined) {
-    return unchecked(name, 'It does not say how many leaves the root is over; its transaction does.');
+    return unchecked(name, 'It does not say how many leaves the root covers; its transaction does.');
   }
   const index = leafIndexOf(result);
   const included = verifyInclusion({
@@ -92,7 +92,7 @@ function inclusionCheck(result: AnchoredResult, hash: Uint8Array, size: number |
   return check(
     name,
     included,
-    `The receipt is leaf ${index} of the ${size} that ${result.merkle_root} is over.`,
+    `The receipt is leaf ${index} of the ${size} leaves under ${result.merkle_root}.`,
     `The path does not lead from this receipt, as leaf ${index} of ${size}, to ${result.merkle_root}.`,
   );
 }
@@ -110,9 +110,9 @@ async function checkpointCheck(
   if (noted === null) return failed(name, 'The checkpoint is not a signed note of a tree head.');
   const { origin, size, root } = noted;
   if (merkle_root !== `sha256:${toHex(root)}` || size !== (tree_size ?? size)) {
-    return failed(name, 'The checkpoint is of another tree than the anchored result.');
+    return failed(name, 'The checkpoint and the anchored result are of different trees.');
   }
-  let verdict = unchecked(name, `The trust given does not know the log ${origin}.`);
+  let verdict = unchecked(name, `The given trust does not list the log ${origin}.`);
   for (const log of anchors.flatMap(({ log }) => (log?.origin === origin ? log : []))) {
     try {
       await openCheckpoint(checkpoint, { origin, publicKey: fromBase64url(log.public_key, 32) }, engine);
@@ -136,7 +136,7 @@ function transactionCheck(
   if (transaction === undefined) {
     return unchecked(
       name,
-      `The chain was not asked; that it was final at ${verified_at} is signed by nobody.`,
+      `The chain was not asked; the claim that it was final at ${verified_at} is not signed.`,
     );
   }
   if (transaction === null) return failed(name, `${network} has no transaction ${tx_hash}.`);
@@ -152,11 +152,11 @@ function transactionCheck(
   }
   const isPosted = (origin: string): boolean => equalBytes(sha256(utf8(origin)), posted.originSha256);
   if (noted !== null && !isPosted(noted.origin)) {
-    return failed(name, `It posts the root of another log than ${noted.origin}.`);
+    return failed(name, `It posts the root of a log other than ${noted.origin}.`);
   }
   const chains = anchors.flatMap(({ log, chain }) => (log && isPosted(log.origin) && chain ? chain : []));
   if (chains.length === 0) {
-    return unchecked(name, 'The trust given does not know the account that posts for this log.');
+    return unchecked(name, 'The given trust does not list the account that posts for this log.');
   }
   const from = transaction.from.toLowerCase();
   const vouched = chains.some(
@@ -172,7 +172,7 @@ function transactionCheck(
   return check(
     name,
     issuedAt <= transaction.blockTime + CLOCK_SKEW,
-    `It existed at ${at}: block ${block_height} of ${network} has the root.`,
-    `It claims to be issued after it was anchored at ${at}.`,
+    `It existed at ${at}: block ${block_height} of ${network} contains the root.`,
+    `It claims to have been issued after it was anchored at ${at}.`,
   );
 }

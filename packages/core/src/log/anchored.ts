@@ -15,7 +15,7 @@ import {
 } from '../receipts/shape.ts';
 import { parseAnchorRef } from './anchor-ref.ts';
 
-/** Where a receipt's hash is in the log and on the chain (specification 2.9), as JSON on the wire. */
+/** Position of a receipt's hash in the log and on the chain (specification 2.9), as JSON on the wire. */
 export interface AnchoredResult {
   readonly anchor_ref: string;
   /** The name of the chain. */
@@ -27,11 +27,11 @@ export interface AnchoredResult {
   readonly merkle_root: string;
   /** `sha256:<hex>` each, from the leaf's sibling to the root's child. */
   readonly merkle_path: readonly string[];
-  /** When the service saw that it was final. Nobody signed this. */
+  /** Time at which the service saw that it was final. This is not signed. */
   readonly verified_at: string;
   /** The same as the reference's `short_id` says. */
   readonly leaf_index?: number;
-  /** How many leaves the root is over. */
+  /** Number of leaves that the root covers. */
   readonly tree_size?: number;
   /** The log's signed note of that root. */
   readonly checkpoint?: string;

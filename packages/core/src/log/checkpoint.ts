@@ -74,20 +74,20 @@ export async function openCheckpoint(
   const { text, signatures } = parseNote(note);
   const checkpoint = parseCheckpointText(text);
   if (checkpoint.origin !== log.origin) {
-    throw unsigned(`The checkpoint is of the log ${checkpoint.origin}, not of ${log.origin}.`);
+    throw unsigned(`The checkpoint belongs to the log ${checkpoint.origin}, not of ${log.origin}.`);
   }
   const keyHash = noteKeyHash(log.origin, ED25519, log.publicKey);
   const own = signatures.filter((line) => isBy(line, log.origin, keyHash));
-  if (own.length === 0) throw unsigned(`The checkpoint carries no signature of the key of ${log.origin}.`);
+  if (own.length === 0) throw unsigned(`The checkpoint is not signed with the key of ${log.origin}.`);
   for (const { signature } of own) {
     if (!(await verifyEd25519(engine, log.publicKey, utf8(text), signature))) {
-      throw unsigned(`The signature of ${log.origin} is not over this checkpoint.`);
+      throw unsigned(`The signature of ${log.origin} does not cover this checkpoint.`);
     }
   }
   return checkpoint;
 }
 
-/** Whether a signature line names this key: a key is told by its name and its id together. */
+/** Returns whether a signature line names this key: a key is told by its name and its id together. */
 export function isBy(line: NoteSignature, name: string, keyHash: number): boolean {
   return line.name === name && line.keyHash === keyHash;
 }

@@ -28,7 +28,7 @@ export async function cosignCheckpoint(
   const { text } = parseNote(note);
   parseCheckpointText(text);
   if (!Number.isSafeInteger(time) || time < 0) {
-    throw new TallyError('invalid_field', 'A cosignature is made at a whole number of Unix seconds.');
+    throw new TallyError('invalid_field', 'The time of a cosignature is a whole number of Unix seconds.');
   }
   const { name, signer } = witness;
   const signature = concatBytes(toUint64(time), await signer.sign(message(text, time)));

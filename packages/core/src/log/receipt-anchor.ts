@@ -39,7 +39,7 @@ async function judgeResult(anchor: JsonValue, facts: AnchorFacts, isGiven: boole
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
     if (!isGiven) return unproved(unchecked('anchor', error.message));
-    const detail = 'Not reached: the anchor has not the form of an anchored result.';
+    const detail = 'Not reached: the anchor is not an anchored result.';
     return unproved(
       failed('anchor', error.message),
       unchecked('anchor_checkpoint', detail),
@@ -49,7 +49,7 @@ async function judgeResult(anchor: JsonValue, facts: AnchorFacts, isGiven: boole
 }
 
 const stillPending = (batch: string): AnchorVerdict =>
-  unproved(unchecked('anchor', `Still pending: its root is to be posted at ${batch}.`));
+  unproved(unchecked('anchor', `Still pending: its root will be posted at ${batch}.`));
 
 const unproved = (...checks: readonly Check[]): AnchorVerdict => ({ checks, existedAt: undefined });
 

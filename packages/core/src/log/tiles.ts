@@ -5,7 +5,7 @@ import { TallyError } from '../errors.ts';
 export const TILE_WIDTH = 256;
 export const TILE_HEIGHT = 8;
 
-/** What a tile's path names. `width` is 256 for a full tile, 1 to 255 for a partial one. */
+/** Tile that a path names. `width` is 256 for a full tile, 1 to 255 for a partial one. */
 export type TilePath =
   | { readonly kind: 'hashes'; readonly level: number; readonly index: number; readonly width: number }
   | { readonly kind: 'entries'; readonly index: number; readonly width: number };
@@ -32,7 +32,7 @@ const group = (index: number): string => String(index % 1000).padStart(3, '0');
 
 const syntax = /^tile\/(entries|\d{1,2})\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/(\d{1,3}))?$/;
 
-/** What the path names, or null for every path that `tilePath` and `entriesPath` would not write. */
+/** Parses a tile path; null for every path that `tilePath` and `entriesPath` would not write. */
 export function parseTilePath(path: string): TilePath | null {
   const [, of, digits, partial] = syntax.exec(path) ?? [];
   if (of === undefined || digits === undefined) return null;

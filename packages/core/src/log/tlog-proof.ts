@@ -15,13 +15,13 @@ const MAX_PATH = 53;
 
 /** An inclusion proof that can be checked offline (C2SP tlog-proof). Reading it checks its form only. */
 export interface TlogProof {
-  /** From 0. */
+  /** Index of the leaf, from 0. */
   readonly index: number;
   /** Sibling hashes from the leaf to the root, 32 bytes each. */
   readonly path: readonly Uint8Array[];
   /** The log's signed note, as it stands. */
   readonly checkpoint: string;
-  /** Nobody vouches for it. */
+  /** Extra data; nobody vouches for them. */
   readonly extra?: Uint8Array;
 }
 
@@ -36,7 +36,7 @@ export function formatTlogProof({ index, path, checkpoint, extra }: TlogProof): 
   if (!isTreeSize(index)) throw invalid('The index of a leaf is an integer from 0 to 2^53-1.');
   if (path.length > MAX_PATH || !path.every(isHash))
     throw invalid(`A path is at most ${MAX_PATH} hashes of 32 bytes.`);
-  if (extra?.length === 0) throw invalid('Extra data are left out where there are none.');
+  if (extra?.length === 0) throw invalid('Leave the extra line out when there are no extra data.');
   requireCheckpoint(checkpoint);
   const lines = [
     HEADER,

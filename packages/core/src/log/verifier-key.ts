@@ -4,7 +4,7 @@ import { concatBytes } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
 import { ED25519, nameSyntax, noteKeyHash } from './note.ts';
 
-/** Who signs notes: the key's name and the 32 bytes of its Ed25519 public key. */
+/** Verifier key of a note's signer: the key's name and the 32 bytes of its Ed25519 public key. */
 export interface VerifierKey {
   readonly name: string;
   readonly publicKey: Uint8Array;
@@ -29,7 +29,7 @@ export function parseVerifierKey(text: string): VerifierKey {
   if (bytes?.length !== 33) throw invalid('Expected a key as <name>+<8 hex>+<base64 of 33 bytes>.');
   const publicKey = bytes.slice(1);
   if (verifierKey(name, publicKey) !== text) {
-    throw invalid('The key id is not that of the name and the Ed25519 key.');
+    throw invalid('The key id does not match the name and the Ed25519 key.');
   }
   return { name, publicKey };
 }

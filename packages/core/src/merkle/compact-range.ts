@@ -3,7 +3,7 @@ import { type Sha256, sha256 } from '../hash.ts';
 import { foldNodes, isHash } from './hash.ts';
 import { isTreeSize } from './subtree.ts';
 
-/** What a `CompactRange` remembers: `hashes` are of its perfect subtrees, largest (leftmost) first. */
+/** State of a `CompactRange`: `hashes` are of its perfect subtrees, largest (leftmost) first. */
 export interface CompactRangeState {
   size: number;
   hashes: readonly Uint8Array[];
@@ -16,7 +16,7 @@ function subtreeCount(size: number): number {
   return count;
 }
 
-/** How many perfect subtrees the next leaf completes: as many as an increment of `size` carries. */
+/** Returns how many perfect subtrees the next leaf completes: as many as an increment of `size` carries. */
 function trailingOnes(size: number): number {
   let count = 0;
   for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) count += 1;

@@ -20,7 +20,7 @@ function isGrowth(from: unknown, size: unknown): boolean {
 
 function requireGrowth(from: number, size: number): void {
   if (isGrowth(from, size)) return;
-  throw new TallyError('merkle_range', `A tree of ${size} leaves proves no consistency from ${from}.`);
+  throw new TallyError('merkle_range', `A tree of ${size} leaves has no consistency proof from ${from}.`);
 }
 
 /**
@@ -43,7 +43,7 @@ function pathSubtrees(from: number, size: number): Subtree[] {
 }
 
 /**
- * What to read to prove consistency: for each hash of the path the perfect subtrees that `foldNodes` joins
+ * Returns what to read to prove consistency: for each hash of the path the perfect subtrees that `foldNodes` joins
  * into it. Throws `merkle_range` unless `0 < from <= size <= 2^53-1`.
  */
 export function consistencyNodes(from: number, size: number): TreeNode[][] {
@@ -64,7 +64,7 @@ function isBytes(value: unknown): value is Uint8Array {
 }
 
 /**
- * Whether the claim holds (RFC 9162, 2.1.4.2). Members may be anything: what is malformed is `false`, and
+ * Returns whether the claim holds (RFC 9162, 2.1.4.2). Members may be anything: what is malformed is `false`, and
  * so is `size1` 0, since any tree at all extends the empty one. Every hash is 32 bytes, with one exception:
  * at equal sizes nothing is hashed, so there the path is empty and the roots are the same bytes, be they
  * 32 or not.

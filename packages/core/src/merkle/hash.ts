@@ -9,7 +9,7 @@ const leafPreimage = new Uint8Array(1 + 255);
 const nodePreimage = new Uint8Array(1 + 2 * HASH_LENGTH);
 nodePreimage[0] = 0x01;
 
-/** Whether `value` is a SHA-256 hash by shape: a `Uint8Array` of exactly 32 bytes. */
+/** Returns whether `value` is a SHA-256 hash by shape: a `Uint8Array` of exactly 32 bytes. */
 export function isHash(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && value.length === HASH_LENGTH;
 }

@@ -10,7 +10,7 @@ export interface TreeNode {
   index: number;
 }
 
-/** Whether `value` counts the leaves of a tree: an integer in `[0, 2^53)`. */
+/** Returns whether `value` counts the leaves of a tree: an integer in `[0, 2^53)`. */
 export function isTreeSize(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -6,12 +6,12 @@ import { isCurrency } from './currencies.ts';
 import type { SERVICE_UNITS, SETTLEMENT_CLASSES } from './derive.ts';
 import { billShape } from './shape.ts';
 
-/** How far `compiled_at` may be ahead of the clock, in seconds: as far as a verifier allows. */
+/** Longest time that `compiled_at` may be ahead of the clock, in seconds: as far as a verifier allows. */
 const MAX_AHEAD = 300;
 /** The least `ts` of a receipt (specification 2.1). */
 const MIN_TS = 1_000_000_000;
 
-/** What a biller says. Commitments are 64 hex (commitments.ts), times as specification 2.2 writes them. */
+/** Bill as a biller sends it. Commitments are 64 hex (commitments.ts), times as specification 2.2 writes them. */
 export type MeteringBill = {
   machine_commitment: string;
   customer_commitment: string;
@@ -38,7 +38,8 @@ export type CheckedBill = JsonObject & MeteringBill & { compiled_at: string; met
  * A copy of an untrusted bill whose form, window and time of compiling are in order. Where it does not say
  * `compiled_at`, that is now, or the end of the window where a clock that is a little behind has not seen it yet.
  * @param options.now Unix milliseconds
- * @throws invalid_field for a member of wrong form, one that is not known, or an unknown currency; metering_window; metering_compiled_early
+ * @throws invalid_field for a member of wrong form, one that is not known, or an unknown currency;
+ * metering_window; metering_compiled_early
  * before the window's end; metering_compiled_late more than 300 seconds after `now`; what `copyJson` throws
  */
 export function checkBill(bill: unknown, { now }: { readonly now: number }): CheckedBill {

@@ -10,13 +10,13 @@ const INFO_PREFIX = 'svc-metering-v1/';
 export const COMMITMENT_LABELS = ['machine', 'customer', 'rate', 'settlement'] as const;
 export type CommitmentLabel = (typeof COMMITMENT_LABELS)[number];
 
-/** What opens one commitment and no other. */
+/** Values that open one commitment and no other. */
 export interface Opening {
   /** 32 bytes: `openingKey` of the salt and the label. */
   readonly subkey: Uint8Array;
   /** The committed text. */
   readonly value: string;
-  /** As the receipt carries it: 64 hex. */
+  /** Commitment as in the receipt: 64 hex. */
   readonly commitment: string;
 }
 
@@ -51,7 +51,7 @@ export function openingKey(salt: Uint8Array, label: CommitmentLabel): Uint8Array
 }
 
 /**
- * Whether the commitment is to this value under this key.
+ * Returns whether the commitment is to this value under this key.
  * @throws invalid_field for a key that is not 32 bytes (HMAC would pad a shorter one, and two keys could open one
  * commitment), invalid_hex for a commitment that is not 64 lower-case hex
  */
@@ -61,9 +61,13 @@ export function checkOpening({ subkey, value, commitment }: Opening): boolean {
 
 function commitmentOf(subkey: Uint8Array, value: string): Uint8Array {
   if (!value.isWellFormed()) {
-    throw new TallyError('invalid_field', 'The value holds half of a surrogate pair, which has no UTF-8.', {
-      field: 'value',
-    });
+    throw new TallyError(
+      'invalid_field',
+      'The value contains an unpaired surrogate, which UTF-8 cannot encode.',
+      {
+        field: 'value',
+      },
+    );
   }
   return hmacSha256(subkey, utf8(value));
 }

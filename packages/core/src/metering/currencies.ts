@@ -20,7 +20,7 @@ const WITHDRAWN =
 
 const CODES: ReadonlySet<string> = new Set((IN_USE + WITHDRAWN).trim().split(' '));
 
-/** Whether the text is a currency code of ISO 4217, in use or withdrawn. */
+/** Returns whether the text is a currency code of ISO 4217, in use or withdrawn. */
 export function isCurrency(code: string): boolean {
   return CODES.has(code);
 }

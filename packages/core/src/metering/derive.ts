@@ -56,7 +56,7 @@ export function verdictOf(coverage: CoverageClass): Verdict {
   return 'metered_units_partially_evidence_backed';
 }
 
-/** What makes two bills the same bill: machine, customer, unit, window and evidence. */
+/** Facts by which two bills are the same bill: machine, customer, unit, window and evidence. */
 export interface BillIdentity {
   readonly machine_commitment: string;
   readonly customer_commitment: string;

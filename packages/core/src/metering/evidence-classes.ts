@@ -7,7 +7,7 @@ export const EVIDENCE_CLASSES = ['verified', 'logged', 'hashed'] as const;
 
 export type EvidenceClass = (typeof EVIDENCE_CLASSES)[number];
 
-/** How many leaves of a bill are of which class. Each leaf counts once, in its best class. */
+/** Number of leaves of a bill by class. Each leaf counts once, in its best class. */
 export type EvidenceCounts = {
   verified: number;
   logged: number;

@@ -36,7 +36,7 @@ export function readRichItem(value: JsonValue, path: string): RichItem | null {
   if (stray !== undefined) throw malformed(`${path}.${stray}`, 'is not known');
   const { unit = null, receipt, receipt_sha256: sha256, anchor } = value;
   if (receipt !== undefined && sha256 !== undefined) {
-    throw malformed(`${path}.receipt_sha256`, 'follows from receipt: give one of the two');
+    throw malformed(`${path}.receipt_sha256`, 'is computed from receipt: give only one of the two');
   }
   return {
     unit,

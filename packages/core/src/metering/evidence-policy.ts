@@ -17,7 +17,7 @@ export function requireClass(
   const [lack, wanted] =
     policy === 'verified'
       ? ['without its receipt', 'whole receipts']
-      : ['of which nothing is known', 'whole receipts, or hashes that are in the log'];
+      : ['that is in no known log', 'whole receipts, or hashes that are in the log'];
   throw new TallyError(
     'metering_evidence_policy',
     `${path} is a hash ${lack}: ${toHex(hash)}. The evidence policy “${policy}” asks for ${wanted}.`,

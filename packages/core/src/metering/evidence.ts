@@ -108,19 +108,19 @@ export class EvidenceTally {
 
   #requireRoom(path: string): void {
     if (this.backed < this.#billed) return;
-    throw refused('metering_unit_range', path, `is a leaf too many: ${this.#billed} units were billed`);
+    throw refused('metering_unit_range', path, `is one leaf too many: ${this.#billed} units were billed`);
   }
 
   /** The leaf's receipt is in `#receipt`. */
   #place(unit: number, bytes: Uint8Array, path: string): void {
     if (this.#units.has(unit)) {
-      throw refused('metering_unit_twice', `${path}.unit`, `is ${unit}, which carries evidence already`);
+      throw refused('metering_unit_twice', `${path}.unit`, `is ${unit}, which already has evidence`);
     }
     if (!this.#receipts.add(this.#receipt)) {
       throw refused(
         'metering_receipt_twice',
         `${path}.receipt_sha256`,
-        `is ${toHex(this.#receipt)}, which backs another unit already`,
+        `is ${toHex(this.#receipt)}, which already backs another unit`,
       );
     }
     this.#units.add(unit);

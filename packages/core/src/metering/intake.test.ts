@@ -192,7 +192,7 @@ describe('a hash', () => {
 
   test.each<[EvidenceClass, RegExp]>([
     ['verified', /is a hash without its receipt/],
-    ['logged', /is a hash of which nothing is known/],
+    ['logged', /is a hash that is in no known log/],
   ])('says under the policy %s what is lacking', async (policy, lack) => {
     const log = policy === 'verified' ? [hashOf(bare(1))] : [];
     await expect(countsOf([bare(1)], { policy, log })).rejects.toThrow(

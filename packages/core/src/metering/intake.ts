@@ -8,7 +8,7 @@ import type { EvidenceClass, EvidenceCounts } from './evidence-classes.ts';
 import { readRichItem } from './evidence-item.ts';
 import { requireClass } from './evidence-policy.ts';
 
-/** What the intake knows of the bill. */
+/** Facts of the bill that the intake needs. */
 export interface MeteredWindow {
   /** 0 to 10,000,000. */
   readonly billed_unit_count: number;
@@ -16,7 +16,7 @@ export interface MeteredWindow {
   readonly window_end: string;
 }
 
-/** What judges the receipts and anchors that are given as evidence. */
+/** Judge of the receipts and anchors that are given as evidence. */
 export interface EvidenceJudge {
   /** The anchored hash (64 hex) of a receipt, and when it says it was issued (Unix seconds). @throws not_a_receipt */
   identify(receipt: JsonObject): { readonly sha256: string; readonly issuedAt: number };
@@ -34,7 +34,7 @@ export interface EvidenceJudge {
   readonly areLogged?: ((hashes: readonly Uint8Array[]) => Promise<readonly boolean[]>) | undefined;
 }
 
-/** What a bill's evidence comes to. */
+/** Result of judging a bill's evidence. */
 export interface JudgedEvidence extends EvidenceSummary {
   readonly counts: EvidenceCounts;
 }
@@ -47,7 +47,7 @@ interface Waiting {
   readonly issuedAt: number;
 }
 
-/** What is found of an item that waited: its class, or why it is refused. */
+/** Finding about an item that waited: its class, or why it is refused. */
 interface Finding {
   readonly class: EvidenceClass;
   readonly fault?: string | null;
@@ -58,7 +58,8 @@ const HASHED: Finding = { class: 'hashed' };
 
 /**
  * Takes the evidence of one bill in order (spec/metering.md): tallies the leaves, verifies the receipts that are given
- * whole, and finds the class of each leaf. Call `settle` now and then, because what waits to be judged is held in memory.
+ * whole, and finds the class of each leaf. Call `settle` now and then, because what waits to be judged is held in
+ * memory.
  *
  * Memory: that of `EvidenceTally`, and what was added since the last `settle`.
  */
@@ -93,7 +94,7 @@ export class EvidenceIntake {
     return this.#tally.backed;
   }
 
-  /** How many of them wait for `settle`. */
+  /** Number of items that wait for `settle`. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -176,7 +177,10 @@ export class EvidenceIntake {
     this.#waiting.push({ path, hash: this.#tally.lastReceipt, receipt: undefined, anchor, issuedAt: 0 });
   }
 
-  /** What is found of the items that have a receipt or an anchor: the others, of which there may be a million, cost nothing. */
+  /**
+   * What is found of the items that have a receipt or an anchor: the others, of which there may be a million, cost
+   * nothing.
+   */
   async #judgeItems(items: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Finding>> {
     const given = items.filter(({ receipt, anchor }) => receipt !== undefined || anchor !== undefined);
     const findings = given.map(async (item) => [item, await this.#judgeItem(item)] as const);

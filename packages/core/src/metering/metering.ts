@@ -85,7 +85,7 @@ async function judgeEvidence(
 ): Promise<{ check: Check; counts: EvidenceCounts | null }> {
   const name = 'evidence';
   if (items === undefined) {
-    const open = "No evidence leaves were given: the count of backed units is the issuer's word.";
+    const open = "No evidence leaves were given: the count of backed units is only the issuer's word.";
     return { check: unchecked(name, open), counts: null };
   }
   const { billed_unit_count } = body.metered;

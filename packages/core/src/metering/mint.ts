@@ -109,7 +109,7 @@ function compare(claimed: JsonObject, names: readonly string[], derived: JsonObj
     const field = prefix + name;
     throw new TallyError(
       'metering_derived_mismatch',
-      `${field}: ${canonicalize(derived[name] ?? null)} follows from the bill and its evidence. Leave it out, or mend the bill.`,
+      `${field}: ${canonicalize(derived[name] ?? null)} follows from the bill and its evidence. Leave the field out, or correct the bill.`,
       { field },
     );
   }

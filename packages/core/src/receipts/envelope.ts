@@ -56,7 +56,7 @@ export type EnvelopeFacts = {
     /** Of the receipt whose delivery is settled, where this one is of the settlement alone. */
     readonly receipt_id?: string;
   };
-  /** Of an inference call (spec/compute.md). */
+  /** Members of an inference call (spec/compute.md). */
   readonly call?: {
     readonly provider: string;
     readonly model: string;
@@ -76,7 +76,7 @@ export type EnvelopeFacts = {
   };
 };
 
-/** Who issues a receipt, and when. */
+/** Issuer and time of a receipt. */
 export interface Issuance {
   readonly receiptId: string;
   /** Unix milliseconds. */

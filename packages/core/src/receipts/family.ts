@@ -11,19 +11,19 @@ export const SCHEMA_VERSION = 'r1.0.0';
 /** Largest receipts, in bytes of their JCS form without the unsigned members (specification 2.8). */
 export const MAX_BYTES = { nano: 600, standard: 3072 } as const;
 
-/** How long the service keeps a receipt of each profile, in days (specification 2.8; metering as pq). */
+/** Retention of each profile at the service, in days (specification 2.8; metering as pq). */
 export const RETENTION_DAYS = { nano: 30, standard: 365, pq: 2557, metering: 2557 } as const;
 
-/** How far one clock may run ahead of another, in seconds. */
+/** Tolerated difference between two clocks, in seconds. */
 export const CLOCK_SKEW = 300;
 
 export type FamilyName = 'envelope' | 'profile' | 'metering' | 'issue' | 'legacy' | 'benchmark' | 'status';
 
-/** What a receipt says of itself, read from a document whose shape holds. */
+/** Claims of a receipt, read from a document whose shape is valid. */
 export interface Claims {
   readonly receiptId: string;
   readonly profile: string;
-  /** Null where only `issuerPublicKey` names the key. */
+  /** Id of the key; null if only `issuerPublicKey` names the key. */
   readonly keyId: string | null;
   /** base64url, 32 bytes; null where the family carries none. */
   readonly issuerPublicKey: string | null;
@@ -32,7 +32,8 @@ export interface Claims {
   /** Whole Unix seconds. */
   readonly issuedAt: number;
   /**
-   * Whether the receipt may have been signed long after `issuedAt`, as a bill is that was compiled earlier. The start of
+   * Whether the receipt may have been signed long after `issuedAt`, as a bill is that was compiled earlier. The
+   * start of
    * the key then does not bound `issuedAt`; the end and the revocation of the key do.
    */
   readonly mayBeSignedLater?: boolean;
@@ -54,10 +55,13 @@ export interface CounterSignature {
   readonly signature: string | null;
 }
 
-/** What the verifier needs to know of a receipt family. All functions but `recognises` and `shape` expect a document whose shape holds. */
+/**
+ * Description of a receipt family for the verifier. All functions but `recognises` and `shape` expect a document
+ * whose shape holds.
+ */
 export interface Family {
   readonly name: FamilyName;
-  /** What the issuer's key must be for; `receipt` where it is absent. */
+  /** Purpose that the issuer's key must have; `receipt` when absent. */
   readonly keyPurpose?: KeyPurpose;
   recognises(document: JsonObject): boolean;
   shape(document: JsonObject): Fault | null;
@@ -73,7 +77,10 @@ export interface Family {
   settlement?(document: JsonObject): NamedSettlement | null;
   /** The family's own rules, each by name. */
   rules(document: JsonObject): Iterable<Check>;
-  /** Judges the evidence behind the receipt, where the family has any; `counts` are null where it was not read whole. */
+  /**
+   * Judges the evidence behind the receipt, where the family has any; `counts` are null where it was not read
+   * whole.
+   */
   evidence?(
     document: JsonObject,
     items: Iterable<JsonValue> | undefined,

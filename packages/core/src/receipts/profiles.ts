@@ -13,7 +13,7 @@ import { assertSize } from './size.ts';
 export const PROFILES = ['nano', 'standard', 'pq'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** What a profile receipt is about (specification 2.8). */
+/** Subject of a profile receipt (specification 2.8). */
 export interface Subject {
   /** SHA-256 of the payload: 32 bytes. */
   readonly sha256: Uint8Array;
@@ -21,7 +21,7 @@ export interface Subject {
   readonly ok: boolean;
 }
 
-/** Where a payment for the subject is settled, and how far that is known. */
+/** Settlement of a payment for the subject, and how far it is known. */
 export interface SettlementReference {
   readonly rail: string;
   readonly chain_id: number;

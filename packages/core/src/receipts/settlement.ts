@@ -46,13 +46,13 @@ export interface SettlementTransaction {
   /** `0x` and 64 hex. */
   readonly txHash: string;
   readonly blockHeight: number;
-  /** What ERC-20 tokens moved; nothing where the transaction was reverted. */
+  /** Transfers of ERC-20 tokens; none if the transaction was reverted. */
   readonly transfers: readonly {
     /** `0x` and 40 hex in any case, like the others: the token's contract. */
     readonly token: string;
     readonly from: string;
     readonly to: string;
-    /** In the token's base units. */
+    /** Amount in the token's base units. */
     readonly amount: bigint;
   }[];
 }
@@ -76,7 +76,7 @@ export function checkSettlement(
   }
   const known = payees.filter((payee) => payee.chain_id === chainId && payee.asset === asset);
   if (known.length === 0) {
-    return unchecked(NAME, `The trust given does not know who is paid in ${asset} on chain ${chainId}.`);
+    return unchecked(NAME, `The given trust does not say who is paid in ${asset} on chain ${chainId}.`);
   }
   if (amount === null) return unchecked(NAME, 'The receipt does not say how much was paid.');
   const paid = known.find((payee) => isPaid(payee, transaction, { amount, payer }));

@@ -20,7 +20,7 @@ const rule =
   (value, path) =>
     value !== undefined && holds(value) ? null : { field: path, expected };
 
-export const constant = (wanted: string): Rule => rule(`the text ${wanted}`, (v) => v === wanted);
+export const constant = (wanted: string): Rule => rule(`the string ${wanted}`, (v) => v === wanted);
 
 export const oneOf = (...wanted: readonly string[]): Rule =>
   rule(`one of ${wanted.join(', ')}`, (v) => typeof v === 'string' && wanted.includes(v));
@@ -30,9 +30,9 @@ export const pattern = (expression: RegExp, expected: string): Rule =>
 
 export const boolean: Rule = rule('true or false', (v) => typeof v === 'boolean');
 
-export const text: Rule = rule('a text', (v) => typeof v === 'string');
+export const text: Rule = rule('a string', (v) => typeof v === 'string');
 
-export const nonEmptyText: Rule = rule('a text that is not empty', (v) => typeof v === 'string' && v !== '');
+export const nonEmptyText: Rule = rule('a non-empty string', (v) => typeof v === 'string' && v !== '');
 
 /** An integer in [min, max]. */
 export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER): Rule =>
@@ -71,7 +71,7 @@ export function object(
     }
     if (options.closed) {
       for (const name of Object.keys(value)) {
-        if (!known.has(name)) return { field: at(name), expected: 'no such member' };
+        if (!known.has(name)) return { field: at(name), expected: 'absent' };
       }
     }
     return null;

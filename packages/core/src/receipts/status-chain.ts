@@ -4,13 +4,14 @@ import { type StatusDocument, statusDigest } from './status.ts';
 /** The newest status document that a reader has seen of a service. */
 export interface SeenStatus {
   readonly sequence: number;
-  /** Its `statusDigest`. */
+  /** `statusDigest` of the document. */
   readonly sha256: string;
 }
 
 /**
  * What a valid status document is beside the newest one seen:
- * `current`; `stale` once its `valid_until` is over, so that nobody knows how the service is now; `rolled_back` where it
+ * `current`; `stale` once its `valid_until` is over, so that nobody knows how the service is now; `rolled_back`
+ * where it
  * is older than what was seen; `forked` where it is another one of the same sequence, or the next one but of another.
  */
 export type StatusStanding = 'current' | 'stale' | 'rolled_back' | 'forked';

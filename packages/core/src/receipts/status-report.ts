@@ -17,13 +17,16 @@ import type { StatusDocument } from './status.ts';
 export const STATUS_STATES = ['up', 'degraded', 'down', 'unknown'] as const;
 export type StatusState = (typeof STATUS_STATES)[number];
 
-/** How one endpoint did when it was last asked. */
+/** State of one endpoint at its last probe. */
 export interface StatusEndpoint {
   readonly name: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly availability: 'live' | 'pilot';
-  /** `answer`: a whole request was served. `refusal`: one was refused at the gate, as it must be. */
+  /**
+   * `answer`: the probe’s request was served in full. `refusal`: the endpoint refused the probe’s request, as it
+   * must.
+   */
   readonly probe: 'answer' | 'refusal';
   readonly state: StatusState;
   /** `ok`, or what was wrong. */
@@ -32,11 +35,11 @@ export interface StatusEndpoint {
   readonly latency_ms: number | null;
   readonly samples: number;
   readonly checked_at: string;
-  /** When `state` became what it is. */
+  /** Time since which `state` has held. */
   readonly since: string;
 }
 
-/** Whether a provider, or a model, answers. */
+/** State of a provider or a model. */
 export interface StatusModel {
   /** The id of a model, as in `/v1/compute/models`; the name of a provider. */
   readonly id: string;
@@ -44,11 +47,11 @@ export interface StatusModel {
   readonly state: StatusState;
   /** `ok`, or what was wrong. */
   readonly code: string;
-  /** When `state` became what it is. */
+  /** Time since which `state` has held. */
   readonly since: string;
 }
 
-/** How the anchor log is. */
+/** State of the anchor log. */
 export interface StatusLog {
   /** The newest signed checkpoint; null before the first. `root` is hex. */
   readonly checkpoint: { readonly origin: string; readonly size: number; readonly root: string } | null;
@@ -59,7 +62,7 @@ export interface StatusLog {
   readonly oldest_unanchored_seconds: number | null;
 }
 
-/** What a status document reports. */
+/** Contents of a status document. */
 export interface StatusReport extends StatusDocument {
   version: number;
   service: string;
@@ -69,7 +72,7 @@ export interface StatusReport extends StatusDocument {
   log: StatusLog & JsonObject;
 }
 
-/** Of what is reported, as it is read here. */
+/** Version of the report that this code reads. */
 const VERSION = 1;
 
 const code = pattern(/^[a-z][a-z0-9_]{0,63}$/, 'a code of lower-case letters, digits and underscores');
@@ -121,7 +124,7 @@ const reportShape = object({
 });
 
 /**
- * What a status document reports, once `verify` found it valid: a signature says nothing of the form.
+ * Reads the report of a status document that `verify` found valid: a signature says nothing about the form.
  * @throws invalid_field for a report of another form or version, with the member
  */
 export function readStatus(document: JsonObject): StatusReport {

@@ -36,7 +36,7 @@ const statusShape = object({
 
 /** The members that every status document has; what it reports is read by `readStatus`. */
 export interface StatusDocument extends JsonObject {
-  /** From 1, one more with each document. */
+  /** Number of the document, from 1, one more with each. */
   sequence: number;
   /** `statusDigest` of the document before it; null of the first. */
   previous_sha256: string | null;
@@ -77,7 +77,7 @@ export const status: Family = {
   rules: () => [],
 };
 
-/** Where a document stands in its chain, and who signs it. Times are Unix milliseconds. */
+/** Position of a document in its chain, and its signer. Times are Unix milliseconds. */
 export interface StatusIssuance {
   readonly did: string;
   readonly sequence: number;

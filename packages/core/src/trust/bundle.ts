@@ -39,7 +39,7 @@ export interface TrustBundle extends AnchorAuthority {
   readonly sig_b64u: string;
 }
 
-/** What a client remembers of a service: its root, and the newest bundle seen. */
+/** Pin that a client keeps of a service: its root, and the newest bundle seen. */
 export interface TrustPin {
   /** `sha256:<hex>` of the root's public key. */
   readonly root: string;
@@ -82,7 +82,7 @@ const bundleShape = object(
   { optional: { payees: listOf(payee, 'payees') } },
 );
 
-/** What a new bundle says; times are Unix milliseconds. */
+/** Contents of a new bundle; times are Unix milliseconds. */
 export interface TrustBundleFacts extends AnchorAuthority {
   readonly version: number;
   readonly issuedAt: number;

@@ -4,7 +4,7 @@ import { fromBase64url } from '../encoding/base64url.ts';
 import { TallyError } from '../errors.ts';
 import { bytes32, did, keyId, nullable, object, oneOf, type Rule, timestamp } from '../receipts/shape.ts';
 
-/** What a key may sign. A key never signs for two purposes. */
+/** Purposes of keys. A key never signs for two purposes. */
 export const KEY_PURPOSES = ['root', 'receipt', 'log', 'status', 'benchmark', 'bundle'] as const;
 export type KeyPurpose = (typeof KEY_PURPOSES)[number];
 
@@ -58,10 +58,10 @@ export const issuerRecord: Rule = object({
   },
 });
 
-/** Who is paid for a service, in which token. */
+/** Account that is paid for a service, and its token. */
 export interface Payee {
   readonly chain_id: number;
-  /** As receipts name it: `USDC`. */
+  /** Asset as receipts name it: `USDC`. */
   readonly asset: string;
   /** `0x` and 40 hex: the token's contract. */
   readonly token: string;
@@ -70,7 +70,7 @@ export interface Payee {
   readonly address: string;
 }
 
-/** Which log and which chain a service's anchors are checked against, and which accounts its settlements. */
+/** Log and chain that a service's anchors are checked against, and accounts for its settlements. */
 export interface AnchorAuthority {
   readonly log: { readonly origin: string; readonly key_id: string; readonly public_key: string } | null;
   readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
@@ -117,7 +117,7 @@ function assertOwnKey({ key_id, public_key }: Pick<IssuerKey, 'key_id' | 'public
   const fault = publicKeyFault(fromBase64url(public_key, 32));
   if (fault !== undefined) throw new TallyError('trust_invalid', `The public key of ${key_id} ${fault}.`);
   if (key_id.startsWith('did:key:') && key_id !== didKeyOf(fromBase64url(public_key, 32))) {
-    throw new TallyError('trust_invalid', `${key_id} stands beside a public key that is not its own.`);
+    throw new TallyError('trust_invalid', `${key_id} does not match its public key.`);
   }
 }
 

@@ -13,7 +13,8 @@ export interface IssuerVerdict {
 }
 
 /**
- * Whose key it is, and whether it could sign then. A receipt that contradicts what is known of the issuer it
+ * Judges whose key it is, and whether it could sign at that time. A receipt that contradicts what is known of the
+ * issuer it
  * names fails; one whose issuer is not known is untrusted, no more.
  * @param publicKey null when the receipt's key could not be told
  * @param anchoredAt Unix milliseconds at which the receipt is known to have existed
@@ -33,11 +34,11 @@ export function judgeIssuer(
     trusted: false,
     checks: [
       failed('issuer', detail),
-      unchecked('key_window', 'Not reached: the key is not known as one of the issuer.'),
+      unchecked('key_window', 'Not reached: the key is not known to belong to the issuer.'),
     ],
   });
   const named = claims.issuerDid;
-  if (publicKey === null) return contradicted(named, "The receipt's key could not be told.");
+  if (publicKey === null) return contradicted(named, "The receipt's key could not be determined.");
   const encoded = toBase64url(publicKey);
   const record = named === null ? trust.holder(encoded) : trust.issuer(named);
   if (record === undefined) {
@@ -67,8 +68,8 @@ function unknownIssuer(did: string | null): IssuerVerdict {
     keyState: 'unknown',
     trusted: false,
     checks: [
-      unchecked('issuer', 'The trust given does not know this issuer.'),
-      unchecked('key_window', 'Nothing is known of when this key was in use.'),
+      unchecked('issuer', 'The given trust does not list this issuer.'),
+      unchecked('key_window', 'It is not known when this key was in use.'),
     ],
   };
 }
@@ -87,7 +88,7 @@ function knownIssuer(
   const checks = [
     passed('issuer', `The key belongs to ${record.did}, which is ${record.status}.`),
     window.ok && !believable
-      ? unchecked('key_window', 'The key was compromised, and nothing proves that this was signed before.')
+      ? unchecked('key_window', 'The key was compromised, and nothing proves that this was signed earlier.')
       : window,
   ];
   return {
@@ -115,13 +116,13 @@ function windowCheck(
   if (undated) return failed(name, `The key is ${key.state}, and its record does not say since when.`);
   const start = secondsOf(key.valid_from);
   const isEarly = issuedAt < start;
-  if (isEarly && !mayBeSignedLater) return failedAt(`The key signs from ${key.valid_from} on`);
+  if (isEarly && !mayBeSignedLater) return failedAt(`The key is valid only from ${key.valid_from} on`);
   if (isEarly && anchoredAt !== undefined && anchoredAt < (start - CLOCK_SKEW) * 1000) {
     const anchored = formatTimestamp(anchoredAt);
-    return failed(name, `The key signs from ${key.valid_from} on; this was anchored at ${anchored}.`);
+    return failed(name, `The key is valid only from ${key.valid_from} on; this was anchored at ${anchored}.`);
   }
   if (key.valid_until !== null && issuedAt >= secondsOf(key.valid_until)) {
-    return failedAt(`The key signed until ${key.valid_until}`);
+    return failedAt(`The key was valid until ${key.valid_until}`);
   }
   if (key.revoked !== null && issuedAt >= secondsOf(key.revoked.at)) {
     return failedAt(`The key was revoked at ${key.revoked.at} (${key.revoked.reason})`);
@@ -129,11 +130,11 @@ function windowCheck(
   if (isEarly) {
     return passed(
       name,
-      `This says that it was compiled at ${formatTimestamp(issuedAt * 1000)}. The key signs from ${key.valid_from} on, so it was signed later than compiled. Only an anchor shows when.`,
+      `This says that it was compiled at ${formatTimestamp(issuedAt * 1000)}. The key is valid only from ${key.valid_from} on, so it was signed later than compiled. Only an anchor shows when.`,
     );
   }
   return passed(
     name,
-    `The key was in use when ${mayBeSignedLater ? 'this says that it was compiled' : 'this was issued'}.`,
+    `The key was in use when this ${mayBeSignedLater ? 'says that it was compiled' : 'was issued'}.`,
   );
 }

@@ -91,7 +91,7 @@ const signedStatementShape = object(
   { closed: true },
 );
 
-/** What a statement says; `at` is Unix milliseconds, and is written in whole seconds. */
+/** Contents of a statement; `at` is Unix milliseconds, and is written in whole seconds. */
 export interface StatementFacts {
   readonly audience: string;
   readonly did: string;
@@ -180,10 +180,10 @@ function assertPlace(
   { action, did, sequence, key_id, signed_by }: IssuerStatement,
 ): void {
   if (action === 'register' && document !== null) {
-    throw new TallyError('issuer_exists', `${did} is registered already.`, { field: 'statement.did' });
+    throw new TallyError('issuer_exists', `${did} is already registered.`, { field: 'statement.did' });
   }
   if (action === 'register' && signed_by !== key_id) {
-    throw wrong('statement.signed_by', 'A registration is signed by the key that it registers.');
+    throw wrong('statement.signed_by', 'A registration must be signed by the key that it registers.');
   }
   if (action !== 'register' && document === null) {
     throw new TallyError('issuer_not_found', `${did} is not registered yet.`, { field: 'statement.did' });
@@ -210,7 +210,7 @@ function assertPlace(
 function assertMaySign(keys: readonly IssuerKey[], { signed_by }: IssuerStatement): void {
   const signer = keys.find(({ key_id }) => key_id === signed_by);
   if (signer?.purpose !== 'receipt' || signer.state !== 'active') {
-    throw new TallyError('issuer_proof_invalid', `${signed_by} is not a present receipt key of the issuer.`, {
+    throw new TallyError('issuer_proof_invalid', `${signed_by} is not a current receipt key of the issuer.`, {
       field: 'statement.signed_by',
     });
   }
@@ -220,18 +220,18 @@ function assertMaySign(keys: readonly IssuerKey[], { signed_by }: IssuerStatemen
 function assertChange(key: IssuerKey | undefined, { action, key_id, at, reason }: IssuerStatement): void {
   const field = 'statement.key_id';
   if (action === 'register' || action === 'add_key') {
-    if (key !== undefined) throw wrong(field, `${key_id} is in the record already.`);
+    if (key !== undefined) throw wrong(field, `${key_id} is already in the record.`);
     return;
   }
   if (key === undefined) throw wrong(field, `${key_id} is not in the record.`);
   if (action === 'retire_key' && key.state !== 'active')
-    throw wrong(field, `${key_id} is ${key.state} already.`);
+    throw wrong(field, `${key_id} is already ${key.state}.`);
   if (action === 'revoke_key' && key.revoked !== null) {
     const milder = key.revoked.reason === 'compromised' && reason !== 'compromised';
     if (milder || secondsOf(at) > secondsOf(key.revoked.at)) {
       throw wrong(
         field,
-        `${key_id} was revoked at ${key.revoked.at} (${key.revoked.reason}); that can only grow stricter.`,
+        `${key_id} was revoked at ${key.revoked.at} (${key.revoked.reason}); a revocation can only become stricter.`,
       );
     }
   }
@@ -292,7 +292,7 @@ export async function checkIssuerDocument(document: IssuerDocument): Promise<voi
   for (const signed of copy.history) replayed = await applyStatement(replayed, readSignedStatement(signed));
   const claimed = copy.status === 'verified' ? { ...copy, status: 'registered' } : copy;
   if (replayed === null || !sameJson(claimed, copyJson(replayed) as JsonObject)) {
-    throw new TallyError('issuer_proof_invalid', 'The record does not follow from its history.');
+    throw new TallyError('issuer_proof_invalid', 'The record does not match its history.');
   }
 }
 

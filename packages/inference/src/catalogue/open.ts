@@ -74,7 +74,7 @@ function configured(
 ): ProviderEntry[] {
   const seen = new Set<string>();
   for (const [index, { name }] of own.entries()) {
-    if (seen.has(name)) throw conflict(`providers[${index}].name`, `${name} is there twice`);
+    if (seen.has(name)) throw conflict(`providers[${index}].name`, `${name} appears twice`);
     seen.add(name);
   }
   const known = defaults.flatMap((provider) => {
@@ -113,7 +113,7 @@ function merged(
   const seen = new Set<string>();
   for (const [index, { enabled = true, ...change }] of changes.entries()) {
     const field = `models[${index}]`;
-    if (seen.has(change.id)) throw conflict(`${field}.id`, `${change.id} is there twice`);
+    if (seen.has(change.id)) throw conflict(`${field}.id`, `${change.id} appears twice`);
     seen.add(change.id);
     const entry = { ...entries.get(change.id), ...change, field };
     if (!enabled) entries.delete(change.id);

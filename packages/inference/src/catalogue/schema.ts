@@ -55,7 +55,7 @@ const providerSchema = z.strictObject({
   name: z
     .string()
     .regex(NAME, 'Not a provider’s name')
-    .refine((name) => name !== 'local', 'local is built in'),
+    .refine((name) => name !== 'local', 'The name local belongs to the built-in provider'),
   kind: z.enum(upstreamKinds as [(typeof upstreamKinds)[number], ...(typeof upstreamKinds)[number][]]),
   base_url: z
     .string()

@@ -17,13 +17,12 @@ import { type Conversation, nameOf, UncutNotes } from './uncut-notes.ts';
 /** UTF-16 units from which on a prompt has a thread of its own kind, so that short ones don't wait behind it. */
 const LONG = 400_000;
 const SPARED =
-  'Some messages go out as they came, or with more left: shorter, they could cost more in later calls, which would read less from the provider’s cache.';
-const RECOVERABLE =
-  'Without svc.retrieve only what the prompt repeats is cut, so more is left than the budget.';
+  'Some messages were cut less than they could be, or not at all: changing them would cost more in later calls, because less could be read from the provider’s cache.';
+const RECOVERABLE = 'Without svc.retrieve only repeated text is removed, so the prompt exceeds the budget.';
 const TOOLLESS =
-  'No model that is meant takes tools, so svc_retrieve was not added: only what the prompt repeats is cut, and more is left than the budget.';
+  'None of the candidate models accepts tools, so svc_retrieve was not added: only repeated text was removed, and the prompt exceeds the budget.';
 const NOTHING: Remembered = { sent: null, blocks: new Map() };
-const FAILED = 'The prompt could not be compressed just now and went out as it came.';
+const FAILED = 'The prompt could not be compressed at the moment and was sent unchanged.';
 
 interface Means {
   readonly store: CompressionStore;

@@ -21,7 +21,7 @@ export interface CompressionOptions {
 export const compressionMembers = {
   compression: z.enum(TIERS).optional().openapi({
     description:
-      'What may be done to the prompt: nothing; what can be undone, such as JSON without white space (the default); or cutting what the question needs least.',
+      'How the prompt is compressed: not at all; only reversibly, such as JSON without white space (the default); or by cutting what the question needs least.',
     default: 'lossless',
   }),
   budget: z
@@ -31,12 +31,13 @@ export const compressionMembers = {
     .refine((budget) => budget < 1 || Number.isInteger(budget), 'Not a number of tokens, or a share below 1')
     .optional()
     .openapi({
-      description: 'For `extractive`: tokens that may be left of the messages, or below 1 the share of them.',
+      description:
+        'For `extractive`: how many tokens of the messages may remain; a number below 1 is a share of them.',
       default: 0.5,
     }),
   retrieve: z.boolean().optional().openapi({
     description:
-      'Whether the tool `svc_retrieve` is added, by which a model gets back what was cut. The service answers it. Without it only repetition is cut.',
+      'Whether to add the tool `svc_retrieve`, with which a model gets back what was cut. The service answers its calls. Without it only repeated text is removed.',
     default: false,
   }),
 };

@@ -30,7 +30,7 @@ const TOOL: JsonObject = {
 export function addRetrieveTool(body: ChatBody): ChatBody {
   const { n, functions } = body;
   if (typeof n === 'number' && n > 1) throw conflict('n', 'n is above 1');
-  if (Array.isArray(functions)) throw conflict('functions', 'functions are given in place of tools');
+  if (Array.isArray(functions)) throw conflict('functions', 'the request has functions in place of tools');
   const tools = objectsOf(body['tools']);
   if (tools.some((tool) => asObject(tool['function'])?.['name'] === RETRIEVE))
     throw conflict('tools', `a tool is named ${RETRIEVE}`);
@@ -38,7 +38,7 @@ export function addRetrieveTool(body: ChatBody): ChatBody {
 }
 
 function conflict(field: string, why: string): TallyError {
-  return new TallyError('invalid_request', `svc.retrieve does not go where ${why}.`, {
+  return new TallyError('invalid_request', `svc.retrieve cannot be used where ${why}.`, {
     field,
   });
 }

@@ -26,7 +26,7 @@ export class CompressionThread {
 
   /** @throws Error where it could not be done */
   async run(task: CompressionTask): Promise<CompressionResult> {
-    if (this.#waiting.size >= MAX_WAITING) throw new Error('compression: too many prompts wait');
+    if (this.#waiting.size >= MAX_WAITING) throw new Error('compression: too many prompts are waiting');
     const worker = this.#open();
     clearTimeout(this.#idle);
     worker.ref();

@@ -56,9 +56,9 @@ async function countPrompt(messages: readonly Message[]): Promise<number> {
 }
 
 function tooLong(size: string): ProviderError {
-  const message = `The messages have ${size}; this model takes ${extractCard.limits.context_tokens} tokens.`;
+  const message = `The messages have ${size}; this model accepts ${extractCard.limits.context_tokens} tokens.`;
   const { error } = unsupported('local', 'messages', message);
-  return new ProviderError('refused', 'local takes fewer tokens', {
+  return new ProviderError('refused', 'local accepts fewer tokens', {
     status: 400,
     error: { ...error, code: 'context_length_exceeded' },
   });

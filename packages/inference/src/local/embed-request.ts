@@ -14,9 +14,13 @@ export interface EmbedRequest {
 export function embedRequest(body: JsonObject): EmbedRequest {
   const format = body['encoding_format'] ?? 'float';
   if (format !== 'float' && format !== 'base64')
-    throw refusedInput('encoding_format', 'encoding_format is float or base64.');
+    throw refusedInput('encoding_format', 'encoding_format must be float or base64.');
   if ((body['dimensions'] ?? dimensions) !== dimensions)
-    throw unsupported('local', 'dimensions', `This model has ${dimensions} dimensions and no others.`);
+    throw unsupported(
+      'local',
+      'dimensions',
+      `This model returns ${dimensions} dimensions; it supports no other number.`,
+    );
   return { texts: textsOf(body['input']), base64: format === 'base64' };
 }
 
@@ -25,7 +29,10 @@ function textsOf(input: JsonValue | undefined): string[] {
   if (!Array.isArray(list) || !list.every((text) => typeof text === 'string'))
     throw refusedInput('input', 'This model embeds text, not tokens: input is a text or a list of texts.');
   if (list.length === 0 || list.length > inputs)
-    throw refusedInput('input', `input has ${list.length} texts; this model takes 1 to ${inputs} a call.`);
+    throw refusedInput(
+      'input',
+      `input has ${list.length} texts; this model accepts 1 to ${inputs} per call.`,
+    );
   let characters = 0;
   return list.map((text, index) => {
     const words = text.toWellFormed().replaceAll(/\s+/g, ' ').trim();
@@ -33,7 +40,7 @@ function textsOf(input: JsonValue | undefined): string[] {
     if (words.length > input_characters)
       throw refusedInput(
         'input',
-        `Text ${index} of input has ${words.length} characters; this model takes ${input_characters}.`,
+        `Text ${index} of input has ${words.length} characters; this model accepts ${input_characters}.`,
       );
     characters += words.length;
     if (characters > all_characters)

@@ -23,9 +23,9 @@ export async function embedTexts({ model, body, signal }: EmbedCall): Promise<Em
       const index = data.length;
       const tokens = await countTokens([text], 'o200k');
       if (tokens > embedCard.limits.input_tokens)
-        throw refused(index, `has ${tokens} tokens; this model takes ${embedCard.limits.input_tokens}`);
+        throw refused(index, `has ${tokens} tokens; this model accepts ${embedCard.limits.input_tokens}`);
       const vector = embeddingOf(text);
-      if (vector === null) throw refused(index, 'holds nothing that this model knows; it reads English');
+      if (vector === null) throw refused(index, 'contains no word that this model knows; it reads English');
       promptTokens += tokens;
       data.push({ object: 'embedding', index, embedding: base64 ? base64Of(vector) : [...vector] });
     }

@@ -5,7 +5,7 @@ import { summarySentences } from './summary.ts';
 import type { Tokenizer } from './tokens.ts';
 
 const nothingGiven =
-  'There is no text here to answer from. This model (local/extract-1) only quotes sentences of the text it is given and knows nothing else.';
+  'The request contains no text to answer from. This model (local/extract-1) only quotes sentences of the text it is given and knows nothing else.';
 const nothingFound =
   'Nothing in the text given here answers that. This model (local/extract-1) only quotes sentences of the text it is given and knows nothing else.';
 

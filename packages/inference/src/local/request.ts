@@ -27,10 +27,10 @@ const refuse = (param: string, message: string): Error => unsupported('local', p
 export function extractRequest(body: ChatBody): ExtractRequest {
   const choices = body['n'] ?? 1;
   if (typeof choices !== 'number' || !Number.isInteger(choices) || choices < 1 || choices > mostChoices)
-    throw refuse('n', `n is a whole number from 1 to ${mostChoices}.`);
-  if (body['logprobs'] === true) throw refuse('logprobs', 'This model gives no log probabilities.');
+    throw refuse('n', `n must be a whole number from 1 to ${mostChoices}.`);
+  if (body['logprobs'] === true) throw refuse('logprobs', 'This model does not return log probabilities.');
   if (body['tool_choice'] === 'required' || asObject(body['tool_choice']) !== null)
-    throw refuse('tool_choice', 'This model calls no tools.');
+    throw refuse('tool_choice', 'This model does not call tools.');
   return {
     messages: objectsOf(body['messages']).map(readMessage),
     maxTokens: limitOf(body),
@@ -45,14 +45,14 @@ function limitOf(body: ChatBody): number {
   const param = (body['max_completion_tokens'] ?? null) === null ? 'max_tokens' : 'max_completion_tokens';
   const limit = body[param] ?? extractCard.limits.output_tokens;
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1)
-    throw refuse(param, `${param} is a whole number above 0.`);
+    throw refuse(param, `${param} must be a whole number above 0.`);
   return Math.min(limit, extractCard.limits.output_tokens);
 }
 
 function stopsOf(value: JsonValue | undefined): string[] {
   const stops = typeof value === 'string' ? [value] : (value ?? []);
   if (!Array.isArray(stops) || !stops.every((stop) => typeof stop === 'string'))
-    throw refuse('stop', 'stop is text or a list of texts.');
+    throw refuse('stop', 'stop must be a string or a list of strings.');
   return stops.filter((stop) => stop !== '');
 }
 
@@ -61,7 +61,7 @@ function wantsJson(value: JsonValue | undefined): boolean {
   if (type === 'json_schema')
     throw refuse(
       'response_format',
-      'This model gives JSON of its own shape only: use {"type": "json_object"}.',
+      'This model returns JSON of a fixed shape only: use {"type": "json_object"}.',
     );
   return type === 'json_object';
 }
@@ -77,7 +77,7 @@ const roles: Readonly<Record<string, Message['role']>> = {
 
 function readMessage(message: JsonObject): Message {
   const role = roles[asText(message['role']) ?? ''];
-  if (role === undefined) throw refuse('messages', 'This model takes no messages of that role.');
+  if (role === undefined) throw refuse('messages', 'This model does not accept messages of that role.');
   return { role, text: textOf(message['content']) };
 }
 
@@ -85,6 +85,6 @@ function textOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   const parts = objectsOf(content);
   if (parts.some(({ type }) => type !== 'text' && type !== 'refusal'))
-    throw refuse('messages', 'This model takes text only.');
+    throw refuse('messages', 'This model accepts text only.');
   return parts.map((part) => asText(part['text']) ?? asText(part['refusal']) ?? '').join('\n');
 }

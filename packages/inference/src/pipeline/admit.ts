@@ -119,7 +119,7 @@ export async function reserveCall(
 function nameless(): TallyError {
   return new TallyError(
     'api_key_missing',
-    'This costs nothing to who says who it is: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature.',
+    'This is free for identified callers: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature.',
   );
 }
 

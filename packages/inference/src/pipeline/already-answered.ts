@@ -8,6 +8,6 @@ export function alreadyAnswered(receipt: string): TallyError {
   const { receipt_id: id } = JSON.parse(receipt) as { receipt_id: string };
   return new TallyError(
     'already_answered',
-    `This Idempotency-Key had its stream, which is not kept; its receipt is /v1/receipt/${id}. Send a fresh key to ask again.`,
+    `This Idempotency-Key was already answered with a stream, which is not kept. The receipt is at /v1/receipt/${id}. To ask again, send a fresh key.`,
   );
 }

@@ -61,7 +61,7 @@ const message = z
   })
   .refine(({ role, content }) => role === 'assistant' || (content !== undefined && content !== null), {
     path: ['content'],
-    message: 'needed of every role but assistant',
+    message: 'required for every role except assistant',
   });
 
 /** Of `svc`: whether the receipt is to be anchored, which needs an API key. */
@@ -82,7 +82,10 @@ export const chatRequestSchema = z
       .min(1)
       .max(200)
       .optional()
-      .openapi({ description: 'Of /v1/compute/models; `auto`, or nothing, to be routed.', default: AUTO }),
+      .openapi({
+        description: 'A model id of /v1/compute/models; `auto`, or no model, lets the router choose.',
+        default: AUTO,
+      }),
     messages: z
       .array(message)
       .min(1)
@@ -153,13 +156,15 @@ export const chatRequestSchema = z
           .describe('The dearest model that may serve the call.'),
       })
       .optional()
-      .openapi({ description: 'Which providers or models may serve the call. Not sent on.' }),
+      .openapi({
+        description: 'Which providers or models may serve the call. Not forwarded to the provider.',
+      }),
     cost_quality: z
       .number()
       .min(0)
       .max(10)
       .optional()
-      .openapi({ description: '0 for the cheapest answer, 10 for the best. Not sent on.' }),
+      .openapi({ description: '0 for the cheapest answer, 10 for the best. Not forwarded to the provider.' }),
     svc: z
       .strictObject({
         session: z.string().min(1).max(128).optional().describe('Calls of one session stay with one model.'),
@@ -169,7 +174,7 @@ export const chatRequestSchema = z
       .optional()
       .openapi({
         description:
-          'Calls of one `session` stay with one model; `anchor` anchors the receipt; `compression`, `budget` and `retrieve` say what may be done to the prompt. Not sent on.',
+          'Calls of one `session` stay with one model; `anchor` anchors the receipt; `compression`, `budget` and `retrieve` say how the prompt may be compressed. Not forwarded to the provider.',
       }),
   })
   .openapi('ChatRequest', {
@@ -244,6 +249,6 @@ function readPreferences(provider: Parsed['provider']): ProviderPreferences {
 function readCap(value: string | number | undefined, field: string): NanoUsdc | null {
   if (value === undefined) return null;
   if (typeof value === 'number' && value > 1e9)
-    throw new TallyError('invalid_field', 'No such price.', { field });
+    throw new TallyError('invalid_field', 'The model has no such price.', { field });
   return parseUsdc(String(value), field);
 }

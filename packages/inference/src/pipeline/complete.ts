@@ -64,7 +64,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
         };
         const answer = await provider.chat({ ...asked, model: model.upstreamModel });
         if (answer.kind === 'stream')
-          throw new ProviderError('bad_answer', `${provider.name} streams unasked`);
+          throw new ProviderError('bad_answer', `${provider.name} streams although no stream was asked for`);
         return { answer, asked };
       },
     );
@@ -172,7 +172,7 @@ export async function orRelease<T>(
 ): Promise<T> {
   try {
     const result = await work();
-    if (signal.left) throw new ProviderError('aborted', 'the client left');
+    if (signal.left) throw new ProviderError('aborted', 'the client disconnected');
     return result;
   } catch (error) {
     if (reservation.id !== null) await ledger.release(reservation.id);

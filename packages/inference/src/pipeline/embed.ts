@@ -31,7 +31,10 @@ export const embeddingRequestSchema = z
       .openapi({ description: 'Of /v1/compute/models.', default: AUTO }),
     input: z
       .union([text, z.array(text).min(1).max(MAX_INPUTS), tokens, z.array(tokens).min(1).max(MAX_INPUTS)])
-      .openapi({ description: 'A text or texts; or the tokens of one or more, where the model takes them.' }),
+      .openapi({
+        description:
+          'A text or a list of texts; or the tokens of one or more texts, if the model accepts tokens.',
+      }),
     encoding_format: z
       .enum(['float', 'base64'])
       .nullish()
@@ -45,7 +48,7 @@ export const embeddingRequestSchema = z
     svc: z
       .strictObject({ anchor: anchorMember })
       .optional()
-      .openapi({ description: '`anchor` anchors the receipt. Not sent on.' }),
+      .openapi({ description: '`anchor` anchors the receipt. Not forwarded to the provider.' }),
   })
   .openapi('EmbeddingRequest', {
     description: 'As OpenAI takes it. Members that are not listed here pass to the provider as they are.',

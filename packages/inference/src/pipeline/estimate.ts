@@ -45,7 +45,9 @@ export async function estimateChat(
       prompt: promptTokens,
       max_completion: maxOutput,
       counted_with:
-        model.tokenizer === 'estimate' ? 'o200k, which the model’s own may differ from' : model.tokenizer,
+        model.tokenizer === 'estimate'
+          ? 'o200k; the model’s own tokenizer may count differently'
+          : model.tokenizer,
     },
     compression: compressionDocument(summary, usage, 0),
     price_per_million_tokens: priceDocument(model.price),

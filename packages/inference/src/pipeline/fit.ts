@@ -43,7 +43,7 @@ export async function fitToContext<T>(
   return null;
 }
 
-const NOTE = 'No model here reads that much, so more was cut than asked for.';
+const NOTE = 'No model here has a context of that size, so more was cut than the budget asked for.';
 
 /** Tokens that prompts may have, of the models that may be meant, the most first. */
 function roomsOf(models: readonly Model[], { model: asked, maxOutput }: ChatRequest): number[] {

@@ -6,9 +6,13 @@ import type { CallSignal } from './call-signal.ts';
 /** What the caller is told of a call that failed, or that was ended from here. See `publicFailure`. */
 export function failureOf(signal: Pick<CallSignal, 'reason' | 'stopped'>, error: ProviderError): TallyError {
   if (signal.stopped && error.kind === 'aborted')
-    return new TallyError('unavailable', 'The service is stopping, which ended the call. Send it again.', {
-      cause: error,
-    });
+    return new TallyError(
+      'unavailable',
+      'The call ended because the service is shutting down. Send it again.',
+      {
+        cause: error,
+      },
+    );
   return publicFailure(signal.reason(error));
 }
 
@@ -25,7 +29,7 @@ function publicFailure(error: ProviderError): Refusal {
     case 'rate_limited':
       return new Refusal(
         'provider_rate_limited',
-        'The provider takes no more calls just now. Try again later, or name another model.',
+        'The provider is limiting the rate of calls. Try again later, or name another model.',
         options,
       );
     case 'timeout':
@@ -45,7 +49,7 @@ function publicFailure(error: ProviderError): Refusal {
     default:
       return new Refusal(
         'provider_failed',
-        'The provider did not answer as it should. Try again, or name another model.',
+        "The provider's answer was not usable. Try again, or name another model.",
         options,
       );
   }

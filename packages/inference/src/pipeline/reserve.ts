@@ -124,7 +124,7 @@ async function fromAccount(
 function insufficient(available: NanoUsdc, needed: NanoUsdc): TallyError {
   return new TallyError(
     'insufficient_balance',
-    `The call can cost up to ${formatUsdc(needed)} USDC and ${formatUsdc(available)} USDC are available. Pay in, or lower max_completion_tokens.`,
+    `The call can cost up to ${formatUsdc(needed)} USDC, and only ${formatUsdc(available)} USDC are available. Top up the account, or lower max_completion_tokens.`,
   );
 }
 

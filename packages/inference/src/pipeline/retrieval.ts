@@ -103,7 +103,7 @@ export class Retrieval {
     const answer = await callWithRetries(() => provider.chat(ask), { signal, policy: retryPolicy });
     const streams = this.#body['stream'] === true;
     if ((answer.kind === 'stream') === streams) return answer;
-    throw new ProviderError('bad_answer', `${provider.name} answers otherwise than before`);
+    throw new ProviderError('bad_answer', `${provider.name} answers differently from before`);
   }
 
   async #resultOf(call: JsonObject, among: number): Promise<JsonObject> {
@@ -120,7 +120,7 @@ export class Retrieval {
     if (wanted === null) return 'Give the arguments as JSON: {"id": "…"}.';
     const found = removed.find(({ id }) => id === wanted.id);
     if (found?.original === undefined || found.original === null)
-      return `Nothing in this conversation was cut under the id ${wanted.id.slice(0, 40)}.`;
+      return `Nothing was cut from this conversation under the id ${wanted.id.slice(0, 40)}.`;
     return compressor.excerpt({ text: found.original, query: wanted.query, maxTokens, account });
   }
 }
@@ -146,7 +146,7 @@ export async function retrieveAll(
     if (own.length > 0 || !retrieval.mayGoOn) return { ...answer, body: without(answer.body, own) };
     const { body, usage } = answer;
     const next = await retrieval.goOn(turn, usage, deliveredOf(body, retrieval.model.tokenizer));
-    if (next.kind === 'stream') throw new ProviderError('bad_answer', 'a stream unasked');
+    if (next.kind === 'stream') throw new ProviderError('bad_answer', 'a stream that was not asked for');
     answer = next;
   }
 }

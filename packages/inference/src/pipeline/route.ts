@@ -58,7 +58,7 @@ export async function routeChat(
 function tooLong(error: TallyError, tier: string, { compression }: Compressed): TallyError {
   const hint =
     tier === 'off'
-      ? 'svc.compression is off: without it what is least needed would be cut.'
+      ? 'svc.compression is off; with it, the least needed text would be cut.'
       : 'With svc.retrieve more may be cut, which the model can ask for.';
   const sizes =
     compression === null

@@ -134,7 +134,7 @@ function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: E
     const reported = claimed && { prompt: claimed.promptTokens, completion: claimed.completionTokens };
     const billed = { prompt: promptTokens, completion: completionTokens };
     const facts = { provider: model.provider, model: model.id, receipt: id, why, reported, billed };
-    logger.warn(facts, 'a provider’s token count can’t be true');
+    logger.warn(facts, 'a provider reported an implausible token count');
   }
 }
 

@@ -35,6 +35,7 @@ export class StreamBudget {
   /** @throws ProviderError too_long */
   take(payload: string): void {
     this.#left -= Buffer.byteLength(payload);
-    if (this.#left < 0) throw new ProviderError('too_long', `${this.#provider} sent more than was asked for`);
+    if (this.#left < 0)
+      throw new ProviderError('too_long', `${this.#provider} sent more than max_tokens allows`);
   }
 }

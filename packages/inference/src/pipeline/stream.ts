@@ -194,7 +194,7 @@ class Delivery {
     this.#context.logger.error({ err: error }, 'a stream broke');
     return new TallyError(
       'internal',
-      'The answer broke off by a fault of this service. Send the call again.',
+      'The answer broke off because of a fault in this service. Send the call again.',
     );
   }
 
@@ -266,7 +266,7 @@ function errorText(error: TallyError): string {
 function unbilled(): TallyError {
   return new TallyError(
     'unavailable',
-    'The answer could not be billed just now. Its receipt will be at /v1/receipt/ and the X-Receipt-Id.',
+    'The answer could not be billed yet. Its receipt will be at /v1/receipt/<X-Receipt-Id>.',
   );
 }
 

@@ -17,8 +17,8 @@ const refuse = (param: string, message: string): Error => unsupported('anthropic
  */
 export function messagesRequest(model: string, body: ChatBody): JsonObject {
   if (typeof body['n'] === 'number' && body['n'] > 1)
-    throw refuse('n', 'This model gives one choice a call.');
-  if (body['logprobs'] === true) throw refuse('logprobs', 'This model gives no log probabilities.');
+    throw refuse('n', 'This model returns one choice per call.');
+  if (body['logprobs'] === true) throw refuse('logprobs', 'This model does not return log probabilities.');
   const messages = objectsOf(body['messages']);
   const limit = body['max_completion_tokens'] ?? body['max_tokens'] ?? defaultMaxTokens;
   const format = outputFormat(body['response_format']);
@@ -73,7 +73,7 @@ function turn(message: JsonObject): JsonObject {
   const { role, content } = message;
   if (role === 'user')
     return { role, content: typeof content === 'string' ? content : contentBlocks(content) };
-  if (role !== 'assistant') throw refuse('messages', 'This model takes no messages of that role.');
+  if (role !== 'assistant') throw refuse('messages', 'This model does not accept messages of that role.');
   const said = contentBlocks(content ?? message['refusal']);
   return { role, content: [...said, ...objectsOf(message['tool_calls']).map(toolUse)] };
 }
@@ -113,7 +113,7 @@ function contentBlock(part: JsonObject): JsonObject {
         ...cache,
       };
     default:
-      throw refuse('messages', 'This model takes text and images only.');
+      throw refuse('messages', 'This model accepts text and images only.');
   }
 }
 
@@ -128,7 +128,7 @@ function tools(list: JsonValue | undefined): JsonObject[] | undefined {
   if (!Array.isArray(list) || list.length === 0) return undefined;
   return objectsOf(list).map((tool) => {
     const definition = asObject(tool['function']);
-    if (definition === null) throw refuse('tools', 'This model takes function tools only.');
+    if (definition === null) throw refuse('tools', 'This model accepts function tools only.');
     return present({
       name: definition['name'],
       description: definition['description'],

@@ -6,10 +6,10 @@ export const unreachable = (provider: string): ProviderError =>
   new ProviderError('unreachable', `${provider} can't be reached`);
 
 export const cut = (provider: string): ProviderError =>
-  new ProviderError('cut', `${provider} broke its answer off`);
+  new ProviderError('cut', `${provider} broke off its answer`);
 
 export const badAnswer = (provider: string): ProviderError =>
-  new ProviderError('bad_answer', `${provider} answered nonsense`);
+  new ProviderError('bad_answer', `${provider} answered in an unexpected form`);
 
 const maxTextLength = 1_000;
 

@@ -14,11 +14,11 @@ const refuse = (param: string, message: string): Error => unsupported('ollama', 
  */
 export function ollamaRequest(model: string, body: ChatBody, contextTokens: number | null): JsonObject {
   if (typeof body['n'] === 'number' && body['n'] > 1)
-    throw refuse('n', 'This model gives one choice a call.');
-  if (body['logprobs'] === true) throw refuse('logprobs', 'This model gives no log probabilities.');
+    throw refuse('n', 'This model returns one choice per call.');
+  if (body['logprobs'] === true) throw refuse('logprobs', 'This model does not return log probabilities.');
   const choice = body['tool_choice'];
   if (choice === 'required' || asObject(choice) !== null)
-    throw refuse('tool_choice', 'This model can’t be made to call a tool.');
+    throw refuse('tool_choice', 'This model can’t be forced to call a tool.');
   return present({
     model,
     messages: messages(objectsOf(body['messages'])),
@@ -72,7 +72,7 @@ function textOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   const parts = objectsOf(content);
   if (parts.some(({ type }) => type !== 'text' && type !== 'image_url' && type !== 'refusal'))
-    throw refuse('messages', 'This model takes text and images only.');
+    throw refuse('messages', 'This model accepts text and images only.');
   return parts.map((part) => asText(part['text']) ?? asText(part['refusal']) ?? '').join('');
 }
 
@@ -80,7 +80,7 @@ function textOf(content: JsonValue | undefined): string {
 function imageData(part: JsonObject): string {
   const url = asText(asObject(part['image_url'])?.['url']) ?? '';
   const [, data] = /^data:[^,]{0,100};base64,(.*)$/s.exec(url) ?? [];
-  if (data === undefined) throw refuse('messages', 'This model takes images as data: URLs only.');
+  if (data === undefined) throw refuse('messages', 'This model accepts images as data: URLs only.');
   return data;
 }
 

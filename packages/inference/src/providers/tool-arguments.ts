@@ -9,7 +9,7 @@ import { unsupported } from './provider.ts';
 export function toolArguments(provider: string, text: JsonValue | undefined): JsonObject {
   const value = asObject(parsed(asText(text) || '{}'));
   if (value === null)
-    throw unsupported(provider, 'messages', 'The arguments of a tool call are no JSON object.');
+    throw unsupported(provider, 'messages', 'The arguments of a tool call are not a JSON object.');
   return value;
 }
 

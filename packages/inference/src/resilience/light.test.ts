@@ -37,7 +37,7 @@ it.each([
   ['it answered after failures', ['server', 'server', 'answer'], 'degraded failing'],
   ['one call of thirty failed', [...answers, 'server', 'answer'], 'up ok'],
   ['the failures are long past', ['server', 5 * MINUTE, 'answer'], 'up ok'],
-  ['the client left', ['aborted'], 'unknown not_called'],
+  ['the client disconnected', ['aborted'], 'unknown not_called'],
   ['the request was at fault', ['refused'], 'unknown not_called'],
   ['the operator’s key is refused', ['answer', 'auth'], 'down auth'],
   ['the provider has it no more', ['answer', 'gone'], 'down model_gone'],

@@ -7,7 +7,7 @@ import type { Health } from './health.ts';
 function modelGone({ id, provider }: Pick<Model, 'id' | 'provider'>): TallyError {
   return new TallyError(
     'model_gone',
-    `${id}: ${provider} says that it has this model no more. Name another one of /v1/compute/models, or auto.`,
+    `${id}: ${provider} no longer offers this model. Name another from /v1/compute/models, or auto.`,
     { field: 'model' },
   );
 }
@@ -28,7 +28,7 @@ export function allResting(
   const are = models.length === 1 ? 'is' : 'are';
   return new Refusal(
     'no_model_available',
-    `${models.map(({ id }) => id).join(', ')} failed lately and ${are} given a rest. Try again when Retry-After says.`,
+    `${models.map(({ id }) => id).join(', ')} failed lately and ${are} not being called. Try again after the time in Retry-After.`,
     { retryAfter: soonest / 1_000 },
   );
 }

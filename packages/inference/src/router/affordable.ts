@@ -11,7 +11,7 @@ import type { RouteDecision } from './router.ts';
 export function limitedTo(decision: RouteDecision, affordable: readonly Model[]): RouteDecision {
   const { model, fallbacks, explanation } = decision;
   const [first, ...rest] = affordable;
-  if (first === undefined) throw new RangeError('A call that no balance covers is refused.');
+  if (first === undefined) throw new RangeError('A call that the balance does not cover must be refused.');
   const unaffordable = [model, ...fallbacks].filter((one) => !affordable.includes(one)).map(({ id }) => id);
   if (unaffordable.length === 0) return decision;
   const { version, inputs } = explanation as unknown as RouteExplanation;

@@ -44,10 +44,10 @@ export function answerTokens({ max_output }: CandidateRecord, { max_output_token
 }
 
 const ABILITY_TEXT: Readonly<Record<Ability, readonly [field: string, text: string]>> = {
-  tools: ['tools', 'takes tools'],
-  vision: ['messages', 'takes images'],
+  tools: ['tools', 'accepts tools'],
+  vision: ['messages', 'accepts images'],
   json: ['response_format', 'has a JSON mode'],
-  logprobs: ['logprobs', 'gives log probabilities'],
+  logprobs: ['logprobs', 'returns log probabilities'],
   stream: ['stream', 'streams'],
 };
 
@@ -72,7 +72,7 @@ const FILTERS: readonly Filter[] = [
       requested !== AUTO ||
       [...order, ...(only ?? [])].some((name) => isNamed(candidate, name)) ||
       candidates.every(({ built_in }) => built_in === true),
-    error: () => new RangeError('A built-in model passes where there is no other.'),
+    error: () => new RangeError('A built-in model passes when there is no other.'),
   },
   ...(Object.keys(ABILITY_TEXT) as Ability[]).map(
     (ability): Filter => ({
@@ -80,7 +80,8 @@ const FILTERS: readonly Filter[] = [
       passes: ({ abilities }, { needs }) => !needs.includes(ability) || abilities.includes(ability),
       error: (last) => {
         const [field, text] = ABILITY_TEXT[ability];
-        const who = last.length === 1 ? `${last[0]?.model} is no model that` : 'No model that is left';
+        const who =
+          last.length === 1 ? `${last[0]?.model} is not a model that` : 'None of the remaining models';
         return new TallyError('invalid_request', `${field}: ${who} ${text}. See /v1/compute/models.`, {
           field,
         });
@@ -95,7 +96,7 @@ const FILTERS: readonly Filter[] = [
     error: (last) =>
       new TallyError(
         'invalid_request',
-        `provider: its only and ignore leave no model; of ${listed(last.map(({ provider }) => provider))} there are models that can take the request.`,
+        `provider: only and ignore exclude every model that can take the request; those are of ${listed(last.map(({ provider }) => provider))}.`,
         { field: 'provider' },
       ),
   },
@@ -129,7 +130,7 @@ function contextTooLong(last: readonly CandidateRecord[], inputs: RouteInputs): 
   const largest = last.reduce((best, one) => (one.context > best.context ? one : best));
   return new TallyError(
     'context_too_long',
-    `The messages are ${inputs.prompt_tokens} tokens and the answer may take ${answerTokens(largest, inputs)}, ` +
+    `The messages have ${inputs.prompt_tokens} tokens and the answer may take ${answerTokens(largest, inputs)}, ` +
       `but the largest context here is ${largest.context} tokens (${largest.model}). Shorten the messages or lower max_tokens.`,
     { field: 'messages' },
   );

@@ -114,7 +114,7 @@ function find(catalogue: Catalogue, requested: unknown): Model {
   const name = typeof requested === 'string' ? requested : JSON.stringify(requested);
   const ids = catalogue.models.filter(({ kind }) => kind === 'chat').map(({ id }) => id);
   const near = suggest(name, ids);
-  const problem = found === null ? 'is no model here' : 'gives embeddings, no completions';
+  const problem = found === null ? 'is not a model of this service' : 'returns embeddings, not completions';
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   throw new TallyError('model_not_found', `${name} ${problem}.${hint} See /v1/compute/models.`, {
     field: 'model',

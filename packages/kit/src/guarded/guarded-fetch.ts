@@ -56,7 +56,7 @@ export function createGuardedFetch({
     let url = new URL(text);
     const late = new AbortController();
     const timer = setTimeout(() => {
-      const message = `The whole took longer than ${limits.totalMs} ms.`;
+      const message = `The request took longer than ${limits.totalMs} ms in total.`;
       late.abort(new GuardedFetchError('timeout', message, { url: url.href }));
     }, limits.totalMs);
     const ends = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
@@ -75,8 +75,7 @@ export function createGuardedFetch({
       }
     } catch (error) {
       if (error instanceof GuardedFetchError) throw error;
-      if (ends.aborted)
-        throw new GuardedFetchError('aborted', 'The fetch was called off.', { url: url.href });
+      if (ends.aborted) throw new GuardedFetchError('aborted', 'The fetch was cancelled.', { url: url.href });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -90,7 +89,9 @@ function nextOf({ status, headers }: GuardedResponse, url: URL): URL | null {
   const location = headers.get('location');
   if (location === undefined || !REDIRECTS.has(status)) return null;
   if (!URL.canParse(location, url.href))
-    throw new GuardedFetchError('redirect', 'It redirects to what is no URL.', { url: url.href });
+    throw new GuardedFetchError('redirect', 'It redirects to something that is not a URL.', {
+      url: url.href,
+    });
   return new URL(location, url);
 }
 

@@ -43,7 +43,7 @@ export async function pinnedAddresses(
   const addresses = isIP(hostname) === 0 ? await resolved(hostname, resolve) : [hostname];
   if (addresses === null || addresses.length === 0) throw refuse('dns', 'The host name has no address.');
   if (!addresses.every(permitted))
-    throw refuse('address', 'The host has an address that may not be called from here.');
+    throw refuse('address', 'The host has an address that this service may not call.');
   return addresses;
 }
 

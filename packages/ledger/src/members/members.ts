@@ -40,9 +40,13 @@ export async function registerMember(
   if (handle !== null) assertHandle(handle);
   const member = await ledger.registerMember({ did, handle, at: Math.floor(now / 1000) });
   if (member !== 'handle_taken') return memberDocument(member);
-  throw new TallyError('handle_taken', `The handle ${handle} is another member’s. Choose another, or none.`, {
-    field: 'handle',
-  });
+  throw new TallyError(
+    'handle_taken',
+    `The handle ${handle} belongs to another member. Choose another, or leave it out.`,
+    {
+      field: 'handle',
+    },
+  );
 }
 
 /** What is known of a DID, registered or not. @throws invalid_did */

@@ -82,7 +82,8 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
   async function hand(order: OrderRow): Promise<string | null> {
     const destination = destinationOf(order, { development, mail: options.sendLetter !== null });
     if (destination === 'no_mail_server') throw new Error('No mail server is configured (TALLY_SMTP_URL).');
-    if (typeof destination === 'string') throw new Error('The order names nobody that a key can be sent to.');
+    if (typeof destination === 'string')
+      throw new Error('The order has no contact that a key can be sent to.');
     const document = keyDocument(order, requireKeySecret(issuer));
     if (destination.kind === 'did') return seal(order, destination.did, document);
     if (destination.kind === 'domain') await options.postToDomain(destination.domain, document);
@@ -154,12 +155,12 @@ function letterText({ order_id, tier, key_id, key, paid_until }: KeyDocument, se
     '',
     `    ${key}`,
     '',
-    `It is good until ${paid_until}. It is kept nowhere but here: store it now. Should it be lost, or seen by`,
+    `It is valid until ${paid_until}. It is stored nowhere else: keep it safe. Should it be lost, or seen by`,
     `others, ask the operator to revoke ${key_id}. To renew it, pay again with the memo`,
     '',
     `    key=${key_id}`,
     '',
-    `Order ${order_id}. This letter may come twice; the key in it is the same.`,
+    `Order ${order_id}. This message may arrive twice, with the same key.`,
     '',
   ].join('\n');
 }

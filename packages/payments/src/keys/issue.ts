@@ -87,7 +87,7 @@ export function createKeySales({ store, issuer, prices, clock }: Means): KeySale
 
 function paidKeyOf({ id, tier, apiKey, paidUntil, seed }: OrderRow, secret: Uint8Array): PaidKey {
   if (tier === null || !isSoldTier(tier) || apiKey === null || paidUntil === null)
-    throw new RangeError(`The order ${id} is for no key.`);
+    throw new RangeError(`The order ${id} is not for a key.`);
   return { order: id, id: apiKey, key: seed === null ? null : soldKey(secret, tier, seed), tier, paidUntil };
 }
 
@@ -123,6 +123,6 @@ export function requireKeySecret({ keyring }: Pick<OwnIssuer, 'keyring'>): Uint8
   if (keyring.apiKeySecret !== null) return keyring.apiKeySecret;
   throw new TallyError(
     'unavailable',
-    'The keyring has no secret for API keys, so that none can be sold. Make a first key: tally apikey create',
+    'The keyring has no secret for API keys, so none can be sold. Make a first key with: tally apikey create',
   );
 }

@@ -41,5 +41,5 @@ export async function openQuote(
     };
     if ((await treasury.openOrder(order)) === 'opened') return order;
   }
-  throw new TallyError('unavailable', 'Too many quotes are open just now. Try again later.');
+  throw new TallyError('unavailable', 'Too many quotes are open at the moment. Try again later.');
 }

@@ -33,9 +33,13 @@ const PATIENCE = 60;
 export async function payOut(means: PayMeans, payouts: readonly PayoutRow[]): Promise<PayOutcome[]> {
   const { store, wallet, token, treasury } = means;
   if (wallet.address.toLowerCase() !== treasury.toLowerCase()) {
-    throw new TallyError('invalid_field', `The key is of ${wallet.address}; the treasury is ${treasury}.`, {
-      field: 'treasury_key',
-    });
+    throw new TallyError(
+      'invalid_field',
+      `The key belongs to ${wallet.address}, but the treasury is ${treasury}.`,
+      {
+        field: 'treasury_key',
+      },
+    );
   }
   const underWay = await store.treasury.payoutsUnderWay(token.network);
   await requireFunds(means, [...payouts.filter(({ state }) => state === 'waiting'), ...underWay]);
@@ -61,7 +65,7 @@ async function payOne(means: PayMeans, id: string): Promise<PayOutcome> {
     if (payout?.state !== 'waiting')
       throw new TallyError(
         'unavailable',
-        `The payout ${id} has ended: it is ${payout?.state ?? 'not there'}.`,
+        `The payout ${id} cannot be changed any more: it is ${payout?.state ?? 'missing'}.`,
       );
     const attempt = await sign(means, payout, await nextNonce(means));
     // Overtaken by another operator's command: look again.

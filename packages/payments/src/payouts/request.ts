@@ -32,7 +32,7 @@ export async function requestWithdrawal(
   if (units === null || amount < minimum) {
     throw new TallyError(
       'invalid_field',
-      `A withdrawal is of ${formatUsdc(minimum)} USDC at least, with at most 6 decimals.`,
+      `A withdrawal must be at least ${formatUsdc(minimum)} USDC, with at most 6 decimals.`,
       { field: 'amount' },
     );
   }
@@ -73,7 +73,7 @@ function withdrawalId(idempotency: IdempotencyRecord | undefined): string {
 function uncovered(amount: NanoUsdc, available: NanoUsdc): TallyError {
   return new TallyError(
     'insufficient_balance',
-    `${formatUsdc(amount)} USDC are asked for, and ${formatUsdc(available)} are available.`,
+    `The withdrawal is of ${formatUsdc(amount)} USDC, and only ${formatUsdc(available)} USDC are available.`,
   );
 }
 
@@ -95,5 +95,8 @@ export async function declinePayout(
     declinedPosting(payout, at),
   );
   if (outcome === 'ended') return;
-  throw new TallyError('unavailable', `${payout.id} is not waiting any more: it is paid, or being paid.`);
+  throw new TallyError(
+    'unavailable',
+    `${payout.id} is no longer waiting: it has been paid, or is being paid.`,
+  );
 }

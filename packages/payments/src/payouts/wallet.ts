@@ -118,7 +118,7 @@ async function askFees(
     rpc.call('eth_estimateGas', [call], answers.quantity),
   ]);
   if (block.baseFeePerGas === undefined)
-    throw unavailable('eth_getBlockByNumber', 'answered a block without a base fee (EIP-1559)');
+    throw unavailable('eth_getBlockByNumber', 'answered with a block without a base fee (EIP-1559)');
   const asked = { maxFeePerGas: 2n * block.baseFeePerGas + tip, maxPriorityFeePerGas: tip };
   return {
     ...(above === undefined ? asked : raised(asked, above)),
@@ -141,6 +141,7 @@ async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
   const method = 'eth_sendRawTransaction';
   const answer = await rpc.ask(method, [raw], answers.hash);
   if ('refusal' in answer) return readRefusal(answer.refusal.reason);
-  if (answer.result !== keccak256(raw as `0x${string}`)) throw unavailable(method, 'answered another hash');
+  if (answer.result !== keccak256(raw as `0x${string}`))
+    throw unavailable(method, 'answered with a different hash');
   return { kind: 'accepted' };
 }

@@ -111,7 +111,7 @@ export async function bookOwn(means: Means, txHash: string, now: number): Promis
   const { differences } = await reconcile(means);
   const found = differences.find((one) => one.txHash === txHash && one.kind === 'unposted_transfer');
   if (found === undefined || found.onChain >= 0n) {
-    throw new TallyError('invalid_field', 'That is no transaction out of a treasury that has no posting.', {
+    throw new TallyError('invalid_field', 'That is not an unbooked transaction out of a treasury.', {
       field: 'tx_hash',
     });
   }
@@ -137,7 +137,7 @@ export async function requireKnownPayments(means: Means): Promise<void> {
   if (unknown === undefined) return;
   throw new TallyError(
     'unavailable',
-    `The treasury has paid out in ${unknown.txHash ?? 'a transaction'}, and the books know nothing of it. Were they restored from a backup? Nothing was sent. If it was you: tally ledger reconcile --own <tx>.`,
+    `The treasury has paid out in ${unknown.txHash ?? 'a transaction'} that is not in the books. Were they restored from a backup? Nothing was sent. If you made the transfer yourself: tally ledger reconcile --own <tx>.`,
   );
 }
 
@@ -161,7 +161,7 @@ export async function bookPaid(
   if (!isUnknown || (await token.settled(txHash, moved)) !== 'confirmed') {
     throw new TallyError(
       'invalid_field',
-      `That transaction has not paid ${payout.id}, or is booked already.`,
+      `That transaction did not pay ${payout.id}, or is already booked.`,
       {
         field: 'tx_hash',
       },
@@ -173,7 +173,7 @@ export async function bookPaid(
     { from: 'waiting', to: 'paid', at },
     paidPosting(payout, at),
   );
-  if (ended === 'overtaken') throw new TallyError('unavailable', `${payout.id} is not waiting any more.`);
+  if (ended === 'overtaken') throw new TallyError('unavailable', `${payout.id} is no longer waiting.`);
 }
 
 /** What a transaction moved into the treasury, less what it moved out. */

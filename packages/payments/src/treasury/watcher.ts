@@ -94,7 +94,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     // A node that lags behind the one that was asked before has it not yet.
     if (block === null) return last + 1;
     if (block.hash === blockHash) return height + 1;
-    logger.error({ height }, 'confirmed blocks have changed: the newest are read again');
+    logger.error({ height }, 'confirmed blocks have changed, so the newest are read again');
     return Math.max(firstHeight + 1, height - REREAD_BLOCKS);
   }
 
@@ -119,7 +119,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       try {
         await endOne(transfer);
       } catch (error) {
-        logger.warn({ err: error, transfer: transfer.id }, 'a transfer can’t be acted on yet');
+        logger.warn({ err: error, transfer: transfer.id }, 'a transfer can’t be processed yet');
       }
     }
   }

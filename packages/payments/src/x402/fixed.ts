@@ -111,7 +111,10 @@ async function attempt(till: Till, wanted: Wanted, known: PaymentRow | null): Pr
 /** @throws payment_reused where what it paid for was long ago */
 function requireFresh({ createdAt }: PaymentRow, { repeatSeconds }: PricedOrder, now: number): void {
   if (repeatSeconds === undefined || now <= createdAt + repeatSeconds) return;
-  throw new TallyError('payment_reused', 'What this payment paid for was answered before. Make a fresh one.');
+  throw new TallyError(
+    'payment_reused',
+    'This payment was already used: what it paid for has been answered. Make a new payment.',
+  );
 }
 
 async function earlier({ store }: Till, { means, carried }: Wanted): Promise<PaymentRow | null> {

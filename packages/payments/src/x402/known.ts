@@ -46,7 +46,7 @@ export function requireSameRequest(row: PaymentRow, requestHash: string): void {
   if (row.requestHash === requestHash) return;
   throw new TallyError(
     'payment_reused',
-    'This payment, or its identifier, came with another request before. Make a fresh one, or send the same request.',
+    'This payment, or its identifier, was already used with a different request. Make a new payment, or send the same request.',
   );
 }
 
@@ -61,7 +61,7 @@ export function inProgress(): Refusal {
 export function unconfirmed(): Refusal {
   return new Refusal(
     'payment_unconfirmed',
-    'The chain does not show the payment yet. Send the same request with the same payment again: it is taken once.',
+    'The chain does not show the payment yet. Send the same request with the same payment again: the payment is taken only once.',
     { retryAfter: 5 },
   );
 }

@@ -101,8 +101,8 @@ function requireFree(known: PaymentRow, { id, order }: Asked): void {
   throw new TallyError(
     'payment_reused',
     known.receiptId === null
-      ? 'This payment was used up.'
-      : `This payment was used up; the receipt of what it paid for is /v1/receipt/${known.receiptId}.`,
+      ? 'This payment was already used.'
+      : `This payment was already used; the receipt of what it paid for is at /v1/receipt/${known.receiptId}.`,
   );
 }
 

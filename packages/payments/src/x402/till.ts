@@ -99,9 +99,13 @@ export async function verified(
 
 function unreachable({ logger }: Till, cause: unknown): TallyError {
   logger.error({ err: cause }, 'the facilitator can’t be asked');
-  return new TallyError('unavailable', 'Payments can’t be checked just now. Try again; nothing was taken.', {
-    cause,
-  });
+  return new TallyError(
+    'unavailable',
+    'Payments can’t be checked at the moment. Try again; nothing was taken.',
+    {
+      cause,
+    },
+  );
 }
 
 /** One for each scheme of the order that is supported, in the order's own order. */
@@ -156,7 +160,7 @@ export async function refusal(
   const extensions = { ...document.extensions, [till.offers.key]: offers };
   const payment = plain({ ...document, extensions });
   const price = formatUsdc(toNano(amount));
-  const what = reason === undefined ? 'This costs' : `The payment is not good (${reason}). This costs`;
+  const what = reason === undefined ? 'This costs' : `The payment is not valid (${reason}). This costs`;
   return new Refusal(
     'payment_required',
     `${what} up to ${price} USDC: pay by x402 (PAYMENT-REQUIRED says how)${order.otherwise ?? OTHERWISE}.`,

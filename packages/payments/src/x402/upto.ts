@@ -94,7 +94,7 @@ async function requireTurn(till: Till, payer: string, id: string): Promise<void>
 function owes({ charged, receiptId }: PaymentRow): TallyError {
   return new TallyError(
     'payment_owed',
-    `An earlier call (${receiptId ?? 'without receipt'}) took ${charged} base units of USDC that could not be settled. Make them available and send the request again: it is settled first.`,
+    `An earlier call (${receiptId ?? 'without receipt'}) cost ${charged} base units of USDC that could not be settled. Make them available and send the request again: the earlier call is settled first.`,
   );
 }
 

@@ -75,7 +75,7 @@ class FileBytes {
       ? await this.#ofPart(index, file.path)
       : this.#fixed(file.path);
     if (toHex(nodeSha256(bytes)) === file.sha256) return bytes;
-    throw new Error(`${file.path} is no longer what the manifest says.`);
+    throw new Error(`${file.path} no longer matches the manifest.`);
   }
 
   async #ofPart(index: number, path: string): Promise<Uint8Array> {

@@ -160,7 +160,7 @@ function trustNow({ trust, clock }: ExportServices): PublishedTrust {
   if (published !== null && secondsOf(published.bundle.expires_at) * 1000 > clock()) return published;
   throw new TallyError(
     'trust_unavailable',
-    'A bundle holds the trust bundle of its time, and none is in force.',
+    'An evidence bundle must contain the trust bundle of its time, and none is valid at the moment.',
   );
 }
 

@@ -7,7 +7,7 @@ were in its public log, and everything that is needed to check them without a ne
 ## Check it
 
 1. Get the fingerprint of the service's root from somewhere else than this archive: from the service's operator,
-   a contract, an earlier audit. A bundle can't vouch for itself: whoever forges the receipts forges the keys too.
+   a contract, an earlier audit. A bundle can't vouch for itself: whoever forges the receipts can forge the keys too.
 2. Open \`evidence.html\` in a browser, network or not, drop this archive on it as it came (not unpacked), and compare
    the fingerprint that it shows. A page from the archive is as good as the archive: for a verdict that does not rest
    on it, take the page from the service or from an archive that you trust, or use the command line:

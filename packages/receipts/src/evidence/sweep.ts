@@ -63,7 +63,7 @@ export async function sweepRoom(context: Sweeping, tenant: string, asOf: number)
     );
     if ((await tenants.putPurge(tenant, { sequence, body }, asOf)) === 'stored') return;
   }
-  throw new TallyError('unavailable', 'The room is being swept by others. Try again.');
+  throw new TallyError('unavailable', 'Another process is sweeping the room. Try again.');
 }
 
 interface Departed {

@@ -2,7 +2,7 @@ import type { CallOptions, Transport } from '../http/transport.ts';
 import type { Anchor } from './anchor.ts';
 import { canonicalSha256, type HashOrReceipt } from './hash.ts';
 
-/** What the service takes in one request. */
+/** Most hashes that the service accepts in one request. */
 const MAX_HASHES = 10_000;
 
 /**

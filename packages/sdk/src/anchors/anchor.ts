@@ -5,7 +5,7 @@ import { canonicalSha256, type HashOrReceipt } from './hash.ts';
 /** A hash that waits for its root to be posted (specification 2.9). */
 export interface PendingAnchor {
   readonly anchor_ref: string;
-  /** When that is scheduled, to the minute (UTC). */
+  /** Scheduled time of the posting, to the minute (UTC). */
   readonly batch_id: string;
   /** Seconds until then; 0 once that has passed and until the posting is final. */
   readonly eta_seconds: number;

@@ -2,7 +2,10 @@ import type { CallOptions, Transport } from '../http/transport.ts';
 import type { Anchor } from './anchor.ts';
 import { canonicalSha256, type HashOrReceipt } from './hash.ts';
 
-/** Where a reference, pending or anchored, stands now. Needs no key. @throws ServiceError (anchor_not_found, anchor_ref_invalid) */
+/**
+ * Returns the current state of a reference, pending or anchored. Needs no key. @throws ServiceError
+ * (anchor_not_found, anchor_ref_invalid)
+ */
 export async function getAnchor(
   transport: Transport,
   anchorRef: string,
@@ -13,7 +16,7 @@ export async function getAnchor(
 }
 
 /**
- * Where a hash, or that of a receipt, stands now, whoever had it anchored. Needs no key.
+ * Returns the current state of a hash, or of a receipt's hash, whoever anchored it. Needs no key.
  * @throws not_a_receipt, json_*, invalid_base64url; ServiceError (anchor_not_found)
  */
 export async function getAnchorByHash(

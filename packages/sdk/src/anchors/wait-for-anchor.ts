@@ -15,7 +15,7 @@ const TIMEOUT_MS = 7_200 * SECOND;
 export interface WaitOptions {
   /** Ends the wait at any moment; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** For the whole wait: 7,200,000 when absent. */
+  /** Timeout of the whole wait, in milliseconds: 7,200,000 when absent. */
   readonly timeoutMs?: number | undefined;
 }
 

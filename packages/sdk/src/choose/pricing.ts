@@ -4,7 +4,7 @@ import type { CallOptions, Transport } from '../http/transport.ts';
 /** The price ladder as the service publishes it. Amounts are decimal text in US dollars; null is without limit. */
 export interface PriceLadder {
   readonly currency: 'USD';
-  /** When these prices were first asked: UTC. */
+  /** Time from which these prices apply: UTC. */
   readonly valid_from: string;
   readonly settlement: { readonly asset: string; readonly payment_required: boolean };
   readonly free: {
@@ -36,7 +36,7 @@ export interface PriceLadder {
     readonly verifier: string;
     /** Whether this service has that verifier: false for the on-premises image. */
     readonly verifier_available: boolean;
-    /** Null where no payment buys the tier. */
+    /** Monthly price in US dollars; null if the tier is not sold by payment. */
     readonly monthly_usd: string | null;
     readonly annual_usd: string | null;
     readonly pay_by: readonly string[];
@@ -55,7 +55,7 @@ export interface PriceLadder {
     readonly pay_by: readonly string[];
   };
   readonly balance: { readonly low_below_usd: string; readonly withdrawal_min_usd: string };
-  /** Null where the service takes no payments. */
+  /** Ways to pay; null if the service takes no payments. */
   readonly payment: {
     /** CAIP-2. */
     readonly network: string;
@@ -70,7 +70,7 @@ export interface PriceLadder {
   } | null;
 }
 
-/** What receipts cost, and how long they are kept. @throws ServiceError */
+/** Returns the prices of receipts and how long they are kept. @throws ServiceError */
 export async function pricing(transport: Transport, call?: CallOptions): Promise<PriceLadder> {
   const { json } = await transport.get('/pricing', call);
   return json as unknown as PriceLadder;

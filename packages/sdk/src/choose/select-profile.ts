@@ -2,7 +2,7 @@ import type { Profile } from '@tallystick/core';
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
 
 export interface SelectProfileParams {
-  /** What the receipt is for, in words. */
+  /** Purpose of the receipt, in words. */
   readonly intent?: string | undefined;
   /** US dollars: a number, or decimal text such as `0.009`. */
   readonly amount?: number | string | undefined;
@@ -18,7 +18,7 @@ export interface SelectProfileParams {
     | undefined;
 }
 
-/** The profile to take, the rule that chose it, and what else there is. Prices are decimal text in US dollars. */
+/** The recommended profile, the rule that chose it, and the other profiles. Prices are decimal text in US dollars. */
 export interface Recommendation {
   readonly recommended_profile: Profile;
   readonly rule: 'regulated' | 'retention' | 'verify' | 'sub_cent' | 'commerce';

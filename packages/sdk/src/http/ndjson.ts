@@ -4,7 +4,7 @@ import type { Upload, UploadAttempt } from './transport.ts';
 /** Lines are sent in pieces of about this many characters. */
 const PIECE = 65_536;
 
-/** What is sent line by line: something to iterate, or a function that gives it afresh for each attempt. */
+/** Lines to send: an iterable, or a function that returns a fresh one for each attempt. */
 export type Lines<T> = Iterable<T> | AsyncIterable<T> | (() => Iterable<T> | AsyncIterable<T>);
 
 /**

@@ -9,13 +9,13 @@ export const LONGEST_RETRY_AFTER_SECONDS = 30;
 /** Busy, or a gateway that the request may not have passed. */
 const RETRIED = new Set([429, 502, 503, 504]);
 
-/** Whether the same request may fare better later: nothing answered, or one of those did. */
+/** Returns whether the same request may succeed later: nothing answered, or the status is one of those. */
 export function mayPass({ status }: Pick<ServiceError, 'status'>): boolean {
   return status === null || RETRIED.has(status);
 }
 
 /**
- * How long to wait before the next attempt, in milliseconds, or null when another would not help. Exponential
+ * Returns how long to wait before the next attempt, in milliseconds, or null when another would not help. Exponential
  * with full jitter, so that clients that failed together do not come back together; never sooner than the
  * service asked.
  * @param attempt attempts made before the failed one: 0 for the first

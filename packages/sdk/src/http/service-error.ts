@@ -8,7 +8,7 @@ import {
   TallyError,
 } from '@tallystick/core';
 
-/** What is known of a failed exchange beyond the error's code. */
+/** Details of a failed exchange beyond the error's code. */
 export interface ServiceErrorDetails {
   readonly field?: string | undefined;
   readonly cause?: unknown;
@@ -16,7 +16,7 @@ export interface ServiceErrorDetails {
   readonly status: number | null;
   /** Seconds that the service asked to wait (RFC 9110, section 10.2.3); null where it did not. */
   readonly retryAfter: number | null;
-  /** What to tell the operator; null where the service said none. */
+  /** Request id to quote to the operator; null if the service sent none. */
   readonly requestId: string | null;
   /** The problem document (RFC 9457) as it came; it may have a `code` that this version does not know. */
   readonly problem: JsonObject | null;
@@ -67,7 +67,7 @@ export function refused(baseUrl: string, { status, headers }: Response, body: Ui
   };
   if (problem === null) {
     const location = headers.get('location');
-    const where = location === null ? '' : ` It points to ${location}: give the service's own URL.`;
+    const where = location === null ? '' : ` It redirects to ${location}: give the service's own URL.`;
     const message = `${baseUrl} answered ${status} and does not look like Tallystick.${where}`;
     return new ServiceError(codeOf(status), message, details);
   }
@@ -80,7 +80,7 @@ export function refused(baseUrl: string, { status, headers }: Response, body: Ui
   });
 }
 
-/** For answers that no known code came with: from a proxy, or from a newer service. */
+/** Chooses a code for an answer without a known one: from a proxy, or from a newer service. */
 function codeOf(status: number): ErrorCode {
   if (status === 404) return 'not_found';
   if (status === 413) return 'body_too_large';

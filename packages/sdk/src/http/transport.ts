@@ -30,13 +30,13 @@ export interface TransportOptions {
   readonly agent?: AgentKey | undefined;
   /** Instead of the platform's own. */
   readonly fetch?: Fetch | undefined;
-  /** For each attempt, until the answer's last byte: 30,000 when absent. */
+  /** Timeout of each attempt, until the answer's last byte, in milliseconds: 30,000 when absent. */
   readonly timeoutMs?: number | undefined;
   /** Attempts after the first, on 429, 502, 503, 504 and where nothing answers: 2 when absent. */
   readonly retries?: number | undefined;
 }
 
-/** What every method takes beside its parameters. */
+/** Options that every method accepts beside its parameters. */
 export interface CallOptions {
   /** Ends the call, also while it waits; the method then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -56,7 +56,7 @@ export interface Reply {
   readonly headers: Headers;
 }
 
-/** What the body of one attempt must heed. */
+/** Signals that the body of one attempt must obey. */
 export interface UploadAttempt {
   /** The attempt is over: read no further. */
   readonly signal: AbortSignal;

@@ -45,9 +45,5 @@ async function didOfService(transport: Transport, call: CallOptions): Promise<st
   const did = isObject(json) && Array.isArray(json.alsoKnownAs) ? json.alsoKnownAs[0] : undefined;
   if (typeof did === 'string') return did;
   const details = { status: 200, retryAfter: null, requestId: null, problem: null };
-  throw new ServiceError(
-    'unavailable',
-    'The service does not say which DID it has. Give it as audience.',
-    details,
-  );
+  throw new ServiceError('unavailable', 'The service does not state its DID. Give it as audience.', details);
 }

@@ -7,7 +7,7 @@ export interface UnsignedMembers {
   readonly anchor?: AnchoredResult;
 }
 
-/** Who signed, and when: in every family but nano and metering. */
+/** Signer and time, in every family but nano and metering. */
 interface Issuance {
   /** `YYYY-MM-DDThh:mm:ss[.f]Z`. */
   readonly issued_at: string;
@@ -164,5 +164,8 @@ export interface IssueReceipt extends Issuance, UnsignedMembers {
   readonly sig_b64u: string;
 }
 
-/** What the service keeps and gives back by id. Tell them apart by `v`, `profile`, `receipt_profile`, `signed_body`. */
+/**
+ * Receipts that the service keeps and returns by id. Tell them apart by `v`, `profile`, `receipt_profile`,
+ * `signed_body`.
+ */
 export type StoredReceipt = EnvelopeReceipt | NanoReceipt | StandardReceipt | PqReceipt | MeteringReceipt;

@@ -3,7 +3,10 @@ import { type CallOptions, defined, type Transport } from '../http/transport.ts'
 import type { ReceiptOfProfile } from './documents.ts';
 import { type Issued, issuedIn } from './issued.ts';
 
-/** What is receipted: any JSON, a text, or only its SHA-256 (64 hex), so that the rest stays with the caller. */
+/**
+ * Subject of the receipt: any JSON, a text, or only its SHA-256 (64 hex), so that the content stays with the
+ * caller.
+ */
 export type EmitSubject =
   | { readonly payload: unknown; readonly input?: undefined; readonly payloadSha256?: undefined }
   | { readonly input: string; readonly payload?: undefined; readonly payloadSha256?: undefined }
@@ -14,13 +17,13 @@ export type EmitParams<P extends Profile = Profile> = EmitSubject & {
   readonly profile?: P | undefined;
   /** The agent; the client's when absent. */
   readonly agentDid?: string | undefined;
-  /** Not in nano. */
+  /** Purpose of the receipt; not in nano. */
   readonly purpose?: string | undefined;
   /** The subject's media type. */
   readonly contentType?: string | undefined;
-  /** Whether what is receipted succeeded: true when absent. */
+  /** Whether the recorded action succeeded: true when absent. */
   readonly ok?: boolean | undefined;
-  /** Where it was paid, as the caller says; not in nano. */
+  /** Settlement as the caller declares it; not in nano. */
   readonly settlementReference?:
     | {
         readonly rail: string;
@@ -29,7 +32,7 @@ export type EmitParams<P extends Profile = Profile> = EmitSubject & {
         readonly tx?: string | undefined;
       }
     | undefined;
-  /** What `sealReference` says of a sealed subject; not in nano. */
+  /** Result of `sealReference` for a sealed subject; not in nano. */
   readonly seal?: SealReference | undefined;
   /** pq only. */
   readonly sealedEvidenceRef?: string | null | undefined;

@@ -32,11 +32,11 @@ export interface IssueParams {
   readonly units: number;
   /** US dollars, from 0. */
   readonly amountUsd: number;
-  /** Who receives: a DID, an EVM or Solana address, or an account of another chain in CAIP-10 form. */
+  /** Recipient: a DID, an EVM or Solana address, or an account of another chain in CAIP-10 form. */
   readonly recipient: string;
   /** The issuer's signing key. It is not sent anywhere. */
   readonly issuerSk: SigningKey;
-  /** For anchoring. */
+  /** API key, needed for anchoring. */
   readonly apiKey?: string | undefined;
   /** Whether to have the receipt's hash anchored; false when absent, and then nothing is sent. */
   readonly anchor?: boolean | undefined;
@@ -88,7 +88,7 @@ export async function issue(
   const { baseUrl, ...options } = params;
   if (params.anchor !== true) return { ...(await signIssue(params)), anchor: null };
   if (baseUrl === undefined) {
-    throw new TallyError('missing_field', 'Anchoring needs the service: give baseUrl.', { field: 'baseUrl' });
+    throw new TallyError('missing_field', 'Anchoring needs a service: give baseUrl.', { field: 'baseUrl' });
   }
   return issueAnchored(createTransport({ ...options, baseUrl }), params, call);
 }
@@ -151,7 +151,7 @@ async function signIssue(params: IssueParams): Promise<Issued<IssueReceipt>> {
 
 function assertParams({ symbol, units, amountUsd, recipient, issuerDid }: IssueParams): void {
   const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-  refuseUnless(isText(symbol), 'symbol', 'a text that is not empty');
+  refuseUnless(isText(symbol), 'symbol', 'a non-empty string');
   refuseUnless(Number.isSafeInteger(units) && units >= 0, 'units', 'a whole number from 0 to 2^53-1');
   const isAmount = typeof amountUsd === 'number' && amountUsd >= 0 && amountUsd <= Number.MAX_SAFE_INTEGER;
   refuseUnless(isAmount, 'amountUsd', 'a number from 0 to 2^53-1');

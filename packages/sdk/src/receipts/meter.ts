@@ -15,7 +15,10 @@ import { type Issued, issuedIn } from './issued.ts';
 /** An array of more leaves than this is sent as lines: as one JSON document it would pass the service's limit. */
 const MOST_IN_JSON = 5_000;
 
-/** A bill's facts (specification 2.2 to 2.5); the service derives the rest. Commitments are 64 hex, as `commitBill` gives. */
+/**
+ * A bill's facts (specification 2.2 to 2.5); the service derives the rest. Commitments are 64 hex, as `commitBill`
+ * gives.
+ */
 export interface MeterParams {
   readonly machineCommitment: string;
   readonly customerCommitment: string;
@@ -77,7 +80,7 @@ export async function meter(
   return { ...issuedIn<MeteringReceipt>(reply), evidence: evidenceCountsIn(reply.headers) };
 }
 
-/** Whether the evidence is an array of leaves alone, and of few: receipts are too large for one document. */
+/** Returns whether the evidence is a short array of leaves only: receipts are too large for one document. */
 function isShort(evidence: Lines<EvidenceItem>): boolean {
   return (
     Array.isArray(evidence) &&

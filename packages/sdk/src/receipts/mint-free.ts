@@ -3,9 +3,9 @@ import type { EnvelopeReceipt } from './documents.ts';
 import { type Issued, issuedIn } from './issued.ts';
 
 export interface MintFreeParams {
-  /** What the receipt is about: hashed as UTF-8 by the service, and not stored. */
+  /** Input that the receipt is about: hashed as UTF-8 by the service, and not stored. */
   readonly input: string;
-  /** What it is for; signed. */
+  /** Purpose of the receipt; it is signed. */
   readonly purpose: string;
   /** `sha256:<64 hex>` of the policy that held for the request. What you say here is signed as declared. */
   readonly policyHash?: string | undefined;

@@ -2,7 +2,7 @@ import { canonicalize, type JsonValue, type Verification } from '@tallystick/cor
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { type ReceiptInput, readReceipt } from './read.ts';
 
-/** What the service takes in one request: 500 receipts, and 1 MiB of UTF-8, which is at most three bytes a character. */
+/** Limits of one request: 500 receipts, and 1 MiB of UTF-8, which is at most three bytes a character. */
 const MAX_RECEIPTS = 500;
 const MAX_CHARACTERS = 340_000;
 

@@ -20,7 +20,7 @@ export interface CheckedTrust {
 export interface CheckTrustOptions {
   /** `sha256:<hex>` of the root's public key, learnt another way than the bundle. */
   readonly root?: string | undefined;
-  /** What an earlier check gave. */
+  /** Pin that an earlier check returned. */
   readonly pin?: TrustPin | undefined;
   /** Unix milliseconds: this moment when absent. */
   readonly now?: number | undefined;

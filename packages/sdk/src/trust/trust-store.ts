@@ -1,7 +1,7 @@
 import { TallyError, type TrustBundle, type TrustPin } from '@tallystick/core';
 import { type CheckedTrust, checkTrust } from './check-trust.ts';
 
-/** What is remembered of one service: plain JSON. */
+/** Trust remembered of one service: plain JSON. */
 export interface SavedTrust {
   readonly pin: TrustPin;
   readonly bundle: TrustBundle;
@@ -27,7 +27,10 @@ export function memoryTrustStore(saved: SavedTrust | null = null): TrustStore {
   };
 }
 
-/** What a store holds, checked again. @throws trust_unavailable where it holds nothing, and as `checkTrust` */
+/**
+ * Reads the content of a store and checks it again. @throws trust_unavailable where it holds nothing, and as
+ * `checkTrust`
+ */
 export async function openTrustStore(store: TrustStore, now: number): Promise<CheckedTrust> {
   const saved = await store.load();
   if (saved === null) {

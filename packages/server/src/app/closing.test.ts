@@ -19,7 +19,7 @@ it('leaves a step behind that hangs, goes on with the others, and names it', asy
   closing.push(never, 'the store', 20);
   closing.push(async () => void order.push('timers'));
   await expect(closing.run()).rejects.toThrow(
-    'The service could not close in good order: the store took more than 20 ms.',
+    'The service did not shut down cleanly: the store took more than 20 ms.',
   );
   expect(order).toEqual(['timers', 'chain']);
 });

@@ -34,7 +34,7 @@ export class Closing {
       if (fault !== null) faults.push(`${what} ${fault === OVERDUE ? `took more than ${limit} ms` : fault}`);
     }
     if (faults.length > 0) {
-      throw new TallyError('unavailable', `The service could not close in good order: ${faults.join('; ')}.`);
+      throw new TallyError('unavailable', `The service did not shut down cleanly: ${faults.join('; ')}.`);
     }
   }
 }

@@ -60,7 +60,7 @@ function announce(text: string): void {
 function banner({ config, log, chain, money }: Services): string {
   const { mode, dataDir, freeMintPerDay, receiptsUrl } = config;
   const quota =
-    freeMintPerDay === 0 ? 'no limit on free mints' : `${freeMintPerDay} free mints a day and client`;
+    freeMintPerDay === 0 ? 'no limit on free mints' : `${freeMintPerDay} free mints per client and day`;
   const first =
     mode === 'production'
       ? `tallystick · production mode: public address ${receiptsUrl}, ${quota}`
@@ -69,8 +69,9 @@ function banner({ config, log, chain, money }: Services): string {
 }
 
 function anchoring({ log, chain: { devnet } }: Config, origin: string, chain: Chain | null): string {
-  if (chain === null) return `anchor log ${origin}: no chain, so hashes are accepted and stay pending`;
-  const where = devnet ? 'a development chain of its own' : chain.network;
+  if (chain === null)
+    return `anchor log ${origin}: no chain is configured, so hashes are accepted and stay pending`;
+  const where = devnet ? 'its own development chain' : chain.network;
   return `anchor log ${origin}: posts every ${log.periodSeconds} s to ${where} (chain ${chain.chainId}) from ${chain.address}`;
 }
 
@@ -80,6 +81,6 @@ function paying(money: Money | null): readonly string[] {
   const where = `payments: x402 on ${token.network}, in USDC ${token.usdc}, to ${treasury}`;
   if (dev === null) return [where];
   const { alice, bob } = dev.accounts;
-  const warning = 'test money: everyone knows the keys of these wallets, so send nothing of worth there';
+  const warning = 'test money: everyone knows the keys of these wallets, so send nothing of value there';
   return [where, `${warning} (tally dev wallets): alice ${alice}, bob ${bob}`];
 }

@@ -45,7 +45,7 @@ export async function makeFirstKeyring(
     if (log !== null && !existsSync(path)) {
       throw new TallyError(
         'log_mismatch',
-        `There is no keyring at ${path}, but the database holds the log ${log.origin}, which only the key of its keyring can sign. Restore the keyring, or start with another TALLY_DATA_DIR.`,
+        `There is no keyring at ${path}, but the database contains the log ${log.origin}, which only the key in its keyring can sign. Restore the keyring, or start with another TALLY_DATA_DIR.`,
       );
     }
     writeFirstKeyring(path, await createKeyring(config.handle, now), passphrase);

@@ -89,7 +89,7 @@ it('tells within ten seconds that the head stands still over accepted hashes', a
 
 it('tells of a fault of the log, of a posting that is too late, and of the chain', async () => {
   fault = 'A tile is wrong.';
-  chain = 'The development chain has ended, and is being started again.';
+  chain = 'The development chain stopped and is being restarted.';
   status = { ...status, overdueSeconds: 120 };
   await pass(2);
   expect(await readiness.checks()).toEqual({ ...allWell, log: fault, chain });

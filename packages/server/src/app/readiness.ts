@@ -87,7 +87,7 @@ export class Readiness {
     if (unread !== null) return unread;
     const still = performance.now() - this.#movedAt;
     if (still < STILL_MS) return 'ok';
-    return `No checkpoint covers the newest hashes, and none was signed for ${secondsOf(still)} s.`;
+    return `No checkpoint covers the newest hashes, and none has been signed for ${secondsOf(still)} s.`;
   }
 
   #postingProblem(): string {

@@ -243,7 +243,9 @@ async function openAll(
     ready: async () => ({
       ...(await readiness.checks()),
       trust:
-        trust.bundle() === null ? 'no trust bundle is published: see tally trust draft, sign, publish' : 'ok',
+        trust.bundle() === null
+          ? 'no trust bundle is published: see tally trust draft, sign and publish'
+          : 'ok',
     }),
   };
 }

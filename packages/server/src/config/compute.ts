@@ -35,6 +35,6 @@ function requireUpstream(read: Reader, name: string): void {
   const example = name === 'OLLAMA_HOST' ? '127.0.0.1:11434' : 'https://models.example.com/v1';
   if (url === null || !/^https?:$/.test(url.protocol))
     read.fault(name, 'is not an http:// or https:// URL', example);
-  else if (url.username + url.password !== '') read.fault(name, 'holds credentials', example);
+  else if (url.username + url.password !== '') read.fault(name, 'contains credentials', example);
   else if (url.search + url.hash !== '') read.fault(name, 'has a query or a fragment', example);
 }

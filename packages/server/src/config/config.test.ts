@@ -141,7 +141,7 @@ describe('faults', () => {
       /^TALLY_HANDLE is "Not A Handle", which is malformed; for example TALLY_HANDLE=acme$/,
     ],
     ['TALLY_RECEIPTS_URL', 'http://acme.test', /https:\/\//],
-    ['TALLY_RECEIPTS_URL', 'https://u:p@acme.test', /carries credentials/],
+    ['TALLY_RECEIPTS_URL', 'https://u:p@acme.test', /contains credentials/],
     ['TALLY_SITE_URL', 'acme.test', /not an http:\/\/ or https:\/\/ URL/],
     [
       'TALLY_DATABASE_URL',

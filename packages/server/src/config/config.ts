@@ -186,7 +186,10 @@ function readKeyring(read: Reader, dataDir: string): Keyring {
   const value = read.optional('TALLY_KEYRING_PASSPHRASE', {});
   const file = read.optional('TALLY_KEYRING_PASSPHRASE_FILE', { example: '/run/secrets/tally-keyring' });
   if (value !== null && file !== null) {
-    read.fault('TALLY_KEYRING_PASSPHRASE', 'is set beside TALLY_KEYRING_PASSPHRASE_FILE; keep one of them');
+    read.fault(
+      'TALLY_KEYRING_PASSPHRASE',
+      'is set as well as TALLY_KEYRING_PASSPHRASE_FILE; keep one of them',
+    );
   }
   return { path, passphrase: value !== null ? { value } : file !== null ? { file: resolve(file) } : null };
 }

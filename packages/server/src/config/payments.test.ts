@@ -87,7 +87,7 @@ describe('payments', () => {
 
   it('never show the credentials of a URL that should have none', () => {
     const [fault = ''] = faultsOf({ ...chain, ...told, TALLY_X402_FACILITATOR: 'https://u:s3cret@f.test' });
-    expect(fault).toMatch(/carries credentials/);
+    expect(fault).toMatch(/contains credentials/);
     expect(fault).not.toContain('s3cret');
   });
 });

@@ -13,7 +13,7 @@ export function readPayments(read: Reader, { production, chain }: Around): Payme
   if (mode === 'x402' && !chain.devnet && !needed) {
     read.fault(
       'TALLY_PAYMENTS',
-      'is x402, but there is no chain: TALLY_DEVNET is off and TALLY_CHAIN_RPC_URL not set',
+      'is x402, but there is no chain: TALLY_DEVNET is off and TALLY_CHAIN_RPC_URL is not set',
     );
   }
   const setting = (name: string, example: string, readOne: () => string | null): string | null => {

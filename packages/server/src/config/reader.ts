@@ -124,10 +124,10 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** What keeps a URL from being published or called by strangers, or null. */
 export function publicUrlProblem(url: URL | null): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http:// or https:// URL';
-  if (url.username !== '' || url.password !== '') return 'carries credentials, and it is published';
-  if (url.search !== '' || url.hash !== '') return 'carries a query or a fragment';
+  if (url.username !== '' || url.password !== '') return 'contains credentials, but it is published';
+  if (url.search !== '' || url.hash !== '') return 'contains a query or a fragment';
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
-    return 'is http:// and not loopback; use https://';
+    return 'is http:// but not a loopback address; use https://';
   return null;
 }
 

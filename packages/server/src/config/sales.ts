@@ -29,7 +29,7 @@ function readMail(read: Reader, production: boolean): MailConfig | null {
     example: 'keys@example.com',
   });
   if ((url === null) !== (from === null)) {
-    read.fault('TALLY_SMTP_FROM', 'and TALLY_SMTP_URL are set together, or neither is', 'keys@example.com');
+    read.fault('TALLY_SMTP_FROM', 'and TALLY_SMTP_URL must be set together', 'keys@example.com');
   }
   if (url === null || from === null) return null;
   const host = parseUrl(url)?.hostname ?? '';

@@ -8,28 +8,37 @@ const CODES = Object.keys(errorTable) as ErrorCode[];
 const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>> = {
   400: [
     'Malformed request',
-    'The bytes are not what they should be. Mend them; the same request fails again.',
+    'The request could not be read as sent. Correct it; the same request will fail again.',
   ],
-  401: ['Who is asking', 'Send Authorization: Bearer and an API key that is in force.'],
-  402: ['Not paid', 'Pay into the account; nothing was called and nothing charged.'],
-  403: ['Not from here', 'Call the service by its own address, from an origin that it allows.'],
-  404: ['Not here', 'Check the path and the id.'],
-  405: ['Wrong method', 'The header Allow names the methods of the path.'],
+  401: ['Not authenticated', 'Send Authorization: Bearer with a valid API key.'],
+  402: [
+    'Payment required',
+    'Pay as the answer says, or top up the account; nothing was called and nothing was charged.',
+  ],
+  403: ['Not allowed', 'Call the service by its own address, from an origin that it allows.'],
+  404: ['Not found', 'Check the path and the id.'],
+  405: ['Wrong method', 'The Allow header lists the methods of the path.'],
   408: ['Too slow', 'Send the request again, faster or in parts. The connection is closed.'],
-  409: ['Conflict', 'Read the present state, then decide.'],
-  410: ['Gone', 'It was here and its time is over.'],
-  413: ['Too large', 'Send less at once.'],
+  409: ['Conflict', 'Read the current state, then decide.'],
+  410: ['Gone', 'It existed, and its retention period is over.'],
+  413: ['Too large', 'Send less in one request.'],
   415: ['Wrong media type', 'Send application/json without a Content-Encoding.'],
-  416: ['Past the end', 'Ask for bytes that are there: Content-Range says how many there are.'],
-  417: ['Unknown expectation', 'Leave the header Expect out, or send Expect: 100-continue.'],
-  422: ['Not acceptable', 'The JSON is sound and its content is not. The member field names the culprit.'],
-  429: ['Too many', 'Wait for the seconds in Retry-After.'],
+  416: ['Past the end', 'Ask for bytes within the size that Content-Range states.'],
+  417: ['Unknown expectation', 'Leave out the Expect header, or send Expect: 100-continue.'],
+  422: [
+    'Invalid content',
+    'The JSON is well formed, but its content is not accepted. The member field names the offending field.',
+  ],
+  429: ['Too many requests', 'Wait for the number of seconds in Retry-After.'],
   431: ['Headers too large', 'Send fewer or shorter headers.'],
-  499: ['Nobody there', 'Nothing: it is in the service’s own log only.'],
-  500: ['Our fault', 'Try again with the same Idempotency-Key; nothing is done twice.'],
-  502: ['A provider’s fault', 'Try again, or name another model; nothing was charged.'],
-  503: ['Not just now', 'Try again with the same Idempotency-Key, each time after a longer pause.'],
-  504: ['Too slow', 'Try again, or name another model; nothing was charged.'],
+  499: ['Client disconnected', 'Nothing: this status appears only in the service’s own log.'],
+  500: ['Internal error', 'Try again with the same Idempotency-Key; nothing is done twice.'],
+  502: ['Provider error', 'Try again, or name another model; nothing was charged.'],
+  503: [
+    'Temporarily unavailable',
+    'Try again with the same Idempotency-Key, each time after a longer pause.',
+  ],
+  504: ['Provider too slow', 'Try again, or name another model; nothing was charged.'],
 };
 
 /** Every code of `errorTable` under its status, each at an anchor of its name. */
@@ -42,7 +51,7 @@ export function errorsPage(): string {
     nav: html`<details><summary>Statuses</summary><ul class="contents"><li><a href="/docs">Reference</a></li>${groups.map(
       ([status]) => html`<li><a href="#status-${status}">${status} ${ADVICE[status]?.[0]}</a></li>`,
     )}</ul></details>`,
-    main: html`<h1>Errors</h1><p class="lede">Every error is a problem document (RFC 9457). Its <code>code</code> is one of these and keeps its meaning; <code>detail</code> says what is wrong in the case at hand and may change its words.</p>${groups.map(([status, codes]) => statusGroup(status, codes))}`,
+    main: html`<h1>Errors</h1><p class="lede">Every error is a problem document (RFC 9457). Its <code>code</code> is one of these and never changes its meaning; <code>detail</code> explains the particular case, and its wording may change.</p>${groups.map(([status, codes]) => statusGroup(status, codes))}`,
   });
 }
 

@@ -45,7 +45,7 @@ X-Request-Id: 7c1f…
 
 {
   "type": "…/docs/errors#unknown_field",
-  "title": "A field is not known here",
+  "title": "A field is unknown",
   "status": 422,
   "detail": "Did you mean input? …",
   "code": "unknown_field",
@@ -57,12 +57,12 @@ function introduction(document: OpenApiDocument, baseUrl: string): Html {
   return html`<section id="basics"><h1>${document.info.title} reference</h1>
 <p class="lede">${document.info.description ?? ''}</p>
 <div class="entry basics"><div>
-<h2>Where</h2><p>Everything here is at <code>${baseUrl}</code>. Any origin may call it from a browser.</p>
-<h2>What is sent</h2><p>JSON in UTF-8 with <code>Content-Type: application/json</code>. It is checked before it is parsed: a member that comes twice, half of a surrogate pair, or an integer past 2<sup>53</sup>−1 is refused, and so is a field that is not known.</p>
+<h2>Base URL</h2><p>Every path is under <code>${baseUrl}</code>. Browsers may call it from any origin.</p>
+<h2>Request bodies</h2><p>Send JSON in UTF-8 with <code>Content-Type: application/json</code>. Unknown fields are refused, so that a typo never passes unnoticed. JSON that two parsers could read differently is refused too: a repeated member, an integer larger than 2<sup>53</sup>−1, or text that is not valid Unicode.</p>
 <h2 id="credentials">Who may call</h2><p>Each operation lists its credentials, of which one is enough; many operations need none.</p><dl>${credentials(document)}</dl>
-<h2>What goes wrong</h2><p>Every error is a problem document (RFC 9457). Branch on its <code>code</code>, which never changes; <code>field</code> names the culprit. <a href="/docs/errors">All codes</a></p>
-<h2>Trying again</h2><p>Send an <code>Idempotency-Key</code> of your own with a POST that makes something, and the same request with the same key gets the first answer again, marked <code>Idempotency-Replayed: true</code>. A quota that is used up answers 429; <code>Retry-After</code> says for how many seconds.</p>
-<h2>Finding it again</h2><p>Each answer has an <code>X-Request-Id</code>. Send your own and it is kept.</p>
+<h2>Errors</h2><p>Every error is a problem document (RFC 9457). Branch on its <code>code</code>, which never changes; <code>field</code> names the offending field. <a href="/docs/errors">All codes</a></p>
+<h2>Idempotency and retries</h2><p>Send an <code>Idempotency-Key</code> of your own with every POST that creates something. The same request with the same key gets the first answer again, marked <code>Idempotency-Replayed: true</code>. When a quota is used up, the answer is 429, and <code>Retry-After</code> says how many seconds to wait.</p>
+<h2>Request ids</h2><p>Each answer has an <code>X-Request-Id</code>. If you send one, the answer repeats it. Quote it when you report a problem.</p>
 </div><div class="aside">${sample('An error', PROBLEM_SAMPLE)}</div></div></section>`;
 }
 

@@ -131,10 +131,10 @@ function notAllowed(allowed: readonly string[], { c, headers }: Exchange): Tally
   headers['allow'] = allowed.join(', ');
   return new TallyError(
     'method_not_allowed',
-    `${c.req.path} answers to ${allowed.join(', ')}, not to ${c.req.method}.`,
+    `${c.req.path} supports ${allowed.join(', ')}, not ${c.req.method}.`,
   );
 }
 
 function nothingHere(c: AppContext): TallyError {
-  return new TallyError('not_found', `There is nothing at ${c.req.path}. What there is: /docs`);
+  return new TallyError('not_found', `There is nothing at ${c.req.path}. /docs lists what there is.`);
 }

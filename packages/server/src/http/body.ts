@@ -124,7 +124,7 @@ function requireIdentity(c: AppContext): void {
 }
 
 function tooLarge(limit: number): TallyError {
-  return new TallyError('body_too_large', `The body may hold at most ${limit} bytes.`);
+  return new TallyError('body_too_large', `The body may have at most ${limit} bytes.`);
 }
 
 /** Reads Node's own stream: 1.4 us a request cheaper than `arrayBuffer()`, which copies. */
@@ -192,7 +192,7 @@ function hungUp(cause?: unknown): TallyError {
 function stalled(stallMs: number): TallyError {
   return new TallyError(
     'request_timeout',
-    `Nothing of the body came for ${seconds(stallMs)}. Send it again.`,
+    `No byte of the body arrived for ${seconds(stallMs)}. Send it again.`,
   );
 }
 

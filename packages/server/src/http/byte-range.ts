@@ -24,5 +24,5 @@ export function byteRange(
   if (from < size && last >= from) return { from, to: last + 1 };
   if (from < size) return null;
   headers['content-range'] = `bytes */${size}`;
-  throw new TallyError('range_invalid', `There are ${size} bytes, and the range begins at ${from}.`);
+  throw new TallyError('range_invalid', `The file has ${size} bytes, and the range begins at ${from}.`);
 }

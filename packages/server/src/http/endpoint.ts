@@ -162,7 +162,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
 function singleQuery({ req }: Exchange['c']): Readonly<Record<string, string>> {
   for (const [name, values] of Object.entries(req.queries())) {
     if (values.length === 1) continue;
-    throw new TallyError('invalid_field', `${name} is given ${values.length} times. Give it once.`, {
+    throw new TallyError('invalid_field', `${name} is given ${values.length} times. Give it only once.`, {
       field: name,
     });
   }

@@ -136,7 +136,7 @@ export class Front {
 
   /** To CONNECT, which asks a proxy for a tunnel: Node gives a socket alone, as it does for an upgrade. */
   #refuseTunnel({ url = '' }: IncomingMessage, socket: Duplex): void {
-    const thrown = new TallyError('method_not_allowed', 'The service is no proxy and opens no tunnel.');
+    const thrown = new TallyError('method_not_allowed', 'The service is not a proxy and opens no tunnels.');
     socket.on('error', () => socket.destroy());
     this.#write({ thrown, headers: { allow: METHODS } }, url, socket);
   }
@@ -183,7 +183,10 @@ export class Front {
   #explain(error: unknown): Response {
     const malformed = error instanceof RequestError;
     const thrown = malformed
-      ? new TallyError('request_malformed', `${error.message}: the request target and Host make no URL.`)
+      ? new TallyError(
+          'request_malformed',
+          `${error.message}: the request target and the Host header do not form a URL.`,
+        )
       : error;
     const { status, headers, body } = this.#written({ thrown }, '', undefined);
     return new Response(body, { status, headers });
@@ -253,18 +256,18 @@ function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): string 
 }
 
 function unexpected(): Refusal {
-  const message = 'The only expectation that is known here is Expect: 100-continue.';
+  const message = 'The only expectation supported is Expect: 100-continue.';
   return { thrown: new TallyError('expectation_failed', message) };
 }
 
 function parserError({ code, message }: NodeJS.ErrnoException): TallyError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new TallyError('headers_too_large', 'The headers may hold 16 KiB in all.');
+      return new TallyError('headers_too_large', 'The headers may have 16 KiB in total.');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new TallyError('body_too_large', 'The extensions of the body’s chunks are too large.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new TallyError('request_timeout', 'The request did not come in time.');
+      return new TallyError('request_timeout', 'The request did not arrive in time.');
     default:
       return new TallyError('request_malformed', `The request could not be read (${message}).`);
   }

@@ -8,7 +8,7 @@ export const PRICE_HEADERS = {
 
 /** What an answer that was paid for by x402 carries. */
 export const PAYMENT_RESPONSE_HEADER = {
-  'PAYMENT-RESPONSE': 'How an x402 payment was settled.',
+  'PAYMENT-RESPONSE': 'How the x402 payment was settled.',
 };
 
 /** What every endpoint with a price can refuse, besides. */

@@ -42,18 +42,18 @@ export const problemSchema = {
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
     type: { type: 'string' as const, format: 'uri', description: 'A page that explains the code.' },
-    title: { type: 'string' as const, description: 'The same text whenever the code is the same.' },
+    title: { type: 'string' as const, description: 'A short text, always the same for a code.' },
     status: { type: 'integer' as const, description: 'The HTTP status.' },
-    detail: { type: 'string' as const, description: 'What is wrong here, and what to do next.' },
+    detail: { type: 'string' as const, description: 'What is wrong in this case, and what to do next.' },
     code: {
       type: 'string' as const,
       enum: Object.keys(errorTable),
-      description: 'Stable; branch on this one.',
+      description: 'The error code. It never changes: branch on it.',
     },
     field: { type: 'string' as const, description: 'The offending member: `purpose`, `receipts[3].ts`.' },
     error: {
       type: 'object' as const,
-      description: 'Under /v1/compute/ alone: the same as OpenAI’s API would say it.',
+      description: 'Only under /v1/compute/: the same error in the form of OpenAI’s API.',
       required: ['message', 'type', 'param', 'code'],
       properties: {
         message: { type: 'string' as const, description: 'The same as `detail`.' },

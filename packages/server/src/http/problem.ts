@@ -47,7 +47,7 @@ export function publicError(thrown: unknown): TallyError {
 
 const unexpected = new TallyError(
   'internal',
-  'The request was not the cause. Try again; if it stays, tell the operator the value of X-Request-Id.',
+  'The fault is not in the request. Try again; if it persists, send the operator the value of X-Request-Id.',
 );
 
 /** Whether the service is to blame: a 5xx, or anything that was thrown without a code. */

@@ -37,7 +37,7 @@ function isAddress(hostname: string): boolean {
 function refusal(header: 'Host' | 'Origin', name: string | null): TallyError {
   return new TallyError(
     'origin_not_allowed',
-    `${header} names ${name ?? 'no host'}, which is none of this service. An operator adds names with TALLY_MCP_HOSTS.`,
+    `${header} names ${name ?? 'no host'}, which does not belong to this service. The operator can add names with TALLY_MCP_HOSTS.`,
     { field: header },
   );
 }

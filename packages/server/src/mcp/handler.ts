@@ -54,7 +54,7 @@ export function createMcp({ services, document, endpoints, extend }: McpMeans): 
     trust: endpointAt('/.well-known/trust.json'),
     carrierOf: ({ http }: ServerContext): Carrier => {
       const carrier = http?.req && carriers.get(http.req);
-      if (carrier === undefined) throw new Error('A message came in no request.');
+      if (carrier === undefined) throw new Error('A message arrived outside of a request.');
       return carrier;
     },
     during: <T>(call: RunningCall, work: () => Promise<T>): Promise<T> => sessions.during(call, work),
@@ -110,34 +110,34 @@ const NO_BYTES = new Uint8Array();
 const MAX_FIRST_BYTES = 65_536;
 
 function tooLarge(): TallyError {
-  return new TallyError('body_too_large', `initialize may hold at most ${MAX_FIRST_BYTES} bytes.`);
+  return new TallyError('body_too_large', `initialize may have at most ${MAX_FIRST_BYTES} bytes.`);
 }
 
 function batch(): TallyError {
   return new TallyError(
     'invalid_request',
-    'A request carries one JSON-RPC message, an object. Send each message by itself.',
+    'A request must carry one JSON-RPC message, an object. Send each message separately.',
   );
 }
 
 function withoutSession(): TallyError {
   return new TallyError(
     'invalid_request',
-    'Send initialize first, and Mcp-Session-Id with what follows; or speak revision 2026-07-28, which has no sessions.',
+    'Send initialize first, and Mcp-Session-Id with the requests that follow; or use revision 2026-07-28, which has no sessions.',
     { field: 'Mcp-Session-Id' },
   );
 }
 
 /** What makes a client begin a new session (2025-11-25, Transports, Session Management). */
 function notOpen(): Response {
-  const message = 'The session is not open any more. Send initialize to begin a new one.';
+  const message = 'The session is no longer open. Send initialize to begin a new one.';
   return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_001, message } }, { status: 404 });
 }
 
 function full(): never {
   throw new Refusal(
     'unavailable',
-    'Every session here is busy. Try again in 10 s, or use revision 2026-07-28.',
+    'All sessions of this service are busy. Try again in 10 s, or use revision 2026-07-28.',
     { retryAfter: 10 },
   );
 }

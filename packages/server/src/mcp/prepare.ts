@@ -36,7 +36,7 @@ const KEY_SCHEMA: JsonObject = {
   minLength: 1,
   maxLength: 255,
   description:
-    'Repeating a call with the same key and arguments gives the first answer again, and counts and charges nothing, for 72 hours.',
+    'For 72 hours, repeating a call with the same key and arguments gives the first answer again, without counting or charging anything.',
 };
 
 export function prepareTools(document: OpenApiDocument, endpoints: readonly Endpoint[]): Tool[] {
@@ -98,7 +98,7 @@ function inputOf(definition: ToolDefinition, ways: readonly [Way, ...Way[]]): Js
 function argumentsOf(given: unknown): JsonObject {
   const value = (given ?? {}) as JsonValue;
   if (isObject(value)) return value;
-  throw new TallyError('invalid_field', 'arguments is an object.', { field: 'arguments' });
+  throw new TallyError('invalid_field', 'arguments must be an object.', { field: 'arguments' });
 }
 
 function readCall(args: JsonObject, ways: readonly [Way, ...Way[]], omit: readonly string[]): Wanted {
@@ -110,7 +110,7 @@ function readCall(args: JsonObject, ways: readonly [Way, ...Way[]], omit: readon
   const { [KEY]: key } = takesKey(operation, omit) ? take(rest, [KEY]) : {};
   const stray = Object.keys(rest).find((name) => operation.body === null || omit.includes(name));
   if (stray !== undefined) {
-    throw new TallyError('unknown_field', `${stray} is not known here. Leave it out.`, { field: stray });
+    throw new TallyError('unknown_field', `${stray} is unknown. Leave it out.`, { field: stray });
   }
   return { endpoint, given: { params, query, body: rest }, idempotencyKey: keyOf(key) };
 }
@@ -133,5 +133,5 @@ function take(from: JsonObject, names: readonly string[]): JsonObject {
 
 function keyOf(key: JsonValue | undefined): string | undefined {
   if (key === undefined || typeof key === 'string') return key;
-  throw new TallyError('idempotency_key_invalid', `${KEY} is a text.`, { field: KEY });
+  throw new TallyError('idempotency_key_invalid', `${KEY} must be a string.`, { field: KEY });
 }

@@ -73,7 +73,7 @@ async function ask(
   if (carrier.rawBody.byteLength > limit) {
     throw new TallyError(
       'body_too_large',
-      `The body of a call of this tool may hold at most ${limit} bytes.`,
+      `The body of a call of this tool may have at most ${limit} bytes.`,
     );
   }
   const signal = AbortSignal.any([carrier.left, cancelled]);
@@ -85,7 +85,7 @@ async function ask(
 /** The text of an answer that is JSON. */
 export function bodyText({ body }: Answer): string {
   if (typeof body === 'string') return body;
-  throw new Error('The endpoint of a tool or resource answered with something else than a text.');
+  throw new Error('The endpoint of a tool or resource answered with something that is not text.');
 }
 
 function resultOf(answer: Answer, headers: Record<string, string>): CallToolResult {

@@ -26,7 +26,7 @@ const INFO = {
 };
 
 const INSTRUCTIONS =
-  'Mint, verify and anchor signed receipts, and call models that are routed, billed and receipted. An error’s text is a problem document: branch on its `code`, and do what its `detail` says. Pass an idempotency_key wherever a call may be repeated. Read a receipt again at receipt://{id}, and the keys that are trusted at trust://bundle.';
+  'Mint, verify and anchor signed receipts, and call models that are routed, billed and receipted. An error’s text is a problem document: branch on its `code`, and do what its `detail` says. Pass an idempotency_key wherever a call may be repeated. Read a receipt at receipt://{id}, and the trusted keys at trust://bundle.';
 
 /** Lists that only a new release changes. */
 const HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
@@ -86,7 +86,11 @@ export function createMcpServer({
   server.registerResource(
     'receipt',
     new ResourceTemplate('receipt://{id}', { list: undefined }),
-    { ...json, title: 'A receipt', description: 'As it was answered, for as long as its profile is kept.' },
+    {
+      ...json,
+      title: 'A receipt',
+      description: 'The receipt, byte for byte, for as long as its profile is kept.',
+    },
     (uri, { id }, context) => read(receipt, { id: String(id) }, uri, context),
   );
   server.registerResource(
@@ -95,7 +99,7 @@ export function createMcpServer({
     {
       ...json,
       title: 'The trust bundle',
-      description: 'Issuers, their keys and when those are good, signed by the root.',
+      description: 'Issuers, their keys and the periods in which the keys are valid, signed by the root.',
     },
     (uri, context) => read(trust, {}, uri, context),
   );

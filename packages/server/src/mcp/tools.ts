@@ -31,7 +31,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   },
   {
     name: 'emit_receipt',
-    title: 'Emit a receipt of a profile',
+    title: 'Emit a receipt of a chosen profile',
     description:
       'Signs a receipt of a chosen profile (nano, standard or pq) for an agent. Give one of payload, input and payload_sha256. select_profile recommends the profile.',
     routes: ['POST /v1/receipt/emit'],
@@ -41,7 +41,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'meter',
     title: 'Mint a metering receipt',
     description:
-      'Signs a bill of machine service units and how much of it is backed by evidence. Serials and salts stay with you: send commitments.',
+      'Signs a bill of machine service units and states how much of it is backed by evidence. Serial numbers and salts stay with you: send commitments to them.',
     routes: ['POST /v1/receipt/metering'],
     annotations: { ...ADDS, idempotentHint: false },
   },
@@ -49,18 +49,21 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'verify_receipt',
     title: 'Verify a receipt',
     description:
-      'Checks a receipt of any family. `valid` says that it is as it was signed and that the rules hold; `issuer.trusted` says that its key belongs to a verified issuer. Both count.',
+      'Checks a receipt of any family. `valid` means that the receipt is unchanged since it was signed and that the rules hold; `issuer.trusted` means that its key belongs to a verified issuer. Check both.',
     routes: ['POST /v1/receipt/verify'],
     annotations: READS,
     arguments: {
-      receipt: { type: 'object', description: 'The receipt as it was answered.' },
+      receipt: { type: 'object', description: 'The receipt, exactly as the service returned it.' },
       evidence: {
         type: 'array',
         items: { type: 'object' },
         description:
           'The evidence of a metering receipt: its leaves, or the whole receipts that back its units.',
       },
-      anchor: { type: 'object', description: 'The receipt’s anchored result, if it does not carry it.' },
+      anchor: {
+        type: 'object',
+        description: 'The anchored result of the receipt, if the receipt does not contain it.',
+      },
     },
     required: ['receipt'],
   },
@@ -68,7 +71,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'anchor_hash',
     title: 'Anchor a hash',
     description:
-      'Places the SHA-256 of a receipt, or of anything, in the anchor log, whose root is posted to a chain. Needs an API key. The same hash again gives its present state.',
+      'Places the SHA-256 of a receipt, or of anything, in the anchor log, whose root is posted to a chain. Needs an API key. Sending the same hash again returns its current state.',
     routes: ['POST /v1/anchor'],
     annotations: { ...ADDS, idempotentHint: true },
     omit: ['idempotency_key'],
@@ -85,7 +88,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'estimate',
     title: 'Estimate a chat call',
     description:
-      'Takes the arguments of chat and says how many tokens compression would leave, which model would answer, what it could cost and what would come back. No model is called.',
+      'Takes the arguments of chat and returns how many tokens compression would leave, which model would answer, the maximum cost and the share of the saving that would come back. No model is called.',
     routes: ['POST /v1/compute/estimate'],
     annotations: READS,
     omit: ['stream', 'stream_options'],
@@ -94,7 +97,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'chat',
     title: 'Chat with a model',
     description:
-      'An OpenAI chat completion, routed to a model, billed to the caller and receipted: `svc` holds the signed receipt, the route, the compression and the bill. `svc.compression` says what may be done to the prompt.',
+      'An OpenAI chat completion, routed to a model, billed to the caller and recorded in a receipt: `svc` holds the signed receipt, the route, the compression and the bill. Set `svc.compression` to say how the prompt may be compressed.',
     routes: ['POST /v1/compute/chat/completions'],
     annotations: { ...ADDS, idempotentHint: false, openWorldHint: true },
     omit: ['stream', 'stream_options'],
@@ -102,7 +105,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   {
     name: 'embed',
     title: 'Embed texts',
-    description: 'OpenAI embeddings, billed to the caller and receipted.',
+    description: 'OpenAI embeddings, billed to the caller and recorded in a receipt.',
     routes: ['POST /v1/compute/embeddings'],
     annotations: { ...ADDS, idempotentHint: false, openWorldHint: true },
   },
@@ -110,7 +113,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'select_profile',
     title: 'Recommend a receipt profile',
     description:
-      'Which profile a receipt should have (nano, standard or pq), by intent, amount and counterparty, and why.',
+      'Recommends a receipt profile (nano, standard or pq) by intent, amount and counterparty, and says why.',
     routes: ['POST /v1/rubric/select'],
     annotations: READS,
   },

@@ -19,20 +19,23 @@ const STATES = ['queued', 'broadcast', 'confirmed', 'finalized'] as const satisf
 export function createAnchorMetrics(registry: Registry): AnchorMetrics {
   const registers = [registry];
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
-  const accepted = gauge('anchor_log_accepted_leaves', 'Hashes that have a place in the log.');
-  const treeSize = gauge('anchor_log_tree_size', 'Leaves under the newest signed checkpoint.');
-  const anchoredSize = gauge('anchor_log_anchored_size', 'Leaves under a root that is final on the chain.');
+  const accepted = gauge('anchor_log_accepted_leaves', 'Hashes accepted into the log.');
+  const treeSize = gauge('anchor_log_tree_size', 'Leaves covered by the newest signed checkpoint.');
+  const anchoredSize = gauge(
+    'anchor_log_anchored_size',
+    'Leaves covered by a root that is final on the chain.',
+  );
   const overdue = gauge(
     'anchor_log_overdue_seconds',
-    'How long the oldest hash has waited past its scheduled posting.',
+    'Seconds that the oldest unanchored hash has waited past its scheduled posting.',
   );
   const leading = gauge('anchor_log_leading', '1 where this process leads the log.');
   const accepting = gauge('anchor_log_accepting', '1 where hashes are accepted.');
-  const balance = gauge('anchor_wallet_ether', 'What the posting account has left, in units of 1e18 wei.');
+  const balance = gauge('anchor_wallet_ether', 'Balance of the posting account, in units of 1e18 wei.');
   let readAt = performance.now();
   const age = gauge(
     'database_gauges_age_seconds',
-    'How old the gauges are that are read from the database: they stay as they were while it does not answer.',
+    'Age of the gauges that are read from the database; they keep their last value while it does not answer.',
   );
   Object.assign(age, { collect: () => age.set((performance.now() - readAt) / 1000) });
   const postings = new Gauge({
@@ -43,7 +46,7 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
   });
   const failures = new Counter({
     name: 'anchor_log_failures_total',
-    help: 'Steps of the log that failed and are tried again.',
+    help: 'Steps of the log that failed and will be retried.',
     labelNames: ['part'],
     registers,
   });

@@ -28,14 +28,14 @@ export function createMetrics(): Metrics {
   });
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the parsed head of a request to its answer, without the sending of the body.',
+    help: 'Time from parsing the head of a request to its answer, not counting the time to send the body.',
     labelNames: ['route', 'method'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
   const dropped = new Counter({
     name: 'log_lines_dropped_total',
-    help: 'Log lines that could not be written, as on a full disk.',
+    help: 'Log lines that could not be written, for example because the disk was full.',
     registers: [registry],
   });
   collectDefaultMetrics({ register: registry });

@@ -101,7 +101,7 @@ function pricesOf(config: Settings, money: Money | null) {
     compute: {
       unit: '1,000,000 tokens',
       price_usd:
-        'what the provider charges, to a nano-USDC: GET /v1/compute/models, svc.price_per_million_tokens',
+        'what the provider charges, to the nano-USDC: GET /v1/compute/models, svc.price_per_million_tokens',
       share_of_savings_pct: SPREAD_PERCENT,
       pay_by: ['prepaid', 'batch-settlement', 'upto'],
     },
@@ -182,16 +182,20 @@ function paymentMethods({ chain }: Settings, { token, treasury }: Money): JsonOb
     treasury,
     confirmations: token.confirmations,
     methods: {
-      exact: { protocol: 'x402', version: 2, what: 'EIP-3009: the chain moves the price with the request' },
-      'batch-settlement': { protocol: 'x402', version: 2, what: 'a deposit once, then a voucher a request' },
-      upto: { protocol: 'x402', version: 2, what: 'Permit2: up to an amount, for one large call' },
+      exact: {
+        protocol: 'x402',
+        version: 2,
+        what: 'EIP-3009: the price is transferred on the chain with the request',
+      },
+      'batch-settlement': { protocol: 'x402', version: 2, what: 'one deposit, then a voucher per request' },
+      upto: { protocol: 'x402', version: 2, what: 'Permit2: up to a maximum amount, for one large call' },
       prepaid: {
         what: 'a balance, spent with an API key or a signed DID',
         balance: 'GET /v1/balance',
         top_up: 'POST /v1/balance/topup',
       },
       transfer: {
-        what: 'a transfer of USDC to the treasury, with a memo after its calldata or of a quoted amount',
+        what: 'a transfer of USDC to the treasury, with a memo appended to its calldata or of a quoted amount',
         memo: {
           encoding: 'UTF-8: a JSON object, or key=value pairs',
           key: 'tier=<pro|scale> contact=<e-mail|domain> issuer_did=<DID, optional>',

@@ -21,7 +21,7 @@ const BATCH_BYTES = 1_048_576;
 const ACCEPT_HEADERS = {
   Authorization: '`Bearer` and an API key: `k_pro_…`, `k_scale_…` or `k_ent_…`.',
   'Idempotency-Key':
-    'Taken, and not needed: a hash has one place in the log for ever, so that sending it again gives its present state and costs nothing.',
+    'Accepted, but not needed: a hash has one permanent place in the log, so that sending it again returns its current state and costs nothing.',
 };
 const ACCEPT_ERRORS = [
   ...API_KEY_ERRORS,
@@ -34,7 +34,8 @@ const ACCEPT_ERRORS = [
 
 const EXAMPLE = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
 const hash = z.string().openapi({
-  description: 'SHA-256 over the JCS (RFC 8785) of what is anchored: base64url, 43 characters.',
+  description:
+    'SHA-256 of the canonical JSON (JCS, RFC 8785) of the document to anchor: base64url, 43 characters.',
   pattern: '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$',
   example: EXAMPLE,
 });
@@ -54,7 +55,7 @@ function one(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Anchor a hash',
     description:
-      'Places the hash in the log; when this is answered, that is on disk. The next posting takes it to the chain. A hash that is there already is answered with its present state, also when another key sent it, and costs no quota. Only the hash comes here, never what it is of.',
+      'Adds the hash to the log; it is on disk before the answer is sent. The next posting takes it to the chain. For a hash that is already in the log, the answer is its current state, whichever key sent it, and no quota is used. The service receives only the hash, never the document.',
     availability: 'live',
     headers: ACCEPT_HEADERS,
     body: z.strictObject({ canonical_sha256: hash }),
@@ -79,7 +80,7 @@ function batch(services: Needs): Endpoint {
     credentials: ['apiKey'],
     group: GROUP,
     summary: 'Anchor many hashes',
-    description: `As for one, for up to ${MAX_BATCH} at once: all of them are placed, or none.`,
+    description: `Anchors up to ${MAX_BATCH} hashes at once: either all of them are added to the log, or none.`,
     availability: 'live',
     headers: ACCEPT_HEADERS,
     maxBodyBytes: BATCH_BYTES,
@@ -92,7 +93,7 @@ function batch(services: Needs): Endpoint {
     example: { canonical_sha256: [EXAMPLE] },
     answers: {
       200: {
-        description: 'One result for each hash, in their order',
+        description: 'One result for each hash, in the order of the request',
         schema: z.object({
           results: z.array(anchorResultSchema).openapi({ description: 'The results.' }),
         }),
@@ -117,7 +118,7 @@ function batch(services: Needs): Endpoint {
 }
 
 const RESOLVE_HEADERS = {
-  Accept: '`text/plain` for a C2SP tlog-proof, as soon as a checkpoint covers the hash.',
+  Accept: '`text/plain` for a C2SP tlog-proof, available once a checkpoint covers the hash.',
 };
 const RESOLVE_ANSWERS = {
   200: {
@@ -140,7 +141,7 @@ function byReference(log: AnchorLog): Endpoint {
     group: GROUP,
     summary: 'Look up an anchor by its reference',
     description:
-      'Takes the pending reference and the anchored one. Neither needs a key. The colons may be escaped or not.',
+      'Accepts the pending and the anchored form of the reference. Needs no key. The colons may be percent-encoded.',
     availability: 'live',
     headers: RESOLVE_HEADERS,
     params: z.object({
@@ -164,7 +165,7 @@ function byHash(log: AnchorLog): Endpoint {
     operationId: 'getAnchorByHash',
     group: GROUP,
     summary: 'Look up an anchor by its hash',
-    description: 'For a hash that was accepted, from whomever. Needs no key.',
+    description: 'Finds any hash that the log has accepted, whoever sent it. Needs no key.',
     availability: 'live',
     headers: RESOLVE_HEADERS,
     params: z.object({ hash }),
@@ -185,7 +186,7 @@ async function named(log: AnchorLog, anchorRef: string): Promise<Leaf> {
       ? batchId(leaf.batchAt) === ref.batchId
       : (await log.resolve(leaf)).anchor_ref === anchorRef;
   if (given) return leaf;
-  throw new TallyError('anchor_not_found', 'This log has given no such reference.');
+  throw new TallyError('anchor_not_found', 'This log has not issued that reference.');
 }
 
 function readReference(text: string): ReturnType<typeof parseAnchorRef> {

@@ -22,7 +22,7 @@ const PAGE = 100;
 const MAX_PAGE = 1_000;
 
 const HEADERS = {
-  Authorization: '`Bearer` and the API key whose balance it is.',
+  Authorization: '`Bearer` and the API key whose balance is meant.',
   ...AGENT_HEADERS,
 };
 
@@ -50,9 +50,9 @@ function balance({ callers, store, config }: Needs): Endpoint {
     operationId: 'getBalance',
     credentials: ACCOUNT_CREDENTIALS,
     group: GROUP,
-    summary: 'What is in one’s account',
+    summary: 'Read the balance of an account',
     description:
-      'Of the API key, or of the DID that a message signature proves. `reserved` is put aside for calls under way; `available` is what a call can spend.',
+      'The account is that of the API key, or of the DID that a message signature proves. `reserved` is held for calls in progress; `available` is what a call can spend.',
     availability: 'live',
     headers: HEADERS,
     answers: {
@@ -102,17 +102,17 @@ function statement({ callers, store }: Needs): Endpoint {
     operationId: 'getBalanceStatement',
     credentials: ACCOUNT_CREDENTIALS,
     group: GROUP,
-    summary: 'The lines of one’s account',
+    summary: 'List the entries of an account',
     description:
-      'Oldest first, a page at a time: `next` is the `after` of the next page, null on the last one. Of a call, `id` is that of its receipt and `memo` its model.',
+      'Oldest first, in pages: `next` is the `after` of the next page, and null on the last page. For a call, `id` is the id of its receipt and `memo` is its model.',
     availability: 'live',
     headers: HEADERS,
     query: z.strictObject({
       after: z
         .string()
-        .regex(/^\d{1,15}$/, 'Not the number of a line')
+        .regex(/^\d{1,15}$/, 'Not the number of an entry')
         .optional()
-        .openapi({ description: 'The lines after this one; from the first when absent.' }),
+        .openapi({ description: 'Return the entries after this number; from the first when absent.' }),
       limit: z
         .string()
         .regex(/^(?:[1-9]\d{0,2}|1000)$/, `Not 1 to ${MAX_PAGE}`)
@@ -121,7 +121,7 @@ function statement({ callers, store }: Needs): Endpoint {
     }),
     answers: {
       200: {
-        description: 'The lines',
+        description: 'The entries',
         schema: z.object({
           account: accountName,
           asset: usdc,
@@ -183,9 +183,9 @@ function topUpQuote(services: Needs): Endpoint {
     operationId: 'quoteTopUp',
     credentials: ACCOUNT_CREDENTIALS,
     group: GROUP,
-    summary: 'Top up by a transfer without memo',
+    summary: 'Get a quote to top up by a transfer without memo',
     description:
-      'Gives an exact amount, up to 0.05 USDC above what is asked for, whose transfer to the treasury is credited to the account. A transfer of any amount with the memo `account=<key id or DID>` needs no quote.',
+      'Returns an exact amount, up to 0.05 USDC above the requested one. A transfer of exactly that amount to the treasury is credited to the account. A transfer of any amount with the memo `account=<key id or DID>` needs no quote.',
     availability: 'live',
     headers: HEADERS,
     body: z.strictObject({ amount }),
@@ -206,7 +206,7 @@ function topUpQuote(services: Needs): Endpoint {
 
 function positive(asked: bigint): bigint {
   if (asked > 0n) return asked;
-  throw new TallyError('invalid_field', 'The amount is more than 0.', { field: 'amount' });
+  throw new TallyError('invalid_field', 'The amount must be more than 0.', { field: 'amount' });
 }
 
 const withdrawalSchema = z
@@ -230,16 +230,16 @@ function withdraw(services: Needs): Endpoint {
     operationId: 'requestWithdrawal',
     credentials: ['messageSignature'],
     group: GROUP,
-    summary: 'Withdraw what a DID has earned',
+    summary: 'Request a withdrawal for a DID',
     description:
-      'Puts the amount aside and asks the operator, who pays such requests out on the chain in batches. Only for a DID that a message signature proves.',
+      'Holds the amount until the operator pays it out on the chain; requests are paid in batches. Only for a DID that a message signature proves.',
     availability: 'live',
     headers: {
       ...AGENT_HEADERS,
-      'Idempotency-Key': 'The same key again is the same withdrawal, for ever.',
+      'Idempotency-Key': 'Repeating the key never makes a second withdrawal, however much later.',
     },
     body: z.strictObject({
-      address: evmAddress.openapi({ description: 'An address of the network, its checksum right.' }),
+      address: evmAddress.openapi({ description: 'An address on the network, with a valid checksum.' }),
       amount,
     }),
     example: { address: '0x52908400098527886E0F7030069857D2E4169EE7', amount: '2.5' },
@@ -295,7 +295,7 @@ async function provedDid(
 function unsigned(): TallyError {
   return new TallyError(
     'signature_invalid',
-    'A withdrawal is its DID’s alone: sign the request as it (RFC 9421; see spec/identity.md).',
+    'Only the DID itself may withdraw: sign the request as that DID (RFC 9421; see spec/identity.md).',
   );
 }
 
@@ -305,9 +305,13 @@ async function payable(text: string, ours: readonly string[]): Promise<string> {
   const address = text.toLowerCase();
   const refused = ['0x0000000000000000000000000000000000000000', ...ours].map((one) => one.toLowerCase());
   if (isAddress(text) && !refused.includes(address)) return address;
-  throw new TallyError('invalid_field', 'That is no address that can be paid, or its checksum is wrong.', {
-    field: 'address',
-  });
+  throw new TallyError(
+    'invalid_field',
+    'That is not an address that can be paid, or its checksum is wrong.',
+    {
+      field: 'address',
+    },
+  );
 }
 
 function withdrawals(services: Needs): Endpoint {
@@ -318,13 +322,13 @@ function withdrawals(services: Needs): Endpoint {
     operationId: 'listWithdrawals',
     credentials: ['messageSignature'],
     group: GROUP,
-    summary: 'A DID’s withdrawals',
+    summary: 'List the withdrawals of a DID',
     description: 'Oldest first. Only for a DID that a message signature proves.',
     availability: 'live',
     headers: AGENT_HEADERS,
     answers: {
       200: {
-        description: 'What became of each',
+        description: 'The withdrawals and their states',
         schema: z.object({
           withdrawals: z.array(withdrawalSchema).openapi({ description: 'The withdrawals, oldest first.' }),
         }),

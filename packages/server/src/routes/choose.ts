@@ -36,7 +36,7 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
     group: GROUP,
     summary: 'The price ladder',
     description:
-      'What everything costs and how it is paid. Amounts are decimal text in US dollars; `pay_by` names methods of `payment.methods`. `per_day` null means without limit, `payment` null that no payment is taken here. `valid_from` is when these prices were first asked.',
+      'All prices and payment methods. Amounts are decimal text in US dollars; `pay_by` names methods of `payment.methods`. `per_day` null means unlimited; `payment` null means that this service takes no payments. `valid_from` is the time from which these prices apply.',
     availability: 'live',
     answers: {
       200: {
@@ -113,7 +113,7 @@ function rubric(): Endpoint {
     path: '/v1/rubric/select',
     operationId: 'selectProfile',
     group: GROUP,
-    summary: 'Recommend a profile',
+    summary: 'Recommend a receipt profile',
     description:
       'The first rule that applies decides. `regulated`: `counterparty.regulated`, or words of law, supervision, health, finance or government in `intent` or in the counterparty’s text, take pq. `retention`: words in `intent` that ask for more than a year take pq. `verify`: an `intent` to verify that names no deal takes nano. `sub_cent`: an amount under 0.01 USD takes nano. `commerce`: everything else takes standard. Words are read in English; what the text denies (“not regulated”, “no long retention needed”) does not count. A counterparty as text is read unless it is a DID; of an object `name` and `jurisdiction` are read, unless `regulated` is false; `did` identifies and decides nothing.',
     availability: 'live',
@@ -142,7 +142,7 @@ function rubric(): Endpoint {
     example: { intent: 'sell a data set', amount: '19.90', counterparty: { regulated: false } },
     answers: {
       200: {
-        description: 'The profile to take, the rule that chose it, and what else there is',
+        description: 'The recommended profile, the rule that chose it, and the other profiles',
         schema: z
           .object({
             recommended_profile: z.enum(PROFILES).openapi({ description: 'The profile to take.' }),

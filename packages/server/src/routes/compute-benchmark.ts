@@ -31,7 +31,7 @@ const rowSchema = z
     budget: share.openapi({ description: 'Share of the tokens that may be left.' }),
     documents: count.openapi({ description: 'Number of documents.' }),
     cases: count.openapi({ description: 'Number of questions.' }),
-    kept: share.openapi({ description: 'All facts are there, and the tokens are within the budget.' }),
+    kept: share.openapi({ description: 'All facts survived, and the tokens are within the budget.' }),
     kept_ci95: interval,
     facts_kept: share.openapi({ description: 'Share of the facts that are still there.' }),
     over_budget: count.openapi({ description: 'Cases with more tokens than their budget.' }),
@@ -39,7 +39,7 @@ const rowSchema = z
     tokens_after: count.openapi({ description: 'Tokens after it.' }),
     ...savedShares,
   })
-  .openapi('BenchmarkRow', { description: 'One tier at one budget. Shares are of 1.' });
+  .openapi('BenchmarkRow', { description: 'One tier at one budget. Shares are between 0 and 1.' });
 
 const pairedSchema = z
   .looseObject({
@@ -146,15 +146,15 @@ const pages: readonly {
   {
     node: 'benchmark',
     operationId: 'getBenchmark',
-    summary: 'The benchmark of compression',
+    summary: 'Read the compression benchmark',
     about:
-      'How many facts survive in each tier at each budget, what is saved, the corpus’s digest and the command that repeats it; what others report of themselves is quoted and marked.',
+      'How many facts survive in each tier at each budget, how many tokens are saved, the digest of the corpus and the command that reproduces the results. Results that others report about themselves are quoted and marked as such.',
   },
   {
     node: 'semantic',
     operationId: 'getSemanticBenchmark',
     summary: 'Benchmark: facts and answers',
-    about: 'By what the question is after.',
+    about: 'By the kind of question.',
   },
   {
     node: 'temporal',
@@ -184,12 +184,12 @@ export function benchmarkRoutes({ issuer, clock }: Needs): Endpoint[] {
       summary,
       description: `${about} Signed with the service’s benchmark key: \`tally verify\` checks it.`,
       availability: 'live',
-      headers: { 'If-None-Match': 'An `ETag` had before: 304 when nothing changed.' },
+      headers: { 'If-None-Match': 'An `ETag` received earlier: the answer is 304 if nothing changed.' },
       answers: {
         200: {
           description: 'The signed document',
           schema: node === 'benchmark' ? summarySchema : nodeSchema,
-          headers: { ETag: 'Changes with the results and with the key.' },
+          headers: { ETag: 'Changes when the results or the key change.' },
         },
         304: { description: 'Not changed' },
       },

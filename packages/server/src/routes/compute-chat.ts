@@ -56,7 +56,7 @@ export function callRoutes(services: Needs): Endpoint[] {
 const CHAT = '/v1/compute/chat/completions';
 const EMBEDDINGS = '/v1/compute/embeddings';
 const MAX_DID = 1_024;
-const CALL_DESCRIPTION = 'A call of a model, at most';
+const CALL_DESCRIPTION = 'A model call, at most';
 /** A channel's vouchers for many small calls; a single large one may be settled for itself. */
 const CALL_SCHEMES = ['batch-settlement', 'upto'] as const;
 const CALL_PRICE = { usd: null, unit: 'call, by its tokens', schemes: CALL_SCHEMES };
@@ -71,7 +71,7 @@ function chat(services: Needs): Endpoint {
     group: COMPUTE,
     summary: 'Chat with a model',
     description:
-      'OpenAI’s chat completions, routed, metered and receipted: point an OpenAI client at `/v1/compute`. With `stream` the answer is server-sent events; the last chunk before `[DONE]` carries `svc`.',
+      'An OpenAI chat completion, routed to a model, metered and recorded in a receipt: point an OpenAI client at `/v1/compute`. With `stream` the answer is a stream of server-sent events; the last chunk before `[DONE]` contains `svc`.',
     availability: 'live',
     openai: true,
     headers: CALL_HEADERS,
@@ -107,7 +107,7 @@ function embeddings(services: Needs): Endpoint {
     credentials: CALL_CREDENTIALS,
     group: COMPUTE,
     summary: 'Embed texts',
-    description: 'OpenAI’s embeddings, metered and receipted.',
+    description: 'OpenAI embeddings, metered and recorded in a receipt.',
     availability: 'live',
     openai: true,
     headers: CALL_HEADERS,
@@ -116,7 +116,7 @@ function embeddings(services: Needs): Endpoint {
     maxBodyBytes: services.config.compute.maxBodyBytes,
     example: { model: 'local/embed-512', input: 'a tally stick' },
     answers: {
-      200: { description: 'The vectors', schema: embeddingsSchema, headers: CALL_RESPONSE_HEADERS },
+      200: { description: 'The embeddings', schema: embeddingsSchema, headers: CALL_RESPONSE_HEADERS },
     },
     errors: CALL_ERRORS,
     admit: services.callers.admitPayer,
@@ -228,7 +228,10 @@ async function once(
 }
 
 function endedFromOutside(signal: CallSignal): TallyError {
-  return failureOf(signal, new ProviderError('aborted', 'ended while another call with its key ran'));
+  return failureOf(
+    signal,
+    new ProviderError('aborted', 'ended while another call with the same key was running'),
+  );
 }
 
 /** The refusal to wait any longer for another request with the same key. */

@@ -23,7 +23,7 @@ const totalsSchema = z
       description: 'Tokens that providers might have read from their caches and did not.',
     }),
     saving: moneySchema.openapi({ description: 'What was saved, in money.' }),
-    share: moneySchema.openapi({ description: 'Of the saving, what went back to callers.' }),
+    share: moneySchema.openapi({ description: 'The part of the saving that was returned to callers.' }),
     methods: z
       .record(
         z.string(),
@@ -45,9 +45,9 @@ export function compressionRoutes({ store, freeReads, config }: Needs): Endpoint
       operationId: 'getCompressionStats',
       credentials: READ_CREDENTIALS,
       group: COMPUTE,
-      summary: 'What compression saved',
+      summary: 'Read what compression saved',
       description:
-        'Of all callers together, from the ledger. With an API key, or a DID that a message signature (RFC 9421) proves, also the caller’s own; in development the DID needs no proof.',
+        'Totals over all callers, from the ledger. With an API key, or a DID that a message signature (RFC 9421) proves, also the caller’s own totals; in development the DID needs no proof.',
       availability: 'live',
       headers: READ_HEADERS,
       price: READ_PRICE,

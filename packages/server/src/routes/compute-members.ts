@@ -41,7 +41,7 @@ function register({ config, store, clients, clock }: Needs): Endpoint {
     group: COMPUTE,
     summary: 'Register a DID',
     description:
-      'Free and without proof. Repeating it changes nothing. An address has as many a day as free mints.',
+      'Free, and needs no proof of the DID. Repeating it changes nothing. An address may register as many DIDs a day as it may mint free receipts.',
     availability: 'live',
     body: z.strictObject({
       did: did.openapi({ description: 'The DID to register.' }),
@@ -68,7 +68,7 @@ function leaders({ store, freeReads }: Needs): Endpoint {
     operationId: 'getLeaderboard',
     credentials: READ_CREDENTIALS,
     group: COMPUTE,
-    summary: 'The members with most jobs',
+    summary: 'Read the leaderboard',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
@@ -81,7 +81,7 @@ function leaders({ store, freeReads }: Needs): Endpoint {
     }),
     answers: {
       200: {
-        description: 'Most jobs first',
+        description: 'The members, most completed jobs first',
         schema: z.object({
           members: z
             .array(
@@ -108,14 +108,14 @@ function verify({ store, freeReads }: Needs): Endpoint {
     operationId: 'verifyMember',
     credentials: READ_CREDENTIALS,
     group: COMPUTE,
-    summary: 'Whether a DID is registered',
+    summary: 'Look up a member',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
     params: z.object({ did: did.openapi({ description: 'The DID to look up.' }) }),
     answers: {
       200: {
-        description: 'The member, or that it is none',
+        description: 'The member, or that the DID is not registered',
         schema: z.union([
           memberSchema,
           z.object({

@@ -51,7 +51,7 @@ const modelSchema = z
             state: z.enum(STATUS_STATES).openapi({ description: '`unknown` where nobody called it lately.' }),
             code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
           })
-          .openapi({ description: 'By the calls of the last minutes, as in `/status`.' }),
+          .openapi({ description: 'The state that calls of the last minutes showed, as in `/status`.' }),
       })
       .openapi({ description: 'What the service knows of the model; of a built-in one also its `card`.' }),
   })
@@ -69,7 +69,7 @@ function models({ compute, freeReads }: Needs): Endpoint {
     group: COMPUTE,
     summary: 'List the models',
     description:
-      'As OpenAI lists them; prices, context and abilities are under `svc`, and of the built-in models a card of what they can and can’t do.',
+      'The list has OpenAI’s form; `svc` holds prices, context size and abilities, and for built-in models a card that says what they can and can’t do.',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
@@ -102,12 +102,17 @@ function model({ compute, freeReads }: Needs): Endpoint {
     credentials: READ_CREDENTIALS,
     rest: true,
     group: COMPUTE,
-    summary: 'One model',
+    summary: 'Read a model',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
     params: z.object({
-      id: z.string().openapi({ description: 'Its slash encoded or not.', example: 'local/extract-1' }),
+      id: z
+        .string()
+        .openapi({
+          description: 'The model id; its slash may be percent-encoded.',
+          example: 'local/extract-1',
+        }),
     }),
     answers: { 200: { description: 'The model', schema: modelSchema } },
     errors: [...FREE_READ_ERRORS, 'model_not_found'],
@@ -189,7 +194,7 @@ function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
     group: COMPUTE,
     summary: 'Estimate a chat call',
     description:
-      'Takes the same body as chat and says how many tokens compression would leave, where the call would go, what it could cost and what share of the saving would come back. No model is called.',
+      'Takes the body of a chat call and returns how many tokens compression would leave, where the call would be routed, its maximum cost and the share of the saving that would come back. No model is called.',
     availability: 'live',
     openai: true,
     headers: READ_HEADERS,
@@ -266,9 +271,9 @@ function usage({ store, freeReads, config }: Needs): Endpoint {
     operationId: 'getUsage',
     credentials: ACCOUNT_CREDENTIALS,
     group: COMPUTE,
-    summary: 'Usage of a DID or an API key',
+    summary: 'Read the usage of a DID or an API key',
     description:
-      'By UTC day and model. In production the DID must be proved by an HTTP message signature (RFC 9421). The id of an API key (`key_…`) stands for the calls that it paid for without a DID, and is answered to that key alone.',
+      'Usage by UTC day and model. In production the DID must be proved by an HTTP message signature (RFC 9421). The id of an API key (`key_…`) stands for the calls that the key paid for without a DID, and only that key may read it.',
     availability: 'live',
     headers: READ_HEADERS,
     price: READ_PRICE,
@@ -281,7 +286,7 @@ function usage({ store, freeReads, config }: Needs): Endpoint {
     }),
     answers: {
       200: {
-        description: 'The usage, and what is in its account',
+        description: 'The usage, and the balance of the account',
         schema: usageSchema,
       },
     },

@@ -16,7 +16,7 @@ export function computeRootRoutes({ config }: { readonly config: Config }): Endp
       path: '/v1/compute',
       operationId: 'getComputeDescriptor',
       group: COMPUTE,
-      summary: 'What the inference routes are',
+      summary: 'Describe the inference API',
       availability: 'live',
       answers: {
         200: {
@@ -67,7 +67,7 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, p
     service: 'tallystick-compute',
     version: '2.0.0',
     description:
-      'OpenAI-compatible inference, routed and metered: each call comes back with where it went and why, what it cost, and a signed receipt.',
+      'OpenAI-compatible inference, routed and metered: each answer says which model it was routed to and why and what it cost, and carries a signed receipt.',
     endpoints: {
       chat_completions: 'POST /v1/compute/chat/completions',
       models: 'GET /v1/compute/models',
@@ -89,7 +89,7 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, p
       asset: 'USDC',
       unit: '1,000,000 tokens',
       billed:
-        'What the call would cost uncompressed, less the share of the saving, to a nano-USDC; see the prices in GET /v1/compute/models.',
+        "What the call would have cost uncompressed, less the caller's share of the saving, to the nano-USDC; GET /v1/compute/models lists the prices.",
       free_reads_per_day: freeReadPerDay === 0 ? null : freeReadPerDay,
       payment: payments.mode === 'off' ? null : { protocol: 'x402', resources: `${apiUrl}/.well-known/x402` },
     },

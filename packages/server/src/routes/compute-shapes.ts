@@ -19,7 +19,7 @@ export const moneySchema = z
     nano: z.string().openapi({
       example: '12300',
       pattern: String.raw`^-?\d+$`,
-      description: 'The same in nano-USDC.',
+      description: 'The same amount in nano-USDC.',
     }),
   })
   .openapi('Money', { description: 'An amount of USDC.' });
@@ -28,13 +28,15 @@ export const moneySchema = z
 export const compressionSchema = z
   .object({
     tier: z.enum(TIERS).openapi({ description: 'As it was asked for.' }),
-    tokenizer: z.string().openapi({ description: 'Which encoding counted, or `provider`.' }),
+    tokenizer: z.string().openapi({ description: 'The encoding that counted the tokens, or `provider`.' }),
     estimate: z.boolean().openapi({ description: 'Whether the model’s own tokenizer may count otherwise.' }),
     tokens_before: count.nullable().openapi({ description: 'Tokens of the messages’ texts as they came.' }),
     tokens_after: count.nullable().openapi({ description: 'Tokens of them as they were sent.' }),
-    methods: z.record(z.string(), z.int()).openapi({ description: 'Tokens that each method saved.' }),
+    methods: z
+      .record(z.string(), z.int())
+      .openapi({ description: 'The number of tokens that each method saved.' }),
     lost_cache_tokens: z.int().openapi({
-      description: 'Tokens that the provider might have read from its cache and did not.',
+      description: 'Tokens that the provider could have read from its cache had the prompt not been changed.',
     }),
     removed: z
       .array(
@@ -46,7 +48,9 @@ export const compressionSchema = z
           tokens: z.int().openapi({ description: 'Tokens that this saved.' }),
         }),
       )
-      .openapi({ description: 'What was cut, block by block; the notice in the text holds the id.' }),
+      .openapi({
+        description: 'The blocks that were cut; the notice left in the text holds the id of its block.',
+      }),
     note: z
       .string()
       .optional()
@@ -170,7 +174,7 @@ export const completionSchema = z
       .openapi({ description: 'What the service adds: receipt, routing, compression, billing.' }),
   })
   .openapi('ChatCompletion', {
-    description: 'As OpenAI answers, with the member `svc`: receipt, routing, compression, billing.',
+    description: 'OpenAI’s answer with one more member, `svc`: receipt, routing, compression and billing.',
   });
 
 /** The answer to a chat call with `stream`. */
@@ -215,17 +219,18 @@ export const embeddingsSchema = z
 export const CALL_HEADERS = {
   Authorization:
     'Optional in development: `Bearer` and an API key, whose account pays. With a Scale or Enterprise key every receipt is anchored.',
-  'X-Agent-DID': 'The DID of the calling agent. What it proves by a message signature (RFC 9421) can pay.',
+  'X-Agent-DID':
+    'The DID of the calling agent. If a message signature (RFC 9421) proves it, the DID can pay.',
   'Idempotency-Key':
-    'Repeating a call with the same key and body gives the first answer again, and charges nothing, for 72 hours. A stream is not kept: its repetition is refused.',
+    'For 72 hours, repeating a call with the same key and body gives the first answer again and charges nothing. A stream is not kept: repeating it is refused.',
 };
 
 export const CALL_RESPONSE_HEADERS = {
   'X-Receipt-Id': 'The id of the call’s receipt.',
   'X-Settlement-Receipt-Id':
-    'Of an x402 payment by `upto`: the id of the receipt of its settlement, which follows the call.',
+    'For an x402 payment by `upto`: the id of the receipt of the settlement, which follows the call.',
   'X-Receipt-Profile': 'Always standard.',
-  'X-Receipt-Schema-Version': 'The version of the receipt’s schema.',
+  'X-Receipt-Schema-Version': 'The version of the receipt schema.',
   'X-Anchor-Ref': 'Where the receipt is anchored, or is to be; absent where it is not, and of a stream.',
   ...LOW_BALANCE_HEADER,
 };
@@ -254,6 +259,6 @@ export const CALL_ERRORS = [
 /** Request headers of the reads that are free so many times a day. */
 export const READ_HEADERS = {
   ...CHARGE_HEADERS,
-  'X-Agent-DID': 'The DID that the read counts for.',
+  'X-Agent-DID': 'The DID whose free reads the request uses.',
   Authorization: 'Optional: `Bearer` and an API key, with which reads are not counted.',
 };

@@ -11,7 +11,7 @@ export function readHash(text: string, field: string): Uint8Array {
   } catch (cause) {
     throw new TallyError(
       'invalid_base64url',
-      `${field} is 32 bytes in base64url: 43 characters, without padding. ${hint(text)}`,
+      `${field} must be 32 bytes in base64url: 43 characters, without padding. ${hint(text)}`,
       { field, cause },
     );
   }
@@ -19,10 +19,10 @@ export function readHash(text: string, field: string): Uint8Array {
 
 function hint(text: string): string {
   if (/^(?:sha256:)?[0-9a-f]{64}$/i.test(text))
-    return 'This looks like hex: encode the bytes that it spells.';
-  if (/^[\w+/-]{43}=$/.test(text)) return 'Leave the padding “=” away.';
+    return 'This looks like hex: send the bytes in base64url instead.';
+  if (/^[\w+/-]{43}=$/.test(text)) return 'Leave out the padding “=”.';
   if (/^[\w+/-]{43}$/.test(text) && /[+/]/.test(text))
     return 'This looks like base64: write - for + and _ for /.';
-  if (/^[\w-]{43}$/.test(text)) return 'The last character has bits that belong to no byte.';
-  return `What was sent has ${text.length} characters.`;
+  if (/^[\w-]{43}$/.test(text)) return 'The unused bits of the last character must be zero.';
+  return `The text sent has ${text.length} characters.`;
 }

@@ -136,10 +136,10 @@ function apply(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Register an issuer, or change its keys',
     description:
-      'A signed statement: `register` proves possession of the first key; adding, retiring and revoking are signed by a present key. `tally keys register` writes it for you; spec/trust.md defines it.',
+      'A signed statement: `register` proves possession of the first key; adding, retiring and revoking are signed by a current key. `tally keys register` writes it for you; spec/trust.md defines it.',
     availability: 'live',
     headers: {
-      'Idempotency-Key': 'Repeating a statement with the same key gives the same record, for 72 hours.',
+      'Idempotency-Key': 'For 72 hours, repeating a statement with the same key gives the same record.',
     },
     body: signedStatement(z.literal('receipt')),
     example: EXAMPLE,
@@ -189,9 +189,9 @@ function record({ registry }: Needs): Endpoint {
     path: '/.well-known/issuers/{file}',
     operationId: 'getIssuer',
     group: GROUP,
-    summary: 'An issuer’s record',
+    summary: 'Read an issuer’s record',
     description:
-      'At `/.well-known/issuers/<did>.json`. Keys follow from the signed history, which anyone can replay.',
+      'At `/.well-known/issuers/<did>.json`. The keys follow from the signed history, which anyone can replay.',
     availability: 'live',
     params: z.object({
       file: z
@@ -208,7 +208,7 @@ function record({ registry }: Needs): Endpoint {
       if (document === null) {
         throw new TallyError(
           'issuer_not_found',
-          'No issuer of that DID is registered here. The path is <did>.json.',
+          'No issuer with that DID is registered with this service. The path is <did>.json.',
         );
       }
       return text(canonicalize(copyJson(document)), 'application/json');
@@ -224,7 +224,7 @@ function trust({ trust: service }: Needs): Endpoint {
     group: GROUP,
     summary: 'The trust bundle',
     description:
-      'Signed by the root: issuers, keys and their windows. Pin the root’s fingerprint at the first fetch; refuse an older, expired or otherwise signed bundle. `tally trust fetch` does.',
+      'The issuers, their keys and the periods in which those are valid, signed by the root. Pin the fingerprint of the root at the first fetch, and refuse a bundle that is older, expired or signed by another root, as `tally trust fetch` does.',
     availability: 'live',
     answers: {
       200: {
@@ -255,7 +255,10 @@ function trust({ trust: service }: Needs): Endpoint {
             sig_b64u: signatureText,
           })
           .openapi('TrustBundle', { description: 'Whom to trust, signed by the root (spec/trust.md).' }),
-        headers: { 'X-Root-Fingerprint': 'SHA-256 of the root’s public key, to compare with what you know.' },
+        headers: {
+          'X-Root-Fingerprint':
+            'SHA-256 of the root’s public key, to compare with the fingerprint that you pinned.',
+        },
       },
     },
     errors: ['trust_unavailable'],
@@ -287,8 +290,8 @@ function didWeb({ config, issuer }: Needs): Endpoint {
     path: '/.well-known/did.json',
     operationId: 'getDidDocument',
     group: GROUP,
-    summary: 'The service’s did:web document',
-    description: 'The receipt keys of the service under its did:web, for whoever resolves that method.',
+    summary: 'Read the service’s did:web document',
+    description: 'The receipt keys of the service under its did:web, for clients that resolve that method.',
     availability: 'live',
     answers: {
       200: { description: 'A DID document', contentType: 'application/did+json', schema: didDocumentSchema },

@@ -53,8 +53,8 @@ function deliveryOf(destination: Destination | DestinationFault): z.infer<typeof
 
 /** What is wrong with where a key should go, for the caller. */
 const FAULTS: Record<DestinationFault, string> = {
-  no_contact: 'Say where the key goes: contact, or issuer_did.',
-  bad_contact: 'A contact is an e-mail address, a domain, a did:key, or a did:svc of this service.',
+  no_contact: 'Say where the key is to be sent: give contact or issuer_did.',
+  bad_contact: 'A contact must be an e-mail address, a domain, a did:key, or a did:svc of this service.',
   no_mail_server: 'This service sends no e-mail. Give a domain or a DID as contact, or issuer_did beside it.',
 };
 
@@ -74,20 +74,20 @@ function quote(services: Needs): Endpoint {
     path: '/v1/anchor/keys/quote',
     operationId: 'quoteKey',
     group: GROUP,
-    summary: 'What to pay for a key',
+    summary: 'Get a quote for a key',
     description:
-      'Gives an exact amount, up to 0.05 USDC above the price, that names the order: for wallets that can’t append a memo, and contacts that should not be public. With `renew`, the key of that id is good for longer instead. The key is delivered once the transfer is confirmed.',
+      'Returns an exact amount, up to 0.05 USDC above the price, by which the transfer is recognised: for wallets that can’t append a memo, and contacts that should stay private. With `renew`, the key with that id is extended instead of a new one being sold. The key is delivered once the transfer is confirmed.',
     availability: 'live',
     body: z.strictObject({
       tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
       months: z
         .union([z.literal(1), z.literal(12)])
         .optional()
-        .openapi({ description: '1 when absent; 12 cost ten times as much.' }),
+        .openapi({ description: '1 when absent; 12 months cost as much as ten.' }),
       contact: contact.optional(),
       issuer_did: z.string().max(2048).optional().openapi({
         description:
-          'The key is sealed to it where there is no contact: a did:key, or a did:svc of this service.',
+          'A did:key, or a did:svc of this service. The key is sealed to it when there is no contact.',
       }),
       renew: z.string().max(64).optional().openapi({
         description: 'The id of a key that is to be good for longer.',
@@ -97,7 +97,7 @@ function quote(services: Needs): Endpoint {
     example: { tier: 'pro', months: 12, contact: 'example.com' },
     answers: {
       200: {
-        description: 'What to pay, and the order',
+        description: 'The amount to pay, and the order',
         schema: paymentSchema.extend({
           tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
           months: z.int().openapi({ description: 'For how many months it is good.' }),
@@ -138,7 +138,7 @@ function quote(services: Needs): Endpoint {
     if ((to ?? issuer_did) !== undefined) {
       throw new TallyError(
         'conflicting_fields',
-        'A key that is renewed is not delivered again: leave the contact out.',
+        'A renewed key is not delivered again: leave the contact out.',
         {
           field: 'renew',
         },
@@ -146,13 +146,9 @@ function quote(services: Needs): Endpoint {
     }
     const key = await store.apiKeys.get(id);
     if (key !== null && key.revokedAt === null && key.expiresAt !== null && key.tier === tier) return id;
-    throw new TallyError(
-      'invalid_field',
-      `There is no ${tier} key of that id with an end that could be moved.`,
-      {
-        field: 'renew',
-      },
-    );
+    throw new TallyError('invalid_field', `There is no ${tier} key with that id that could be renewed.`, {
+      field: 'renew',
+    });
   }
 }
 
@@ -164,9 +160,9 @@ function order({ store }: Needs): Endpoint {
     path: '/v1/anchor/keys/orders/{order_id}',
     operationId: 'getKeyOrder',
     group: GROUP,
-    summary: 'What became of an order',
+    summary: 'Read an order',
     description:
-      'Whoever has the id may ask. The key itself is never here, but for one that is sealed to a DID: `sealed`, which `tally apikey open` opens with the DID’s key.',
+      'Anyone who has the id may ask. The key itself is not returned, except in `sealed`, encrypted to a DID: `tally apikey open` opens it with the DID’s key.',
     availability: 'live',
     params: z.object({ order_id: z.string().openapi({ description: 'The id that the order was given.' }) }),
     answers: {
@@ -195,7 +191,7 @@ function order({ store }: Needs): Endpoint {
     errors: ['order_not_found'],
     async handle({ params }) {
       const found = await store.treasury.order(params.order_id);
-      if (found === null) throw new TallyError('order_not_found', 'There is no order of that id.');
+      if (found === null) throw new TallyError('order_not_found', 'There is no order with that id.');
       return json(orderDocument(found), { headers: { 'cache-control': 'no-store' } });
     },
   });

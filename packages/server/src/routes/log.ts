@@ -22,27 +22,29 @@ function status({ log, logKey, chain, config }: Needs): Endpoint {
     path: '/v1/log',
     operationId: 'getLogStatus',
     group: GROUP,
-    summary: 'How the anchor log is',
+    summary: 'Read the state of the anchor log',
     description:
-      'For people and dashboards: nothing of it is signed. What proves something is at `/checkpoint` and `/tile/`.',
+      'For people and dashboards: nothing in the answer is signed. The signed proof is at `/checkpoint` and `/tile/`.',
     availability: 'live',
     answers: {
       200: {
-        description: 'Whose log it is, how far it has come, and when it posts next',
+        description: "The log's name and key, its size, and the time of its next posting",
         schema: z
           .object({
             origin: z.string().describe('The name of the log and of its key.'),
-            verifier_key: z.string().describe('The log’s key as C2SP clients take it.'),
-            accepted: z.int().describe('Hashes that have a place.'),
-            tree_size: z.int().describe('Of them, how many the newest checkpoint covers.'),
-            anchored_size: z.int().describe('Of them, how many are under a root that is final on the chain.'),
+            verifier_key: z.string().describe('The log’s key in the C2SP verifier key format.'),
+            accepted: z.int().describe('The number of hashes accepted.'),
+            tree_size: z.int().describe('How many of them the newest checkpoint covers.'),
+            anchored_size: z
+              .int()
+              .describe('How many of them are covered by a root that is final on the chain.'),
             accepting: z.string().describe('`ok`, or why no hashes are accepted.'),
             posting: z
               .string()
               .describe('`ok`, or why postings are held up, if this process is the one that posts.'),
             overdue_seconds: z
               .int()
-              .describe('How long the oldest hash has waited past its posting; 0 when none has.'),
+              .describe('How long the oldest unanchored hash has waited past its posting; 0 if none has.'),
             period_seconds: z.int().describe('Time between two postings.'),
             next_posting_at: timestamp.describe('When the next posting is due.'),
             chain: z
@@ -85,11 +87,11 @@ function status({ log, logKey, chain, config }: Needs): Endpoint {
 const postingSchema = z
   .object({
     sequence: z.int().describe('From 1, one for each posting.'),
-    tree_size: z.int().describe('How many leaves the root is over.'),
+    tree_size: z.int().describe('The number of leaves that the root covers.'),
     merkle_root: digestText.describe('The root hash.'),
     state: z
       .enum(['queued', 'broadcast', 'confirmed', 'finalized'])
-      .describe('What is under it is anchored once this is `finalized`.'),
+      .describe('The hashes under the root are anchored once this is `finalized`.'),
     scheduled_at: timestamp.describe('When it was due.'),
     tx_hash: txHash.nullable().describe('Its transaction; null until it is in a block.'),
     block_height: z.int().nullable().describe('Its block; null until it is in one.'),
@@ -105,9 +107,9 @@ function postings({ store }: Needs): Endpoint {
     path: '/v1/log/postings',
     operationId: 'listPostings',
     group: GROUP,
-    summary: 'Roots that went to the chain',
+    summary: 'List the roots posted to the chain',
     description:
-      'For people and dashboards: nothing of it is signed. The transaction is on the chain, whose word counts.',
+      'For people and dashboards: nothing in the answer is signed. The proof is the transaction on the chain.',
     availability: 'live',
     query: z.strictObject({
       limit: z
@@ -118,7 +120,7 @@ function postings({ store }: Needs): Endpoint {
     }),
     answers: {
       200: {
-        description: 'The newest first',
+        description: 'The postings, newest first',
         schema: z.object({ postings: z.array(postingSchema).describe('The postings.') }),
       },
     },
@@ -148,7 +150,7 @@ function checkpoint({ log }: Needs): Endpoint {
     path: '/checkpoint',
     operationId: 'getCheckpoint',
     group: GROUP,
-    summary: 'The newest checkpoint',
+    summary: 'Read the newest checkpoint',
     description: 'A C2SP signed note: origin, tree size and root hash, signed by the log.',
     availability: 'live',
     answers: { 200: { description: 'The note', schema: z.string(), contentType: 'text/plain' } },
@@ -171,9 +173,9 @@ function tile({ log }: Needs): Endpoint {
     operationId: 'getTile',
     rest: true,
     group: GROUP,
-    summary: 'A tile of the log',
+    summary: 'Read a tile of the log',
     description:
-      'C2SP tlog-tiles: `/tile/<level>/<index>` is up to 256 hashes, `/tile/entries/<index>` as many length-prefixed entries, which are the 32-byte hashes that were accepted. A partial tile ends in `.p/<width>`. What is at a path never changes.',
+      'C2SP tlog-tiles: `/tile/<level>/<index>` is up to 256 hashes, `/tile/entries/<index>` as many length-prefixed entries, which are the 32-byte hashes that were accepted. A partial tile ends in `.p/<width>`. The content at a path never changes.',
     availability: 'live',
     params: z.object({
       path: z.string().openapi({ description: 'Level and index, slashes included.', example: '0/000.p/1' }),

@@ -69,9 +69,9 @@ export function mcpRoutes(services: Needs, { api, endpoints, extend }: McpRoutes
 }
 
 const HEADERS = {
-  Authorization: 'As the routes that the tools are of take it: `Bearer` and an API key.',
-  'X-Agent-DID': 'The DID of the calling agent, proved by a message signature (RFC 9421) or not.',
-  'Mcp-Session-Id': 'Of the session that `initialize` began, up to revision 2025-11-25.',
+  Authorization: 'Optional: `Bearer` and an API key, used as by the route behind each tool.',
+  'X-Agent-DID': 'The DID of the calling agent; a message signature (RFC 9421) can prove it.',
+  'Mcp-Session-Id': 'The id of the session that `initialize` began; needed up to revision 2025-11-25.',
   'Mcp-Protocol-Version': 'The revision: `2026-07-28` needs no session.',
 };
 
@@ -87,7 +87,9 @@ const refusal = z
       })
       .openapi({ description: 'Why it was refused.' }),
   })
-  .openapi('JsonRpcRefusal', { description: 'A refusal before any method runs (JSON-RPC 2.0).' });
+  .openapi('JsonRpcRefusal', {
+    description: 'The request was refused before any method ran (JSON-RPC 2.0).',
+  });
 
 type Responses = Endpoint['openapi']['responses'];
 
@@ -113,7 +115,7 @@ const EXAMPLE = {
   },
 };
 
-const NOT_OPEN = { description: 'The session of `Mcp-Session-Id` is not open, or not any more' };
+const NOT_OPEN = { description: 'The session of `Mcp-Session-Id` is not open, or no longer open' };
 
 function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
   return endpoint({
@@ -124,7 +126,7 @@ function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
     group: GROUP,
     summary: 'Call the tools of the Model Context Protocol',
     description:
-      'Streamable HTTP in revision 2026-07-28, which is stateless, and in sessions of the revisions up to 2025-11-25. Tools: mint_receipt, emit_receipt, meter, verify_receipt, anchor_hash, resolve_anchor, estimate, chat, embed, select_profile. There is no GET stream: the service sends nothing unasked.',
+      'Streamable HTTP: stateless in revision 2026-07-28, and with sessions in the revisions up to 2025-11-25. Tools: mint_receipt, emit_receipt, meter, verify_receipt, anchor_hash, resolve_anchor, estimate, chat, embed, select_profile. There is no GET stream: the service sends no messages of its own accord.',
     availability: 'live',
     headers: HEADERS,
     body: message,
@@ -139,7 +141,7 @@ function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
         },
         headers: { 'Mcp-Session-Id': 'With the answer to `initialize`: the new session.' },
       },
-      202: { description: 'A notification was taken' },
+      202: { description: 'The notification was accepted' },
       404: NOT_OPEN,
       406: { description: '`Accept` lacks application/json or text/event-stream' },
     },
@@ -157,7 +159,7 @@ function end(mcp: () => Promise<Mcp>): Endpoint {
     summary: 'End a session of the Model Context Protocol',
     availability: 'live',
     headers: { 'Mcp-Session-Id': 'The session to end.' },
-    answers: { 200: { description: 'It is ended' }, 404: NOT_OPEN },
+    answers: { 200: { description: 'The session has ended' }, 404: NOT_OPEN },
     errors: ['origin_not_allowed', 'invalid_request'],
     handle: async (call) => (await mcp()).end(call),
   });

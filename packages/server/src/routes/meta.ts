@@ -37,11 +37,14 @@ function health(): Endpoint {
     path: '/healthz',
     operationId: 'getHealth',
     group: GROUP,
-    summary: 'Whether the process is alive',
-    description: 'Touches nothing. For a liveness probe.',
+    summary: 'Check that the process is alive',
+    description: 'Answers without touching any other part of the service. For a liveness probe.',
     availability: 'live',
     answers: {
-      200: { description: 'It is', schema: z.object({ status: z.literal('ok').describe('Always this.') }) },
+      200: {
+        description: 'The process is alive',
+        schema: z.object({ status: z.literal('ok').describe('Always this.') }),
+      },
     },
     handle: () => json({ status: 'ok' }, { headers: { 'cache-control': 'no-store' } }),
   });
@@ -50,19 +53,21 @@ function health(): Endpoint {
 function readiness(ready: MetaServices['ready']): Endpoint {
   const schema = z.object({
     status: z.enum(['ok', 'unavailable']).describe('Whether all of them are well.'),
-    checks: z.record(z.string(), z.string()).describe('Each part that is needed: `ok`, or what is wrong.'),
+    checks: z
+      .record(z.string(), z.string())
+      .describe('Each part that the service needs: `ok`, or what is wrong with it.'),
   });
   return endpoint({
     method: 'get',
     path: '/readyz',
     operationId: 'getReadiness',
     group: GROUP,
-    summary: 'Whether requests can be served',
-    description: 'Asks each part the service needs. For a readiness probe.',
+    summary: 'Check that requests can be served',
+    description: 'Checks each part that the service needs. For a readiness probe.',
     availability: 'live',
     answers: {
-      200: { description: 'Every part is well', schema },
-      503: { description: 'Some part is not', schema },
+      200: { description: 'Every part works', schema },
+      503: { description: 'Some part does not work', schema },
     },
     async handle() {
       const checks = await ready();
@@ -81,7 +86,7 @@ function measurements({ registry }: Metrics, measure: MetaServices['measure']): 
     path: '/metrics',
     operationId: 'getMetrics',
     group: GROUP,
-    summary: 'Metrics for Prometheus',
+    summary: 'Read metrics for Prometheus',
     availability: 'live',
     answers: {
       200: { description: 'The text exposition format', schema: z.string(), contentType: 'text/plain' },
@@ -102,7 +107,7 @@ function openApi(api: MetaServices['api']): Endpoint {
     path: '/openapi.json',
     operationId: 'getOpenApiDocument',
     group: GROUP,
-    summary: 'This interface as OpenAPI 3.1',
+    summary: 'Read this API as OpenAPI 3.1',
     availability: 'live',
     answers: { 200: { description: 'The document', schema: z.looseObject({}) } },
     handle: cached,
@@ -116,7 +121,7 @@ function reference(api: MetaServices['api']): Endpoint {
     path: '/docs',
     operationId: 'getReference',
     group: GROUP,
-    summary: 'This page',
+    summary: 'Read the API reference',
     availability: 'live',
     answers: { 200: { description: 'The reference', schema: z.string(), contentType: 'text/html' } },
     handle: cached,
@@ -130,8 +135,8 @@ function errorReference(): Endpoint {
     path: '/docs/errors',
     operationId: 'getErrorReference',
     group: GROUP,
-    summary: 'Every error code',
-    description: 'The `type` of a problem document points here, at its code.',
+    summary: 'Read the list of error codes',
+    description: 'The `type` of a problem document links to its code on this page.',
     availability: 'live',
     answers: { 200: { description: 'The list', schema: z.string(), contentType: 'text/html' } },
     handle: cached,

@@ -125,7 +125,7 @@ describe.each(FORMS)('a bill as %s', (_form, send, path) => {
       [1, '.receipt_sha256'],
     ],
     ['a unit that was not billed', {}, [leaf(8)], 'metering_unit_range', [0, '.unit']],
-    ['a leaf too many', { billed_unit_count: 1 }, leaves(2), 'metering_unit_range', [1, '']],
+    ['one leaf too many', { billed_unit_count: 1 }, leaves(2), 'metering_unit_range', [1, '']],
     ['a malformed leaf', {}, [leaf(1), { unit: 2 }], 'invalid_field', [1, '.receipt_sha256']],
     ['a leaf with another member', {}, [{ ...leaf(1), note: 1 }], 'invalid_field', [0, '.note']],
     [
@@ -192,7 +192,7 @@ describe.each(FORMS)('a bill as %s', (_form, send, path) => {
     expect(verdict.checks).toContainEqual({
       name: 'key_window',
       ok: true,
-      detail: expect.stringContaining('signed later than compiled'),
+      detail: expect.stringContaining('so it was signed later'),
     });
   });
 

@@ -82,12 +82,14 @@ const derivedCounts = {
 };
 
 const bill = z.strictObject({
-  machine_commitment: commitment('the machine’s serial'),
+  machine_commitment: commitment('the machine’s serial number'),
   customer_commitment: commitment('the customer’s account'),
   salt_commitment: hex64.openapi({ description: 'SHA-256 of the salt of the commitments.' }),
   window_start: time.openapi({ description: 'The first instant of what is billed.' }),
   window_end: time.openapi({ description: 'The end of what is billed, exclusive.' }),
-  compiled_at: time.optional().openapi({ description: 'When the bill was compiled; now when absent.' }),
+  compiled_at: time
+    .optional()
+    .openapi({ description: 'When the bill was compiled; the current time when absent.' }),
   service_unit: z.enum(SERVICE_UNITS).openapi({ description: 'What is counted.' }),
   billed_unit_count: units.openapi({ description: 'Number of units that are billed.' }),
   rate: z
@@ -155,7 +157,7 @@ const bill = z.strictObject({
     .openapi({ description: `What the receipt does not say. ${AGREES}` }),
   evidence_policy: z.enum(EVIDENCE_CLASSES).optional().openapi({
     description:
-      'The least that is accepted of each unit of evidence: `verified` (whole receipts), `logged` (or hashes that are in this log, or come with an anchor) or `hashed` (or any hash), the default. It is not signed. A whole receipt that is not valid is refused under each.',
+      'The weakest evidence that is accepted for a unit. `verified`: whole receipts only. `logged`: also hashes that are in this log or come with an anchor. `hashed`, the default: also any other hash. The policy is not signed. A whole receipt that is not valid is always refused.',
   }),
   anchor: anchorWanted,
 });
@@ -166,7 +168,7 @@ const item = z.unknown().openapi({
   required: ['unit'],
   additionalProperties: false,
   properties: {
-    unit: { type: 'integer', minimum: 1, description: 'Which of the billed units, from 1.' },
+    unit: { type: 'integer', minimum: 1, description: 'The number of the billed unit, counted from 1.' },
     receipt_sha256: {
       type: 'string',
       pattern: '^[0-9a-f]{64}$',
@@ -174,7 +176,7 @@ const item = z.unknown().openapi({
     },
     receipt: {
       type: 'object',
-      description: 'The whole receipt: it is verified, its hash is computed, and it is not stored.',
+      description: 'The whole receipt: the service verifies it, computes its hash and does not store it.',
     },
     anchor: { type: 'object', description: 'The anchored result of the receipt; optional.' },
   },
@@ -202,13 +204,13 @@ const EXAMPLE_LEAVES = [
 ];
 
 const EVIDENCE_HEADERS = {
-  'X-Evidence-Verified': 'How many leaves are of receipts that were given whole and are valid.',
+  'X-Evidence-Verified': 'The number of leaves whose receipts were given whole and are valid.',
   'X-Evidence-Logged':
-    'How many of the others are of hashes in this log, or anchored in a log that it trusts.',
-  'X-Evidence-Hashed': 'How many are of hashes of which nothing more is known.',
-  'X-Evidence-Trusted': 'How many of the verified receipts are of an issuer that this service trusts.',
+    'The number of other leaves whose hashes are in this log, or anchored in a log that it trusts.',
+  'X-Evidence-Hashed': 'The number of leaves with hashes of which nothing else is known.',
+  'X-Evidence-Trusted': 'The number of verified receipts from an issuer that this service trusts.',
   'X-Evidence-In-Window':
-    'How many of the verified receipts say that they were issued in the window of the bill.',
+    'The number of verified receipts that say they were issued in the window of the bill.',
 };
 
 /** Mint metering receipts (specification 2.1 to 2.6). */
@@ -223,7 +225,7 @@ export function meteringRoutes(services: Needs): Endpoint[] {
       group: 'Receipts',
       summary: 'Mint a metering receipt',
       description:
-        'Signs a bill of machine service units and how much of it has evidence. Counts, ratio, class, verdict and amounts follow from the bill and its evidence; say one yourself, and it must agree. Serials and salts stay with you: send commitments. `X-Receipt-Profile` is `metering`; the receipt is kept about seven years.',
+        'Signs a bill of machine service units and states how much of it has evidence. Counts, ratio, class, verdict and amounts follow from the bill and its evidence; if you send one of them, it must agree. Serial numbers and salts stay with you: send commitments to them. `X-Receipt-Profile` is `metering`; the receipt is kept about seven years.',
       availability: 'live',
       headers: {
         'Idempotency-Key': MINT_HEADERS['Idempotency-Key'],

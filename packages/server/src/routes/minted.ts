@@ -6,10 +6,10 @@ import { type Answer, text } from '../http/answer.ts';
 
 /** Request headers of every route that mints, for the reference. */
 export const MINT_HEADERS = {
-  'Idempotency-Key': 'Repeating a request with the same key and body gives the same receipt, for 72 hours.',
+  'Idempotency-Key': 'For 72 hours, repeating a request with the same key and body gives the same receipt.',
   'X-Agent-DID': 'The DID of the calling agent.',
   Authorization:
-    'Optional: `Bearer` and an API key. The receipt says its tier and counts in its month; with `anchor`, or a Scale or Enterprise key, it is anchored.',
+    "Optional: `Bearer` and an API key. The receipt names the key's tier and counts towards its monthly quota; with `anchor`, or with a Scale or Enterprise key, it is anchored.",
 };
 
 /** Headers that come with every receipt, for the reference. */

@@ -25,7 +25,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
       group: 'Verify',
       summary: 'The verifier page',
       description:
-        'Checks receipts in the browser and sends nothing: its content security policy forbids it. One file that also works saved to disk. The newest trust bundle is in it as data.',
+        'Checks receipts in the browser and sends nothing: its content security policy forbids it. The page is one file that also works when saved to disk, and contains the newest trust bundle.',
     }),
     page(services, {
       path: '/benchmark',
@@ -34,7 +34,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
       group: COMPUTE,
       summary: 'The benchmark page',
       description:
-        'Draws what `/v1/compute/benchmark` and its nodes say, after checking their signatures in the browser. It asks this service and nobody else. The newest trust bundle is in it as data.',
+        'Shows the results of `/v1/compute/benchmark` and its nodes after checking their signatures in the browser. It calls no other service. The page contains the newest trust bundle.',
     }),
     page(services, {
       path: '/receipts',
@@ -52,7 +52,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
       group: 'Verify',
       summary: 'The page that checks an evidence bundle',
       description:
-        'Checks a bundle of receipts, file by file, in the browser, and sends nothing: its content security policy forbids it. Each bundle encloses it.',
+        'Checks a bundle of receipts, file by file, in the browser, and sends nothing: its content security policy forbids it. Each bundle contains this page.',
     }),
     page(services, {
       path: '/log',
@@ -61,7 +61,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
       group: 'Log',
       summary: 'The log page',
       description:
-        'Draws what `/v1/log`, `/checkpoint` and `/v1/log/postings` say, and checks signature and inclusion in the browser.',
+        'Shows `/v1/log`, `/checkpoint` and `/v1/log/postings`, and checks signature and inclusion in the browser.',
     }),
     page(services, {
       path: '/usage',
@@ -70,7 +70,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
       group: COMPUTE,
       summary: 'The usage page',
       description:
-        'Draws the usage of a DID or an API key. The key is kept in the page’s memory and goes nowhere but into the header `Authorization`.',
+        'Shows the usage of a DID or an API key. The key stays in the page’s memory and is sent only in the `Authorization` header.',
     }),
     page(services, {
       path: '/leaderboard',
@@ -78,7 +78,7 @@ export function pageRoutes(services: PageServices): Endpoint[] {
       file: 'leaderboard.html',
       group: COMPUTE,
       summary: 'The leaderboard page',
-      description: 'Draws what `/v1/compute/member/leaderboard` says.',
+      description: 'Shows `/v1/compute/member/leaderboard`.',
     }),
   ];
 }
@@ -108,11 +108,13 @@ const PAGE_ANSWERS = {
     description: 'The page',
     schema: z.string(),
     contentType: 'text/html',
-    headers: { ETag: 'Changes with the page and with the trust bundle.' },
+    headers: { ETag: 'Changes when the page or the trust bundle changes.' },
   },
   304: { description: 'Not changed' },
 };
-const PAGE_HEADERS = { 'If-None-Match': 'An `ETag` had before: 304 when the page is still the same.' };
+const PAGE_HEADERS = {
+  'If-None-Match': 'An `ETag` received earlier: the answer is 304 if the page has not changed.',
+};
 
 function page(services: PageServices, { file, ...definition }: PageDefinition): Endpoint {
   const answer = pageAnswer(services, file);
@@ -144,9 +146,9 @@ function landing(services: PageServices): Endpoint {
     path: '/',
     operationId: 'getLandingPage',
     group: 'Operations',
-    summary: 'The landing page, or where everything is',
+    summary: 'The landing page, or the service’s addresses',
     description:
-      'To a client whose `Accept` names `application/json` and not `text/html`: a JSON object of the service’s addresses. To everybody else: the page, on which one mints and verifies a receipt.',
+      'A client whose `Accept` names `application/json` and not `text/html` gets a JSON object with the service’s addresses. Every other client gets the landing page, where a receipt can be minted and verified.',
     availability: 'live',
     headers: { ...PAGE_HEADERS, Accept: '`application/json` for the addresses.' },
     answers: {

@@ -61,9 +61,9 @@ function key(services: Needs): Endpoint {
     operationId: 'buyKey',
     credentials: ['payment'],
     group: 'Anchor',
-    summary: 'Buy a key, at once',
+    summary: 'Buy a key by x402',
     description:
-      'Pays for an anchor key by x402 (specification 5.4). The answer holds the key: it is shown to who paid, for 72 hours to the same payment again, and to nobody else.',
+      'Pays for an anchor key by x402 (specification 5.4). The answer contains the key. Only the payer sees it; for 72 hours, sending the same payment again returns it again.',
     availability: 'live',
     price: {
       usd: Object.fromEntries(SOLD_TIERS.map((tier) => [tier, formatUsdc(keySales.priceOf(tier, 1))])),
@@ -75,9 +75,17 @@ function key(services: Needs): Endpoint {
       months: z
         .union([z.literal(1), z.literal(12)])
         .optional()
-        .openapi({ description: '1 when absent; 12 cost ten times as much.' }),
-      contact: z.string().max(320).optional().openapi({ description: 'Kept with the order.' }),
-      issuer_did: z.string().max(2048).optional().openapi({ description: 'Kept with the order.' }),
+        .openapi({ description: '1 when absent; 12 months cost as much as ten.' }),
+      contact: z
+        .string()
+        .max(320)
+        .optional()
+        .openapi({ description: 'A note that is stored with the order.' }),
+      issuer_did: z
+        .string()
+        .max(2048)
+        .optional()
+        .openapi({ description: 'A note that is stored with the order.' }),
     }),
     example: { tier: 'pro', months: 1 },
     answers: {
@@ -86,7 +94,10 @@ function key(services: Needs): Endpoint {
         schema: z.object({
           order_id: z.string().openapi({ description: 'The id of the order.' }),
           key_id: apiKeyIdText,
-          key: z.string().nullable().openapi({ description: 'Null where it was issued over 72 hours ago.' }),
+          key: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Null if the key was issued more than 72 hours ago.' }),
           tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
           paid_until: timestamp.openapi({ description: 'Until when the key is good.' }),
           settlement: settled,
@@ -140,11 +151,11 @@ function topUp(services: Needs): Endpoint {
     operationId: 'topUpBalance',
     credentials: ['payment'],
     group: 'Balance',
-    summary: 'Pay in by x402',
+    summary: 'Top up by x402',
     description:
-      'Credits the account of the API key, or of the DID that a message signature proves, or of the `account` that is named: paying in for somebody needs no proof.',
+      'Credits the account of the API key, of the DID that a message signature proves, or the one named by `account`: topping up somebody else’s account needs no proof.',
     availability: 'live',
-    headers: { Authorization: '`Bearer` and the API key whose balance it is.', ...AGENT_HEADERS },
+    headers: { Authorization: '`Bearer` and the API key whose balance is meant.', ...AGENT_HEADERS },
     price: { usd: null, unit: 'top-up, of any amount', schemes: BY_EXACT },
     body: z.strictObject({
       amount: z.string().openapi({
@@ -160,7 +171,7 @@ function topUp(services: Needs): Endpoint {
     example: { amount: '5.00', account: 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp' },
     answers: {
       200: {
-        description: 'The account after it',
+        description: 'The account after the top-up',
         schema: z.object({
           account: z.string().openapi({ description: 'The ledger account that was credited.' }),
           credited: moneySchema.openapi({ description: 'What it was credited.' }),
@@ -205,7 +216,7 @@ function amountOf(text: string): bigint {
   if (amount > 0n && amount <= MOST && nano % NANO_PER_BASE_UNIT === 0n) return amount;
   throw new TallyError(
     'invalid_field',
-    'A top-up is of more than 0 and at most 10000 USDC, with six decimals.',
+    'A top-up must be more than 0 and at most 10000 USDC, with at most six decimals.',
     {
       field: 'amount',
     },
@@ -220,13 +231,17 @@ async function accountOf(
   if (named === undefined) {
     const { account } = await callers.callerOf(call);
     if (account !== DEVELOPMENT) return account;
-    throw new TallyError('missing_field', 'Say whose balance it is: account, an API key or a signature.', {
-      field: 'account',
-    });
+    throw new TallyError(
+      'missing_field',
+      'Say whose balance to top up: give account, an API key or a message signature.',
+      {
+        field: 'account',
+      },
+    );
   }
   const known = named.startsWith('did:') ? isDid(named) : (await store.apiKeys.get(named)) !== null;
   if (known) return callerAccount(named);
-  throw new TallyError('invalid_field', 'An account is the id of an API key (key_…), or a DID.', {
+  throw new TallyError('invalid_field', 'An account must be the id of an API key (key_…), or a DID.', {
     field: 'account',
   });
 }

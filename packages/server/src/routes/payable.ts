@@ -28,9 +28,9 @@ export function payableRoutes(
       path: '/.well-known/x402',
       operationId: 'listPayableResources',
       group: 'Operations',
-      summary: 'What can be paid for by x402',
+      summary: 'List what can be paid for by x402',
       description:
-        'Each resource with its price, and what it is paid in and to. What a request itself costs is what its 402 says (PAYMENT-REQUIRED). Empty where payments are off.',
+        'Each resource with its price, currency and payee. The 402 answer to a request states what that request costs (PAYMENT-REQUIRED). The list is empty if payments are off.',
       availability: 'live',
       answers: {
         200: {

@@ -23,7 +23,7 @@ const evidenceSchema = z
   .object({
     method: z.string().openapi({ description: 'The method of the request.' }),
     url: z.string().openapi({ description: 'Its URL.' }),
-    status: z.int().nullable().openapi({ description: 'Null where no answer came.' }),
+    status: z.int().nullable().openapi({ description: 'Null if no answer came.' }),
     excerpt: z.string().openapi({ description: 'At most 200 bytes of the body, secrets taken out.' }),
   })
   .openapi('ReadinessEvidence', { description: 'A request that was made, and what came of it.' });
@@ -32,8 +32,8 @@ const areaSchema = z.object({
   area: z.string().openapi({ description: 'The name of the area.', example: 'receipts' }),
   weight: count.openapi({ description: 'Its weight in the score; all together have 100.' }),
   state: z.enum(['passed', 'found', 'not_checked']).openapi({ description: '`found`: there are findings.' }),
-  score: z.int().nullable().openapi({ description: '0 to 100; null where it was not checked.' }),
-  notes: z.array(z.string()).openapi({ description: 'What was seen to be well.' }),
+  score: z.int().nullable().openapi({ description: '0 to 100; null if the area was not checked.' }),
+  notes: z.array(z.string()).openapi({ description: 'The checks that passed.' }),
 });
 
 const findingSchema = z.object({
@@ -55,10 +55,12 @@ const reportSchema = z
       .enum(['ready', 'gaps', 'not_ready'])
       .openapi({ description: '`ready`: 80 or more, nothing critical; `gaps`: nothing critical.' }),
     score: z.int().openapi({ description: '0 to 100, over the areas that were checked.' }),
-    coverage: z.int().openapi({ description: 'The weight of the areas that were checked, of 100.' }),
-    complete: z.boolean().openapi({ description: 'Whether the time sufficed for everything.' }),
+    coverage: z
+      .int()
+      .openapi({ description: 'The total weight of the areas that were checked, out of 100.' }),
+    complete: z.boolean().openapi({ description: 'Whether there was enough time for every check.' }),
     areas: z.array(areaSchema).openapi({ description: 'The areas, each with its score.' }),
-    findings: z.array(findingSchema).openapi({ description: 'The gravest first.' }),
+    findings: z.array(findingSchema).openapi({ description: 'The findings, most serious first.' }),
     trust_note: z.string().openapi({ description: 'What the report does not say.' }),
   })
   .openapi('Readiness', { description: 'How ready a surface is (docs/prospector.md).' });
@@ -73,7 +75,7 @@ function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'cl
     group: 'Prospector',
     summary: 'Check whether an AI transaction surface is ready',
     description:
-      'Looks at an origin from outside, by some twenty requests that anyone could send: TLS, well-known documents, OpenAPI, keys, receipts and their verification, the Model Context Protocol, the x402 challenge, headers, limits and errors. It mints one receipt where the surface offers that free, pays nothing and shows no credential. Only public addresses are called, by https on port 443 or 80; in development this machine too. docs/prospector.md lists every finding and how the score is made.',
+      'Checks an origin from outside, with about twenty requests that anyone could send: TLS, well-known documents, OpenAPI, keys, receipts and their verification, the Model Context Protocol, the x402 challenge, headers, limits and errors. It mints one receipt if the surface offers that for free, pays nothing and shows no credential. Only public addresses are called, by https on port 443 or 80; in development also this machine. docs/prospector.md lists every finding and explains the score.',
     availability: 'pilot',
     headers: PARTNER_HEADERS,
     body: z.strictObject({
@@ -81,7 +83,7 @@ function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'cl
         .string()
         .max(300)
         .optional()
-        .openapi({ description: 'Scheme, host and perhaps a port. Or give descriptor.' }),
+        .openapi({ description: 'Scheme, host and optionally a port. Give either this or `descriptor`.' }),
       descriptor: z.looseObject({}).optional().openapi({
         description:
           'A descriptor (specification 2.11) that names its origin in `origin` or `agent_onboarding.base_url`, and places in `endpoints`: `{"mcp": "POST /mcp"}`.',

@@ -35,18 +35,18 @@ export const paymentSchema = z
   .object({
     order_id: z.string().openapi({ description: 'The id of the order, which its state is asked by.' }),
     network: z.string().openapi({ description: 'CAIP-2.', example: 'eip155:8453' }),
-    asset: evmAddress.openapi({ description: 'The contract of USDC there.' }),
+    asset: evmAddress.openapi({ description: 'The USDC contract on that network.' }),
     pay_to: evmAddress.openapi({ description: 'The treasury.' }),
     amount: z.string().openapi({
-      description: 'Base units (millionths), exactly.',
+      description: 'The exact amount in base units (millionths).',
       pattern: '^[1-9][0-9]*$',
       example: '29004711',
     }),
     amount_usdc: dollars.openapi({ description: 'The same in USDC.', example: '29.004711' }),
     expires_at: timestamp.openapi({
-      description: 'The transfer is to be in a block by then; a later one is refunded.',
+      description: 'The transfer must be in a block by then; a later one is refunded.',
     }),
-    confirmations: z.int().openapi({ description: 'After so many blocks it counts.' }),
+    confirmations: z.int().openapi({ description: 'The number of blocks after which the transfer counts.' }),
   })
   .openapi('PaymentInstructions', { description: 'How an order is paid.' });
 

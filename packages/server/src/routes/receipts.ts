@@ -58,25 +58,37 @@ function free(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Mint a free receipt',
     description:
-      'Signs a receipt for the SHA-256 of `input`. The input itself is not stored. No account and no key; verify the receipt anywhere, offline.',
+      'Signs a receipt for the SHA-256 of `input`. The input itself is not stored. Needs no account and no key. The receipt can be verified anywhere, offline.',
     availability: 'live',
     headers: MINT_HEADERS,
     query: noQuery,
     body: z.strictObject({
       input: z
         .string()
-        .openapi({ description: 'What the receipt is about. Hashed as UTF-8 and then forgotten.' }),
-      purpose: z.string().openapi({ description: 'What the receipt is for, in your words. It is signed.' }),
+        .openapi({
+          description: 'The text that the receipt is about. It is hashed as UTF-8 and not stored.',
+        }),
+      purpose: z
+        .string()
+        .openapi({
+          description: 'What the receipt is for, in your words. The text becomes part of the signed receipt.',
+        }),
       policy_hash: sha256Text
         .optional()
-        .openapi({ description: 'The policy that held for the request, as you say: signed as declared.' }),
+        .openapi({
+          description:
+            'Hash of the policy that applied to the request, as you declare it; signed as declared, not checked.',
+        }),
       response_hash: sha256Text
         .optional()
-        .openapi({ description: 'What came of it, as you say: signed as declared.' }),
+        .openapi({ description: 'Hash of the outcome, as you declare it; signed as declared, not checked.' }),
       response_sealed: z
         .boolean()
         .optional()
-        .openapi({ description: 'Whether the response is sealed. With response_hash; signed as declared.' }),
+        .openapi({
+          description:
+            'Whether the response is sealed. Only together with response_hash; signed as declared.',
+        }),
       anchor: anchorWanted,
     }),
     example: { input: 'The quick brown fox', purpose: 'demo' },
@@ -88,11 +100,11 @@ function free(services: Needs): Endpoint {
     async handle(call) {
       const { incoming, body, admitted: key } = call;
       const { input, purpose, policy_hash, response_hash, response_sealed } = body;
-      if (input === '') throw new TallyError('empty_input', 'input is an empty text.', { field: 'input' });
+      if (input === '') throw new TallyError('empty_input', 'input must not be empty.', { field: 'input' });
       if (response_sealed !== undefined && response_hash === undefined) {
         throw new TallyError(
           'missing_field',
-          'response_sealed is said of a response: give response_hash too.',
+          'response_sealed describes a response: give response_hash too.',
           {
             field: 'response_hash',
           },
@@ -127,22 +139,27 @@ const sealReference = z
     ciphertext_sha256: hex64.openapi({ description: 'The SHA-256 of its ciphertext.' }),
     key_commitment: hex64.openapi({ description: 'The commitment to its key.' }),
   })
-  .openapi({ description: 'What spec/sealing.md says a receipt carries of a sealed document.' });
+  .openapi({ description: 'The members that spec/sealing.md defines for a receipt of a sealed document.' });
 
 /** What is to be receipted, for every route that emits. */
 export const emitBody = z
   .strictObject({
     agent_did: did
       .optional()
-      .openapi({ description: 'The agent; X-Agent-DID when absent, else did:svc:anonymous.' }),
+      .openapi({
+        description: 'The DID of the agent; X-Agent-DID when absent, otherwise did:svc:anonymous.',
+      }),
     payload: z
       .unknown()
       .optional()
-      .openapi({ description: 'Any JSON; hashed as JCS (RFC 8785) and not stored.', type: 'object' }),
+      .openapi({
+        description: 'Any JSON value; hashed in canonical form (JCS, RFC 8785) and not stored.',
+        type: 'object',
+      }),
     input: z.string().optional().openapi({ description: 'A text; hashed as UTF-8 and not stored.' }),
     payload_sha256: hex64
       .optional()
-      .openapi({ description: 'The SHA-256 of a payload that stays with you.' }),
+      .openapi({ description: 'The SHA-256 of a payload that you do not send.' }),
     purpose: z.string().optional().openapi({ description: 'What the receipt is for. Not in nano.' }),
     content_type: z
       .string()
@@ -153,12 +170,12 @@ export const emitBody = z
       .optional()
       .openapi({
         description:
-          'Of the payload. JSON for payload, text/plain for input, octets for a bare hash when absent.',
+          'The media type of the payload. When absent: JSON for payload, text/plain for input, octets for payload_sha256.',
       }),
     ok: z
       .boolean()
       .optional()
-      .openapi({ description: 'Whether what is receipted succeeded; true when absent.' }),
+      .openapi({ description: 'Whether the action that the receipt records succeeded; true when absent.' }),
     settlement_reference: z
       .strictObject({
         rail: z.string().min(1).openapi({ description: 'How it was paid.', example: 'x402' }),
@@ -179,7 +196,7 @@ export const emitBody = z
     auditor_verifier: z
       .boolean()
       .optional()
-      .openapi({ description: 'Whether an auditor verifies. pq only.' }),
+      .openapi({ description: 'Whether an auditor will verify the receipt. Only in the profile pq.' }),
     anchor: anchorWanted,
   })
   .openapi('EmitRequest', {
@@ -210,9 +227,9 @@ function emission(services: Needs): Endpoint {
     operationId: 'emitReceipt',
     credentials: ['none', 'apiKey', 'messageSignature', 'payment'],
     group: GROUP,
-    summary: 'Emit a receipt of a profile',
+    summary: 'Emit a receipt of a chosen profile',
     description:
-      'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and has no purpose, settlement or seal; standard at most 3,072; pq is kept about seven years. A member that the profile does not have is refused.',
+      'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and has no purpose, settlement or seal; standard takes at most 3,072 bytes; pq is kept for about seven years. A member that the profile does not have is refused.',
     availability: 'live',
     headers: { ...MINT_HEADERS, ...AGENT_HEADERS },
     price: RECEIPT_PRICE,
@@ -301,9 +318,9 @@ function read({ store, log, tenants, clock }: Needs): Endpoint {
     group: GROUP,
     summary: 'Read a receipt',
     description:
-      'The receipt to the byte as it was answered, for as long as its profile is kept. Once it is anchored, one that carries `anchor_ref` carries the anchored reference in its place, and the anchored result as `anchor`: no signature covers either. A tenant’s receipts are readable with its key alone.',
+      'Returns the receipt byte for byte as it was issued, for as long as its profile is kept. A receipt that has `anchor_ref` gets the anchored reference there once it is anchored, and the anchored result as `anchor`: no signature covers either. A tenant’s receipts can be read only with the tenant’s key.',
     availability: 'live',
-    headers: { Authorization: 'Optional: `Bearer` and an API key of a tenant, for a receipt of its own.' },
+    headers: { Authorization: 'Optional: `Bearer` and a tenant key, to read a receipt of that tenant.' },
     params: z.object({
       id: z
         .string()
@@ -327,12 +344,12 @@ function read({ store, log, tenants, clock }: Needs): Endpoint {
         ? await keptReceipt(store, id, clock())
         : ({ kind: 'unknown' } as const);
       if (found.kind === 'unknown' || (found.tenant !== null && found.tenant !== reader)) {
-        throw new TallyError('receipt_not_found', 'This service has no receipt of that id.');
+        throw new TallyError('receipt_not_found', 'This service has no receipt with that id.');
       }
       if (found.kind === 'purged') {
         throw new TallyError(
           'receipt_purged',
-          'The receipt’s retention is over, so it is no longer given out. Your copy still verifies.',
+          'The receipt’s retention period has ended, so it is no longer served. Your own copy still verifies.',
         );
       }
       if (found.tenant === null) delete call.headers['cache-control'];

@@ -28,7 +28,7 @@ const statementSchema = z
     concept: z.string().min(1).max(100).openapi({ description: 'The concept.', example: 'retention' }),
   })
   .openapi({
-    description: 'A concept, and what the policy says of it in terms of GET /v1/rosetta/crosswalk.',
+    description: 'A concept, and what the policy states about it in the terms of GET /v1/rosetta/crosswalk.',
   });
 
 const statement = statementSchema.refine(
@@ -173,7 +173,7 @@ function normalization(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Express a policy for other jurisdictions',
     description:
-      'Compares what a policy states with a curated table of laws, and says for each target what maps, what is stricter there, what has no equivalent and what a person must decide. Concepts, terms and values that are not known are listed in `unknown`, never guessed. **This is not legal advice**, and no entry of the table has been checked by a person unless it says so. The answer without `svc` is receipted: `svc.receipt` covers it, the request and the policy as understood.',
+      'Compares what a policy states with a curated table of laws. The answer lists for each target what maps, what is stricter there, what has no equivalent and what a person must decide. Concepts, terms and values that are not known are listed in `unknown`, never guessed. **This is not legal advice**, and no entry of the table has been checked by a person unless it says so. `svc.receipt` covers the answer without `svc`, the request, and the policy as understood.',
     availability: 'pilot',
     headers: {
       ...PARTNER_HEADERS,
@@ -181,13 +181,19 @@ function normalization(services: Needs): Endpoint {
       'X-Agent-DID': MINT_HEADERS['X-Agent-DID'],
     },
     body: z.strictObject({
-      jurisdiction: z.string().openapi({ description: 'For which the policy was made.', example: 'eu' }),
+      jurisdiction: z
+        .string()
+        .openapi({ description: 'The jurisdiction for which the policy was written.', example: 'eu' }),
       policy: z
         .array(statement)
         .min(1)
         .max(50)
-        .openapi({ description: 'Each concept once; the order means nothing.' }),
-      targets: z.array(z.string()).min(1).max(50).openapi({ description: 'For which to express it.' }),
+        .openapi({ description: 'Each concept at most once; the order does not matter.' }),
+      targets: z
+        .array(z.string())
+        .min(1)
+        .max(50)
+        .openapi({ description: 'The jurisdictions to express the policy for.' }),
     }),
     example: {
       jurisdiction: 'eu',
@@ -243,7 +249,7 @@ function crosswalkRead(): Endpoint {
     group: GROUP,
     summary: 'Read the crosswalk',
     description:
-      'All of the table that policies are compared with: the terms of each concept, the instruments, and for each jurisdiction and concept its rules and citations. Needs no key. Not legal advice; each entry says whether a person has checked it.',
+      'The whole table that policies are compared with: the terms of each concept, the instruments, and for each jurisdiction and concept its rules and citations. Needs no key. Not legal advice; each entry says whether a person has checked it.',
     availability: 'pilot',
     answers: {
       200: {

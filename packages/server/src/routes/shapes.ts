@@ -117,7 +117,7 @@ export const verificationSchema = z
       .optional()
       .openapi({
         description:
-          'Only for a metering receipt whose evidence was given: how many leaves are of which class (each leaf counts once), how many of the verified receipts are trusted, and how many were issued in the window of the bill.',
+          'Only for a metering receipt whose evidence was given: the number of leaves of each class (each leaf counts once), how many of the verified receipts are trusted, and how many were issued in the window of the bill.',
       }),
     verified_at: timestamp.openapi({ description: 'When this verdict was reached.' }),
   })
@@ -134,7 +134,7 @@ const pendingSchema = z
       description: 'The scheduled posting, to the minute (UTC).',
       pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\dZ$`,
     }),
-    eta_seconds: count.openapi({ description: 'Until then; 0 when that is overdue.' }),
+    eta_seconds: count.openapi({ description: 'Seconds until then; 0 if the posting is overdue.' }),
   })
   .openapi('PendingAnchor', { description: 'A hash that is in the log and waits for its posting.' });
 
@@ -143,7 +143,7 @@ const anchoredSchema = z
     anchor_ref: z
       .string()
       .openapi({ description: 'The anchored reference.', pattern: '^urn:anchor:(?!pending:)' }),
-    network: z.string().openapi({ description: 'The chain’s name.' }),
+    network: z.string().openapi({ description: 'The name of the chain.' }),
     block_height: count.openapi({ description: 'The block of the posting.' }),
     tx_hash: txHash.openapi({ description: 'The transaction of the posting.' }),
     merkle_root: digestText.openapi({ description: 'The root that was posted.' }),
@@ -153,7 +153,9 @@ const anchoredSchema = z
     tree_size: z.int().openapi({ minimum: 1, description: 'Number of leaves that the root is over.' }),
     checkpoint: z.string().openapi({ description: 'The log’s signed note of that root.' }),
   })
-  .openapi('AnchoredResult', { description: 'What `anchor` takes, and checks offline.' });
+  .openapi('AnchoredResult', {
+    description: 'The document that verifiers accept as `anchor` and check offline.',
+  });
 
 /** Specification 2.9. */
 export const anchorResultSchema = z.union([pendingSchema, anchoredSchema]);

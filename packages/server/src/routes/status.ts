@@ -15,23 +15,23 @@ const endpointSchema = z
     availability: z.enum(['live', 'pilot']).openapi({ description: 'Whether it is a pilot.' }),
     probe: z.enum(['answer', 'refusal']).openapi({
       description:
-        '`answer`: a whole request was served. `refusal`: one was refused at the gate, as it must be.',
+        '`answer`: the probe’s request was served in full. `refusal`: the endpoint refused the probe’s request, as it must.',
     }),
     state: z.enum(STATUS_STATES).openapi({ description: 'How it is.' }),
     code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
     latency_ms: z.number().nullable().openapi({ description: 'The median of the newest `samples`.' }),
     samples: count.openapi({ description: 'How many of the newest answers are looked at.' }),
     checked_at: timestamp.openapi({ description: 'When it was asked last.' }),
-    since: timestamp.openapi({ description: 'When `state` became what it is.' }),
+    since: timestamp.openapi({ description: 'When the endpoint or model entered this `state`.' }),
   })
   .openapi('StatusEndpoint', { description: 'How an endpoint is.' });
 
 const modelSchema = z
   .object({
     id: z.string().openapi({ description: 'The id of the provider or model.' }),
-    state: z.enum(STATUS_STATES).openapi({ description: '`unknown` where nobody called it lately.' }),
+    state: z.enum(STATUS_STATES).openapi({ description: '`unknown` if nobody called it lately.' }),
     code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
-    since: timestamp.openapi({ description: 'When `state` became what it is.' }),
+    since: timestamp.openapi({ description: 'When the endpoint or model entered this `state`.' }),
   })
   .openapi('StatusModel', { description: 'How a provider or a model is.' });
 
@@ -63,7 +63,7 @@ const statusSchema = z
         accepted: count.openapi({ description: 'Hashes that have a place.' }),
         anchored: count.openapi({ description: 'Of them, how many are final on the chain.' }),
         oldest_unanchored_seconds: z.int().nullable().openapi({
-          description: 'The most that the oldest hash that is not anchored can have waited.',
+          description: 'The longest time that the oldest unanchored hash can have waited.',
         }),
       })
       .openapi({ description: 'The anchor log.' }),
@@ -83,9 +83,9 @@ export function statusRoutes(services: Pick<Services, 'status' | 'config' | 'tru
       path: '/status',
       operationId: 'getStatus',
       group: 'Operations',
-      summary: 'How the endpoints are, signed',
+      summary: 'Read the signed status',
       description:
-        'Seventeen endpoints, each really asked once a minute, the providers and models by how their calls ended lately, the newest checkpoint and how long the oldest hash waits for its anchor. Signed with the service’s status key, numbered and chained, so that an old answer, or another one of the same number, is noticed: `tally status --verify`. To a client whose `Accept` names `text/html`, the page that shows it.',
+        'The state of the service’s endpoints, each of which the service calls every minute; of providers and models, by the outcome of their recent calls; the newest checkpoint; and how long the oldest hash has waited for its anchor. The document is signed with the service’s status key, numbered and chained, so that an outdated status, or a second one with the same number, is detected: `tally status --verify`. A client whose `Accept` names `text/html` gets the page that shows the status.',
       availability: 'live',
       headers: { Accept: '`text/html` for the page.' },
       answers: {

@@ -55,7 +55,7 @@ function emission(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Emit a receipt for a tenant',
     description:
-      'As `POST /v1/receipt/emit`, under the API key of a tenant: every receipt is anchored, readable with a key of this tenant alone, and in its evidence room.',
+      'Works like `POST /v1/receipt/emit`, with a tenant key: every receipt is anchored, can be read only with a key of this tenant, and is kept in its evidence room.',
     availability: 'live',
     headers: {
       'Idempotency-Key': MINT_HEADERS['Idempotency-Key'],
@@ -111,13 +111,13 @@ function evidence(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Export a tenant’s evidence room',
     description:
-      'Streams `bundle.zip`: a signed manifest, the receipts of the period with their anchors, the keys and the trust bundle of the time, what has left the room, and the verifier (spec/evidence.md). With `Accept: application/json` the signed manifest alone. A receipt is in the room for 365 days, or as long as its profile is kept. An export that broke off goes on with `Range: bytes=<n>-` and `If-Range: <ETag>`, for a day. Each export is receipted; 100 may be begun in a UTC day.',
+      'Streams `bundle.zip`: a signed manifest, the receipts of the period with their anchors, the keys and the trust bundle of that time, records of the receipts that have left the room, and the verifier (spec/evidence.md). With `Accept: application/json` only the signed manifest is returned. A receipt stays in the room for 365 days, or for as long as its profile is kept. For a day, an interrupted export can be resumed with `Range: bytes=<n>-` and `If-Range: <ETag>`. Each export gets a receipt; 100 exports may be started per UTC day.',
     availability: 'live',
     headers: {
       ...TENANT_HEADERS,
       Accept: '`application/json` for the signed manifest alone.',
       Range: 'With If-Range: the rest of an export, `bytes=<n>-`.',
-      'If-Range': 'The `ETag` of the export that is to go on. Any other begins a new one.',
+      'If-Range': 'The `ETag` of the export to resume. Any other value starts a new export.',
     },
     params,
     query: z.strictObject({
@@ -132,7 +132,7 @@ function evidence(services: Needs): Endpoint {
         otherwise: { 'application/json': manifestSchema },
         headers: {
           ETag: 'The SHA-256 of the manifest.',
-          'X-Receipt-Id': 'The receipt of the export, of the manifest’s hash.',
+          'X-Receipt-Id': 'The id of the receipt of the export, which covers the manifest’s hash.',
         },
       },
       206: {
@@ -216,9 +216,13 @@ async function bundleAnswer(
 function periodOf({ from, to }: { from?: string | undefined; to?: string | undefined }): AskedPeriod {
   const period = { from: secondsOf('from', from), to: secondsOf('to', to) };
   if (period.from === null || period.to === null || period.from < period.to) return period;
-  throw new TallyError('invalid_field', 'to must be after from: the period is from one up to the other.', {
-    field: 'to',
-  });
+  throw new TallyError(
+    'invalid_field',
+    'to must be after from: the period runs from the one up to the other.',
+    {
+      field: 'to',
+    },
+  );
 }
 
 function secondsOf(field: string, given: string | undefined): number | null {
@@ -232,7 +236,7 @@ const exportSchema = z
   .object({
     receipt_id: receiptIdText.openapi({ description: 'The receipt of the export.' }),
     exported_at: timestamp.openapi({ description: 'When it was made.' }),
-    manifest_sha256: hexDigest.openapi({ description: 'What the receipt is of.' }),
+    manifest_sha256: hexDigest.openapi({ description: 'The export that the receipt covers.' }),
     period: z
       .object({
         from: timestamp.openapi({ description: 'From this instant.' }),

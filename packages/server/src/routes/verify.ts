@@ -40,7 +40,7 @@ const wrapped = z
   .openapi('ReceiptWithEvidence', { description: 'A receipt, and what it is to be checked with.' });
 const EXAMPLE = { receipt: {} };
 const DESCRIPTION =
-  'Two verdicts, never one: `valid` says that the bytes are as they were signed and that the rules hold; `issuer.trusted` says that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […], "anchor": …}` with the evidence of a metering receipt (leaves, or the whole receipts that back the units) and the anchored result of any; without `anchor`, the one that the receipt carries is checked.';
+  'The answer has two separate verdicts: `valid` means that the bytes are unchanged since they were signed and that the rules hold; `issuer.trusted` means that the key belongs to a verified issuer. Send the receipt itself, or `{"receipt": …, "evidence": […], "anchor": …}` with the evidence of a metering receipt (leaves, or the whole receipts that back the units) and the anchored result of any receipt; without `anchor`, the one inside the receipt is checked.';
 
 function single(services: Needs): Endpoint {
   return endpoint({
@@ -56,7 +56,7 @@ function single(services: Needs): Endpoint {
     example: EXAMPLE,
     answers: {
       200: {
-        description: 'The verdict on a receipt of any family, valid or not',
+        description: 'The verdict on the receipt, valid or not',
         schema: verificationSchema,
       },
     },
@@ -124,7 +124,7 @@ function batchIn({ receipts, ...rest }: JsonObject): readonly JsonValue[] | null
   if (!Array.isArray(receipts)) return null;
   const [stray] = Object.keys(rest);
   if (stray !== undefined) {
-    throw new TallyError('unknown_field', `A batch has one member, receipts; ${stray} is not known.`, {
+    throw new TallyError('unknown_field', `A batch has one member, receipts; ${stray} is unknown.`, {
       field: stray,
     });
   }
@@ -140,7 +140,7 @@ function batchIn({ receipts, ...rest }: JsonObject): readonly JsonValue[] | null
 
 const VERIFY_HEADERS = {
   Authorization:
-    'Optional: `Bearer` and a Pro, Scale or Enterprise key, which verifies without waiting for callers who have none.',
+    'Optional: `Bearer` and a Pro, Scale or Enterprise key, whose requests do not wait for those of callers without a key.',
 };
 
 const TURN_ERRORS = [...API_KEY_ERRORS, 'unavailable'] as const;
@@ -178,7 +178,7 @@ async function verdictOn(services: Needs, document: JsonValue): Promise<Verifica
   if (verdict.family === null) {
     throw new TallyError(
       'not_a_receipt',
-      'No known family of receipts has such members. Send the receipt as it was answered, or {"receipt": …}.',
+      'No known receipt family has these members. Send the receipt exactly as it was issued, or {"receipt": …}.',
     );
   }
   return verdict;
@@ -218,7 +218,7 @@ function unwrap(document: JsonValue, path: string): Unwrapped {
   if (!wrapper) return { receipt: document, evidence: undefined, anchor: undefined };
   const { receipt, evidence, anchor } = document;
   if (evidence !== undefined && !Array.isArray(evidence)) {
-    throw new TallyError('invalid_field', 'evidence is a list of leaves.', { field: `${path}evidence` });
+    throw new TallyError('invalid_field', 'evidence must be a list of leaves.', { field: `${path}evidence` });
   }
   return { receipt: receipt ?? null, evidence, anchor };
 }

@@ -143,7 +143,7 @@ export function createStatus(means: StatusMeans): StatusService {
     const row = await store.getDocument(NAME);
     if (row === null) return null;
     const document = parseJson(utf8(row.body));
-    if (!isObject(document)) throw new Error('The stored status is no object.');
+    if (!isObject(document)) throw new Error('The stored status is not an object.');
     return { sequence: row.version, document };
   }
 
@@ -153,7 +153,7 @@ export function createStatus(means: StatusMeans): StatusService {
     const next = (Math.floor(now / INTERVAL_MS) + 1) * INTERVAL_MS + Math.random() * JITTER_MS;
     timer = setTimeout(() => {
       once()
-        .catch((error: unknown) => logger.error({ err: error }, 'telling the status failed'))
+        .catch((error: unknown) => logger.error({ err: error }, 'writing the status failed'))
         .finally(schedule);
     }, next - now);
     timer.unref();
@@ -171,7 +171,10 @@ export function createStatus(means: StatusMeans): StatusService {
       await once();
       const after = await store.getDocument(NAME);
       if (after !== null) return after.body;
-      throw new TallyError('unavailable', 'No status is signed yet. There is one within a minute.');
+      throw new TallyError(
+        'unavailable',
+        'No status has been signed yet. The first one follows within a minute.',
+      );
     },
     round: once,
     async close() {
@@ -183,7 +186,7 @@ export function createStatus(means: StatusMeans): StatusService {
 }
 
 function refuseToTell(cause: unknown): never {
-  const message = 'The newest status could not be stored, so none is given.';
+  const message = 'The newest status could not be stored, so none is served.';
   throw new TallyError('unavailable', message, { cause });
 }
 

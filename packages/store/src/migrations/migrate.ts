@@ -71,6 +71,6 @@ export function* migrate(db: Compiler, types: ColumnTypes): Work<void> {
 function tooNew(current: number): TallyError {
   return new TallyError(
     'unavailable',
-    `The database is at version ${current}; this release knows ${migrations.length}. Run a newer release, or restore a backup.`,
+    `The database is at schema version ${current}, and this release knows only ${migrations.length}. Run a newer release, or restore a backup.`,
   );
 }

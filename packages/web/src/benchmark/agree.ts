@@ -3,9 +3,9 @@ import { benchmarkProse as prose } from '../prose.ts';
 import type { NodeName } from './documents.ts';
 import type { Reading } from './read.ts';
 
-/** What says how a document was made. */
+/** Members that say how a document was made. */
 const ORIGIN = ['version', 'corpus', 'command', 'generated_with'];
-/** What the summary repeats of a node. */
+/** Members of a node that the summary repeats. */
 const SUMMED = ['about', 'tiers', 'paired', 'lossless'];
 
 /** The reading of a node, failed where the summary says something else of it. Each may be signed, of another day. */

@@ -1,11 +1,11 @@
-/** What the service says of its compression: see spec/benchmark.md. Shares are between 0 and 1. */
+/** Documents in which the service reports on its compression: see spec/benchmark.md. Shares are between 0 and 1. */
 
 export const NODES = ['semantic', 'temporal', 'modality'] as const;
 export type NodeName = (typeof NODES)[number];
 
 type Interval = readonly [low: number, high: number];
 
-/** How one tier did at one budget. */
+/** Result of one tier at one budget. */
 export interface TierResult {
   readonly tier: string;
   /** The share of the tokens that it was allowed. */
@@ -32,7 +32,7 @@ export interface Paired {
   readonly b_only: number;
 }
 
-/** What the lossless tier saved on one kind of text. */
+/** Tokens that the lossless tier saved on one kind of text. */
 export interface Lossless {
   readonly kind: string;
   readonly documents: number;
@@ -66,7 +66,7 @@ interface Peer {
   readonly says: readonly string[];
 }
 
-/** What all of the documents say of how they were made. */
+/** Members, common to all documents, that say how they were made. */
 export interface Origin {
   readonly corpus: {
     readonly sha256: string;

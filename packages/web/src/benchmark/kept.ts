@@ -6,7 +6,7 @@ import { say } from '../words.ts';
 import type { NodeSummary, TierResult } from './documents.ts';
 import { count, distinct, estimate, percent, round, span, tierName } from './numbers.ts';
 
-/** What survives at each budget, by tier. */
+/** Draws the share of questions that survive at each budget, by tier. */
 export function keptFigure(name: string, { tiers }: NodeSummary): HTMLElement {
   const { text, columns } = prose;
   const budgets = distinct(tiers.map(({ budget }) => budget)).sort((a, b) => b - a);

@@ -7,7 +7,7 @@ import { lookUp, say } from '../words.ts';
 import type { KindResult, NodeDocument, NodeName } from './documents.ts';
 import { count, distinct, estimate, percent, range, round, tierName } from './numbers.ts';
 
-/** What survives of each kind of text or question, and by its wording, at a budget that the reader chooses. */
+/** Draws the survival of each kind of text or question, and by wording, at a budget that the reader chooses. */
 export function kindsFigure(node: NodeName, document: NodeDocument): HTMLElement {
   const budgets = distinct(document.by.map(({ budget }) => budget)).sort((a, b) => b - a);
   const chosen = budgets[Math.floor(budgets.length / 2)] ?? 0;

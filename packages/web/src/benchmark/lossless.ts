@@ -7,7 +7,7 @@ import { say } from '../words.ts';
 import type { Lossless } from './documents.ts';
 import { count, estimate, percent, round } from './numbers.ts';
 
-/** What is saved without losing anything: from the worst document of a kind to the best. */
+/** Draws what the lossless tier saves: from the worst document of a kind to the best. */
 export function losslessFigure(kinds: readonly Lossless[]): HTMLElement {
   const { text, columns } = prose;
   return figureOf({

@@ -36,7 +36,7 @@ export const estimate = (value: number, [low, high]: readonly [number, number]):
   high,
 });
 
-/** What people call a tier. */
+/** Returns the display name of a tier. */
 export const tierName = (id: string): string => lookUp(prose.tiers, id) ?? id;
 
 /** All values in the order in which they first come. */

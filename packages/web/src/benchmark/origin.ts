@@ -3,7 +3,7 @@ import { benchmarkProse as prose } from '../prose.ts';
 import type { Origin } from './documents.ts';
 import { count } from './numbers.ts';
 
-/** What was measured with what, and the command that measures it again. */
+/** Draws what was measured with what, and the command that reproduces it. */
 export function originOf({ command, corpus, generated_with: made }: Origin): DocumentFragment {
   const copied = (text: string, what: string): Node =>
     element('span', 'copied', element('code', '', text), copyButton(text, what));

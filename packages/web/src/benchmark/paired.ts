@@ -7,7 +7,7 @@ import { say } from '../words.ts';
 import { NODES, type Paired, type Summary } from './documents.ts';
 import { count, estimate, points, pointsTick, round, span, tierName } from './numbers.ts';
 
-/** How much more survives with one tier than with another, question by question. */
+/** Draws how much more survives with one tier than with another, question by question. */
 export function pairedFigure({ nodes }: Summary): HTMLElement {
   const { text, columns } = prose;
   const pairs = NODES.flatMap((node) => nodes[node].paired.map((pair) => ({ node, ...pair })));

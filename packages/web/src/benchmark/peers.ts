@@ -3,7 +3,7 @@ import { benchmarkProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 import type { Summary } from './documents.ts';
 
-/** What others say of themselves, marked as theirs. */
+/** Draws the results that others report about themselves, marked as theirs. */
 export function peersOf({ peers }: Summary): HTMLElement {
   return element('div', 'peers', ...peers.map(peerOf));
 }

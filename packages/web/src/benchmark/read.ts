@@ -20,13 +20,13 @@ export interface Reading {
   /** `pass`: signed by who is trusted; `unsure`: signed; `fail`: not what was signed; `unknown`: not read. */
   readonly state: State;
   readonly detail: string;
-  /** Null unless its signature holds. */
+  /** The document; null unless its signature is valid. */
   readonly document: JsonObject | null;
-  /** Whose key signed it, as far as is known. */
+  /** DID of the signer, as far as it is known. */
   readonly signer: string | null;
 }
 
-/** Of the documents that this page can draw. */
+/** Version of the documents that this page can draw. */
 const VERSION = 1;
 
 /** Asks the service that served this page for one node's document, and verifies it. Never throws. */
@@ -64,7 +64,7 @@ async function judge(node: string, bytes: Uint8Array, trust: TrustInUse, now: nu
 /** `2026-11-21` of a time in UTC. */
 const dayOf = (time: JsonValue | undefined): string => (typeof time === 'string' ? time.slice(0, 10) : '');
 
-/** What is wrong with the document, by the first check that failed. */
+/** Returns the detail of the first check that failed. */
 function faultOf({ family, checks }: Verification): string {
   if (family !== 'benchmark') return prose.text.noBenchmark;
   return checks.find(({ ok }) => ok === false)?.detail ?? '';

@@ -4,7 +4,7 @@ import type { TrustInUse } from '../trust.ts';
 import { say } from '../words.ts';
 import type { Reading } from './read.ts';
 
-/** Whether what is drawn is what the service signed; `again` reads it all once more. */
+/** Shows whether the documents are what the service signed; `again` reads all of them again. */
 export function showSignatures(readings: readonly Reading[], trust: TrustInUse, again: () => unknown): void {
   const state = worstOf(readings);
   const { title, message } = prose.signature[state];

@@ -1,4 +1,4 @@
-/** For how long a page may work at a stretch, in milliseconds: two frames. */
+/** Longest time that a page may work without a pause, in milliseconds: two frames. */
 const STRETCH = 32;
 
 /**

@@ -1,7 +1,7 @@
 import { svg } from '../plot/svg.ts';
 
 const WIDTH = 560;
-/** Of one half. */
+/** Height of one half, in SVG units. */
 const HEIGHT = 56;
 const NOTCHES = 10;
 /** Where the first notch may begin, and the room that each has. */

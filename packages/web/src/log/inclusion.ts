@@ -19,7 +19,7 @@ import { say } from '../words.ts';
 import { finding, logKeyOf } from './checkpoint.ts';
 import { clockTime, count, duration } from './numbers.ts';
 
-/** Where a hash (32 bytes) is in the log, and whether what the service gives shows it. Never throws. */
+/** Looks up a hash (32 bytes) in the log and checks the proof that the service returns. Never throws. */
 export async function inclusionOf(hash: Uint8Array, trust: TrustInUse): Promise<DocumentFragment> {
   const { text } = prose;
   const answer = await askJson(`/v1/anchor/by-hash/${toBase64url(hash)}`);

@@ -4,7 +4,7 @@ import { tableOf } from '../table.ts';
 import type { Posting } from './documents.ts';
 import { clockTime, count, shortened } from './numbers.ts';
 
-/** What went to the chain, or why nothing did. */
+/** Draws the roots posted to the chain, or says why there are none. */
 export function postingsOf(postings: readonly Posting[], hasChain: boolean): Node {
   const { text, columns } = prose;
   if (postings.length === 0) {

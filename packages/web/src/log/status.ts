@@ -6,7 +6,7 @@ import { say } from '../words.ts';
 import type { LogStatus } from './documents.ts';
 import { clockTime, count, duration } from './numbers.ts';
 
-/** How far the log has come, in four numbers. @param now Unix milliseconds */
+/** Draws the size of the log, in four numbers. @param now Unix milliseconds */
 export function numbersOf(log: LogStatus, now: number): HTMLElement {
   const { text } = prose;
   const { chain, next_posting_at, period_seconds } = log;
@@ -26,7 +26,7 @@ export function numbersOf(log: LogStatus, now: number): HTMLElement {
   ]);
 }
 
-/** Whether hashes are taken and roots posted as they should be. */
+/** Draws whether the log accepts hashes and posts roots on time. */
 export function standingOf({ accepting, posting, overdue_seconds, chain }: LogStatus): HTMLElement[] {
   const { text } = prose;
   const troubles = [
@@ -44,7 +44,7 @@ function line(state: State, words: string): HTMLElement {
   return made;
 }
 
-/** What a monitor needs. */
+/** Draws the values that a monitor needs. */
 export function monitorOf({ origin, verifier_key, chain }: LogStatus): HTMLElement[] {
   const { text } = prose;
   const account = chain === null ? [] : [field(text.account, chain.address)];

@@ -11,7 +11,7 @@ export interface Series {
 interface FigureParts {
   /** A whole sentence or a heading; the plot's accessible name. */
   readonly title: string;
-  /** What one must know to read it. */
+  /** What a reader must know to read the figure. */
   readonly note: string;
   readonly series: readonly Series[];
   /** A plot of a width in pixels. */
@@ -47,7 +47,7 @@ export function canvasOf(width: number, height: number, ...contents: readonly No
   return svg('svg', { class: 'drawing', viewBox: `0 0 ${width} ${height}`, width, height }, ...contents);
 }
 
-/** Which mark is what; nothing where there is nothing to tell apart. */
+/** Legend of the series; empty if there is only one. */
 function legendOf(series: readonly Series[]): Node {
   const items = series.map(({ name }, index) => {
     const swatch = svg(

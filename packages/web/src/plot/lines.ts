@@ -20,7 +20,7 @@ interface LinePlot {
   readonly yTitle: string;
   readonly yTicks: readonly number[];
   readonly format: (tick: number) => string;
-  /** Of the values at the lines' ends. */
+  /** Formats the value at the end of each line. */
   readonly formatEnd: (value: number) => string;
   readonly formatX: (tick: number) => string;
 }

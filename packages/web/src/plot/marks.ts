@@ -1,6 +1,6 @@
 import { group, svg } from './svg.ts';
 
-/** Where a mark stands, in pixels. */
+/** Position of a mark, in pixels. */
 export interface Place {
   readonly x: number;
   readonly y: number;

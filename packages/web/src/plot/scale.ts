@@ -1,4 +1,4 @@
-/** From a quantity to a place in pixels. */
+/** Maps a quantity to a position in pixels. */
 export interface Scale {
   (value: number): number;
   /** Where axis lines and labels stand, in the quantity's own unit. */

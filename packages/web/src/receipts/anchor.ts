@@ -4,7 +4,7 @@ import { element, icon, type State } from '../dom.ts';
 import { receiptsProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
 
-/** Where a receipt is in the log. */
+/** Position of a receipt in the log. */
 export interface Anchoring {
   readonly state: State;
   readonly title: string;

@@ -16,18 +16,21 @@ import { statusProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
 import { recall, remember } from './seen.ts';
 
-/** What the service says of itself, and what is to be thought of it. */
+/** A status that was read, and the result of checking it. */
 export interface Reading {
   readonly standing: StatusStanding | 'untrusted' | 'invalid' | 'unknown';
-  /** Null unless it is what was signed. */
+  /** The report; null unless its signature is valid. */
   readonly report: StatusReport | null;
   /** Why there is no report; empty where there is one. */
   readonly detail: string;
-  /** What this browser had seen before. */
+  /** The newest status that this browser had seen before. */
   readonly before: SeenStatus | null;
 }
 
-/** Asks the service that served this page, verifies what it answers, and remembers it where that is trusted. Never throws. */
+/**
+ * Asks the service that served this page, verifies what it answers, and remembers it where that is trusted. Never
+ * throws.
+ */
 export async function readNow(trust: TrustInUse, now: number): Promise<Reading> {
   const before = recall();
   const none = (standing: 'invalid' | 'unknown', detail: string): Reading => ({

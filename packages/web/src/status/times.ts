@@ -11,7 +11,7 @@ export function lengthOf(seconds: number): string {
   return say(text.days, Math.floor(seconds / 86_400));
 }
 
-/** How long ago a time in UTC was. @param now Unix milliseconds */
+/** Returns how long ago a time in UTC was. @param now Unix milliseconds */
 export function ageOf(time: string, now: number): string {
   return say(prose.text.ago, lengthOf(Math.max(0, now / 1000 - secondsOf(time))));
 }

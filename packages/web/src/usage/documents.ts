@@ -15,7 +15,7 @@ interface Sums {
   readonly share: Money;
 }
 
-/** What one model did on one UTC day. */
+/** Usage of one model on one UTC day. */
 export interface UsageDay extends Sums {
   readonly day: string;
   readonly model: string;

@@ -9,7 +9,7 @@ import { count, usdc } from './numbers.ts';
 
 let runs = 0;
 
-/** What this service says. The key goes into the header, and nowhere else. */
+/** Reads a document of this service. The key is sent in the header only. */
 async function read<T>(path: `/${string}`, key: string): Promise<T | Refusal> {
   const headers: HeadersInit = key === '' ? {} : { authorization: `Bearer ${key}` };
   return (await askJson(path, { headers, cache: 'no-store', credentials: 'omit' })) as T | Refusal;
@@ -20,7 +20,7 @@ async function showService(): Promise<void> {
   put(byId('service'), ...(isRefusal(stats) ? [refused(stats)] : totalsOf(stats.service)));
 }
 
-/** Of two that overlap the later one is shown. */
+/** Shows the usage of the key or DID; of two overlapping requests the later one is shown. */
 async function showOwn(): Promise<void> {
   const run = ++runs;
   const key = byId('key', HTMLInputElement).value.trim();

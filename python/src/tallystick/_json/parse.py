@@ -47,7 +47,7 @@ def parse_json(data: bytes) -> JsonValue:
     try:
         text = str(data, "utf-8")
     except UnicodeDecodeError as cause:
-        raise TallyError("json_not_utf8", "JSON is sent as UTF-8; these bytes are not.") from cause
+        raise TallyError("json_not_utf8", "JSON must be UTF-8; these bytes are not.") from cause
     return _Parser(text).document()
 
 

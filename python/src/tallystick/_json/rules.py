@@ -14,12 +14,12 @@ MAX_DEPTH = 64
 MAX_SAFE_INTEGER = 2**53 - 1
 
 _MESSAGES = {
-    "json_lone_surrogate": "A string holds half of a surrogate pair, which no UTF-8 can carry.",
+    "json_lone_surrogate": "A string contains an unpaired surrogate, which UTF-8 cannot encode.",
     "json_noncharacter": (
-        "A string holds a Unicode noncharacter (U+FDD0 to U+FDEF, or U+xxFFFE or U+xxFFFF)."
+        "A string contains a Unicode noncharacter (U+FDD0 to U+FDEF, or U+xxFFFE or U+xxFFFF)."
     ),
     "json_number_range": "A number is not a finite double.",
-    "json_integer_range": "An integer is past 2^53-1; send it as a string.",
+    "json_integer_range": "An integer is larger than 2^53-1; send it as a string.",
     "json_depth": "Arrays and objects are nested too deeply.",
 }
 

@@ -309,6 +309,6 @@ def _record_of(did: str) -> Callable[[httpx.Response], IssuerDocument]:
 def _service_did(response: httpx.Response) -> str:
     names = object_in(response).get("alsoKnownAs")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
-        message = "The service does not say which DID it has. Give it as audience."
+        message = "The service does not state its DID. Give it as audience."
         raise TallyError("unavailable", message, status=response.status_code)
     return names[0]

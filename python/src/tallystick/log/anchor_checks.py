@@ -111,7 +111,7 @@ def _inclusion_check(
 ) -> Check:
     root = result["merkle_root"]
     if size is None:
-        detail = "It does not say how many leaves the root is over; its transaction does."
+        detail = "It does not say how many leaves the root covers; its transaction does."
         return unchecked("anchor", detail)
     included = verify_inclusion(
         index=index,
@@ -139,8 +139,8 @@ def _checkpoint_check(
     origin, size = noted.origin, noted.size
     same_size = size == result.get("tree_size", size)
     if result["merkle_root"] != f"sha256:{noted.root.hex()}" or not same_size:
-        return failed(name, "The checkpoint is of another tree than the anchored result.")
-    verdict = unchecked(name, f"The trust given does not know the log {origin}.")
+        return failed(name, "The checkpoint and the anchored result are of different trees.")
+    verdict = unchecked(name, f"The given trust does not list the log {origin}.")
     for log in [one["log"] for one in anchors]:
         if log is None or log["origin"] != origin:
             continue
@@ -161,7 +161,7 @@ def _transaction_check(
     network, block_height = result["network"], result["block_height"]
     if transaction is NOT_ASKED:
         verified_at = result["verified_at"]
-        detail = f"The chain was not asked; that it was final at {verified_at} is signed by nobody."
+        detail = f"The chain was not asked; the claim that it was final at {verified_at} is not signed."
         return unchecked(name, detail)
     if transaction is None:
         return failed(name, f"{network} has no transaction {result['tx_hash']}.")
@@ -176,7 +176,7 @@ def _transaction_check(
     if result["merkle_root"] != root or posted.size != size:
         return failed(name, f"It posts {root} over {posted.size} leaves.")
     if noted is not None and not _is_of(noted.origin, posted):
-        return failed(name, f"It posts the root of another log than {noted.origin}.")
+        return failed(name, f"It posts the root of a log other than {noted.origin}.")
     authorities = [(one["log"], one["chain"]) for one in facts.anchors]
     chains = [
         chain
@@ -184,7 +184,7 @@ def _transaction_check(
         if log is not None and _is_of(log["origin"], posted) and chain is not None
     ]
     if not chains:
-        detail = "The trust given does not know the account that posts for this log."
+        detail = "The given trust does not list the account that posts for this log."
         return unchecked(name, detail)
     sender, chain_id = transaction.sender.lower(), transaction.chain_id
     vouched = any(
@@ -199,8 +199,8 @@ def _transaction_check(
     return check(
         name,
         facts.issued_at <= transaction.block_time + CLOCK_SKEW,
-        f"It existed at {at}: block {block_height} of {network} has the root.",
-        f"It claims to be issued after it was anchored at {at}.",
+        f"It existed at {at}: block {block_height} of {network} contains the root.",
+        f"It claims to have been issued after it was anchored at {at}.",
     )
 
 

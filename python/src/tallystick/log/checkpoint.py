@@ -48,14 +48,14 @@ def open_checkpoint(note: str, *, origin: str, public_key: bytes) -> Checkpoint:
     parsed = parse_note(note)
     checkpoint = parse_checkpoint_text(parsed.text)
     if checkpoint.origin != origin:
-        raise _unsigned(f"The checkpoint is of the log {checkpoint.origin}, not of {origin}.")
+        raise _unsigned(f"The checkpoint belongs to the log {checkpoint.origin}, not of {origin}.")
     key_hash = note_key_hash(origin, ED25519, public_key)
     own = [line for line in parsed.signatures if line.is_by(origin, key_hash)]
     if not own:
-        raise _unsigned(f"The checkpoint carries no signature of the key of {origin}.")
+        raise _unsigned(f"The checkpoint is not signed with the key of {origin}.")
     signed = parsed.text.encode()
     if not all(verify_ed25519(public_key, signed, line.signature) for line in own):
-        raise _unsigned(f"The signature of {origin} is not over this checkpoint.")
+        raise _unsigned(f"The signature of {origin} does not cover this checkpoint.")
     return checkpoint
 
 

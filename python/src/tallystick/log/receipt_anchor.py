@@ -49,7 +49,7 @@ def _judge_result(
     except TallyError as error:
         if not is_given:
             return _unproved(unchecked("anchor", error.message))
-        detail = "Not reached: the anchor has not the form of an anchored result."
+        detail = "Not reached: the anchor is not an anchored result."
         return _unproved(
             failed("anchor", error.message),
             unchecked("anchor_checkpoint", detail),
@@ -59,7 +59,7 @@ def _judge_result(
 
 
 def _still_pending(batch: str) -> AnchorVerdict:
-    detail = f"Still pending: its root is to be posted at {batch}."
+    detail = f"Still pending: its root will be posted at {batch}."
     return _unproved(unchecked("anchor", detail))
 
 

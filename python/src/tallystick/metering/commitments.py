@@ -61,7 +61,7 @@ def _commitment(subkey: bytes, value: str) -> bytes:
     try:
         message = value.encode()
     except UnicodeEncodeError as cause:
-        text = "The value holds half of a surrogate pair, which has no UTF-8."
+        text = "The value contains an unpaired surrogate, which UTF-8 cannot encode."
         raise TallyError("invalid_field", text, field="value") from cause
     return hmac_sha256(subkey, message)
 

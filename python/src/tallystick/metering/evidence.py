@@ -63,11 +63,11 @@ class EvidenceTally:
         assert is_object(leaf)
         unit, receipt = integer_at(leaf, "unit"), text_at(leaf, "receipt_sha256")
         if unit in self._units:
-            message = f"{path}.unit is {unit}, which carries evidence already."
+            message = f"{path}.unit is {unit}, which already has evidence."
             raise TallyError("metering_unit_twice", message, field=f"{path}.unit")
         if bytes.fromhex(receipt) in self._receipts:
             field = f"{path}.receipt_sha256"
-            message = f"{field} is {receipt}, which backs another unit already."
+            message = f"{field} is {receipt}, which already backs another unit."
             raise TallyError("metering_receipt_twice", message, field=field)
         self._units.add(unit)
         self._receipts.add(bytes.fromhex(receipt))

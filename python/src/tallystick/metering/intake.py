@@ -96,7 +96,7 @@ def take_evidence(
         path = f"evidence[{index}]"
         found, judged = _take(tally, copy_json(given), judge, path)
         if EVIDENCE_CLASSES.index(found) > EVIDENCE_CLASSES.index(policy):
-            lack = "without its receipt" if policy == "verified" else "of which nothing is known"
+            lack = "without its receipt" if policy == "verified" else "that is in no known log"
             message = f"{path} is a hash {lack}; the policy is “{policy}”."
             raise TallyError("metering_evidence_policy", message, field=path)
         counts[found] += 1
@@ -140,7 +140,7 @@ def _require_members(item: JsonObject, path: str) -> None:
     if stray is not None:
         raise _malformed(f"{path}.{stray}", "is not known")
     if "receipt" in item and "receipt_sha256" in item:
-        raise _malformed(f"{path}.receipt_sha256", "follows from receipt: give one of the two")
+        raise _malformed(f"{path}.receipt_sha256", "is computed from receipt: give only one of the two")
     for name in ("receipt", "anchor"):
         if name in item and not is_object(item[name]):
             raise _malformed(f"{path}.{name}", "must be an object")

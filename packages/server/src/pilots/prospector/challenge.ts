@@ -77,13 +77,16 @@ function wayFaults(way: Way, version: 1 | 2, origin: string): string[] {
   const { network, amount, asset, payTo, maxTimeoutSeconds, resource } = way;
   const evm = version === 2 ? network.startsWith('eip155:') : EVM_ADDRESS.test(asset);
   const faults: (string | false)[] = [
-    !/^[1-9]\d{0,77}$/.test(amount) && 'the amount is no positive integer of atomic units',
-    version === 2 && !/^[-a-z0-9]{3,8}:[-\w]{1,32}$/.test(network) && 'the network is no CAIP-2 id',
-    evm && !EVM_ADDRESS.test(asset) && 'the asset is no EVM address',
-    evm && (!EVM_ADDRESS.test(payTo) || /^0x0{40}$/.test(payTo)) && 'payTo is no EVM address to pay to',
+    !/^[1-9]\d{0,77}$/.test(amount) && 'the amount is not a positive integer of atomic units',
+    version === 2 && !/^[-a-z0-9]{3,8}:[-\w]{1,32}$/.test(network) && 'the network is not a CAIP-2 id',
+    evm && !EVM_ADDRESS.test(asset) && 'the asset is not an EVM address',
+    evm &&
+      (!EVM_ADDRESS.test(payTo) || /^0x0{40}$/.test(payTo)) &&
+      'payTo is not an EVM address that can be paid',
     !(Number.isInteger(maxTimeoutSeconds) && maxTimeoutSeconds >= 1 && maxTimeoutSeconds <= MAX_SECONDS) &&
       `maxTimeoutSeconds is not between 1 and ${MAX_SECONDS}`,
-    !(URL.canParse(resource) && new URL(resource).origin === origin) && 'the resource is not of this origin',
+    !(URL.canParse(resource) && new URL(resource).origin === origin) &&
+      'the resource does not belong to this origin',
   ];
   return faults.filter((fault) => fault !== false);
 }

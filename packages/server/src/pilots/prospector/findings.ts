@@ -36,14 +36,14 @@ export const FINDINGS = {
   address_refused: {
     area: 'transport',
     severity: 'critical',
-    title: 'The name leads to an address that is not public',
+    title: 'The name resolves to an address that is not public',
     fix: 'Let every address that the name resolves to be a public one, at all times.',
   },
   redirects_away: {
     area: 'transport',
     severity: 'major',
     title: 'An answer redirects to another origin',
-    fix: 'Answer documents and calls where they are asked for; redirect within the origin only.',
+    fix: 'Answer documents and calls at the requested address; redirect within the origin only.',
   },
   answer_too_large: {
     area: 'transport',
@@ -54,8 +54,8 @@ export const FINDINGS = {
   answer_too_slow: {
     area: 'transport',
     severity: 'major',
-    title: 'An answer comes too slowly',
-    fix: 'Begin the answer within 5 s and complete it within 10 s, without dripping.',
+    title: 'An answer arrives too slowly',
+    fix: 'Begin the answer within 5 s and complete it within 10 s, without pauses.',
   },
   answer_encoded: {
     area: 'transport',
@@ -72,8 +72,8 @@ export const FINDINGS = {
   tls_certificate_invalid: {
     area: 'transport',
     severity: 'critical',
-    title: 'The certificate is not good for this host',
-    fix: 'Serve a certificate for this very name, with its chain, from an authority that clients know.',
+    title: 'The certificate is not valid for this host',
+    fix: 'Serve a certificate for exactly this name, with its chain, from an authority that clients trust.',
   },
   tls_certificate_expiring: {
     area: 'transport',
@@ -126,19 +126,19 @@ export const FINDINGS = {
   keys_missing: {
     area: 'keys',
     severity: 'critical',
-    title: 'No key is published where one is looked for',
+    title: 'No key is published in the expected places',
     fix: 'Publish the receipt keys: in the trust bundle, the DID document or a JWKS.',
   },
   key_algorithm: {
     area: 'keys',
     severity: 'major',
-    title: 'A published key is none for Ed25519',
+    title: 'A published key is not an Ed25519 key',
     fix: 'Publish Ed25519 keys only: Multikey (z6Mk…), or OKP with crv Ed25519 (RFC 8037).',
   },
   key_inactive: {
     area: 'keys',
     severity: 'critical',
-    title: 'The trust bundle has no receipt key in use',
+    title: 'The trust bundle has no active receipt key',
     fix: 'List a verified issuer with an active receipt key whose window covers now.',
   },
   trust_invalid: {
@@ -156,13 +156,13 @@ export const FINDINGS = {
   receipt_not_offered: {
     area: 'receipts',
     severity: 'critical',
-    title: 'No receipt can be had for a check',
+    title: 'No receipt can be obtained for a check',
     fix: 'Name a sample in the descriptor (receipt_sample), or offer POST /v1/receipt/free.',
   },
   receipt_unavailable: {
     area: 'receipts',
     severity: 'critical',
-    title: 'The receipt endpoint gives no receipt',
+    title: 'The receipt endpoint does not return a receipt',
     fix: 'Answer 200 with a signed receipt of a family that spec/receipts.md defines.',
   },
   receipt_invalid: {
@@ -174,7 +174,7 @@ export const FINDINGS = {
   receipt_untrusted: {
     area: 'receipts',
     severity: 'major',
-    title: 'The origin’s own trust bundle does not cover the receipt',
+    title: 'The origin’s own trust bundle does not cover the receipt’s issuer',
     fix: 'List the issuer as verified in the trust bundle, with the key that signs receipts.',
   },
   verify_refuses_genuine: {
@@ -186,13 +186,13 @@ export const FINDINGS = {
   verify_accepts_tampered: {
     area: 'receipts',
     severity: 'critical',
-    title: 'The verifier accepts a receipt that was changed',
+    title: 'The verifier accepts a changed receipt',
     fix: 'Check the signature over the canonical bytes of what was sent, not of what is stored.',
   },
   mcp_missing: {
     area: 'mcp',
     severity: 'critical',
-    title: 'Nothing speaks the Model Context Protocol',
+    title: 'The Model Context Protocol is not served',
     fix: 'Serve streamable HTTP at POST /mcp.',
   },
   mcp_initialize_invalid: {
@@ -204,14 +204,14 @@ export const FINDINGS = {
   mcp_tools_invalid: {
     area: 'mcp',
     severity: 'major',
-    title: 'tools/list gives no usable tools',
+    title: 'tools/list returns no usable tools',
     fix: 'List at least one tool; each needs a name and an inputSchema of type object.',
   },
   payment_not_offered: {
     area: 'payment',
     severity: 'minor',
     title: 'No x402 payment is offered',
-    fix: 'Name a paid endpoint in the descriptor (paid) or at /.well-known/x402, if calls are to be paid so.',
+    fix: 'Name a paid endpoint in the descriptor (paid) or at /.well-known/x402, if calls are to be paid by x402.',
   },
   payment_not_challenged: {
     area: 'payment',
@@ -228,7 +228,7 @@ export const FINDINGS = {
   payment_challenge_invalid: {
     area: 'payment',
     severity: 'major',
-    title: 'The x402 challenge asks for what can’t be paid',
+    title: 'The x402 challenge asks for a payment that can’t be made',
     fix: 'Correct what the detail names: amount, network, asset, payee, time or resource.',
   },
   header_nosniff: {
@@ -253,7 +253,7 @@ export const FINDINGS = {
     area: 'headers',
     severity: 'minor',
     title: 'A document with keys may be cached for too long',
-    fix: 'Let keys and trust be cached for a day at most, so that a revocation arrives.',
+    fix: 'Let keys and trust bundles be cached for a day at most, so that revocations arrive.',
   },
   rate_limit_unstated: {
     area: 'limits',
@@ -271,24 +271,24 @@ export const FINDINGS = {
     area: 'errors',
     severity: 'critical',
     title: 'A bad request is not answered with 4xx',
-    fix: 'Answer what the caller did wrong with 4xx, and nothing at a path with 404.',
+    fix: 'Answer a caller’s mistake with 4xx, and an unknown path with 404.',
   },
   error_not_problem: {
     area: 'errors',
     severity: 'major',
-    title: 'An error is no problem document',
+    title: 'An error is not a problem document',
     fix: 'Answer errors as application/problem+json with title and status (RFC 9457).',
   },
   error_no_code: {
     area: 'errors',
     severity: 'minor',
     title: 'An error has no stable code',
-    fix: 'Give each kind of error a code, or a type of its own, that never changes.',
+    fix: 'Give each kind of error a code or a type of its own that never changes.',
   },
   error_trace: {
     area: 'errors',
     severity: 'critical',
-    title: 'An error shows internals',
+    title: 'An error reveals internals',
     fix: 'Keep stack traces and file names in the log; answer with a code and a sentence.',
   },
 } as const satisfies Record<string, FindingDefinition>;

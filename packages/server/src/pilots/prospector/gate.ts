@@ -24,8 +24,8 @@ export function createGate({
         throw new Refusal(
           'rate_limited',
           own >= perPartner
-            ? `${perPartner} checks of this key are running already. Try again when one is done.`
-            : 'As many checks are running as run at once. Try again shortly.',
+            ? `${perPartner} checks of this key are already running. Try again when one is done.`
+            : 'The limit of checks running at once is reached. Try again shortly.',
           { retryAfter: RETRY_SECONDS },
         );
       }

@@ -25,15 +25,15 @@ it.each<[string, JsonObject]>([
   ['paths is empty', { ...good, paths: {} }],
   ['paths is empty', { ...good, paths: [] }],
   ['the path a does not begin with /', { ...good, paths: { a: {} } }],
-  ['/a is no object', { ...good, paths: { '/a': 1 } }],
-  ['GET /a is no object', { ...good, paths: { '/a': { get: 1 } } }],
+  ['/a is not an object', { ...good, paths: { '/a': 1 } }],
+  ['GET /a is not an object', { ...good, paths: { '/a': { get: 1 } } }],
   ['GET /a has no responses', { ...good, paths: { '/a': { get: {} } } }],
   [
-    'GET /a has a response that is no status',
+    'GET /a has a response whose name is not a status',
     { ...good, paths: { '/a': { get: { responses: { ok: {} } } } } },
   ],
   [
-    'the operationId x is there twice',
+    'the operationId x appears twice',
     {
       ...good,
       paths: { '/a': { get: { ...operation, operationId: 'x' }, post: { ...operation, operationId: 'x' } } },
@@ -41,11 +41,11 @@ it.each<[string, JsonObject]>([
   ],
   ['GET /{id} does not describe its parameter id', { ...good, paths: { '/{id}': { get: operation } } }],
   [
-    '#/components/none leads nowhere',
+    '#/components/none points to nothing',
     { ...good, components: { ...(good.components as JsonObject), a: [{ $ref: '#/components/none' }] } },
   ],
   [
-    '#/%zz leads nowhere',
+    '#/%zz points to nothing',
     { ...good, components: { ...(good.components as JsonObject), a: { $ref: '#/%zz' } } },
   ],
 ])('%s', (fault, document) => {

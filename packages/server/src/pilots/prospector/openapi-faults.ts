@@ -19,7 +19,7 @@ export function openApiFaults(document: JsonObject): string[] {
   else faults.push(...pathFaults(paths));
   for (const pointer of references(document)) {
     if (faults.length >= MAX_FAULTS) break;
-    if (!resolves(document, pointer)) faults.push(`${pointer} leads nowhere`);
+    if (!resolves(document, pointer)) faults.push(`${pointer} points to nothing`);
   }
   return faults.slice(0, MAX_FAULTS);
 }
@@ -28,12 +28,12 @@ function pathFaults(paths: JsonObject): string[] {
   const ids = new Set<string>();
   return Object.entries(paths).flatMap(([path, item]) => {
     if (!path.startsWith('/')) return [`the path ${path} does not begin with /`];
-    if (!isObject(item)) return [`${path} is no object`];
+    if (!isObject(item)) return [`${path} is not an object`];
     return METHODS.flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];
       const name = `${method.toUpperCase()} ${path}`;
-      if (!isObject(operation)) return [`${name} is no object`];
+      if (!isObject(operation)) return [`${name} is not an object`];
       return operationFaults(name, operation, item, ids);
     });
   });
@@ -44,9 +44,9 @@ function operationFaults(name: string, operation: JsonObject, item: JsonObject, 
   const { responses, operationId } = operation;
   if (!isObject(responses) || Object.keys(responses).length === 0) faults.push(`${name} has no responses`);
   else if (!Object.keys(responses).every((status) => /^(?:[1-5](?:\d\d|XX)|default)$/.test(status)))
-    faults.push(`${name} has a response that is no status`);
+    faults.push(`${name} has a response whose name is not a status`);
   if (typeof operationId === 'string') {
-    if (ids.has(operationId)) faults.push(`the operationId ${operationId} is there twice`);
+    if (ids.has(operationId)) faults.push(`the operationId ${operationId} appears twice`);
     ids.add(operationId);
   }
   const listed = [...listOf(item['parameters']), ...listOf(operation['parameters'])];

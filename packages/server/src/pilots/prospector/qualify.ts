@@ -69,7 +69,7 @@ function refuseForbidden(findings: readonly { readonly code: string }[], answers
   if (answers > 0 || findings[0]?.code !== 'address_refused') return;
   throw new TallyError(
     'invalid_field',
-    'origin: it may not be called from here. It takes https on port 443 and public addresses only.',
+    'origin: this service may not call it. It must be https on port 443, at public addresses only.',
     { field: 'origin' },
   );
 }

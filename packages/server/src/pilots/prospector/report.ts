@@ -41,7 +41,7 @@ export interface Report {
 
 const READY = 80;
 const TRUST_NOTE =
-  'Receipts were checked with the trust bundle that this origin publishes of itself. That shows that its receipts and its keys agree, not that the origin deserves trust: pin its root fingerprint from elsewhere.';
+  'Receipts were checked with the trust bundle that this origin publishes about itself. That shows that its receipts and keys agree, not that the origin deserves trust: get its root fingerprint from another source and pin it.';
 
 /** @param checked the areas that were looked at to their end */
 export function reportOf(

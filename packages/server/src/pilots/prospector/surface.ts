@@ -50,7 +50,7 @@ export function readTarget({ origin, descriptor }: { origin?: string; descriptor
   if (typeof named !== 'string') {
     throw new TallyError(
       'missing_field',
-      'The descriptor says neither origin nor agent_onboarding.base_url.',
+      'The descriptor contains neither origin nor agent_onboarding.base_url.',
       { field: 'descriptor.origin' },
     );
   }

@@ -86,7 +86,7 @@ interface Judged {
 function judge(rule: Rule, { concept, terms }: Statement, cited: readonly CitationLine[]): Judged {
   const term = termsOf(concept).get(rule.term);
   const citation = cited[rule.citation];
-  if (term === undefined || citation === undefined) throw new Error('The crosswalk was not checked.');
+  if (term === undefined || citation === undefined) throw new Error('The crosswalk was not validated.');
   const value = terms.get(rule.term) ?? null;
   const { says, when, applies_from } = rule;
   const require: Requirement | null = rule.require;
@@ -99,7 +99,7 @@ function judge(rule: Rule, { concept, terms }: Statement, cited: readonly Citati
     decision: { reason, term: rule.term, question, citation },
   });
   const asked = when === null ? says : `Where ${when}: ${says}`;
-  if (value === null) return decide('unstated', `The policy does not say it. ${asked}`);
+  if (value === null) return decide('unstated', `The policy does not state this. ${asked}`);
   if (require === null) return decide('standard', asked);
   if (meets(term, require, value)) return { kind: 'maps', rule, line, decision: null };
   if (citation.force === 'voluntary') return decide('voluntary', `Not binding, and not met. ${asked}`);
@@ -141,7 +141,7 @@ function choice(name: string, found: readonly Judged[]): Decision {
   return {
     reason: 'choice',
     term: name,
-    question: 'No single value follows from the rules there: choose one that meets them all.',
+    question: 'The rules of this jurisdiction do not give a single value: choose one that meets them all.',
     citation: citation ?? null,
   };
 }
@@ -180,7 +180,7 @@ function citationLine(
   { instrument: id, article, section, year }: Citation,
 ): CitationLine {
   const instrument = instruments.get(id);
-  if (instrument === undefined) throw new Error('The crosswalk was not checked.');
+  if (instrument === undefined) throw new Error('The crosswalk was not validated.');
   const { short, title, force } = instrument;
   return {
     label: `${short} ${placeOf(article, section)}`,

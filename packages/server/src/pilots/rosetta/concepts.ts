@@ -29,7 +29,7 @@ export const CONCEPTS = {
     further_use: {
       kind: 'level',
       values: ['unrestricted', 'compatible_only', 'fresh_consent'],
-      says: 'What another purpose than the first one takes.',
+      says: 'What is required before data are used for another purpose than the first one.',
     },
   },
   retention: {
@@ -68,18 +68,18 @@ export const CONCEPTS = {
         'contract_necessity',
         'none',
       ],
-      says: 'On what ground data go to another country.',
+      says: 'The ground on which data are transferred to another country.',
     },
     transfer_assessment: {
       kind: 'flag',
-      says: 'The protection at the destination is assessed and documented before.',
+      says: 'The protection at the destination is assessed and documented before a transfer.',
     },
   },
   human_oversight: {
     level: {
       kind: 'level',
       values: ['none', 'on_request', 'can_intervene', 'before_effect'],
-      says: 'What people do: nothing, review when asked, watch and stop, or decide before anything takes effect.',
+      says: 'How people oversee the system: not at all, by review on request, by watching and stopping it, or by deciding before anything takes effect.',
     },
     competent_staff: {
       kind: 'flag',
@@ -92,9 +92,12 @@ export const CONCEPTS = {
     processing_record: { kind: 'flag', says: 'There is a register of the processing.' },
   },
   transparency: {
-    notice_at_collection: { kind: 'flag', says: 'People are told what is collected, and why, when it is.' },
-    ai_disclosed: { kind: 'flag', says: 'People are told that they deal with an AI system.' },
-    synthetic_marked: { kind: 'flag', says: 'Generated content is marked in a form that machines read.' },
+    notice_at_collection: {
+      kind: 'flag',
+      says: 'People are told what is collected, and why, at the time of collection.',
+    },
+    ai_disclosed: { kind: 'flag', says: 'People are told that they are dealing with an AI system.' },
+    synthetic_marked: { kind: 'flag', says: 'Generated content is marked in a machine-readable form.' },
   },
   automated_decisions: {
     significant: {
@@ -110,21 +113,21 @@ export const CONCEPTS = {
     authority_hours: {
       kind: 'quantity',
       unit: 'hour',
-      says: 'Hours from becoming aware of an incident until the authority knows.',
+      says: 'Hours from becoming aware of an incident until the authority is notified.',
     },
     people_hours: {
       kind: 'quantity',
       unit: 'hour',
-      says: 'Hours from becoming aware until the people concerned know.',
+      says: 'Hours from becoming aware of an incident until the people concerned are notified.',
     },
   },
   children: {
     consent_age: {
       kind: 'quantity',
       unit: 'year',
-      says: 'Below this age a parent has to consent.',
+      says: 'The age below which a parent has to consent.',
     },
-    ads_to_minors: { kind: 'flag', says: 'Minors see advertising that is targeted at them by their data.' },
+    ads_to_minors: { kind: 'flag', says: 'Minors see advertising that is targeted by their data.' },
   },
   security: {
     measures: { kind: 'flag', says: 'Technical and organisational measures that fit the risk.' },

@@ -73,7 +73,7 @@ function toJson({ concept, terms }: Statement): PolicyStatement {
 
 function entryOf({ entries }: Jurisdiction, { concept }: Statement): Entry {
   const entry = entries.get(concept);
-  if (entry === undefined) throw new Error('The crosswalk was not checked.');
+  if (entry === undefined) throw new Error('The crosswalk was not validated.');
   return entry;
 }
 

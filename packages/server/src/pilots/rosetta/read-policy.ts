@@ -52,9 +52,13 @@ export function readPolicy(policy: readonly Stated[]): Policy {
   for (const [index, stated] of policy.entries()) {
     const { concept } = stated;
     if (seen.has(concept)) {
-      throw new TallyError('conflicting_fields', `policy states ${concept} twice: state each concept once.`, {
-        field: `policy[${index}].concept`,
-      });
+      throw new TallyError(
+        'conflicting_fields',
+        `policy states ${concept} twice: state each concept only once.`,
+        {
+          field: `policy[${index}].concept`,
+        },
+      );
     }
     seen.add(concept);
     const read = isConcept(concept) ? readStatement(concept, stated) : unknownConcept(concept);

@@ -29,8 +29,8 @@ export async function checkErrors(inspection: Inspection, { places }: Documents)
   for (const answer of answers) judge(inspection, answer);
   const [first, second] = answers;
   if (bad.length === 2 && first !== undefined && second !== undefined && codeOf(first) !== codeOf(second))
-    inspection.found('error_no_code', 'The same mistake was given two codes.', first, second);
-  inspection.well('errors', `Mistakes that were made: ${answers.length}.`);
+    inspection.found('error_no_code', 'The same mistake got two different codes.', first, second);
+  inspection.well('errors', `Bad requests sent: ${answers.length}.`);
   return true;
 }
 
@@ -39,7 +39,7 @@ function judge({ found }: Inspection, answer: Answer): void {
   if (status < 400 || status > 499) return found('error_status', `It answered ${status}.`, answer);
   const text = new TextDecoder().decode(body);
   if (TRACES.some((trace) => trace.test(text)))
-    found('error_trace', 'It holds a stack trace or a path.', answer);
+    found('error_trace', 'It contains a stack trace or a path.', answer);
   const type = headers.get('content-type') ?? 'missing';
   const isProblem = isObject(json) && typeof json['title'] === 'string' && typeof json['status'] === 'number';
   if (!type.startsWith('application/problem+json') || !isProblem)

@@ -16,7 +16,7 @@ export async function checkHeaders({ found, well }: Inspection, documents: Docum
     list.find((answer) => !pattern.test(header(answer, name)));
 
   const sniffed = without(all, 'x-content-type-options', /^nosniff$/i);
-  if (sniffed !== undefined) found('header_nosniff', 'A document is served without it.', sniffed);
+  if (sniffed !== undefined) found('header_nosniff', 'A document is served without this header.', sniffed);
   const unlabelled = without(all, 'content-type', JSON_TYPE);
   if (unlabelled !== undefined)
     found(
@@ -25,11 +25,12 @@ export async function checkHeaders({ found, well }: Inspection, documents: Docum
       unlabelled,
     );
   const closed = without(read([trust, did, jwks]), 'access-control-allow-origin', /^\*$/);
-  if (closed !== undefined) found('header_cors', 'A document with keys is closed to pages.', closed);
+  if (closed !== undefined)
+    found('header_cors', 'Pages of other origins can’t read a document with keys.', closed);
   const stale = read([trust, did, jwks]).find((answer) => keptTooLong(header(answer, 'cache-control')));
   if (stale !== undefined)
     found('header_cache', `Cache-Control is ${header(stale, 'cache-control')}.`, stale);
-  well('headers', `Documents that were looked at: ${all.length}.`);
+  well('headers', `Documents checked: ${all.length}.`);
   return true;
 }
 

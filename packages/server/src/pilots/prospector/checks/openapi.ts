@@ -7,8 +7,8 @@ import { openApiFaults } from '../openapi-faults.ts';
 export async function checkOpenApi({ found, well }: Inspection, { openapi }: Documents): Promise<boolean> {
   if (openapi === null) return false;
   if (!isDocument(openapi) || !isObject(openapi.json)) {
-    const what = openapi.status === 200 ? 'what is no JSON object' : String(openapi.status);
-    found('openapi_missing', `It answered ${what}.`, openapi);
+    const what = openapi.status === 200 ? 'something that is not a JSON object' : String(openapi.status);
+    found('openapi_missing', `It answered with ${what}.`, openapi);
     return true;
   }
   const faults = openApiFaults(openapi.json);

@@ -26,7 +26,7 @@ export async function checkPayment(inspection: Inspection, documents: Documents)
   const challenge = readChallenge(answer);
   if (challenge === null) {
     const where = answer.headers.has('payment-required') ? 'PAYMENT-REQUIRED' : 'the body';
-    found('payment_challenge_unreadable', `There are no payment requirements in ${where}.`, answer);
+    found('payment_challenge_unreadable', `${where} contains no payment requirements.`, answer);
     return true;
   }
   const faults = challengeFaults(challenge, origin);

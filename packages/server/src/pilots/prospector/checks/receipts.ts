@@ -29,7 +29,7 @@ export async function checkReceipts(
   const answer = await inspection.ask(place, place.method === 'POST' ? { body: FREE } : {});
   if (answer === null) return false;
   if (!isDocument(answer) || !isObject(answer.json)) {
-    found('receipt_unavailable', `It answered ${answer.status} and no JSON object.`, answer);
+    found('receipt_unavailable', `It answered ${answer.status} without a JSON object.`, answer);
     return true;
   }
   const genuine = await judge(inspection, answer, answer.json, bundle);
@@ -46,7 +46,7 @@ async function judge(
   const trust = bundle === null ? undefined : trustOf(bundle.issuers, [bundle]);
   const { valid, family, issuer, checks } = await verify(receipt, { now, trust, engine: nodeEngine });
   if (family === null) {
-    found('receipt_unavailable', 'The answer is a receipt of no known family.', answer);
+    found('receipt_unavailable', 'The answer is not a receipt of a known family.', answer);
     return false;
   }
   if (!valid) {

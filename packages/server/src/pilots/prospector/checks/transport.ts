@@ -13,18 +13,18 @@ export async function checkTransport(inspection: Inspection): Promise<boolean> {
   if (first === undefined) return false;
   const { tls, headers } = first;
   if (tls === null) {
-    well('transport', 'Plain HTTP on this machine: TLS was not looked at.');
+    well('transport', 'Plain HTTP on this machine: TLS was not checked.');
     return false;
   }
   const until = tls.validUntil === null ? '' : ` It ends ${formatTimestamp(tls.validUntil)}.`;
   const outOfDate =
     (tls.validUntil !== null && tls.validUntil <= now) || (tls.validFrom !== null && tls.validFrom > now);
   if (outOfDate || DATE_FAULTS.has(tls.fault ?? ''))
-    found('tls_certificate_expired', `The certificate’s time does not cover now.${until}`, first);
-  else if (tls.fault !== null) found('tls_certificate_invalid', `The check of it says ${tls.fault}.`, first);
+    found('tls_certificate_expired', `The certificate is not valid at this time.${until}`, first);
+  else if (tls.fault !== null) found('tls_certificate_invalid', `Checking it failed: ${tls.fault}.`, first);
   else if (tls.validUntil !== null && tls.validUntil - now < RENEW_DAYS * DAY_MS)
     found('tls_certificate_expiring', `Fewer than ${RENEW_DAYS} days are left.${until}`, first);
-  else well('transport', `${tls.protocol}; the certificate is good for this host.${until}`);
+  else well('transport', `${tls.protocol}; the certificate is valid for this host.${until}`);
 
   const policy = headers.get('strict-transport-security');
   const age = /(?:^|;)\s*max-age\s*=\s*"?(\d{1,10})/i.exec(policy ?? '')?.[1];
@@ -32,7 +32,7 @@ export async function checkTransport(inspection: Inspection): Promise<boolean> {
   else
     found(
       'hsts_missing',
-      policy === undefined ? 'There is no such header.' : `It says ${age ?? 'no'} max-age.`,
+      policy === undefined ? 'The header is missing.' : `Its max-age is ${age ?? 'missing'}.`,
       first,
     );
   return true;

@@ -18,7 +18,7 @@ export async function checkWellKnown({ found, well }: Inspection, documents: Doc
     if (answer === null) continue;
     looked = true;
     const fault = faultOf(name, answer);
-    if (fault === null) well('well_known', `${answer.evidence.url} is there.`);
+    if (fault === null) well('well_known', `${answer.evidence.url} exists.`);
     else found(code, fault, answer);
   }
   return looked;
@@ -26,7 +26,7 @@ export async function checkWellKnown({ found, well }: Inspection, documents: Doc
 
 function faultOf(name: (typeof WANTED)[number][0], answer: Answer): string | null {
   if (answer.status !== 200) return `It answered ${answer.status}.`;
-  if (!isDocument(answer) || !isObject(answer.json)) return 'The answer is no JSON object.';
+  if (!isDocument(answer) || !isObject(answer.json)) return 'The answer is not a JSON object.';
   if (name === 'descriptor' && !isObject(answer.json['endpoints'])) return 'It has no endpoints.';
   return null;
 }
