@@ -117,7 +117,13 @@ export function createTransport(options: TransportOptions): Transport {
     const exchange = await exchangeOnce(url, headers, upload, { fetch, signal: call.signal, limit });
     if ('failure' in exchange) return unreached(baseUrl, exchange.failure, exchange.timedOut ? limit : null);
     const { response, body } = exchange;
-    return (response.ok ? read(response, body) : null) ?? refused(baseUrl, response, body);
+    if (!response.ok) return refused(baseUrl, response, body);
+    try {
+      return read(response, body);
+    } catch (cause) {
+      if (!(cause instanceof TallyError)) throw cause;
+      return refused(baseUrl, response, body, cause);
+    }
   };
 
   const send = async <T>(path: string, request: Requested<T>, call: CallOptions): Promise<T> => {
@@ -144,11 +150,11 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** A request as it is sent at each attempt. `read` takes the answer, or gives null for what is not the service's. */
+/** A request as it is sent at each attempt. `read` throws json_* for what the service does not answer with. */
 interface Requested<T> {
   readonly upload: Upload | null;
   readonly headers: Headers;
-  readonly read: (response: Response, body: Uint8Array) => T | null;
+  readonly read: (response: Response, body: Uint8Array) => T;
 }
 
 /** The members that are there. */
@@ -236,11 +242,6 @@ async function exchangeOnce(
   }
 }
 
-function replyIn({ headers }: Response, body: Uint8Array): Reply | null {
-  try {
-    return { json: parseJson(body), text: new TextDecoder().decode(body), headers };
-  } catch (error) {
-    if (error instanceof TallyError) return null;
-    throw error;
-  }
+function replyIn({ headers }: Response, body: Uint8Array): Reply {
+  return { json: parseJson(body), text: new TextDecoder().decode(body), headers };
 }
