@@ -39,23 +39,26 @@ export function headerOption(flags: string, description: string): Option {
   });
 }
 
-/** Who asks, where a request says so. */
-export interface Caller {
+/** Who asks, where a request says so, and how often. */
+export interface Asking {
   /** Shown to the service that is asked, and to no other: redirects are not followed. */
   readonly apiKey?: string | undefined;
   /** The DID of the calling agent. */
   readonly agent?: string | undefined;
+  /** Attempts after the first: as the SDK's when absent. */
+  readonly retries?: number | undefined;
 }
 
 /**
  * The SDK's requests to the service at a URL (see `serviceUrl`), whose errors say what to do at a command line.
  * @throws the service's own code for a problem document; unavailable where nothing, or something else, answers
  */
-export function serviceAt(url: string, { apiKey, agent }: Caller = {}): Transport {
+export function serviceAt(url: string, { apiKey, agent, retries }: Asking = {}): Transport {
   const transport = createTransport({
     baseUrl: url,
     apiKey: apiKey === '' ? undefined : apiKey,
     agentDid: agent,
+    retries,
     timeoutMs: TIMEOUT_MS,
   });
   const told = async <T>(answer: Promise<T>): Promise<T> => {

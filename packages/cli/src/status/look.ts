@@ -45,7 +45,8 @@ export interface Look {
  */
 export async function look(options: LookOptions): Promise<Look> {
   const { url, verify } = options;
-  const { json: body } = await serviceAt(url).get('/status');
+  // Once: a service that has to be asked again is not to look like one that does not.
+  const { json: body } = await serviceAt(url, { retries: 0 }).get('/status');
   if (!isObject(body) || body.type !== 'svc-status-v1')
     throw new TallyError('unavailable', `${url} answered with something that is no status document.`);
   if (verify !== true) return { report: readStatus(body), verified: null };
