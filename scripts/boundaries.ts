@@ -10,6 +10,8 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   compress: ['core'],
   sdk: ['core'],
   web: ['core'],
+  // `tally` loads the operator's commands by name, where the server is installed.
+  cli: ['core', 'sdk'],
   kit: ['core'],
   chain: ['core', 'kit'],
   log: ['core', 'kit', 'chain'],
@@ -21,10 +23,9 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   inference: ['core', 'kit', 'compress', 'log', 'ledger', 'issuers', 'callers', 'payments', 'receipts'],
   store: ['core', 'kit', 'log', 'ledger', 'issuers', 'callers', 'payments', 'receipts', 'inference'],
   server: [
-    ...['core', 'kit', 'compress', 'web', 'chain', 'log', 'ledger', 'issuers', 'callers', 'payments'],
+    ...['core', 'kit', 'compress', 'web', 'cli', 'chain', 'log', 'ledger', 'issuers', 'callers', 'payments'],
     ...['receipts', 'inference', 'store'],
   ],
-  cli: ['core', 'compress', 'server'],
 };
 
 /** The folders and files at the top of the server, from the ground up: each may import those before it. */
@@ -41,6 +42,7 @@ export const SERVER: readonly string[] = [
   'routes',
   'app',
   'index.ts',
+  'operator',
 ];
 
 interface Import {

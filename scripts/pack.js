@@ -9,6 +9,7 @@ for (const name of readdirSync(packages)) {
   const home = `${packages}${name}`;
   const source = JSON.parse(readFileSync(`${home}/package.json`, 'utf8'));
   if (source.private || !existsSync(`${home}/dist`)) continue;
+  removeLeftovers(home);
   const { devDependencies: _dev, ...published } = source;
   if (source.exports !== undefined) published.exports = compiled(source.exports);
   if (source.bin !== undefined) packBinary(home);
@@ -17,6 +18,15 @@ for (const name of readdirSync(packages)) {
   }
   writeFileSync(`${home}/dist/package.json`, `${JSON.stringify(published, null, 2)}\n`);
   process.stdout.write(`packages/${name}/dist: ${published.name} ${published.version}\n`);
+}
+
+/** Takes out what was compiled from a source that is gone: `tsc -b` leaves it there. */
+function removeLeftovers(home) {
+  for (const file of readdirSync(`${home}/dist`, { recursive: true })) {
+    const compiledFrom = /^(.*?)(?:\.d)?\.[jt]s(?:\.map)?$/.exec(file)?.[1];
+    if (compiledFrom === undefined || file.startsWith('bin/')) continue;
+    if (!existsSync(`${home}/src/${compiledFrom}.ts`)) rmSync(`${home}/dist/${file}`);
+  }
 }
 
 /** `./src/x.ts` as the JavaScript and the declarations that it became. */

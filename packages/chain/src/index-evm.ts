@@ -5,7 +5,6 @@ export { openRpc, type Rpc, unavailable } from './rpc.ts';
 export { devAccount, devSecretKey } from './token/dev-accounts.ts';
 export { DEV_USDC, type DevToken } from './token/dev-token.ts';
 export { type Money, openMoney } from './token/open.ts';
-export type { SettlementAnswer } from './token/settlement-reader.ts';
 export { type Block, openTokenChain, type TokenChain } from './token/token.ts';
 export type { TokenTransfer } from './token/token-transfer.ts';
 export { USDC_ABI } from './token/usdc.ts';

@@ -13,4 +13,4 @@ export type {
 export { openChainReader, rawDecoder } from './lazy.ts';
 export { createPostingKey, readChainKey, readPostingKey } from './posting-key.ts';
 export type { ChainSettings } from './settings.ts';
-export { openDevToken, readSettlement } from './token/lazy.ts';
+export { openDevToken } from './token/lazy.ts';

@@ -8,28 +8,13 @@ export function apiKeyOption(): Option {
     .argParser(apiKey);
 }
 
-/** The header by which a key is shown to the service that is asked, and to no other: redirects are not followed. */
-export function authorization(apiKey: string | undefined): Record<string, string> {
-  return isGiven(apiKey) ? { authorization: `Bearer ${apiKey}` } : {};
-}
-
 /** @throws UsageError where there is no key */
 export function requireKey(apiKey: string | undefined): string {
-  if (isGiven(apiKey)) return apiKey;
+  if (apiKey !== undefined && apiKey !== '') return apiKey;
   throw new UsageError(
     'Anchoring needs an API key: set TALLY_API_KEY. The operator of the service makes one with: tally apikey create',
   );
 }
-
-/** @throws UsageError where there is no key */
-export function requirePartnerKey(apiKey: string | undefined): void {
-  if (isGiven(apiKey)) return;
-  throw new UsageError(
-    'This pilot needs a partner key: set TALLY_API_KEY. The operator of the service makes one with: tally apikey create --scope partner',
-  );
-}
-
-const isGiven = (apiKey: string | undefined): apiKey is string => apiKey !== undefined && apiKey !== '';
 
 /** The key is a secret, so that no message repeats it. */
 function apiKey(text: string): string {

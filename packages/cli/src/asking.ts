@@ -1,13 +1,20 @@
-import { isObject, type JsonValue, settlementOf } from '@tallystick/core';
+import {
+  type AnchorTransaction,
+  isObject,
+  type JsonValue,
+  type SettlementTransaction,
+  settlementOf,
+} from '@tallystick/core';
 import { chainAnswer } from './anchor/verify-anchor.ts';
+import { askSettlement } from './chain/ask.ts';
+import type { Answer } from './chain/node.ts';
 import { UsageError } from './output.ts';
-import type { ChainAnswer, SettlementAnswer } from './service/chain.ts';
 import type { TrustSource } from './trust-sources.ts';
 
 /** What the node was asked, each null where it was not. */
 export interface Asked {
-  readonly anchor: ChainAnswer | null;
-  readonly settlement: (SettlementAnswer & { readonly chainId: number }) | null;
+  readonly anchor: Answer<AnchorTransaction> | null;
+  readonly settlement: Answer<SettlementTransaction> | null;
 }
 
 /**
@@ -28,9 +35,8 @@ export async function askNode(
   }
   const isAnchored = given !== undefined || (isObject(receipt) && (receipt.anchor ?? null) !== null);
   const anchor = isAnchored ? await chainAnswer(receipt, given, { rpc, sources }) : null;
-  const { askSettlement } = await import('./service/chain.ts');
   try {
-    return { anchor, settlement: { chainId, ...(await askSettlement(named, chainId, rpc)) } };
+    return { anchor, settlement: await askSettlement(named, chainId, rpc) };
   } catch (error) {
     // A receipt may be paid on one chain and anchored on another.
     const isElsewhere = error instanceof UsageError && error.code === 'chain_mismatch';

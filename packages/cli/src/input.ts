@@ -45,10 +45,14 @@ export function parseNamed(bytes: Uint8Array, name: string): JsonValue {
   try {
     return parseJson(bytes);
   } catch (error) {
-    if (!(error instanceof TallyError)) throw error;
-    const { code, field } = error;
-    throw new TallyError(code, messageFor(error, name), { field, cause: error });
+    throw error instanceof TallyError ? jsonFault(error, name) : error;
   }
+}
+
+/** The fault of bytes that are not JSON, with the name of the input in the message. */
+export function jsonFault(fault: TallyError, name: string): TallyError {
+  const { code, field } = fault;
+  return new TallyError(code, messageFor(fault, name), { field, cause: fault });
 }
 
 function messageFor({ code, message }: TallyError, name: string): string {

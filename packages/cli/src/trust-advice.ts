@@ -1,5 +1,5 @@
 import type { Verification } from '@tallystick/core';
-import { DEFAULT_URL, serviceUrl } from './client.ts';
+import { DEFAULT_URL, serviceUrl } from './service.ts';
 import type { TrustSource, TrustSources } from './trust-sources.ts';
 
 /** The one name that all services in development had once, and a name after a root. */

@@ -1,7 +1,7 @@
 import { checkTrustBundle, isObject, TallyError, type TrustBundle } from '@tallystick/core';
-import { serviceUrl } from './client.ts';
 import { readJson } from './input.ts';
 import { describe, UsageError } from './output.ts';
+import { serviceUrl } from './service.ts';
 import { allSavedTrust, isSavedTrust, type Refused, type SavedTrust, savedTrust } from './trust-store.ts';
 
 /** One checked bundle that a receipt is judged by. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import {
   canonicalize,
   copyJson,
@@ -29,10 +29,11 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** Where `tally` keeps what it has seen of services. */
+/** Where `tally` keeps what it has seen of services. A relative XDG_CONFIG_HOME counts as none, as its standard says. */
 export function homeFolder(): string {
-  const home = process.env.TALLY_HOME ?? '';
-  return home === '' ? join(homedir(), '.config', 'tallystick') : home;
+  const { TALLY_HOME: home = '', XDG_CONFIG_HOME: config = '' } = process.env;
+  if (home !== '') return home;
+  return join(isAbsolute(config) ? config : join(homedir(), '.config'), 'tallystick');
 }
 
 const folder = (): string => join(homeFolder(), 'trust');

@@ -23,9 +23,7 @@ export function* verdictLines(
   verdict: Verification,
   { name, vouchedBy, existedAt }: Context,
 ): Generator<string> {
-  yield verdict.family === null
-    ? invalidInput(`${name} is not a receipt of a known family.`)
-    : headlineOf(verdict);
+  yield headlineOf(verdict, name);
   if (verdict.family === null) return;
   if (verdict.valid) yield `  ${meaning(verdict, existedAt)}`;
   yield paint('dim', `  ${identity(verdict, vouchedBy)}`);
@@ -34,7 +32,9 @@ export function* verdictLines(
   for (const check of verdict.checks) yield `  ${checkLine(check, width)}`;
 }
 
-function headlineOf({ valid, issuer, checks }: Verification): string {
+/** The verdict in one line. `name` is how the input is called. */
+export function headlineOf({ family, valid, issuer, checks }: Verification, name: string): string {
+  if (family === null) return invalidInput(`${name} is not a receipt of a known family.`);
   if (valid && issuer.trusted)
     return headline('green', '✓ Valid', `${issuer.did}, an issuer that you trust.`);
   if (valid) return headline('yellow', '○ Intact, but not trusted', untrusted(issuer.status, checks));

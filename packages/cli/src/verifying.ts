@@ -1,5 +1,6 @@
 import {
   formatTimestamp,
+  type IssuerRecord,
   isObject,
   type JsonValue,
   parseLine,
@@ -16,10 +17,21 @@ import { readIssuer } from './issuer-record.ts';
 import { judge } from './judge.ts';
 import { lineOfItem } from './meter/evidence.ts';
 import { watchedEvidence } from './meter/progress.ts';
-import { asUsage, describe, EXIT, type Exit, print, printJson, remark, UsageError } from './output.ts';
+import {
+  asUsage,
+  describe,
+  EXIT,
+  type Exit,
+  explain,
+  print,
+  printJson,
+  remark,
+  UsageError,
+} from './output.ts';
+import { printable } from './printable.ts';
 import { trustAdvice } from './trust-advice.ts';
 import { rootFingerprintOption, type TrustSources, trustSources } from './trust-sources.ts';
-import { invalidInput, verdictLines } from './verdict.ts';
+import { headlineOf, invalidInput, verdictLines } from './verdict.ts';
 
 export interface VerifyOptions {
   readonly trust?: string;
@@ -29,6 +41,7 @@ export interface VerifyOptions {
   readonly anchor?: string;
   readonly rpc?: string;
   readonly asOf?: string;
+  readonly quiet?: boolean;
   readonly json?: boolean;
 }
 
@@ -42,7 +55,7 @@ export interface Addition {
 
 /** What the commands that judge a receipt have in common. */
 export function verifyOptions(command: Command): Command {
-  return trustOptions(command.argument('<file>', 'the receipt: a file, or - for standard input'))
+  return trustOptions(command)
     .option('--anchor <file>', 'its anchored result, as tally anchor writes it')
     .addOption(rpcOption())
     .option(
@@ -63,53 +76,142 @@ export function trustOptions(command: Command): Command {
     .option('--root <fingerprint>', 'accept bundles of this root only (sha256:…)', rootFingerprintOption);
 }
 
+/** Sees a receipt whose verdict is reached. */
+export type Add = (receipt: JsonValue, verdict: Verification) => Addition;
+
+const NOTHING: Add = () => ({});
+
+/** Judges the receipt in a file and says the verdict. */
+export async function verifyFile(file: string, options: VerifyOptions, add: Add = NOTHING): Promise<Exit> {
+  const judged = await judgeFile(file, await basisOf(options), add);
+  if (options.json) printJson(judged.document);
+  else for (const line of judged.lines()) print(line);
+  for (const text of judged.remarks) remark(text);
+  return judged.exit;
+}
+
+/** From the best to the worst. */
+const SEVERITY: readonly Exit[] = [EXIT.ok, EXIT.untrusted, EXIT.usage, EXIT.failed];
+
 /**
- * Judges the receipt in a file and says the verdict.
- * @param add sees a receipt whose verdict is reached
+ * Judges the receipts in files and says one line of each: its verdict, or with `json` what `verifyFile` says, and with
+ * `quiet` nothing of those that are valid and trusted. A file that can't be read keeps nobody from the others.
+ * @returns the worst of what the files end with, where not valid is worse than not readable
  */
-export async function verifyFile(
-  file: string,
+export async function verifyFiles(
+  files: readonly string[],
   options: VerifyOptions,
-  add: (receipt: JsonValue, verdict: Verification) => Addition = () => ({}),
+  add: Add = NOTHING,
 ): Promise<Exit> {
+  const basis = await basisOf(options);
+  const said = new Set<string>();
+  let worst: Exit = EXIT.ok;
+  for (const file of files) {
+    const exit = await judgeBriefly(file, basis, add, said);
+    if (SEVERITY.indexOf(exit) > SEVERITY.indexOf(worst)) worst = exit;
+  }
+  return worst;
+}
+
+async function judgeBriefly(file: string, basis: Basis, add: Add, said: Set<string>): Promise<Exit> {
+  const { json = false, quiet = false } = basis.options;
+  try {
+    const { exit, document, headline, remarks } = await judgeFile(file, basis, add);
+    if (quiet && exit === EXIT.ok) return exit;
+    print(json ? JSON.stringify({ file, ...document }) : `${printable(nameOf(file))}: ${headline}`);
+    for (const text of remarks.filter((one) => !said.has(one))) {
+      said.add(text);
+      remark(text);
+    }
+    return exit;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    if (!json) return explain(error, false);
+    print(JSON.stringify({ file, error: describe(error) }));
+    return EXIT.usage;
+  }
+}
+
+/** What all the receipts of a command are judged by. */
+interface Basis {
+  readonly options: VerifyOptions;
+  readonly now: number;
+  readonly trust: TrustSources;
+  readonly record: IssuerRecord | undefined;
+  readonly anchor: JsonValue | undefined;
+}
+
+async function basisOf(options: VerifyOptions): Promise<Basis> {
   const now = timeOf(options.asOf);
   const trust = await trustSources(options.trust, { now, root: options.root });
   const record = await readIssuer(options.issuer);
-  const anchor = await readAnchor(options.anchor);
-  const receipt = await readReceipt(file, options.json === true);
-  if (receipt === undefined) return EXIT.failed;
+  return { options, now, trust, record, anchor: await readAnchor(options.anchor) };
+}
+
+/** What came of a file, to be said at length or in one line. */
+interface Judged {
+  readonly exit: Exit;
+  /** As `--json` has it. */
+  readonly document: object;
+  readonly headline: string;
+  readonly lines: () => Iterable<string>;
+  readonly remarks: readonly string[];
+}
+
+/** @throws UsageError where the receipt can't be read, or something beside it */
+async function judgeFile(file: string, basis: Basis, add: Add): Promise<Judged> {
+  const receipt = await readReceipt(file);
+  if ('error' in receipt) return noReceipt(receipt.error);
+  const { options, now, trust, record, anchor } = basis;
   const { rpc } = options;
-  const { sources } = trust;
-  const asked = rpc === undefined ? null : await askNode(receipt, anchor, { rpc, sources });
+  const asked =
+    rpc === undefined ? null : await askNode(receipt.json, anchor, { rpc, sources: trust.sources });
   const { anchor: chain = null, settlement = null } = asked ?? {};
-  const evidence = evidenceFrom(options.evidence);
-  const found = await judge(receipt, sources, {
+  const found = await judge(receipt.json, trust.sources, {
     now,
     record,
-    evidence,
+    evidence: evidenceFrom(options.evidence),
     anchor,
     transaction: chain?.transaction,
     settlement: settlement?.transaction,
   });
   const judged = { ...found, verdict: withLine(found.verdict, options.evidence) };
-  const { check, lines = [] } = add(receipt, judged.verdict);
+  const { check, lines = [] } = add(receipt.json, judged.verdict);
   const verdict = check === undefined ? judged.verdict : withCheck(judged.verdict, check);
   const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
-  if (options.json) {
-    printJson({ ...verdict, trust: account(trust, vouchedBy), ...nodeAccount(chain, settlement) });
-  } else {
-    const existedAt = chain?.transaction ? formatTimestamp(chain.transaction.blockTime * 1000) : null;
-    for (const line of verdictLines(verdict, { name: nameOf(file), vouchedBy, existedAt })) print(line);
-    for (const line of lines) print(line);
-  }
-  advise(verdict, trust);
-  if (anchor !== undefined) adviseOnAnchor(anchor, verdict);
-  for (const one of [chain, settlement]) {
-    if (!one?.transaction || one.final) continue;
-    remark(`The node does not report block ${one.transaction.blockHeight} as final yet: ask again later.`);
-  }
-  if (!verdict.valid) return EXIT.failed;
-  return verdict.issuer.trusted ? EXIT.ok : EXIT.untrusted;
+  const existedAt = chain?.transaction ? formatTimestamp(chain.transaction.blockTime * 1000) : null;
+  const { valid, issuer } = verdict;
+  return {
+    exit: valid ? (issuer.trusted ? EXIT.ok : EXIT.untrusted) : EXIT.failed,
+    document: { ...verdict, trust: account(trust, vouchedBy), ...nodeAccount(chain, settlement) },
+    headline: headlineOf(verdict, 'This'),
+    lines: function* () {
+      yield* verdictLines(verdict, { name: nameOf(file), vouchedBy, existedAt });
+      yield* lines;
+    },
+    remarks: [
+      ...trustRemarks(verdict, trust),
+      ...(anchor === undefined ? [] : anchorRemarks(anchor, verdict)),
+      ...[chain, settlement].flatMap(finalityRemarks),
+    ],
+  };
+}
+
+/** What is not JSON is no receipt, so not valid. */
+function noReceipt(error: TallyError): Judged {
+  const headline = invalidInput(error.message);
+  return {
+    exit: EXIT.failed,
+    document: { valid: false, error: describe(error) },
+    headline,
+    lines: () => [headline],
+    remarks: [],
+  };
+}
+
+function finalityRemarks(answer: Asked['anchor' | 'settlement']): string[] {
+  if (!answer?.transaction || answer.final) return [];
+  return [`The node does not call block ${answer.transaction.blockHeight} final yet: ask again later.`];
 }
 
 function withCheck(verdict: Verification, check: Verification['checks'][number]): Verification {
@@ -118,34 +220,34 @@ function withCheck(verdict: Verification, check: Verification['checks'][number])
   return { ...verdict, valid, issuer: { ...verdict.issuer, trusted }, checks: [...verdict.checks, check] };
 }
 
-function advise(verdict: Verification, trust: TrustSources): void {
-  for (const { from, reason } of trust.refused) remark(`The saved bundle of ${from} was not used. ${reason}`);
-  const { integrity, issuer } = verdict;
+function trustRemarks({ integrity, issuer }: Verification, trust: TrustSources): string[] {
   const advice = integrity && !issuer.trusted ? trustAdvice(issuer, trust) : null;
-  if (advice !== null) remark(advice);
+  return [
+    ...trust.refused.map(({ from, reason }) => `The saved bundle of ${from} was not used. ${reason}`),
+    ...(advice === null ? [] : [advice]),
+  ];
 }
 
 /** An anchor that was given but could not be judged makes no verdict worse, so that it is easily overlooked. */
-function adviseOnAnchor(anchor: JsonValue, { valid, checks }: Verification): void {
+function anchorRemarks(anchor: JsonValue, { valid, checks }: Verification): string[] {
   const named = (name: string) => checks.find((check) => check.name === name);
   const open = [named('anchor'), named('anchor_checkpoint')].find((check) => check?.ok === null);
-  if (!valid || open === undefined || named('anchor_transaction')?.ok === true) return;
+  if (!valid || open === undefined || named('anchor_transaction')?.ok === true) return [];
   const fetch =
     open.name === 'anchor_checkpoint' && isObject(anchor) && anchor.checkpoint !== undefined
       ? ' Fetch the trust of the service that anchored it: tally trust fetch <url>'
       : '';
-  remark(`The anchor proves nothing so far. ${open.detail}${fetch}`);
+  return [`The anchor proves nothing so far. ${open.detail}${fetch}`];
 }
 
-/** The receipt, or undefined after having said why there is none. What is not JSON is no receipt, so not valid. */
-async function readReceipt(file: string, json: boolean): Promise<JsonValue | undefined> {
+async function readReceipt(
+  file: string,
+): Promise<{ readonly json: JsonValue } | { readonly error: TallyError }> {
   try {
-    return await readJson(file);
+    return { json: await readJson(file) };
   } catch (error) {
-    if (!(error instanceof TallyError)) throw error;
-    if (json) printJson({ valid: false, error: describe(error) });
-    else print(invalidInput(error.message));
-    return undefined;
+    if (error instanceof TallyError) return { error };
+    throw error;
   }
 }
 

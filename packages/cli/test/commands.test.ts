@@ -25,8 +25,8 @@ describe('wrong usage ends with 2 and says what to do', () => {
     ['an unknown command', ['verfiy', 'x'], /Did you mean verify\?/],
     ['an unknown command of a group', ['keys', 'rotaet'], /Did you mean rotate\?.*tally keys --help/],
     ['an unknown option', ['verify', 'x', '--jsn'], /unknown option '--jsn' \(Did you mean --json\?\)/i],
-    ['a missing argument', ['verify'], /Missing required argument 'file'\. See: tally verify --help/],
-    ['one argument too many', ['verify', 'a', 'b'], /Too many arguments/],
+    ['a missing argument', ['verify'], /Missing required argument 'files'\. See: tally verify --help/],
+    ['one argument too many', ['inspect', 'a', 'b'], /Too many arguments/],
     ['a missing option', ['keys', 'generate'], /Required option '--out <file>'/],
     ['an option without its value', ['mint', '--text'], /argument missing/],
     [
@@ -67,7 +67,15 @@ describe('wrong usage ends with 2 and says what to do', () => {
       ['verify', 'x', '--trust', 'http://127.0.0.1:1'],
       /tally trust fetch http:\/\/127\.0\.0\.1:1/,
     ],
-    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /No bundle of .* is saved/],
+    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /Nothing is saved of/],
+    ['an anchor for two', ['verify', 'a', 'b', '--anchor', 'c'], /--anchor is of one receipt/],
+    ['standard input twice', ['verify', '-', '-'], /Standard input can be read once/],
+    ['a shell that is not known', ['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
+    [
+      'a key that no header carries',
+      ['mint', '--text', 'x', '--idempotency-key', 'ä\n'],
+      /--idempotency-key/,
+    ],
     ['no keyring', ['keys', 'list'], /tally keys init/],
     ['no database', ['backup', 'x.db'], /There is no database at .*TALLY_DATA_DIR/],
     ['a wrong setting', ['serve'], /PORT is "no", not an integer/],
@@ -193,6 +201,12 @@ describe('help', () => {
     );
   });
 
+  test('tally alone shows the help and ends with 0', async () => {
+    const alone = await run([]);
+    expect(alone).toEqual({ code: 0, stdout: (await run(['--help'])).stdout, stderr: '' });
+    expect(alone.stdout).toMatch(/\nReceipts:\n {2}mint .*\nRun a service:\n {2}serve /s);
+  });
+
   test('a group without a command shows its help and ends with 2', async () => {
     const { code, stdout, stderr } = await run(['trust']);
     expect({ code, stdout, stderr }).toMatchObject({
@@ -254,7 +268,7 @@ describe('keys of one’s own', () => {
     expect(statSync(key).mode & 0o777).toBe(0o600);
     expect(await tally(['keys', 'generate', '--out', key])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/already exists/),
+      stderr: expect.stringMatching(/exists already/),
     });
     await withService(['mint', '--text', 'x', '--agent', key_id, '--out', at('mine.json')]);
     const signed = await tally(['countersign', at('mine.json'), '--role', 'requester', '--key', key]);

@@ -28,6 +28,16 @@ test('who judges a receipt or asks for help does not wait for the server to be l
   });
 });
 
+test('who asks a chain about a receipt needs neither the server nor viem', async () => {
+  const anchored = { merkle_path: [], merkle_root: `sha256:${'0'.repeat(64)}` };
+  writeFileSync(at('anchored.json'), JSON.stringify(anchored));
+  for (const name of ['packages/server', 'viem']) {
+    const args = ['verify', at('empty.json'), '--anchor', at('anchored.json'), '--rpc', 'http://127.0.0.1:9'];
+    const { stderr } = await without(name, args);
+    expect(stderr).not.toContain('is loaded');
+  }
+});
+
 test('what works on the service’s data loads viem only to ask a chain', async () => {
   expect(await without('viem', ['keys', 'init'])).toMatchObject({
     code: 0,

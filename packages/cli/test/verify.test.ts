@@ -74,6 +74,67 @@ describe('offline, with saved trust', () => {
   });
 });
 
+describe('several files', () => {
+  const nobody = at('nobody.json');
+  const good = [receipt, at('nano.json')];
+  const bad = [at('forged.json'), at('bundle.json')];
+  const lines = (text: string): string[] => text.trimEnd().split('\n');
+
+  test('a line for each, in their order', async () => {
+    const { code, stdout, stderr } = await tally(['verify', ...good, ...bad, '-'], { input: 'no JSON' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(lines(stdout)).toEqual([
+      expect.stringMatching(/^.*receipt\.json: ✓ Valid: did:svc:local-.*, an issuer that you trust\.$/),
+      expect.stringMatching(/^.*nano\.json: ✓ Valid: /),
+      expect.stringMatching(/^.*forged\.json: ✗ Not valid: signature: /),
+      expect.stringMatching(/^.*bundle\.json: ✗ Not valid: This is not a receipt of a known family\.$/),
+      expect.stringMatching(/^Standard input: ✗ Not valid: Standard input is not JSON\./),
+    ]);
+  });
+
+  test.each<[string, string[], Record<string, string>, number]>([
+    ['all are valid and trusted', good, {}, 0],
+    ['one is not trusted', good, { TALLY_HOME: at('elsewhere') }, 3],
+    ['one can’t be read, another is not trusted', [nobody, receipt], { TALLY_HOME: at('elsewhere') }, 2],
+    ['one is not valid, another can’t be read', [bad[0] ?? '', nobody, receipt], {}, 1],
+  ])('ends with the worst: %s', async (_, files, env, code) => {
+    expect(await tally(['verify', ...files], { env })).toMatchObject({ code });
+  });
+
+  test('what can’t be read keeps nobody from the others', async () => {
+    const { code, stdout, stderr } = await tally(['verify', nobody, receipt]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `tally: There is no file ${nobody}. (usage)\n` });
+    expect(stdout).toMatch(/^.*receipt\.json: ✓ Valid: .*\n$/);
+  });
+
+  test('what is to be done is said once', async () => {
+    const { stderr } = await tally(['verify', ...good], { env: { TALLY_HOME: at('elsewhere') } });
+    expect(lines(stderr)).toEqual([expect.stringMatching(/tally trust fetch <url/)]);
+  });
+
+  test('--json gives a line for each', async () => {
+    const { code, stdout } = await tally(['verify', receipt, nobody, ...bad, '--json']);
+    const documents = lines(stdout).map((line) => JSON.parse(line));
+    const alone = JSON.parse((await tally(['verify', receipt, '--json'])).stdout);
+    expect(code).toBe(1);
+    expect(documents[0]).toEqual({ file: receipt, ...alone, verified_at: documents[0].verified_at });
+    expect(documents.slice(1)).toMatchObject([
+      { file: nobody, error: { code: 'usage' } },
+      { file: bad[0], valid: false },
+      { file: bad[1], valid: false },
+    ]);
+  });
+
+  test('--quiet says nothing of what is good, and one line of all else', async () => {
+    expect(await tally(['verify', '--quiet', ...good])).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await tally(['verify', receipt, '-q'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    const both = await tally(['verify', receipt, '--quiet', '--json']);
+    expect([both.code, JSON.parse(both.stdout).error.code]).toEqual([2, 'usage']);
+    const { code, stdout } = await tally(['verify', '--quiet', ...good, ...bad]);
+    expect({ code, count: lines(stdout).length }).toEqual({ code: 1, count: 2 });
+  });
+});
+
 describe('what is not valid ends with 1 and names the first failure', () => {
   test.each([
     ['changed contents', 'forged.json', /^✗ Not valid: signature: The signature does not match/],

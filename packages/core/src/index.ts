@@ -20,6 +20,7 @@ export { concatBytes, equalBytes, utf8 } from './encoding/bytes.ts';
 export { fromHex, toHex } from './encoding/hex.ts';
 export { fromMultibase, toMultibase } from './encoding/multibase.ts';
 export { type ErrorCode, errorTable, TallyError } from './errors.ts';
+export { type HashedTransaction, readNodeTransaction } from './ethereum/transaction.ts';
 export { crc32 } from './evidence/crc32.ts';
 export {
   type EvidenceFile,

@@ -37,6 +37,18 @@ export async function hasty(behaviour: Behaviour): Promise<string> {
   });
 }
 
+/** A server on a free port that counts the bytes of the bodies and keeps none, and answers at their end. */
+export async function counting(behaviour: Behaviour): Promise<{ url: string; bytes: () => number }> {
+  let bytes = 0;
+  const url = await listening((request, response) => {
+    request.on('data', (chunk: Uint8Array) => {
+      bytes += chunk.length;
+    });
+    request.on('end', () => behaviour(response));
+  });
+  return { url, bytes: () => bytes };
+}
+
 async function listening(meet: RequestListener): Promise<string> {
   const server = createServer(meet);
   server.listen(0, '127.0.0.1');

@@ -20,9 +20,8 @@ export {
   openDevToken,
   rawDecoder,
   readPostingKey,
-  readSettlement,
 } from '@tallystick/chain';
-export type { DevToken, SettlementAnswer } from '@tallystick/chain/evm';
+export type { DevToken } from '@tallystick/chain/evm';
 export type { RouteExplanation, ScoreRecord } from '@tallystick/inference';
 export { explainRequest, type Replay, replay } from '@tallystick/inference';
 export {

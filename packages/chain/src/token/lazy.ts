@@ -1,16 +1,7 @@
 /** What commands ask a chain about money: loaded by the first who asks, as `chain/lazy.ts` explains. */
 import type { DevToken } from './dev-token.ts';
-import type { SettlementAnswer } from './settlement-reader.ts';
 
 /** @throws chain_mismatch when it is anything but a development chain with test money; chain_unavailable */
 export async function openDevToken(rpcUrl: string): Promise<DevToken> {
   return (await import('./dev-token.ts')).openDevToken(rpcUrl);
-}
-
-/** See settlement-reader.ts. */
-export async function readSettlement(
-  node: { readonly rpcUrl: string; readonly chainId: number; readonly timeoutMs: number },
-  txHash: string,
-): Promise<SettlementAnswer> {
-  return (await import('./settlement-reader.ts')).readSettlement(node, txHash);
 }

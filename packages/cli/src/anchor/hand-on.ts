@@ -8,7 +8,7 @@ import type { AnchorAnswer } from './results.ts';
  * @param file the receipt, where it is in one
  */
 export function handOnAnchor(
-  { text, body, state }: AnchorAnswer,
+  { text, json: body, state }: AnchorAnswer,
   { out, json }: Destination,
   file?: string,
 ): void {

@@ -10,8 +10,7 @@ import {
   toBase64url,
   verifyInclusion,
 } from '@tallystick/core';
-import { authorization } from '../api-key.ts';
-import { call, type Reply } from '../client.ts';
+import { type Reply, serviceAt } from '../service.ts';
 
 /** What a service says of a hash: when its root is to be posted, or where it was. */
 type AnchorState =
@@ -29,19 +28,19 @@ export interface AnchorAnswer extends Reply {
  * @throws the service's refusals; unavailable; anchor_invalid for an answer that does not hold
  */
 export async function acceptHash(url: string, hash: Uint8Array, apiKey: string): Promise<AnchorAnswer> {
-  const body = JSON.stringify({ canonical_sha256: toBase64url(hash) });
-  return read(url, await call(url, '/v1/anchor', { body, headers: authorization(apiKey) }), hash);
+  const reply = await serviceAt(url, { apiKey }).post('/v1/anchor', { canonical_sha256: toBase64url(hash) });
+  return read(url, reply, hash);
 }
 
 /** Where a hash is. Throws as `acceptHash`; anchor_not_found where nobody handed it in. */
 export async function anchorOfHash(url: string, hash: Uint8Array): Promise<AnchorAnswer> {
-  return read(url, await call(url, `/v1/anchor/by-hash/${toBase64url(hash)}`), hash);
+  return read(url, await serviceAt(url).get(`/v1/anchor/by-hash/${toBase64url(hash)}`), hash);
 }
 
 /** Where a reference leads. Throws as `acceptHash`; anchor_ref_invalid, anchor_not_found. */
 export async function anchorOfRef(url: string, ref: string): Promise<AnchorAnswer> {
   const { index } = parseAnchorRef(ref);
-  const answer = read(url, await call(url, `/v1/anchor/${encodeURIComponent(ref)}`), null);
+  const answer = read(url, await serviceAt(url).get(`/v1/anchor/${encodeURIComponent(ref)}`), null);
   if (parseAnchorRef(answer.state.ref).index === index) return answer;
   throw notHolding(url, `leaf ${index} was requested`);
 }
@@ -49,7 +48,7 @@ export async function anchorOfRef(url: string, ref: string): Promise<AnchorAnswe
 /** @param hash null where only the service knows it */
 function read(url: string, reply: Reply, hash: Uint8Array | null): AnchorAnswer {
   try {
-    return { ...reply, state: stateIn(reply.body, hash) };
+    return { ...reply, state: stateIn(reply.json, hash) };
   } catch (error) {
     if (error instanceof TallyError) throw notHolding(url, error.message, error);
     throw error;

@@ -1,14 +1,16 @@
 import {
   type AnchoredResult,
+  type AnchorTransaction,
   isObject,
   type JsonValue,
   parseAnchorRef,
   readAnchoredResult,
   TallyError,
 } from '@tallystick/core';
+import { askAnchor } from '../chain/ask.ts';
+import type { Answer } from '../chain/node.ts';
 import { readJson } from '../input.ts';
 import { asUsage, UsageError } from '../output.ts';
-import type { ChainAnswer } from '../service/chain.ts';
 import type { TrustSource } from '../trust-sources.ts';
 
 /** The JSON of `--anchor`, judged later. What is no JSON is not the receipt's fault. @throws UsageError */
@@ -24,18 +26,17 @@ export async function readAnchor(path: string | undefined): Promise<JsonValue | 
 /**
  * Asks the chain about a receipt's anchor: the one that was given, or else the one that it carries. Null where what was
  * given can't be read, which the verdict then says.
- * @throws UsageError where there is nothing to ask about, and as `askChain`
+ * @throws UsageError where there is nothing to ask about, and as `askAnchor`
  */
 export async function chainAnswer(
   receipt: JsonValue,
   given: JsonValue | undefined,
   { rpc, sources }: { readonly rpc: string; readonly sources: readonly TrustSource[] },
-): Promise<ChainAnswer | null> {
+): Promise<Answer<AnchorTransaction> | null> {
   const carried = isObject(receipt) ? (receipt.anchor ?? null) : null;
   const result = resultIn(given ?? carried, given !== undefined);
   if (result === null) return null;
-  const { askChain } = await import('../service/chain.ts');
-  return askChain(result, rpc, sources);
+  return askAnchor(result, rpc, sources);
 }
 
 function resultIn(anchor: JsonValue, isGiven: boolean): AnchoredResult | null {

@@ -6,9 +6,10 @@ import { type AnchorAnswer, acceptHash, anchorOfHash, anchorOfRef } from '../anc
 import { statusLines } from '../anchor/status.ts';
 import { untilAnchored } from '../anchor/wait.ts';
 import { apiKeyOption, requireKey } from '../api-key.ts';
-import { call, urlOption } from '../client.ts';
+
 import { asUsage, print, printJson, UsageError } from '../output.ts';
 import type { Destination } from '../receipt-out.ts';
+import { serviceAt, urlOption } from '../service.ts';
 
 interface GetOptions extends Destination {
   readonly url: string;
@@ -51,7 +52,7 @@ export function anchorCommands(program: Command): void {
     .addOption(urlOption())
     .option('--json', 'as JSON')
     .action(async ({ url, json }: { url: string; json?: boolean }) => {
-      const { body } = await call(url, '/v1/log');
+      const { json: body } = await serviceAt(url).get('/v1/log');
       if (json) return printJson(body);
       for (const line of statusLines(body, Date.now())) print(line);
     });

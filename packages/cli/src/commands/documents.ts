@@ -53,7 +53,8 @@ const COUNTERSIGN_HELP = `
 Example:
   $ me=$(tally keys generate --out me.json)
   $ tally mint --text hello --agent "$me" --out receipt.json
-  $ tally countersign receipt.json --role requester --key me.json --out signed.json`;
+  $ tally countersign receipt.json --role requester --key me.json \\
+      --out signed.json`;
 
 async function countersignFile(file: string, { role, key, out, json }: CountersignOptions): Promise<void> {
   const document = await readJson(file);

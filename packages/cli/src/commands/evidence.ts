@@ -26,8 +26,8 @@ export function evidenceCommands(program: Command, finish: (exit: Exit) => void)
 }
 
 const HELP = `
-A bundle can't vouch for itself: the root's fingerprint has to come from elsewhere, by --root, or from trust that
-was saved before (tally trust fetch).
+A bundle can't vouch for itself: the root's fingerprint has to come from
+elsewhere, by --root, or from trust that was saved before (tally trust fetch).
 
 Exit status:
   0  intact, and signed under a known root
@@ -36,6 +36,7 @@ Exit status:
   3  intact, but signed under an unknown root
 
 Examples:
-  $ curl -fH "Authorization: Bearer $KEY" -o bundle.zip "$TALLY_URL/tenants/$TENANT/evidence?from=2027-01-01"
+  $ curl -fH "Authorization: Bearer $KEY" -o bundle.zip \\
+      "$TALLY_URL/tenants/$TENANT/evidence?from=2027-01-01"
   $ tally evidence verify bundle.zip --root sha256:…
   $ tally evidence verify bundle.zip --json | jq .receipts`;

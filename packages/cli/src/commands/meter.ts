@@ -9,13 +9,13 @@ import {
 } from '@tallystick/core';
 import { type Command, Option } from 'commander';
 import { apiKeyOption } from '../api-key.ts';
-import { urlOption } from '../client.ts';
 import { nameOf } from '../input.ts';
 import { coverageLines } from '../meter/coverage.ts';
 import { type MintOptions, mint } from '../meter/mint.ts';
 import { openingCheck, openingFor, readOpening } from '../meter/opening.ts';
 import { readSaltFile } from '../meter/salt-file.ts';
 import { type Exit, print, printJson, UsageError } from '../output.ts';
+import { headerOption, urlOption } from '../service.ts';
 import { type Addition, type VerifyOptions, verifyFile, verifyOptions } from '../verifying.ts';
 
 /** `tally meter`: bills of machine work, the evidence behind them, and what they commit to. */
@@ -69,7 +69,7 @@ function mintCommand(meter: Command): void {
     .option('--salt-file <file>', 'where the salt is kept (mode 0600); beside --out when absent')
     .option('--key <file>', 'mint here, with your key file (tally keys generate)')
     .addOption(urlOption())
-    .option('--idempotency-key <key>', 'the same key and bill give the same receipt')
+    .addOption(headerOption('--idempotency-key <key>', 'the same key and bill give the same receipt'))
     .option('--anchor', 'anchor the receipt’s hash; needs an API key')
     .addOption(apiKeyOption())
     .option('--out <file>', 'write the receipt to a file')
@@ -89,23 +89,31 @@ function mintCommand(meter: Command): void {
 
 const MINT_HELP = `
 Evidence, in the order of the file:
-  NDJSON  {"unit":1,"receipt_sha256":"<64 hex>"} or {"unit":1,"receipt":{…}} on each line
-  CSV     a header with unit and receipt_sha256, or unit and receipt (JSON, or a file); other columns are ignored
-A whole receipt is verified, and refused if it is not valid; with a service, it is sent there to be verified.
---evidence-policy verified accepts whole receipts only; logged also hashes that are in the service's log or come with
-an anchor; hashed, the default, any hash.
+  NDJSON  {"unit":1,"receipt_sha256":"<64 hex>"} or {"unit":1,"receipt":{…}}
+          on each line
+  CSV     a header with unit and receipt_sha256, or unit and receipt (JSON, or
+          a file); other columns are left alone
+A whole receipt is verified, and refused where it is not valid; with a service,
+it is sent there for that.
+--evidence-policy verified takes whole receipts only; logged also hashes that
+the service's log has, or that come with an anchor; hashed, the default, any
+hash.
 
 Example:
-  $ tally meter mint --machine SN-000117 --customer acme-7 --rate-reference contract-12 \\
-      --unit pallet_moved --from 2027-01-01T00:00:00Z --to 2027-02-01T00:00:00Z \\
-      --billed 7 --unit-rate-minor 250 --currency EUR --evidence units.csv --out bill.json
+  $ tally meter mint --machine SN-000117 --customer acme-7 \\
+      --rate-reference contract-12 --unit pallet_moved \\
+      --from 2027-01-01T00:00:00Z --to 2027-02-01T00:00:00Z --billed 7 \\
+      --unit-rate-minor 250 --currency EUR --evidence units.csv --out bill.json
   $ tally meter verify bill.json --evidence units.csv`;
+
+const RECEIPT = 'the receipt: a file, or - for standard input';
 
 function verifyMeteredCommand(meter: Command, finish: (exit: Exit) => void): void {
   verifyOptions(
     meter
       .command('verify')
-      .summary('verify a metering receipt with its evidence')
+      .argument('<file>', RECEIPT)
+      .summary('verify a receipt with its evidence')
       .description(
         'Verifies a metering receipt with the evidence behind it, offline and in bounded memory, and shows how much of the bill has evidence. The exit status is as for `tally verify`.',
       ),
@@ -142,7 +150,8 @@ function openingCommands(meter: Command, finish: (exit: Exit) => void): void {
   verifyOptions(
     meter
       .command('check-opening')
-      .summary('check an opened commitment against the receipt')
+      .argument('<file>', RECEIPT)
+      .summary('check an opening against it')
       .description(
         'Verifies a metering receipt, and that the opening fits its commitment. The exit status is as for `tally verify`.',
       ),

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { canonicalize, isObject, type JsonObject, PROFILES } from '@tallystick/core';
+import { isObject, type JsonObject, PROFILES } from '@tallystick/core';
 import { type Command, Option } from 'commander';
-import { apiKeyOption, authorization, requireKey } from '../api-key.ts';
-import { call, urlOption } from '../client.ts';
+import { apiKeyOption, requireKey } from '../api-key.ts';
 import { nameOf, readBytes, readJson } from '../input.ts';
 import { UsageError } from '../output.ts';
 import { checkedReceipt, type Destination, handOn, sayAnchor } from '../receipt-out.ts';
+import { headerOption, serviceAt, urlOption } from '../service.ts';
 
 interface Sending extends Destination {
   readonly url: string;
@@ -92,17 +92,18 @@ Examples:
 const EMIT_HELP = `
 Examples:
   $ tally emit --text "42 pallets moved" --profile nano
-  $ echo '{"order":42}' | tally emit --payload - --purpose fulfilment --out receipt.json
-  $ tally emit --sha256 "$(sha256sum < model.bin | cut -c1-64)" --content-type application/octet-stream`;
+  $ echo '{"order":42}' | tally emit --payload - --out receipt.json
+  $ tally emit --sha256 "$(sha256sum < model.bin | cut -c1-64)" \\
+      --content-type application/octet-stream`;
 
 function shared(command: Command): Command {
   return command
     .addOption(urlOption())
-    .option('--agent <did>', 'the DID of the calling agent')
+    .addOption(headerOption('--agent <did>', 'the DID of the calling agent'))
     .option('--anchor', 'anchor the receipt’s hash; needs an API key')
     .addOption(apiKeyOption())
     .option('--out <file>', 'write the receipt to a file')
-    .option('--idempotency-key <key>', 'the same key and request give the same receipt')
+    .addOption(headerOption('--idempotency-key <key>', 'the same key and request give the same receipt'))
     .option('--json', 'the receipt, indented; with --out, what was written');
 }
 
@@ -159,13 +160,9 @@ async function emitBody(options: EmitOptions): Promise<JsonObject> {
 async function send(path: string, said: JsonObject, options: Sending): Promise<void> {
   if (options.anchor) requireKey(options.apiKey);
   const body = options.anchor ? { ...said, anchor: true } : said;
-  const headers = {
-    ...authorization(options.apiKey),
-    ...(options.agent === undefined ? {} : { 'x-agent-did': options.agent }),
-    ...(options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey }),
-  };
-  const reply = await call(options.url, path, { body: canonicalize(body), headers });
-  const receiptId = await checkedReceipt(reply.body, options.url);
+  const { idempotencyKey } = options;
+  const reply = await serviceAt(options.url, options).post(path, body, { idempotencyKey });
+  const receiptId = await checkedReceipt(reply.json, options.url);
   handOn({ text: reply.text, receiptId, check: (file) => `tally verify ${file}` }, options);
   sayAnchor(options);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { urlOption } from '../client.ts';
 import { type Exit, UsageError } from '../output.ts';
+import { urlOption } from '../service.ts';
 import type { StatusOptions } from '../status/run.ts';
 import { trustOptions } from '../verifying.ts';
 
@@ -33,7 +33,8 @@ function seconds(text: string): number {
 const HELP = `
 Exit status:
   0  nothing is down; with --verify also: valid, trusted and new
-  1  an endpoint is down; with --verify also: not valid, stale, rolled back or forked
+  1  an endpoint is down; with --verify also: not valid, stale, rolled back or
+     forked
   2  wrong usage
   3  with --verify: intact, but the issuer is not trusted
 

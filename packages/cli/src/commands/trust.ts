@@ -1,10 +1,10 @@
 import { checkTrustBundle, isObject, type JsonValue, TallyError, type TrustBundle } from '@tallystick/core';
 import { type Command, Option } from 'commander';
-import { call, DEFAULT_URL, serviceUrl } from '../client.ts';
 import { writeOut } from '../files.ts';
 import { nameOf, readJson } from '../input.ts';
 import { paint, print, printJson, remark, UsageError } from '../output.ts';
 import { printable } from '../printable.ts';
+import { DEFAULT_URL, serviceAt, serviceUrl } from '../service.ts';
 import { forgetStatus } from '../status/seen.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
 import {
@@ -15,7 +15,6 @@ import {
   saveTrust,
   trustFile,
 } from '../trust-store.ts';
-import { operatorTrustCommands } from './trust-operator.ts';
 
 type Checked = Awaited<ReturnType<typeof checkTrustBundle>>;
 
@@ -76,14 +75,12 @@ export function trustCommands(program: Command): void {
       if (json) printJson({ url, forgotten: true });
       else remark(`Removed the bundle and the pin of ${url}.`);
     });
-
-  operatorTrustCommands(trust);
 }
 
 const FETCH_HELP = `
 Examples:
   $ tally trust fetch https://receipts.example.com --root sha256:9f86d081…
-  $ tally trust fetch --out bundle.json               to verify on a machine without network`;
+  $ tally trust fetch --out bundle.json   to verify on a machine without network`;
 
 async function fetchTrust(
   given: string | undefined,
@@ -92,7 +89,7 @@ async function fetchTrust(
   const url = given ?? serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
   const before = options.replace ? null : savedTrust(url);
   assertPin(url, before, options.root);
-  const { text, body } = await call(url, '/.well-known/trust.json');
+  const { text, json: body } = await serviceAt(url).get('/.well-known/trust.json');
   const expected = { now: Date.now(), pin: before?.pin, root: options.root };
   const checked = await checkTrustBundle(body, expected).catch((error: unknown) => {
     throw refused(error, url, before !== null);

@@ -1,12 +1,12 @@
 import { type Checkpoint, toHex } from '@tallystick/core';
-import { download } from '../client.ts';
 import { printJson } from '../output.ts';
+import { serviceAt } from '../service.ts';
 import type { TrustSource } from '../trust-sources.ts';
 import { openTrusted } from './trusted.ts';
 
 /** A service's newest checkpoint, to the byte, not yet checked. */
 export async function fetchCheckpoint(url: string): Promise<string> {
-  return new TextDecoder().decode(await download(url, '/checkpoint', 'text/plain'));
+  return new TextDecoder().decode(await serviceAt(url).download('/checkpoint', 'text/plain'));
 }
 
 /** Prints a service's newest checkpoint, once its signature is found good. */

@@ -8,7 +8,7 @@ import {
   verifyInclusion,
 } from '@tallystick/core';
 import { hashIn, hashOfFile } from '../anchor/hash.ts';
-import { download } from '../client.ts';
+import { serviceAt } from '../service.ts';
 import type { TrustSource } from '../trust-sources.ts';
 import { fetchCheckpoint } from './checkpoint.ts';
 import { openTrusted } from './trusted.ts';
@@ -32,7 +32,7 @@ export interface Proof {
  */
 export async function prove(what: string, url: string, sources: readonly TrustSource[]): Promise<Proof> {
   const hash = await hashFor(what, url, sources);
-  const bytes = await download(url, `/v1/anchor/by-hash/${toBase64url(hash)}`, 'text/plain');
+  const bytes = await serviceAt(url).download(`/v1/anchor/by-hash/${toBase64url(hash)}`, 'text/plain');
   const text = new TextDecoder().decode(bytes);
   if (text.startsWith('{')) {
     throw new TallyError('anchor_not_found', 'No checkpoint covers the hash yet. Try again in a second.');
@@ -69,7 +69,7 @@ async function hashAt(index: number, url: string, sources: readonly TrustSource[
   const tile = Math.floor(index / TILE_WIDTH);
   const width = Math.min(TILE_WIDTH, size - tile * TILE_WIDTH);
   const path = entriesPath(tile, width);
-  const entries = await download(url, `/${path}`);
+  const entries = await serviceAt(url).download(`/${path}`, '*/*');
   if (entries.length !== width * ENTRY_BYTES) {
     throw new TallyError('unavailable', `${url} answered ${path} with ${entries.length} bytes.`);
   }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import {
   anchoredHash,
   CompactRange,
@@ -12,9 +13,9 @@ import {
   TallyError,
   toHex,
 } from '@tallystick/core';
-import { authorization } from '../api-key.ts';
-import { type Reply, upload } from '../client.ts';
+import { piecesUpload } from '@tallystick/sdk/transport';
 import { checkedReceipt } from '../receipt-out.ts';
+import { type Reply, serviceAt } from '../service.ts';
 import { atLine, lineOfItem } from './evidence.ts';
 import type { IssuedBill } from './issued-bill.ts';
 import { watchedEvidence } from './progress.ts';
@@ -43,26 +44,35 @@ export interface Submission {
  */
 export async function submitBill(submission: Submission): Promise<IssuedBill> {
   const { bill, path, policy, url, idempotencyKey, anchor, apiKey } = submission;
-  const tree = new CompactRange(undefined, nodeSha256);
-  const headers = {
-    ...authorization(apiKey),
-    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-  };
+  let tree = new CompactRange(undefined, nodeSha256);
   const asked: JsonObject = {
     ...bill,
     ...(anchor && { anchor }),
     ...(policy !== undefined && { evidence_policy: policy }),
   };
-  const reply = await upload(url, PATH, pieces(asked, path, tree), headers).catch((error: unknown) => {
+  const body = piecesUpload({
+    pieces: () => {
+      tree = new CompactRange(undefined, nodeSha256);
+      return pieces(asked, path, tree);
+    },
+    // A pipe can be read once.
+    repeatable: statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
+  });
+  const service = serviceAt(url, { apiKey });
+  const reply = await service.upload(PATH, body, { idempotencyKey }).catch((error: unknown) => {
     throw withFileLine(error, path);
   });
-  const receiptId = await checkedReceipt(reply.body, url);
+  const receiptId = await checkedReceipt(reply.json, url);
   requireSameBill(reply, bill, tree, url);
   return { text: reply.text, receiptId, counts: evidenceCountsIn(reply.headers) };
 }
 
 /** The bill and the items as lines, in pieces. The leaf of each item goes into the tree on its way. */
-function* pieces(bill: JsonObject, path: string, tree: CompactRange): Generator<Uint8Array, void, undefined> {
+function* pieces(
+  bill: JsonObject,
+  path: string,
+  tree: CompactRange,
+): Generator<Uint8Array<ArrayBuffer>, void> {
   let text = `${canonicalize(bill)}\n`;
   for (const { json, number } of watchedEvidence(path)) {
     const { line, leaf } = lineOf(json, path, number);
@@ -115,7 +125,7 @@ function withFileLine(error: unknown, path: string): unknown {
   return new TallyError(code, `${path}, ${text}`, { field: `line ${number}`, cause: error });
 }
 
-function requireSameBill({ body }: Reply, bill: JsonObject, tree: CompactRange, url: string): void {
+function requireSameBill({ json: body }: Reply, bill: JsonObject, tree: CompactRange, url: string): void {
   const signed = isObject(body) && isObject(body.signed_body) ? body.signed_body : {};
   const { billed_unit_count, ...said } = bill;
   const expected: JsonObject = {

@@ -8,8 +8,8 @@ import {
   TallyError,
   type Verification,
 } from '@tallystick/core';
-import { call } from '../client.ts';
 import { judge } from '../judge.ts';
+import { serviceAt } from '../service.ts';
 import { type TrustSources, trustSources } from '../trust-sources.ts';
 import { savedTrust } from '../trust-store.ts';
 import { recall, remember, statusFile } from './seen.ts';
@@ -45,7 +45,8 @@ export interface Look {
  */
 export async function look(options: LookOptions): Promise<Look> {
   const { url, verify } = options;
-  const { body } = await call(url, '/status', { headers: { accept: 'application/json' } });
+  // Once: a service that has to be asked again is not to look like one that does not.
+  const { json: body } = await serviceAt(url, { retries: 0 }).get('/status');
   if (!isObject(body) || body.type !== 'svc-status-v1')
     throw new TallyError('unavailable', `${url} answered with something that is not a status document.`);
   if (verify !== true) return { report: readStatus(body), verified: null };

@@ -77,15 +77,10 @@ const limit = z.int().min(1).max(MAX_LIMIT).nullish();
 /** An OpenAI chat completion request: members that are not named here pass to the provider as they are. */
 export const chatRequestSchema = z
   .looseObject({
-    model: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .openapi({
-        description: 'A model id of /v1/compute/models; `auto`, or no model, lets the router choose.',
-        default: AUTO,
-      }),
+    model: z.string().min(1).max(200).optional().openapi({
+      description: 'A model id of /v1/compute/models; `auto`, or no model, lets the router choose.',
+      default: AUTO,
+    }),
     messages: z
       .array(message)
       .min(1)

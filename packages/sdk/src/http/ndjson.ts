@@ -4,6 +4,8 @@ import type { Upload, UploadAttempt } from './transport.ts';
 /** Lines are sent in pieces of about this many characters. */
 const PIECE = 65_536;
 
+type Piece = Uint8Array<ArrayBuffer>;
+
 /** Lines to send: an iterable, or a function that returns a fresh one for each attempt. */
 export type Lines<T> = Iterable<T> | AsyncIterable<T> | (() => Iterable<T> | AsyncIterable<T>);
 
@@ -12,13 +14,26 @@ export type Lines<T> = Iterable<T> | AsyncIterable<T> | (() => Iterable<T> | Asy
  * except in browsers, which either can't stream a request or only over HTTP/2: there it is collected first.
  */
 export function ndjsonUpload(head: JsonObject, lines: Lines<JsonObject>): Upload {
+  return piecesUpload({
+    repeatable: typeof lines === 'function' || Array.isArray(lines),
+    pieces: () => encoded(head, typeof lines === 'function' ? lines() : lines),
+  });
+}
+
+/** A body of `application/x-ndjson` in pieces of whole lines, which `pieces` gives afresh for each attempt. */
+export function piecesUpload({
+  pieces,
+  repeatable,
+}: {
+  readonly pieces: () => Iterable<Piece> | AsyncIterable<Piece>;
+  readonly repeatable: boolean;
+}): Upload {
   return {
     contentType: 'application/x-ndjson',
-    repeatable: typeof lines === 'function' || Array.isArray(lines),
+    repeatable,
     async open(attempt) {
-      const source = typeof lines === 'function' ? lines() : lines;
-      const pieces = heeding(attempt, encoded(head, source));
-      return isBrowser() ? collected(pieces) : streamOf(pieces);
+      const wanted = heeding(attempt, pieces());
+      return isBrowser() ? collected(wanted) : streamOf(wanted);
     },
   };
 }
@@ -28,7 +43,7 @@ const isBrowser = (): boolean => 'document' in globalThis || 'WorkerGlobalScope'
 async function* encoded(
   head: JsonObject,
   lines: Iterable<JsonObject> | AsyncIterable<JsonObject>,
-): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+): AsyncGenerator<Piece, void> {
   let text = `${canonicalize(head)}\n`;
   for await (const line of lines) {
     text += `${canonicalize(line)}\n`;
@@ -45,12 +60,13 @@ async function* encoded(
  * evidence may have none. Failures are told, since `fetch` rejects with an error of its own when its body breaks.
  */
 async function* heeding<T>(
-  { signal, answered, onFailure }: UploadAttempt,
-  pieces: AsyncIterable<T>,
+  { signal, answered, onPiece, onFailure }: UploadAttempt,
+  pieces: Iterable<T> | AsyncIterable<T>,
 ): AsyncGenerator<T, void> {
   try {
     for await (const piece of pieces) {
       if (signal.aborted || answered.aborted) return;
+      onPiece();
       yield piece;
     }
   } catch (error) {
@@ -59,16 +75,14 @@ async function* heeding<T>(
   }
 }
 
-async function collected(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Blob> {
+async function collected(pieces: AsyncIterable<Piece>): Promise<Blob> {
   const parts: BlobPart[] = [];
   for await (const piece of pieces) parts.push(piece);
   return new Blob(parts);
 }
 
 /** `ReadableStream.from` with the types and runtimes that lack it. */
-function streamOf(
-  pieces: AsyncGenerator<Uint8Array<ArrayBuffer>, void>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+function streamOf(pieces: AsyncGenerator<Piece, void>): ReadableStream<Piece> {
   return new ReadableStream({
     async pull(controller) {
       // Else Node's `fetch` would write on and on, and learn of an early answer only when its connection is gone.
@@ -83,9 +97,12 @@ function streamOf(
   });
 }
 
-/** The next turn of the event loop. */
+/** The next turn of the event loop: after a millisecond where the runtime has only `setTimeout`. */
 function turn(): Promise<void> {
+  const { setImmediate: soon = (work) => void setTimeout(work, 0) } = globalThis as {
+    setImmediate?: (work: () => void) => unknown;
+  };
   return new Promise((resolve) => {
-    setTimeout(resolve, 0);
+    soon(resolve);
   });
 }

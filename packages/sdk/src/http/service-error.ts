@@ -56,10 +56,19 @@ export function unreached(baseUrl: string, cause: unknown, timeoutMs: number | n
   });
 }
 
-/** The error for an answer that is not 2xx, or whose body is not what the service answers with. */
-export function refused(baseUrl: string, { status, headers }: Response, body: Uint8Array): ServiceError {
+/**
+ * The error for an answer that is not 2xx, or whose body is not what the service answers with.
+ * @param cause what is wrong with the body of a 2xx
+ */
+export function refused(
+  baseUrl: string,
+  { status, headers }: Response,
+  body: Uint8Array,
+  cause?: TallyError,
+): ServiceError {
   const problem = problemIn(body);
   const details = {
+    cause,
     status,
     retryAfter: retryAfterOf(headers),
     requestId: headers.get('x-request-id'),

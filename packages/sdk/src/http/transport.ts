@@ -30,7 +30,7 @@ export interface TransportOptions {
   readonly agent?: AgentKey | undefined;
   /** Instead of the platform's own. */
   readonly fetch?: Fetch | undefined;
-  /** Timeout of each attempt, until the answer's last byte, in milliseconds: 30,000 when absent. */
+  /** For each attempt, until the answer's last byte: 30,000 when absent. Starts anew with each piece of a streamed body. */
   readonly timeoutMs?: number | undefined;
   /** Attempts after the first, on 429, 502, 503, 504 and where nothing answers: 2 when absent. */
   readonly retries?: number | undefined;
@@ -65,6 +65,8 @@ export interface UploadAttempt {
    * before it closes the connection, and then its answer could be lost.
    */
   readonly answered: AbortSignal;
+  /** Called for each piece that is sent: the attempt's time starts anew. */
+  readonly onPiece: () => void;
   /** Takes what the body's own source threw. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -87,6 +89,8 @@ export interface Transport {
   get(path: string, call?: CallOptions): Promise<Reply>;
   post(path: string, members: object, call?: CallOptions): Promise<Reply>;
   upload(path: string, body: Upload, call?: CallOptions): Promise<Reply>;
+  /** What stands at a path, to the byte. `accept` is the media type to ask for. */
+  download(path: string, accept: string, call?: CallOptions): Promise<Uint8Array>;
 }
 
 /** @throws invalid_field for a base URL that is none */
@@ -95,8 +99,8 @@ export function createTransport(options: TransportOptions): Transport {
   const baseUrl = baseUrlOf(options.baseUrl);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
 
-  const headersFor = (upload: Upload | null, call: CallOptions): Headers => {
-    const headers = new Headers({ accept: 'application/json' });
+  const headersFor = (upload: Upload | null, accept: string, call: CallOptions): Headers => {
+    const headers = new Headers({ accept });
     if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
     if (agentDid !== undefined) headers.set('x-agent-did', agentDid);
     if (upload === null) return headers;
@@ -105,27 +109,28 @@ export function createTransport(options: TransportOptions): Transport {
     return headers;
   };
 
-  const attempt = async (path: string, given: Headers, upload: Upload | null, call: CallOptions) => {
-    const headers = agent === undefined ? given : await signed(`${baseUrl}${path}`, given, upload, agent);
+  const attempt = async <T>(path: string, request: Requested<T>, call: CallOptions) => {
+    const { upload, read } = request;
+    const url = `${baseUrl}${path}`;
+    const headers = agent === undefined ? request.headers : await signed(url, request.headers, upload, agent);
     const limit = call.timeoutMs ?? timeoutMs;
-    const exchange = await exchangeOnce(`${baseUrl}${path}`, headers, upload, {
-      fetch,
-      signal: call.signal,
-      limit,
-    });
+    const exchange = await exchangeOnce(url, headers, upload, { fetch, signal: call.signal, limit });
     if ('failure' in exchange) return unreached(baseUrl, exchange.failure, exchange.timedOut ? limit : null);
     const { response, body } = exchange;
-    return response.ok
-      ? (replyIn(response, body) ?? refused(baseUrl, response, body))
-      : refused(baseUrl, response, body);
+    if (!response.ok) return refused(baseUrl, response, body);
+    try {
+      return read(response, body);
+    } catch (cause) {
+      if (!(cause instanceof TallyError)) throw cause;
+      return refused(baseUrl, response, body, cause);
+    }
   };
 
-  const send = async (path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply> => {
+  const send = async <T>(path: string, request: Requested<T>, call: CallOptions): Promise<T> => {
     call.signal?.throwIfAborted();
-    const headers = headersFor(upload, call);
-    const last = upload?.repeatable === false ? 0 : retries;
+    const last = request.upload?.repeatable === false ? 0 : retries;
     for (let made = 0; ; made++) {
-      const outcome = await attempt(path, headers, upload, call);
+      const outcome = await attempt(path, request, call);
       if (!(outcome instanceof ServiceError)) return outcome;
       const delay = made < last ? retryDelay(outcome, made) : null;
       if (delay === null) throw outcome;
@@ -133,11 +138,23 @@ export function createTransport(options: TransportOptions): Transport {
     }
   };
 
+  const ask = async (path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply> =>
+    send(path, { upload, headers: headersFor(upload, 'application/json', call), read: replyIn }, call);
+
   return {
-    get: (path, call) => send(path, null, call),
-    post: (path, members, call) => send(path, jsonUpload(members), call),
-    upload: (path, body, call) => send(path, body, call),
+    get: (path, call) => ask(path, null, call),
+    post: async (path, members, call) => ask(path, jsonUpload(members), call),
+    upload: (path, body, call) => ask(path, body, call),
+    download: async (path, accept, call = {}) =>
+      send(path, { upload: null, headers: headersFor(null, accept, call), read: (_, body) => body }, call),
   };
+}
+
+/** A request as it is sent at each attempt. `read` throws json_* for what the service does not answer with. */
+interface Requested<T> {
+  readonly upload: Upload | null;
+  readonly headers: Headers;
+  readonly read: (response: Response, body: Uint8Array) => T;
 }
 
 /** The members that are there. */
@@ -187,14 +204,19 @@ async function exchangeOnce(
 ): Promise<Exchange> {
   const deadline = new AbortController();
   const answered = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), limit);
+  const start = () => setTimeout(() => deadline.abort(), limit);
+  let timer = start();
   const ended = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
   let brokenSource: { readonly error: unknown } | undefined;
   try {
     const onFailure = (error: unknown): void => {
       brokenSource = { error };
     };
-    const body = await upload?.open({ signal: ended, answered: answered.signal, onFailure });
+    const onPiece = (): void => {
+      clearTimeout(timer);
+      timer = start();
+    };
+    const body = await upload?.open({ signal: ended, answered: answered.signal, onPiece, onFailure });
     const init: RequestInit & { duplex?: 'half' } = {
       method: methodOf(upload),
       headers,
@@ -220,11 +242,6 @@ async function exchangeOnce(
   }
 }
 
-function replyIn({ headers }: Response, body: Uint8Array): Reply | null {
-  try {
-    return { json: parseJson(body), text: new TextDecoder().decode(body), headers };
-  } catch (error) {
-    if (error instanceof TallyError) return null;
-    throw error;
-  }
+function replyIn({ headers }: Response, body: Uint8Array): Reply {
+  return { json: parseJson(body), text: new TextDecoder().decode(body), headers };
 }

@@ -62,8 +62,8 @@ export interface IssuedBill extends Issued<MeteringReceipt> {
 }
 
 /**
- * Has a metering receipt signed for a bill. Up to 10,000,000 leaves, streamed in bounded memory. A call with
- * many leaves needs a longer `timeoutMs`.
+ * Has a metering receipt signed for a bill. Up to 10,000,000 leaves, streamed in bounded memory: `timeoutMs` is
+ * then for each piece that is sent, and for the answer after the last one.
  * @throws ServiceError (the metering_* codes, invalid_field…); what the evidence's own iterator throws
  */
 export async function meter(

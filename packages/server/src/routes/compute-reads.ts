@@ -107,12 +107,10 @@ function model({ compute, freeReads }: Needs): Endpoint {
     headers: READ_HEADERS,
     price: READ_PRICE,
     params: z.object({
-      id: z
-        .string()
-        .openapi({
-          description: 'The model id; its slash may be percent-encoded.',
-          example: 'local/extract-1',
-        }),
+      id: z.string().openapi({
+        description: 'The model id; its slash may be percent-encoded.',
+        example: 'local/extract-1',
+      }),
     }),
     answers: { 200: { description: 'The model', schema: modelSchema } },
     errors: [...FREE_READ_ERRORS, 'model_not_found'],

@@ -63,32 +63,22 @@ function free(services: Needs): Endpoint {
     headers: MINT_HEADERS,
     query: noQuery,
     body: z.strictObject({
-      input: z
-        .string()
-        .openapi({
-          description: 'The text that the receipt is about. It is hashed as UTF-8 and not stored.',
-        }),
-      purpose: z
-        .string()
-        .openapi({
-          description: 'What the receipt is for, in your words. The text becomes part of the signed receipt.',
-        }),
-      policy_hash: sha256Text
-        .optional()
-        .openapi({
-          description:
-            'Hash of the policy that applied to the request, as you declare it; signed as declared, not checked.',
-        }),
+      input: z.string().openapi({
+        description: 'The text that the receipt is about. It is hashed as UTF-8 and not stored.',
+      }),
+      purpose: z.string().openapi({
+        description: 'What the receipt is for, in your words. The text becomes part of the signed receipt.',
+      }),
+      policy_hash: sha256Text.optional().openapi({
+        description:
+          'Hash of the policy that applied to the request, as you declare it; signed as declared, not checked.',
+      }),
       response_hash: sha256Text
         .optional()
         .openapi({ description: 'Hash of the outcome, as you declare it; signed as declared, not checked.' }),
-      response_sealed: z
-        .boolean()
-        .optional()
-        .openapi({
-          description:
-            'Whether the response is sealed. Only together with response_hash; signed as declared.',
-        }),
+      response_sealed: z.boolean().optional().openapi({
+        description: 'Whether the response is sealed. Only together with response_hash; signed as declared.',
+      }),
       anchor: anchorWanted,
     }),
     example: { input: 'The quick brown fox', purpose: 'demo' },
@@ -144,18 +134,13 @@ const sealReference = z
 /** What is to be receipted, for every route that emits. */
 export const emitBody = z
   .strictObject({
-    agent_did: did
-      .optional()
-      .openapi({
-        description: 'The DID of the agent; X-Agent-DID when absent, otherwise did:svc:anonymous.',
-      }),
-    payload: z
-      .unknown()
-      .optional()
-      .openapi({
-        description: 'Any JSON value; hashed in canonical form (JCS, RFC 8785) and not stored.',
-        type: 'object',
-      }),
+    agent_did: did.optional().openapi({
+      description: 'The DID of the agent; X-Agent-DID when absent, otherwise did:svc:anonymous.',
+    }),
+    payload: z.unknown().optional().openapi({
+      description: 'Any JSON value; hashed in canonical form (JCS, RFC 8785) and not stored.',
+      type: 'object',
+    }),
     input: z.string().optional().openapi({ description: 'A text; hashed as UTF-8 and not stored.' }),
     payload_sha256: hex64
       .optional()

@@ -1,0 +1,86 @@
+import { TallyError } from '@tallystick/core';
+
+/** Larger than any block's header with the hashes of its transactions. */
+const MAX_ANSWER_BYTES = 4_194_304;
+
+/** JSON-RPC 2.0 over HTTP: one request, one attempt. What it resolves to is unchecked. */
+export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+/**
+ * Speaks to a node of an Ethereum chain. Its URL may hold a secret, so that no error has anything of it.
+ * @param timeoutMs for one request, to the last byte of its answer
+ * @throws chain_unavailable when the node can't be reached, is late, refuses, or answers what is no JSON-RPC
+ */
+export function openRpc(url: string, timeoutMs: number): Rpc {
+  const { address, headers } = withoutCredentials(new URL(url));
+  return async (method, params) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const answer = await exchange(address, {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'error',
+      signal,
+    }).catch((error: unknown) => {
+      throw unavailable(method, signal.aborted ? `gave no answer in ${timeoutMs} ms` : whatFailed(error));
+    });
+    const { result, error } = (parsed(answer) ?? {}) as {
+      result?: unknown;
+      error?: { code?: unknown } | null;
+    };
+    if (error) throw unavailable(method, `refused (error ${Number(error.code)})`);
+    if (result === undefined) throw unavailable(method, 'answered what is no JSON-RPC');
+    return result;
+  };
+}
+
+export function unavailable(method: string, what: string): TallyError {
+  return new TallyError('chain_unavailable', `The chain’s node, asked ${method}, ${what}.`);
+}
+
+/** `fetch` takes no URL with a user and a password. */
+function withoutCredentials(url: URL): { address: string; headers: Record<string, string> } {
+  const { username, password } = url;
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  if (username === '' && password === '') return { address: url.href, headers };
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  url.username = '';
+  url.password = '';
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return { address: url.href, headers: { ...headers, authorization } };
+}
+
+/** The cause of a request that failed, in words of our own: those of `fetch` quote the URL. */
+class Failure extends Error {}
+
+async function exchange(address: string, request: RequestInit): Promise<string> {
+  const response = await fetch(address, request);
+  if (!response.ok) throw new Failure(`answered with status ${response.status}`);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) throw new Failure(`answered more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function whatFailed(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string' && /^[A-Z_]{2,40}$/.test(at.code))
+      return `can’t be reached (${at.code})`;
+  }
+  return 'can’t be reached';
+}
+
+function parsed(text: string): unknown {
+  try {
+    const answer: unknown = JSON.parse(text);
+    return typeof answer === 'object' ? answer : null;
+  } catch {
+    return null;
+  }
+}

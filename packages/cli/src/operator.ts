@@ -1,0 +1,153 @@
+import type { Command } from 'commander';
+import { type Exit, UsageError } from './output.ts';
+
+/** The package that brings the commands of whoever runs a service. */
+const PACKAGE = '@tallystick/server';
+const MODULE = `${PACKAGE}/operator`;
+
+/** What that package exports for `tally`. */
+export interface Operator {
+  /** Adds all the commands below, to the program and to its groups. `finish` takes an exit status other than 0. */
+  addCommands(program: Command, finish: (exit: Exit) => void): void;
+  /** Prints the newest checkpoint from the data of the service on this machine. */
+  printLocalCheckpoint(json: boolean): Promise<void>;
+}
+
+/** Commands by the heading in the help under which they stand: their names and summaries. */
+type Listing = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const PROGRAM: Listing = {
+  'Run a service': {
+    serve: 'run the service',
+    backup: 'copy the database while it is in use',
+    apikey: 'the service’s API keys',
+    tenant: 'the service’s tenants',
+    dev: 'test money of the development chain',
+  },
+  'The money of a service': {
+    ledger: 'prepaid balances and the books',
+    orders: 'keys bought on the chain',
+    withdrawals: 'withdrawals that callers requested',
+    refunds: 'transfers that could not be used',
+  },
+  'Model calls': {
+    route: 'explain why a call went to its model',
+    compress: 'compress a conversation, or a text, offline',
+  },
+  Pilots: {
+    rosetta: 'compare a policy with other jurisdictions (pilot)',
+    prospector: 'check whether a surface is ready (pilot)',
+  },
+};
+
+/** The same of groups that have commands for everybody too. */
+const GROUPS: Readonly<Record<string, Listing>> = {
+  keys: {
+    'Keys of the service on this machine': {
+      init: 'make the service’s keyring',
+      list: 'list the service’s keys',
+      rotate: 'replace a key of the service',
+      revoke: 'revoke a key of the service',
+    },
+  },
+  trust: {
+    'Trust bundle of the service on this machine': {
+      draft: 'write the next bundle, unsigned',
+      sign: 'sign a draft with the root key',
+      publish: 'publish a signed bundle',
+      approve: 'mark a registered issuer as verified',
+    },
+  },
+  log: {
+    'Keep a log, or keep it honest': {
+      fsck: 'recompute the log on this machine from its leaves',
+      witness: 'run a witness that cosigns logs',
+      monitor: 'follow a log from outside',
+    },
+  },
+};
+
+/**
+ * Adds one of the commands above, with its summary and its place in the help, for the package that brings it.
+ * @param parent the program, or one of the groups
+ */
+export function operatorCommand(parent: Command, name: string): Command {
+  for (const [heading, commands] of Object.entries(listingOf(parent))) {
+    const summary = commands[name];
+    if (summary !== undefined) return parent.command(name).summary(summary).helpGroup(`${heading}:`);
+  }
+  throw new Error(`${name} is not listed as a command of ${PACKAGE}.`);
+}
+
+/**
+ * Completes a program with the commands of the server's package: the commands themselves where the arguments lead to
+ * one, else their places in the help. Nothing of that package is loaded for any other command.
+ */
+export async function addOperatorCommands(
+  program: Command,
+  args: readonly string[],
+  finish: (exit: Exit) => void,
+): Promise<void> {
+  const operator = leadsToOperator(program, args) ? await loadOperator() : null;
+  if (operator === null) addPlaces(program);
+  else operator.addCommands(program, finish);
+}
+
+/** The server's package, for a command that needs it. @throws UsageError where it is not installed */
+export async function requireOperator(command: string): Promise<Operator> {
+  const operator = await loadOperator();
+  if (operator === null) throw absent(command);
+  return operator;
+}
+
+function listingOf(parent: Command): Listing {
+  return (parent.parent === null ? PROGRAM : GROUPS[parent.name()]) ?? {};
+}
+
+function leadsToOperator(program: Command, args: readonly string[]): boolean {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  const isAbout = words[0] === 'help' || words[0] === 'complete';
+  const [first = '', second = ''] = isAbout ? words.slice(1) : words;
+  if (Object.values(PROGRAM).some((commands) => Object.hasOwn(commands, first))) return true;
+  const group = Object.hasOwn(GROUPS, first) && program.commands.find((command) => command.name() === first);
+  return group ? !group.commands.some((command) => command.name() === second) : false;
+}
+
+async function loadOperator(): Promise<Operator | null> {
+  return isInstalled() ? ((await import(MODULE)) as Operator) : null;
+}
+
+function isInstalled(): boolean {
+  try {
+    return import.meta.resolve(MODULE) !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Lists the commands in the help. Where the package is absent, they say how to get it, whatever else is given. */
+function addPlaces(program: Command): void {
+  const mark = isInstalled() ? '' : ` (with ${PACKAGE}, which is not installed)`;
+  const parents = [program, ...program.commands.filter((command) => Object.hasOwn(GROUPS, command.name()))];
+  for (const parent of parents) {
+    for (const [heading, commands] of Object.entries(listingOf(parent))) {
+      for (const name of Object.keys(commands)) {
+        const path = [parent.parent === null ? 'tally' : `tally ${parent.name()}`, name].join(' ');
+        operatorCommand(parent, name)
+          .helpGroup(`${heading}${mark}:`)
+          .helpOption(false)
+          .allowUnknownOption()
+          .allowExcessArguments()
+          .action(() => {
+            throw absent(path);
+          });
+      }
+    }
+  }
+}
+
+function absent(command: string): UsageError {
+  return new UsageError(
+    `\`${command}\` comes with ${PACKAGE}. Install it with: npm install ${PACKAGE} (with -g, if tally is)`,
+  );
+}

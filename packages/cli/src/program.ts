@@ -1,0 +1,61 @@
+import { VERSION } from '@tallystick/core';
+import { TallyCommand } from './command.ts';
+import { anchorCommands } from './commands/anchor.ts';
+import { completionCommands } from './commands/completion.ts';
+import { documentCommands } from './commands/documents.ts';
+import { evidenceCommands } from './commands/evidence.ts';
+import { keyCommands } from './commands/keys.ts';
+import { logCommands } from './commands/log.ts';
+import { meterCommands } from './commands/meter.ts';
+import { receiptCommands } from './commands/receipts.ts';
+import { statusCommand } from './commands/status.ts';
+import { trustCommands } from './commands/trust.ts';
+import { verifyCommand } from './commands/verify.ts';
+import { addOperatorCommands } from './operator.ts';
+import type { Exit } from './output.ts';
+
+/**
+ * `tally` with the commands that its arguments may lead to, those of the server's package among them.
+ * @param finish takes how a command ends where that is not 0
+ */
+export async function createProgram(
+  args: readonly string[],
+  finish: (exit: Exit) => void,
+): Promise<TallyCommand> {
+  const program = new TallyCommand('tally')
+    .description('Signed receipts for AI calls and machine work that anyone can check, offline, years later.')
+    .version(VERSION)
+    .configureOutput({ outputError: () => {} })
+    .exitOverride()
+    // Else `tally anchor get x --json` would give --json to `tally anchor`.
+    .enablePositionalOptions()
+    .addHelpText('after', HELP);
+  program.commandsGroup('Receipts:');
+  receiptCommands(program);
+  verifyCommand(program, finish);
+  documentCommands(program);
+  meterCommands(program, finish);
+  evidenceCommands(program, finish);
+  program.commandsGroup('A service, from outside:');
+  anchorCommands(program);
+  logCommands(program);
+  statusCommand(program, finish);
+  program.commandsGroup('Trust and keys:');
+  trustCommands(program);
+  keyCommands(program);
+  await addOperatorCommands(program, args, finish);
+  program.commandsGroup('More:');
+  completionCommands(program);
+  program.helpCommand('help [command]', 'display help for command');
+  return program;
+}
+
+const HELP = `
+Exit status: 0 done (valid and trusted), 1 failed (invalid), 2 wrong usage,
+3 intact but issuer not trusted.
+
+A first tour:
+  $ tally serve                                  in another terminal
+  $ tally mint --text hello --out receipt.json
+  $ tally trust fetch
+  $ tally verify receipt.json`;

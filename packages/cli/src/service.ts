@@ -1,0 +1,97 @@
+import { TallyError } from '@tallystick/core';
+import { createTransport, type Reply, ServiceError, type Transport } from '@tallystick/sdk/transport';
+import { Option } from 'commander';
+import { jsonFault } from './input.ts';
+import { UsageError } from './output.ts';
+
+export type { Reply };
+
+export const DEFAULT_URL = 'http://127.0.0.1:8787';
+const TIMEOUT_MS = 30_000;
+
+/** `--url`, read from TALLY_URL where it is not given. */
+export function urlOption(): Option {
+  return new Option('--url <url>', 'the service').env('TALLY_URL').default(DEFAULT_URL).argParser(serviceUrl);
+}
+
+/**
+ * A service's URL in the one form by which it is remembered: scheme, host, port and perhaps a path, without a
+ * trailing slash.
+ * @throws UsageError
+ */
+export function serviceUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    const host = /^[\w.-]+(?::\d+)?(?:\/|$)/.test(text) ? ` Did you mean https://${text}?` : '';
+    throw new UsageError(`“${text}” is not the URL of a service, such as ${DEFAULT_URL}.${host}`);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new UsageError('The URL of a service has no credentials, query or fragment.');
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** The value of an option that becomes a header. @throws UsageError for what no header carries */
+export function headerOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text: string) => {
+    if (/^[\t\x20-\x7e\xa0-\xff]*$/.test(text)) return text;
+    throw new UsageError(`${flags.split(' ')[0]} holds a character that no HTTP header can carry.`);
+  });
+}
+
+/** Who asks, where a request says so, and how often. */
+export interface Asking {
+  /** Shown to the service that is asked, and to no other: redirects are not followed. */
+  readonly apiKey?: string | undefined;
+  /** The DID of the calling agent. */
+  readonly agent?: string | undefined;
+  /** Attempts after the first: as the SDK's when absent. */
+  readonly retries?: number | undefined;
+}
+
+/**
+ * The SDK's requests to the service at a URL (see `serviceUrl`), whose errors say what to do at a command line.
+ * @throws the service's own code for a problem document; unavailable where nothing, or something else, answers
+ */
+export function serviceAt(url: string, { apiKey, agent, retries }: Asking = {}): Transport {
+  const transport = createTransport({
+    baseUrl: url,
+    apiKey: apiKey === '' ? undefined : apiKey,
+    agentDid: agent,
+    retries,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const told = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      throw error instanceof ServiceError ? explained(error, url) : error;
+    }
+  };
+  return {
+    get: (...request) => told(transport.get(...request)),
+    post: (...request) => told(transport.post(...request)),
+    upload: (...request) => told(transport.upload(...request)),
+    download: (...request) => told(transport.download(...request)),
+  };
+}
+
+function explained(error: ServiceError, url: string): TallyError {
+  const { status, problem, code, message, field, retryAfter } = error;
+  if (status === null) return new TallyError('unavailable', unreached(error, url), { cause: error });
+  if (error.cause instanceof TallyError) return jsonFault(error.cause, `The answer of ${url}`);
+  if (problem === null) return new TallyError('unavailable', message, { cause: error });
+  const wait = retryAfter === null ? '' : ` Try again in ${retryAfter} s.`;
+  return new TallyError(code, `${message}${wait}`, { field, cause: error });
+}
+
+function unreached({ cause }: ServiceError, url: string): string {
+  if (!(cause instanceof Error)) return `Nothing answers at ${url}.`;
+  // The only signal that is given to `fetch` is that of the time.
+  if (cause.name === 'AbortError') return `${url} did not answer within ${TIMEOUT_MS / 1000} s.`;
+  const reason = cause.cause as NodeJS.ErrnoException | undefined;
+  if (reason?.message === 'unexpected redirect')
+    return `${url} points elsewhere: give the service’s own URL.`;
+  const why = reason?.code === undefined ? '' : ` (${reason.code})`;
+  return `Nothing answers at ${url}${why}. Start a service with: tally serve. Choose another with --url or TALLY_URL.`;
+}

@@ -1,0 +1,15 @@
+/** `@tallystick/cli/toolkit`: what the commands of another package share with those of `tally`. */
+export { type Command, InvalidArgumentError, Option } from 'commander';
+export { rpcOption } from './anchor/rpc-option.ts';
+export { apiKeyOption } from './api-key.ts';
+export { contradicts } from './call-hashes.ts';
+export { unreadable, unwritable, writeAtomically, writeOut } from './files.ts';
+export { nameOf, readBytes, readJson } from './input.ts';
+export { readKeyFile, readSecretKey } from './key-file.ts';
+export { sayCheckpoint } from './log/checkpoint.ts';
+export { type Operator, operatorCommand } from './operator.ts';
+export { asUsage, EXIT, type Exit, paint, print, printJson, remark, UsageError } from './output.ts';
+export { printable } from './printable.ts';
+export { leavesText, ProgressLine } from './progress-line.ts';
+export { checkedReceipt } from './receipt-out.ts';
+export { headerOption, serviceAt, serviceUrl, urlOption } from './service.ts';

@@ -1,0 +1,74 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { printJson, remark, UsageError, unwritable } from '@tallystick/cli/toolkit';
+import type { Config } from '../index.ts';
+import { requireDatabase, serviceConfig, withStore } from './files.ts';
+
+const MIB = 1024 * 1024;
+
+/** Copies the service's database to a file of mode 0600 while it is in use. */
+export async function backup(
+  file: string,
+  { force, json }: { force?: boolean; json?: boolean },
+): Promise<void> {
+  const config = serviceConfig();
+  assertTarget(config, file, force === true);
+  process.umask(0o077);
+  const stop = showProgress(config, `${file}.partial`);
+  try {
+    await withStore(config, (store) => store.backup(file));
+  } catch (error) {
+    throw unwritable(file, error);
+  } finally {
+    stop();
+  }
+  const bytes = statSync(file).size;
+  if (json) printJson({ file: resolve(file), bytes });
+  else
+    remark(
+      `Wrote a consistent copy of ${mib(bytes)} to ${file}. The keys are not in it: back up the keyring separately.`,
+    );
+}
+
+/** Refuses to copy from nothing, over a file that is there, or over the database itself. */
+function assertTarget(config: Config, file: string, force: boolean): void {
+  const { database } = config;
+  requireDatabase(config);
+  if (database.kind === 'sqlite') {
+    const live = realpathSync(database.path);
+    if ([live, `${live}-wal`, `${live}-shm`].includes(real(file)))
+      throw new UsageError(`${file} is the database in use; choose another file.`);
+  }
+  if (existsSync(file) && !force)
+    throw new UsageError(
+      `${file} already exists and was left unchanged. Choose another name, or replace it with --force.`,
+    );
+}
+
+function real(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = resolve(dirname(path));
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
+}
+
+/** Says on a terminal how much is copied, a second after the start and then twice a second. */
+function showProgress({ database }: Config, partial: string): () => void {
+  if (database.kind !== 'sqlite' || !process.stderr.isTTY) return () => {};
+  const total = statSync(database.path).size;
+  const started = performance.now();
+  let shown = false;
+  const timer = setInterval(() => {
+    const done = statSync(partial, { throwIfNoEntry: false })?.size ?? 0;
+    if (performance.now() - started < 1000) return;
+    process.stderr.write(`\r  copied ${mib(done)} of about ${mib(total)}\u001b[K`);
+    shown = true;
+  }, 500);
+  return () => {
+    clearInterval(timer);
+    if (shown) process.stderr.write('\r\u001b[K');
+  };
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / MIB).toFixed(1)} MiB`;
+}

@@ -1,0 +1,44 @@
+import { type Command, Option, operatorCommand } from '@tallystick/cli/toolkit';
+import { KEY_PURPOSES, type KeyPurpose, REVOCATION_REASONS, type RevocationReason } from '@tallystick/core';
+
+/** `tally keys init | list | rotate | revoke`: the keyring of the service on this machine. */
+export function keyringCommands(keys: Command): void {
+  operatorCommand(keys, 'init')
+    .description(
+      'Makes the service’s keyring. The root key goes into a file of its own with --root-out, to be kept offline.',
+    )
+    .option('--root-out <file>', 'a keyring with the root alone')
+    .option('--json', 'as JSON')
+    .action(async (options: { rootOut?: string; json?: boolean }) =>
+      (await import('../keyring.ts')).init(options),
+    );
+
+  operatorCommand(keys, 'list')
+    .description('Lists the service’s public keys with their purposes, states and windows.')
+    .option('--json', 'as JSON')
+    .action(async (options: { json?: boolean }) => (await import('../keyring.ts')).list(options));
+
+  // Neither is replaced: the root is pinned, and the log's key names the log.
+  const purposes = KEY_PURPOSES.filter((purpose) => purpose !== 'root' && purpose !== 'log');
+  operatorCommand(keys, 'rotate')
+    .description(
+      'Replaces a key. The outgoing one signs the change and stays valid for 60 s; a running server starts to use the new one within 2 s.',
+    )
+    .addOption(new Option('--purpose <purpose>', 'which key').choices(purposes).default('receipt'))
+    .option('--json', 'as JSON')
+    .action(async (options: { purpose: KeyPurpose; json?: boolean }) =>
+      (await import('../keyring.ts')).rotate(options),
+    );
+
+  operatorCommand(keys, 'revoke')
+    .description(
+      'Revokes a key, and replaces it if it is active. After `compromised`, only receipts anchored before the revocation stay trusted.',
+    )
+    .argument('<key-id>', 'the did:key (tally keys list)')
+    .addOption(new Option('--reason <reason>', 'why').choices([...REVOCATION_REASONS]).makeOptionMandatory())
+    .option('--at <time>', 'when the revocation took effect, in UTC (default: now)')
+    .option('--json', 'as JSON')
+    .action(async (keyId: string, options: { reason: RevocationReason; at?: string; json?: boolean }) =>
+      (await import('../keyring.ts')).revoke(keyId, options),
+    );
+}

@@ -1,0 +1,52 @@
+import { type Command, operatorCommand } from '@tallystick/cli/toolkit';
+
+/** `tally serve` and `tally backup`: the service on this machine. */
+export function serviceCommands(program: Command): void {
+  operatorCommand(program, 'serve')
+    .description(
+      'Runs the service until SIGTERM or SIGINT. It is configured by the environment (docs/operations.md).',
+    )
+    .addHelpText('after', SERVE_HELP)
+    .action(async () => {
+      const { serve } = await import('../../index.ts');
+      await serve(process.env);
+    });
+
+  operatorCommand(program, 'backup')
+    .description(
+      'Writes a consistent copy of the service’s database to a file, while the service runs. Back up the keyring separately.',
+    )
+    .argument('<file>', 'where to write the copy')
+    .option('--force', 'replace the file if it exists, once the copy is complete')
+    .option('--json', 'as JSON')
+    .addHelpText('after', BACKUP_HELP)
+    .action(async (file: string, options: { force?: boolean; json?: boolean }) =>
+      (await import('../backup.ts')).backup(file, options),
+    );
+}
+
+const SERVE_HELP = `
+Environment, with the defaults of development:
+  PORT                           8787; 0 for any free port
+  HOST                           127.0.0.1
+  TALLY_DATA_DIR                 ./.tally
+  TALLY_HANDLE                   none: the service is did:svc:local-… after its
+                                 root key, for good
+  TALLY_KEYRING_PASSPHRASE_FILE  none: the keys are not encrypted
+  TALLY_ANCHOR_PERIOD_SECONDS    10: how often the anchor log posts its root
+  TALLY_DEVNET                   on: a development chain of its own, where no
+                                 TALLY_CHAIN_RPC_URL is set
+  TALLY_PAYMENTS                 off; x402 asks for USDC, test money where the
+                                 chain is the development chain
+  NODE_ENV=production            refuses to start without its settings, and
+                                 names them
+
+Example:
+  $ PORT=9000 TALLY_DATA_DIR=/var/lib/tally tally serve`;
+
+const BACKUP_HELP = `
+Examples:
+  $ tally backup "tally-$(date +%F).db"
+  $ mkdir restored && cp .tally/keyring.json restored/
+  $ cp tally-2027-01-31.db restored/tally.db
+  $ TALLY_DATA_DIR=restored tally serve`;

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { remark, UsageError, unreadable } from '@tallystick/cli/toolkit';
+import {
+  type Config,
+  holdsRoot,
+  type Keyring,
+  openStore,
+  readConfig,
+  readKeyring,
+  readPassphrase,
+  refreshTrust,
+} from '../index.ts';
+
+/** The configuration of the service on this machine, read as `tally serve` reads it. @throws ConfigError */
+export function serviceConfig(): Config {
+  return readConfig(process.env);
+}
+
+/** The passphrase that keyrings are written with, or null for none. @throws UsageError when its file can't be read */
+export function keyringPassphrase({ keyring }: Pick<Config, 'keyring'>): string | null {
+  const { passphrase } = keyring;
+  const path = passphrase !== null && 'file' in passphrase ? passphrase.file : '';
+  try {
+    return readPassphrase(keyring);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/**
+ * A keyring and the passphrase that it is written with.
+ * @throws UsageError where there is none; invalid_field when it is malformed or the passphrase is wrong
+ */
+export async function openKeyring(
+  path: string,
+  config: Pick<Config, 'keyring'>,
+): Promise<{ keyring: Keyring; passphrase: string | null }> {
+  if (!existsSync(path)) {
+    throw new UsageError(
+      `There is no keyring at ${path}. Make one with tally keys init, or name it with TALLY_KEYRING or TALLY_DATA_DIR.`,
+    );
+  }
+  const passphrase = keyringPassphrase(config);
+  return { keyring: await readKeyring(path, passphrase), passphrase };
+}
+
+/** Else a wrong folder would get an empty database. @throws UsageError where there is no database */
+export function requireDatabase({ database }: Pick<Config, 'database'>): void {
+  if (database.kind !== 'sqlite' || existsSync(database.path)) return;
+  throw new UsageError(
+    `There is no database at ${database.path}. Say where the service keeps it with TALLY_DATA_DIR.`,
+  );
+}
+
+/** Opens the service's database for one piece of work. A server may be running on it. */
+export async function withStore<T>(
+  config: Config,
+  work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(config);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Publishes what has changed, where the root is at hand. Resolves to whether it was. */
+export async function publishNews(config: Config, keyring: Keyring): Promise<boolean> {
+  if (!holdsRoot(keyring)) {
+    remark(
+      'The root key is kept elsewhere: publish a new trust bundle with tally trust draft, sign and publish.',
+    );
+    return false;
+  }
+  await withStore(config, (store) => refreshTrust(store, keyring, Date.now()));
+  return true;
+}

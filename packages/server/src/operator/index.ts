@@ -1,0 +1,46 @@
+/** `@tallystick/server/operator`: the commands of `tally` for whoever runs a service. `tally` looks for them by this name. */
+import type { Command, Exit, Operator } from '@tallystick/cli/toolkit';
+import { apiKeyCommands } from './commands/apikey.ts';
+import { compressCommand } from './commands/compress.ts';
+import { devCommands } from './commands/dev.ts';
+import { keyringCommands } from './commands/keys.ts';
+import { ledgerCommands } from './commands/ledger.ts';
+import { logCommands } from './commands/log.ts';
+import { orderCommands } from './commands/orders.ts';
+import { payoutCommands } from './commands/payouts.ts';
+import { prospectorCommands } from './commands/prospector.ts';
+import { rosettaCommands } from './commands/rosetta.ts';
+import { routeCommands } from './commands/route.ts';
+import { serviceCommands } from './commands/service.ts';
+import { tenantCommands } from './commands/tenant.ts';
+import { bundleCommands } from './commands/trust.ts';
+
+/** See `Operator`. */
+export function addCommands(program: Command, finish: (exit: Exit) => void): void {
+  const group = (name: string): Command => {
+    const found = program.commands.find((command) => command.name() === name);
+    if (found === undefined) throw new Error(`tally has no group ${name}.`);
+    return found;
+  };
+  serviceCommands(program);
+  apiKeyCommands(program);
+  tenantCommands(program);
+  devCommands(program);
+  ledgerCommands(program, finish);
+  orderCommands(program);
+  payoutCommands(program, finish);
+  routeCommands(program, finish);
+  compressCommand(program);
+  rosettaCommands(program);
+  prospectorCommands(program, finish);
+  keyringCommands(group('keys'));
+  bundleCommands(group('trust'));
+  logCommands(group('log'), finish);
+}
+
+/** See `Operator`. */
+export async function printLocalCheckpoint(json: boolean): Promise<void> {
+  await (await import('./log.ts')).checkpoint(json);
+}
+
+({ addCommands, printLocalCheckpoint }) satisfies Operator;

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { paint, print, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
+import {
+  formatTimestamp,
+  type KeyPurpose,
+  parseTimestamp,
+  type RevocationReason,
+  rootFingerprint,
+} from '@tallystick/core';
+import {
+  createKeyring,
+  holdsRoot,
+  type Keyring,
+  revokeKey,
+  rotateKey,
+  signerFor,
+  writeKeyring,
+} from '../index.ts';
+import { keyringPassphrase, openKeyring, publishNews, serviceConfig } from './files.ts';
+
+/** Makes the service's keyring, and with `rootOut` a second one that holds the root alone. */
+export async function init({ rootOut, json }: { rootOut?: string; json?: boolean }): Promise<void> {
+  const config = serviceConfig();
+  const path = config.keyring.path;
+  for (const one of [path, rootOut]) {
+    if (one !== undefined && existsSync(one))
+      throw new UsageError(`${one} already exists and was left unchanged.`);
+  }
+  if (rootOut !== undefined && resolve(rootOut) === path)
+    throw new UsageError('--root-out names the service’s own keyring; give another file.');
+  const passphrase = keyringPassphrase(config);
+  const keyring = await createKeyring(config.handle, Date.now());
+  const isRoot = ({ purpose }: { purpose: string }): boolean => purpose === 'root';
+  if (rootOut !== undefined)
+    writeKeyring(rootOut, { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null }, passphrase);
+  const online = rootOut === undefined ? keyring.keys : keyring.keys.filter((key) => !isRoot(key));
+  writeKeyring(path, { ...keyring, keys: online }, passphrase);
+  const { did } = keyring.document;
+  const root = rootFingerprint(signerFor(keyring, 'root').publicKey);
+  if (json)
+    printJson({ did, root, keyring: path, root_keyring: rootOut ?? null, encrypted: passphrase !== null });
+  else print(`${did}  root ${root}`);
+  remark(`Wrote ${path}${rootOut === undefined ? '' : ` and, with the root key only, ${rootOut}`}.`);
+  if (passphrase === null)
+    remark('The keys are not encrypted: set TALLY_KEYRING_PASSPHRASE_FILE to a file with a passphrase.');
+}
+
+/** Lists the service's public keys. */
+export async function list({ json }: { json?: boolean }): Promise<void> {
+  const config = serviceConfig();
+  const { keyring } = await openKeyring(config.keyring.path, config);
+  const { did, keys } = keyring.document;
+  const root = holdsRoot(keyring) ? rootFingerprint(signerFor(keyring, 'root').publicKey) : null;
+  if (json) return printJson({ did, root, keys });
+  print(`${paint('bold', did)}  root ${root ?? 'kept elsewhere'}`);
+  for (const key of keys) {
+    const until =
+      key.revoked === null
+        ? (key.valid_until ?? 'open')
+        : `revoked ${key.revoked.at} (${key.revoked.reason})`;
+    print(`  ${key.purpose.padEnd(10)} ${key.state.padEnd(8)} ${key.key_id}  ${key.valid_from} … ${until}`);
+  }
+}
+
+/** Replaces the key of a purpose. */
+export async function rotate({ purpose, json }: { purpose: KeyPurpose; json?: boolean }): Promise<void> {
+  const { after, published } = await change((keyring) => rotateKey(keyring, purpose, Date.now()));
+  const { keyId } = signerFor(after, purpose);
+  if (json) printJson({ purpose, key_id: keyId, bundle_published: published });
+  else print(keyId);
+}
+
+/** Revokes a key from a time on. */
+export async function revoke(
+  keyId: string,
+  options: { reason: RevocationReason; at?: string; json?: boolean },
+): Promise<void> {
+  const now = Date.now();
+  const at = options.at === undefined ? now : revocationTime(options.at, now);
+  const { published } = await change((keyring) => revokeKey(keyring, keyId, options.reason, at, now));
+  const since = formatTimestamp(Math.floor(at / 1000) * 1000);
+  if (options.json)
+    printJson({ key_id: keyId, reason: options.reason, at: since, bundle_published: published });
+  else print(`${keyId} is revoked from ${since} on (${options.reason}).`);
+}
+
+function revocationTime(text: string, now: number): number {
+  const instant = parseTimestamp(text);
+  if (instant === null) throw new UsageError('--at takes a UTC time such as 2027-01-31T12:00:00Z.');
+  const at = instant.seconds * 1000;
+  if (at > now) throw new UsageError('--at is when the revocation took effect; it can’t be in the future.');
+  return at;
+}
+
+/** Changes the keyring on disk, then publishes the news. */
+async function change(
+  by: (keyring: Keyring) => Promise<Keyring>,
+): Promise<{ after: Keyring; published: boolean }> {
+  const config = serviceConfig();
+  const { path } = config.keyring;
+  const { keyring, passphrase } = await openKeyring(path, config);
+  const after = await by(keyring);
+  writeKeyring(path, after, passphrase);
+  return { after, published: await publishNews(config, after) };
+}

@@ -1,0 +1,74 @@
+import { paint, print, printable, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
+import { formatTimestamp } from '@tallystick/core';
+import { formatUsdc, type OrderRow, readContact } from '../index.ts';
+import { requireDatabase, serviceConfig, withStore } from './files.ts';
+
+/** Lists orders; those that wait for something, unless all are wanted. */
+export async function list({ all = false, json }: { all?: boolean; json?: boolean }): Promise<void> {
+  const config = serviceConfig();
+  requireDatabase(config);
+  const orders = await withStore(config, async ({ treasury }) => {
+    const rows: OrderRow[] = [];
+    for await (const row of treasury.listOrders()) if (all || isOpen(row)) rows.push(row);
+    return rows;
+  });
+  if (json) return printJson(orders.map(listing));
+  for (const order of orders) print(line(order));
+  if (orders.length === 0) remark(all ? 'There is no order.' : 'Every order is done.');
+}
+
+/** Has a key tried again, at once. */
+export async function retry(
+  id: string,
+  { contact, json }: { contact?: string; json?: boolean },
+): Promise<void> {
+  const config = serviceConfig();
+  requireDatabase(config);
+  if (contact !== undefined && readContact(contact, config.mode === 'development') === null)
+    throw new UsageError('A contact is an e-mail address or a domain.');
+  const order = await withStore(config, async ({ treasury }) => {
+    const found = await treasury.order(id);
+    if (found === null || !(found.state === 'delivering' || found.state === 'undeliverable'))
+      throw new UsageError(`There is no order ${printable(id)} that is waiting for delivery.`);
+    const dueAt = Math.floor(Date.now() / 1000);
+    const next: OrderRow = { ...found, state: 'delivering', dueAt, contact: contact ?? found.contact };
+    const moved = await treasury.moveOrder(next, found.attempts);
+    if (moved === 'overtaken')
+      throw new UsageError('A server is delivering it at the moment. Look again in a minute.');
+    return next;
+  });
+  if (json) printJson(listing(order));
+  else print(line(order));
+}
+
+function isOpen({ state }: OrderRow): boolean {
+  return state === 'open' || state === 'delivering' || state === 'undeliverable';
+}
+
+function listing(order: OrderRow) {
+  const { id, kind, state, tier, months, contact, did, account, amount, payment, apiKey, attempts, problem } =
+    order;
+  return {
+    id,
+    kind,
+    state,
+    tier,
+    months,
+    contact,
+    did,
+    account,
+    amount: amount === null ? null : formatUsdc(amount * 1000n),
+    payment,
+    key_id: apiKey,
+    created_at: formatTimestamp(order.createdAt * 1000),
+    paid_until: order.paidUntil === null ? null : formatTimestamp(order.paidUntil * 1000),
+    attempts,
+    problem,
+  };
+}
+
+function line({ id, kind, state, tier, months, apiKey, attempts, problem }: OrderRow): string {
+  const what = kind === 'top_up' ? '' : `${tier} ${months} mo`;
+  const tried = problem === null ? '' : `${attempts} attempts: ${printable(problem)}`;
+  return `${id}  ${kind.padEnd(7)}  ${state.padEnd(13)}  ${what.padEnd(11)}  ${apiKey ?? ''}  ${paint('dim', tried)}`;
+}

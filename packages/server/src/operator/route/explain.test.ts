@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import type { JsonObject } from '@tallystick/core';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { explainRequest } from '../../index.ts';
+import { explainRoute } from './explain.ts';
+
+const request = {
+  messages: [{ role: 'user', content: 'Which is prime?\nA. 4\nB. 7\nAnswer:' }],
+  cost_quality: 9,
+};
+let folder: string;
+let printed: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'route-'));
+  printed = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += stripVTControlCharacters(String(text));
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+function file(content: unknown): string {
+  const path = join(folder, 'in.json');
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+function routing(): JsonObject {
+  const { recorded } = explainRequest(request, { OPENAI_API_KEY: 'x' }, {});
+  return recorded as unknown as JsonObject;
+}
+
+it('shows that an answer went where its inputs lead', async () => {
+  expect(await explainRoute(file({ id: 'chatcmpl-1', svc: { routing: routing() } }), {})).toBe(0);
+  expect(printed).toMatch(/^> openai\//m);
+  expect(printed).toContain('The recorded inputs lead to the recorded outcome.');
+});
+
+it('fails where the recorded outcome is another', async () => {
+  const changed = structuredClone(routing()) as { outcome: { model: string } };
+  changed.outcome.model = 'openai/gpt-4o';
+  expect(await explainRoute(file(changed), {})).toBe(1);
+  expect(printed).toContain('differs from what its inputs lead to: model.');
+});
+
+it('decides a request with the operator’s file', async () => {
+  const config = join(folder, 'models.json');
+  writeFileSync(config, JSON.stringify({ models: [{ id: 'local/extract-1', context: 10 }] }));
+  await expect(explainRoute(file(request), { config })).rejects.toMatchObject({ code: 'context_too_long' });
+  writeFileSync(config, '{}');
+  expect(await explainRoute(file(request), { config, json: true })).toBe(0);
+  expect(JSON.parse(printed)).toMatchObject({ same: true, outcome: { model: 'local/extract-1' } });
+});
+
+it('refuses what is neither', async () => {
+  await expect(explainRoute(file({ a: 1 }), {})).rejects.toMatchObject({ code: 'unknown_field' });
+});

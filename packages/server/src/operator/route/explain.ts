@@ -1,0 +1,100 @@
+import { EXIT, type Exit, paint, print, printable, printJson, readJson } from '@tallystick/cli/toolkit';
+import { isObject, type JsonValue } from '@tallystick/core';
+import {
+  explainRequest,
+  formatUsdc,
+  type Replay,
+  type RouteExplanation,
+  replay,
+  type ScoreRecord,
+} from '../../index.ts';
+
+/** @throws UsageError, TallyError where the file holds no decision and no request */
+export async function explainRoute(
+  path: string,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<Exit> {
+  const given = await readJson(path);
+  const request = isObject(given) && 'messages' in given;
+  const result = request ? await decideRequest(given, options.config) : replay(recordIn(given));
+  if (options.json === true)
+    printJson({ same: result.same, differences: result.differences, outcome: result.outcome });
+  else
+    print(
+      [...heading(result.recorded, result), '', ...table(result), '', verdict(result, request)].join('\n'),
+    );
+  return result.same ? EXIT.ok : EXIT.failed;
+}
+
+async function decideRequest(request: JsonValue, config = process.env['TALLY_CONFIG']): Promise<Replay> {
+  return explainRequest(request, process.env, config ? await readJson(config) : {});
+}
+
+/** The explanation itself, or the one in an answer. */
+function recordIn(given: JsonValue): JsonValue {
+  if (!isObject(given)) return given;
+  const svc = isObject(given['svc']) ? given['svc'] : given;
+  return svc['routing'] ?? given;
+}
+
+const WHY: Readonly<Record<Replay['outcome']['why'], string>> = {
+  explicit: 'the request names it',
+  session: 'the session is pinned to it',
+  only_candidate: 'no other model can take the request',
+  provider_order: 'the request puts its provider first',
+  low_margin: 'no other model beats the best single one by the margin',
+  best_score: 'its score is the highest',
+  balance: 'the balance does not cover the model that would be chosen',
+};
+
+function heading({ inputs }: RouteExplanation, { outcome }: Replay): string[] {
+  const { difficulty, model, why, fallbacks } = outcome;
+  const read =
+    difficulty === null
+      ? 'not estimated from the prompt: only the priors of the domain'
+      : `a weak model is right in ${percent(difficulty.weak)}, a strong one is better by ${percent(difficulty.gain)}`;
+  return [
+    `${paint('bold', printable(model))}: ${WHY[why]}`,
+    `  asked for    ${printable(inputs.requested)}${inputs.needs.length > 0 ? `, needs ${inputs.needs.join(', ')}` : ''}`,
+    `  sizes        ${inputs.prompt_tokens} prompt tokens, ${inputs.max_output_tokens === 0 ? 'no limit for the answer' : `${inputs.max_output_tokens} for the answer`}`,
+    `  cost_quality ${inputs.cost_quality}`,
+    `  domain       ${inputs.domain}`,
+    `  difficulty   ${read}`,
+    ...(inputs.unaffordable.length === 0
+      ? []
+      : [`  too costly   ${inputs.unaffordable.map(printable).join(', ')}`]),
+    `  fallbacks    ${fallbacks.length === 0 ? 'none' : fallbacks.map(printable).join(', ')}`,
+  ];
+}
+
+function table({ outcome: { scores, model, best_single } }: Replay): string[] {
+  const width = Math.max(5, ...scores.map((score) => printable(score.model).length));
+  const sorted = scores.toSorted((a, b) => (b.score ?? -Infinity) - (a.score ?? -Infinity));
+  return [
+    paint('dim', `  ${'model'.padEnd(width)}  quality    cost (USDC)   score`),
+    ...sorted.map((score) => {
+      const mark = score.model === model ? '>' : ' ';
+      const note = score.model === best_single ? '  best single' : '';
+      return `${mark} ${printable(score.model).padEnd(width)}  ${cells(score)}${note}`;
+    }),
+  ];
+}
+
+function cells({ excluded, quality, expected_cost, score }: ScoreRecord): string {
+  if (quality === null || expected_cost === null || score === null) return `out: ${excluded ?? 'no score'}`;
+  const cost = formatUsdc(BigInt(expected_cost));
+  return `${quality.toFixed(3).padStart(7)}  ${cost.padStart(13)}  ${score.toFixed(3).padStart(6)}`;
+}
+
+function verdict({ same, differences }: Replay, request: boolean): string {
+  if (request) return paint('dim', 'Decided here, with every model taken as healthy. Nothing was sent.');
+  if (same) return paint('green', 'The recorded inputs lead to the recorded outcome.');
+  return paint(
+    'red',
+    `The recorded outcome differs from what the recorded inputs lead to: ${differences.join(', ')}.`,
+  );
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)}%`;
+}

@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import {
+  CompactRange,
+  checkCosignature,
+  createSigner,
+  generateSecretKey,
+  leafHash,
+  nodeHash,
+  type Signer,
+  sha256,
+  signCheckpoint,
+  utf8,
+  verifierKey,
+  withSignature,
+} from '@tallystick/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bin, clean, type Ran, workspace } from '../../../cli/test/tally.ts';
+
+const { at, tally, remove } = workspace();
+const ORIGIN = 'log.example.com';
+let server: Server;
+let url: string;
+let signer: Signer;
+/** What the stand-in for a log answers. */
+const pages = new Map<string, string | Uint8Array>();
+
+beforeAll(async () => {
+  signer = await createSigner(generateSecretKey());
+  server = createServer((request, response) => {
+    const page = pages.get(request.url ?? '');
+    response.writeHead(page === undefined ? 404 : 200).end(page);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  remove();
+});
+
+const hash = (text: string): Uint8Array => leafHash(sha256(utf8(text)));
+
+/** Shows the checkpoint and the tile of a log of these leaves. */
+async function show(...leaves: readonly string[]): Promise<string> {
+  const tree = new CompactRange();
+  for (const leaf of leaves) tree.append(hash(leaf));
+  const note = await signCheckpoint({ origin: ORIGIN, size: leaves.length, root: tree.root() }, signer);
+  pages.set('/checkpoint', note);
+  pages.set(`/tile/0/000.p/${leaves.length}`, Buffer.concat(leaves.map(hash)));
+  return note;
+}
+
+const vkey = (): string => verifierKey(ORIGIN, signer.publicKey);
+const monitor = (): string[] => ['log', 'monitor', '--url', url, '--vkey', vkey()];
+
+describe('tally log monitor', () => {
+  const look = (state: string, ...more: string[]): Promise<Ran> =>
+    tally([...monitor(), '--state', at(state), '--once', ...more]);
+
+  test('a log that grows', async () => {
+    const kinds: string[] = [];
+    for (const leaves of [['a'], ['a'], ['a', 'b', 'c']]) {
+      await show(...leaves);
+      const { code, stdout } = await look('grows', '--json');
+      const { kind, size, origin } = JSON.parse(stdout);
+      expect({ code, size, origin }).toEqual({ code: 0, size: leaves.length, origin: ORIGIN });
+      kinds.push(kind);
+    }
+    expect(kinds).toEqual(['first', 'unchanged', 'grown']);
+    expect(readFileSync(at('grows'), 'utf8')).toBe(pages.get('/checkpoint'));
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['fork', ['a', 'x', 'c'], /FORK: .*contradict each other/],
+    ['rollback', ['a'], /ROLLBACK: .*fewer leaves/],
+  ])('a %s ends with 1 and shows both notes', async (kind, leaves, message) => {
+    const earlier = await show('a', 'b');
+    await look(kind);
+    const later = await show(...leaves);
+    const { code, stdout } = await look(kind);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(message) });
+    expect(stdout).toContain(earlier);
+    expect(stdout).toContain(later);
+    expect(readFileSync(at(kind), 'utf8')).toBe(earlier);
+    const json = await look(kind, '--json');
+    expect({ code: json.code, ...JSON.parse(json.stdout) }).toMatchObject({ code: 1, kind, earlier, later });
+  });
+
+  test('without --once it follows until the fork', async () => {
+    await show('a', 'b');
+    const child = spawn(
+      process.execPath,
+      [bin, ...monitor(), '--state', at('follows'), '--every', '1', '--json'],
+      {
+        env: clean,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const kinds: string[] = [];
+    for await (const line of createInterface(child.stdout)) {
+      kinds.push(JSON.parse(line).kind);
+      if (kinds.length === 1) await show('x', 'y');
+    }
+    if (child.exitCode === null) await once(child, 'exit');
+    expect({ code: child.exitCode, kinds }).toEqual({ code: 1, kinds: ['first', 'fork'] });
+  });
+
+  test('a checkpoint of another key, and a log that is not there, end with 1', async () => {
+    const other = await createSigner(generateSecretKey());
+    pages.set('/checkpoint', await signCheckpoint({ origin: ORIGIN, size: 1, root: hash('a') }, other));
+    expect(await look('other')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\(checkpoint_signature_invalid\)/),
+    });
+    pages.delete('/checkpoint');
+    expect(await look('gone')).toMatchObject({ code: 1, stderr: expect.stringMatching(/\(unavailable\)/) });
+  });
+});
+
+test('tally log witness cosigns growth, remembers it, and says its key', async () => {
+  await tally(['keys', 'generate', '--out', at('witness.json')]);
+  const command = 'log witness --name witness.example.com --listen 127.0.0.1:0 --json'.split(' ');
+  const files = ['--key', at('witness.json'), '--state', at('witness.state')];
+  const child = spawn(process.execPath, [bin, ...command, ...files, '--log', vkey()], {
+    env: clean,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let text = '';
+  for await (const line of createInterface(child.stdout)) {
+    text += line;
+    if (line === '}') break;
+  }
+  const { verifier_key: key, url: witness } = JSON.parse(text);
+  const [, name = '', encoded = ''] = /^([^+]+)\+[0-9a-f]{8}\+(\S+)$/.exec(key) ?? [];
+  const bytes = Buffer.from(encoded, 'base64');
+  expect([name, bytes[0], bytes.length]).toEqual(['witness.example.com', 4, 33]);
+
+  const submit = (old: number, proof: readonly Uint8Array[], note: string): Promise<Response> => {
+    const lines = proof.map((one) => `${Buffer.from(one).toString('base64')}\n`).join('');
+    return fetch(`${witness}/add-checkpoint`, { method: 'POST', body: `old ${old}\n${lines}\n${note}` });
+  };
+  const first = await show('a');
+  const answer = await submit(0, [], first);
+  const line = await answer.text();
+  expect(answer.status).toBe(200);
+  const publicKey = new Uint8Array(bytes.subarray(1));
+  expect(await checkCosignature(withSignature(first, line), { name, publicKey })).toBeGreaterThan(0);
+  expect((await submit(1, [hash('b')], await show('a', 'b'))).status).toBe(200);
+  expect((await submit(1, [hash('x')], await show('a', 'x'))).status).toBe(409);
+  expect(JSON.parse(readFileSync(at('witness.state'), 'utf8'))[ORIGIN]).toEqual({
+    size: 2,
+    root: Buffer.from(nodeHash(hash('a'), hash('b'))).toString('hex'),
+  });
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(0);
+});
