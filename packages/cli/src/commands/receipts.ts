@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { canonicalize, isObject, type JsonObject, PROFILES } from '@tallystick/core';
+import { canonicalize, DEFAULT_PROFILE, isObject, type JsonObject, PROFILES } from '@tallystick/core';
 import { type Command, Option } from 'commander';
 import { apiKeyOption, authorization, requireKey } from '../api-key.ts';
 import { call, urlOption } from '../client.ts';
@@ -61,7 +61,9 @@ export function receiptCommands(program: Command): void {
         'Emits a receipt for a payload. Give exactly one of --payload, --text and --sha256, or a whole --request.',
       )
       .addOption(
-        new Option('--profile <profile>', 'size and retention').choices([...PROFILES]).default('standard'),
+        new Option('--profile <profile>', 'size and retention')
+          .choices([...PROFILES])
+          .default(DEFAULT_PROFILE),
       )
       .option('--payload <file>', 'any JSON: a file, or - for standard input')
       .option('--text <text>', 'a text')

@@ -117,7 +117,7 @@ export class ReceiptsCheck {
   /** The receipt's id, its place in the bundle checked. */
   #placed(document: JsonObject, path: string): string {
     const family = familyOf(document);
-    if (family === null || family.shape(document) !== null) {
+    if (family === null || family.shape(document, '') !== null) {
       throw new EvidenceFault('receipt_invalid', `${path} holds something that is no receipt.`, path);
     }
     const { receiptId: id, issuedAt } = family.claims(document);

@@ -1,73 +1,22 @@
-import { TallyError } from '../errors.ts';
 import type { JsonObject } from '../json/types.ts';
 import {
   hex64,
+  type Infer,
   integer,
+  listOf,
   nonEmptyText,
   nullable,
   numberIn,
   object,
   oneOf,
   pattern,
-  type Rule,
+  requireShape,
   timestamp,
 } from './shape.ts';
 import type { StatusDocument } from './status.ts';
 
 export const STATUS_STATES = ['up', 'degraded', 'down', 'unknown'] as const;
 export type StatusState = (typeof STATUS_STATES)[number];
-
-/** How one endpoint did when it was last asked. */
-export interface StatusEndpoint {
-  readonly name: string;
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly availability: 'live' | 'pilot';
-  /** `answer`: a whole request was served. `refusal`: one was refused at the gate, as it must be. */
-  readonly probe: 'answer' | 'refusal';
-  readonly state: StatusState;
-  /** `ok`, or what was wrong. */
-  readonly code: string;
-  /** The median of the newest `samples` that were answered, in milliseconds; null where there are none. */
-  readonly latency_ms: number | null;
-  readonly samples: number;
-  readonly checked_at: string;
-  /** When `state` became what it is. */
-  readonly since: string;
-}
-
-/** Whether a provider, or a model, answers. */
-export interface StatusModel {
-  /** The id of a model, as in `/v1/compute/models`; the name of a provider. */
-  readonly id: string;
-  /** `unknown` where nobody called it lately. */
-  readonly state: StatusState;
-  /** `ok`, or what was wrong. */
-  readonly code: string;
-  /** When `state` became what it is. */
-  readonly since: string;
-}
-
-/** How the anchor log is. */
-export interface StatusLog {
-  /** The newest signed checkpoint; null before the first. `root` is hex. */
-  readonly checkpoint: { readonly origin: string; readonly size: number; readonly root: string } | null;
-  /** Hashes accepted, and of these the ones under a root that is final on the chain. */
-  readonly accepted: number;
-  readonly anchored: number;
-  /** The most that the oldest hash that is not anchored can have waited; null where none waits. */
-  readonly oldest_unanchored_seconds: number | null;
-}
-
-/** What a status document reports. */
-export interface StatusReport extends StatusDocument {
-  version: number;
-  service: string;
-  endpoints: (StatusEndpoint & JsonObject)[];
-  providers: (StatusModel & JsonObject)[];
-  models: (StatusModel & JsonObject)[];
-  log: StatusLog & JsonObject;
-}
 
 /** Of what is reported, as it is read here. */
 const VERSION = 1;
@@ -79,32 +28,48 @@ const endpointShape = object({
   method: oneOf('GET', 'POST'),
   path: pattern(/^\/[!-~]*$/, 'a path'),
   availability: oneOf('live', 'pilot'),
+  /** `answer`: a whole request was served. `refusal`: one was refused at the gate, as it must be. */
   probe: oneOf('answer', 'refusal'),
   state: oneOf(...STATUS_STATES),
+  /** `ok`, or what was wrong. */
   code,
+  /** The median of the newest `samples` that were answered, in milliseconds; null where there are none. */
   latency_ms: nullable(numberIn(0, 3_600_000)),
   samples: integer(0),
   checked_at: timestamp,
+  /** When `state` became what it is. */
   since: timestamp,
 });
+
+/** How one endpoint did when it was last asked. */
+export type StatusEndpoint = Infer<typeof endpointShape>;
 
 const modelShape = object({
+  /** The id of a model, as in `/v1/compute/models`; the name of a provider. */
   id: nonEmptyText,
+  /** `unknown` where nobody called it lately. */
   state: oneOf(...STATUS_STATES),
+  /** `ok`, or what was wrong. */
   code,
+  /** When `state` became what it is. */
   since: timestamp,
 });
 
-const listOf =
-  (shape: Rule): Rule =>
-  (value, path) => {
-    if (!Array.isArray(value)) return { field: path, expected: 'a list' };
-    for (const [index, entry] of value.entries()) {
-      const fault = shape(entry, `${path}[${index}]`);
-      if (fault !== null) return fault;
-    }
-    return null;
-  };
+/** Whether a provider, or a model, answers. */
+export type StatusModel = Infer<typeof modelShape>;
+
+const logShape = object({
+  /** The newest signed checkpoint; null before the first. `root` is hex. */
+  checkpoint: nullable(object({ origin: nonEmptyText, size: integer(0), root: hex64 })),
+  /** Hashes accepted, and of these the ones under a root that is final on the chain. */
+  accepted: integer(0),
+  anchored: integer(0),
+  /** The most that the oldest hash that is not anchored can have waited; null where none waits. */
+  oldest_unanchored_seconds: nullable(integer(0)),
+});
+
+/** How the anchor log is. */
+export type StatusLog = Infer<typeof logShape>;
 
 const reportShape = object({
   version: integer(VERSION, VERSION),
@@ -112,20 +77,16 @@ const reportShape = object({
   endpoints: listOf(endpointShape),
   providers: listOf(modelShape),
   models: listOf(modelShape),
-  log: object({
-    checkpoint: nullable(object({ origin: nonEmptyText, size: integer(0), root: hex64 })),
-    accepted: integer(0),
-    anchored: integer(0),
-    oldest_unanchored_seconds: nullable(integer(0)),
-  }),
+  log: logShape,
 });
+
+/** What a status document reports. */
+export type StatusReport = StatusDocument & Infer<typeof reportShape>;
 
 /**
  * What a status document reports, once `verify` found it valid: a signature says nothing of the form.
  * @throws invalid_field for a report of another form or version, with the member
  */
-export function readStatus(document: JsonObject): StatusReport {
-  const fault = reportShape(document, '');
-  if (fault === null) return document as StatusReport;
-  throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+export function readStatus(document: JsonObject): JsonObject & StatusReport {
+  return requireShape(reportShape, document) as JsonObject & StatusReport;
 }

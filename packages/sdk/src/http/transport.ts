@@ -49,9 +49,9 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** An answer: its JSON, its text to the byte, and its headers. */
-export interface Reply {
-  readonly json: JsonValue;
+/** An answer: its JSON, its text to the byte, and its headers. `T` is what the API says of the JSON: nothing checks it. */
+export interface Reply<T = JsonValue> {
+  readonly json: T;
   readonly text: string;
   readonly headers: Headers;
 }
@@ -84,8 +84,8 @@ export interface Upload {
  * `post` sends the JCS of its members, `undefined` ones left out, and rejects with the codes of `copyJson`.
  */
 export interface Transport {
-  get(path: string, call?: CallOptions): Promise<Reply>;
-  post(path: string, members: object, call?: CallOptions): Promise<Reply>;
+  get<T = JsonValue>(path: string, call?: CallOptions): Promise<Reply<T>>;
+  post<T = JsonValue>(path: string, members: object, call?: CallOptions): Promise<Reply<T>>;
   upload(path: string, body: Upload, call?: CallOptions): Promise<Reply>;
 }
 
@@ -120,13 +120,13 @@ export function createTransport(options: TransportOptions): Transport {
       : refused(baseUrl, response, body);
   };
 
-  const send = async (path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply> => {
+  const send = async <T>(path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply<T>> => {
     call.signal?.throwIfAborted();
     const headers = headersFor(upload, call);
     const last = upload?.repeatable === false ? 0 : retries;
     for (let made = 0; ; made++) {
       const outcome = await attempt(path, headers, upload, call);
-      if (!(outcome instanceof ServiceError)) return outcome;
+      if (!(outcome instanceof ServiceError)) return { ...outcome, json: outcome.json as T };
       const delay = made < last ? retryDelay(outcome, made) : null;
       if (delay === null) throw outcome;
       await wait(delay, call.signal);

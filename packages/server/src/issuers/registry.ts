@@ -3,14 +3,13 @@ import {
   canonicalize,
   copyJson,
   type IssuerDocument,
-  parseJson,
   type SignedStatement,
   secondsOf,
   TallyError,
-  utf8,
 } from '@tallystick/core';
 import { nodeEngine } from '../crypto/node-ed25519.ts';
 import { replayOf, reused } from '../http/idempotency.ts';
+import { ownDocument } from '../store/own-document.ts';
 import type { IdempotencyRecord, Store } from '../store/store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
@@ -40,7 +39,7 @@ export function createRegistry(
   const stored = async (did: string): Promise<{ document: IssuerDocument; revision: number } | null> => {
     const found = await store.getIssuer(did);
     if (found === null) return null;
-    return { document: parseJson(utf8(found.record)) as unknown as IssuerDocument, revision: found.sequence };
+    return { document: ownDocument<IssuerDocument>(found.record), revision: found.sequence };
   };
   return {
     async document(did) {

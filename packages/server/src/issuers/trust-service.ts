@@ -4,11 +4,10 @@ import {
   type IssuerRecord,
   isObject,
   type JsonObject,
-  parseJson,
   type Trust,
   trustOf,
-  utf8,
 } from '@tallystick/core';
+import { ownDocument } from '../store/own-document.ts';
 import type { Store } from '../store/store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 import { currentTrust, type PublishedTrust, recordedAnchors } from './trust-bundle.ts';
@@ -56,7 +55,7 @@ export async function openTrustService(store: Store, issuer: OwnIssuer): Promise
 
 async function registered(store: Store, did: string): Promise<IssuerRecord | null> {
   const stored = await store.getIssuer(did);
-  return stored === null ? null : (parseJson(utf8(stored.record)) as unknown as IssuerRecord);
+  return stored === null ? null : ownDocument<IssuerRecord>(stored.record);
 }
 
 /** Every did:svc that a receipt of any family names: as issuer, requester or operator. */

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import {
   canonicalize,
   copyJson,
+  ENVELOPE_PROFILE,
   type JsonObject,
   mintEnvelope,
   receiptId,
@@ -58,11 +59,11 @@ export async function receiptAnswer(
   const text = JSON.stringify({ ...answer, svc: { receipt: JSON.parse(receipt) as JsonObject } });
   const row: ReceiptRow = {
     id,
-    profile: 'standard',
+    profile: ENVELOPE_PROFILE,
     tenant: null,
     body: receipt,
     issuedAt,
-    expiresAt: expiryOf('standard', issuedAt),
+    expiresAt: expiryOf(ENVELOPE_PROFILE, issuedAt),
   };
   const stored = await storeReceipt(store, row, claim && { ...claim, response: text });
   if (stored === null) {

@@ -4,6 +4,7 @@ import {
   fromHex,
   type JsonValue,
   type Profile,
+  profileNamed,
   type SealReference,
   type SettlementReference,
   type Subject,
@@ -71,7 +72,8 @@ export async function emit(
     purpose: request.purpose ?? null,
     settlement: options.settlement ?? settlementOf(request, options.chainId),
     seal: request.seal ?? null,
-    reputationTier: agentProved && profile !== 'nano' ? await memberTier(context, agentDid) : 'unregistered',
+    reputationTier:
+      agentProved && profileNamed(profile).reputation ? await memberTier(context, agentDid) : 'unregistered',
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,
     auditorVerifier: request.auditor_verifier ?? false,
   };

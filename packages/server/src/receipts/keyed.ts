@@ -6,6 +6,7 @@ import {
   type JsonObject,
   parseJson,
   TallyError,
+  termsOf,
   utf8,
 } from '@tallystick/core';
 import type { ApiKey } from '../api-keys/authenticate.ts';
@@ -49,7 +50,7 @@ export function keyedMint(
     async finish(signed) {
       if (anchors) placed = await place(signed);
       else await countReceipt(context, key, exchange);
-      return isBare(profile)
+      return termsOf(profile).bare
         ? signed
         : withMembers(signed, { tier: key.tier, ...(placed === null ? {} : { anchor_ref: placed }) });
     },
@@ -72,15 +73,10 @@ export function tenantMint({ log }: Pick<Context, 'log'>, profile: ReceiptRow['p
   return {
     async finish(signed) {
       const placed = await place(signed);
-      return isBare(profile) ? signed : withMembers(signed, { anchor_ref: placed });
+      return termsOf(profile).bare ? signed : withMembers(signed, { anchor_ref: placed });
     },
     reference: async ({ receipt }) => (await anchorOf(log, receipt))?.anchor_ref ?? place(receipt),
   };
-}
-
-/** Whether receipts of the profile carry none of the unsigned members. */
-function isBare(profile: ReceiptRow['profile']): boolean {
-  return profile === 'nano' || profile === 'metering';
 }
 
 /** Whether a receipt is anchored: of Pro where the caller asks for it, of the other tiers always (specification 2.10). */

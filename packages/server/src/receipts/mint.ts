@@ -1,11 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import {
+  ENVELOPE_PROFILE,
   type EnvelopeFacts,
   type Issuance,
   mintEnvelope,
-  RETENTION_DAYS,
+  type Profile,
   receiptId,
   TallyError,
+  termsOf,
 } from '@tallystick/core';
 import type { OperatorFacts } from '../config.ts';
 import { reused } from '../http/idempotency.ts';
@@ -85,19 +87,18 @@ export function mintFree(context: ReceiptContext, mint: FreeMint, keeping: Keepi
   );
 }
 
-const PROFILE_OF = { env: 'standard', nano: 'nano', standard: 'standard', pq: 'pq' } as const;
 const DAY = 86_400;
 
 /** Signs a receipt under a fresh id and stores it; a caller's repeated request gets the first answer. */
 export async function issueDurably(
   { store, issuer, clock }: ReceiptContext,
-  kind: keyof typeof PROFILE_OF,
+  kind: 'env' | Profile,
   { idempotency, finish, put, tenant, rehearsal = false }: Keeping,
   sign: (issuance: Issuance) => Promise<string>,
 ): Promise<Minted> {
   const now = clock();
   const seconds = Math.floor(now / 1000);
-  const profile = PROFILE_OF[kind];
+  const profile = kind === 'env' ? ENVELOPE_PROFILE : kind;
   const id = receiptId(kind, seconds, random48());
   const signed = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
   if (rehearsal) {
@@ -142,7 +143,7 @@ export async function storeReceipt(
 
 /** Unix seconds until which a receipt issued at `issuedAt` (Unix seconds) is kept. */
 export function expiryOf(profile: ReceiptRow['profile'], issuedAt: number): number {
-  return issuedAt + RETENTION_DAYS[profile] * DAY;
+  return issuedAt + termsOf(profile).retentionDays * DAY;
 }
 
 /** 12 random hex characters: the last group of a UUID v4, which Node makes from entropy gathered in bulk. */

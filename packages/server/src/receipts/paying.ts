@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type Profile, type SettlementReference, TallyError } from '@tallystick/core';
+import { type Profile, profileNamed, profiles, type SettlementReference, TallyError } from '@tallystick/core';
 import type { Agent } from '../agents/agents.ts';
 import { callerAccount, REVENUE } from '../compute/ledger/accounts.ts';
 import { formatUsdc, parseUsdc } from '../compute/ledger/money.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { EndpointPrice } from '../http/price.ts';
-import { type Paid, type Payments, type Scheme, toBaseUnits, toNano } from '../payments/x402/payments.ts';
+import { type Paid, type Payments, toBaseUnits, toNano } from '../payments/x402/payments.ts';
 import type { NanoUsdc } from '../store/ledger-store.ts';
 import type { PutOutcome, Store } from '../store/store.ts';
-import { PRICE_USD } from './pricing.ts';
 
 /** How a receipt is paid for that no API key pays. */
 export interface ReceiptPayment {
@@ -35,21 +34,11 @@ interface Means {
   readonly clock: () => number;
 }
 
-/**
- * Nano receipts cost less than a transaction, so they are paid by vouchers; the others name the transaction that paid
- * for them.
- */
-const SCHEMES = {
-  nano: ['batch-settlement'],
-  standard: ['exact'],
-  pq: ['exact'],
-} as const satisfies Record<Profile, readonly Scheme[]>;
-
 /** As the endpoint that emits receipts declares it. */
 export const RECEIPT_PRICE = {
-  usd: PRICE_USD,
+  usd: Object.fromEntries(profiles.map(({ name, priceUsd }) => [name, priceUsd])),
   unit: 'receipt',
-  schemes: SCHEMES,
+  schemes: Object.fromEntries(profiles.map(({ name, schemes }) => [name, schemes])),
 } as const satisfies EndpointPrice;
 
 /** How long money that is about to be taken stays reserved, in seconds. */
@@ -66,7 +55,7 @@ export async function payForReceipt(
 ): Promise<ReceiptPayment> {
   const { payments, store } = means;
   const { profile, agent, path, requestHash } = asked;
-  const price = parseUsdc(PRICE_USD[profile]);
+  const price = parseUsdc(profileNamed(profile).priceUsd);
   if (agent.proved && agent.did !== null) {
     const account = callerAccount(agent.did);
     const { balance, reserved } = await store.ledger.balance(account);
@@ -75,7 +64,7 @@ export async function payForReceipt(
   const paid = await payments.charge(exchange, {
     path,
     description: `A ${profile} receipt`,
-    schemes: SCHEMES[profile],
+    schemes: profileNamed(profile).schemes,
     requestHash,
     amount: toBaseUnits(price),
     credit: REVENUE,

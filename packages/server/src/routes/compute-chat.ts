@@ -1,4 +1,4 @@
-import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
+import { ENVELOPE_PROFILE, type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
 import type { SignedExchange } from '../agents/agents.ts';
 import { missingKey } from '../api-keys/authenticate.ts';
 import type { CallerExchange } from '../compute/caller.ts';
@@ -217,7 +217,7 @@ function inUse(headers: Record<string, string>): TallyError {
 function answerOf(answer: Completed | Streaming): Answer {
   const headers = {
     'x-receipt-id': answer.receiptId,
-    'x-receipt-profile': 'standard',
+    'x-receipt-profile': ENVELOPE_PROFILE,
     'x-receipt-schema-version': SCHEMA_VERSION,
   };
   if ('events' in answer) {

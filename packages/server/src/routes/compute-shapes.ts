@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { ErrorCode } from '@tallystick/core';
+import { ENVELOPE_PROFILE, type ErrorCode } from '@tallystick/core';
 import { CALLER_ERRORS } from '../compute/caller.ts';
 import { TIERS } from '../compute/compression/options.ts';
 import { CHARGE_HEADERS } from '../compute/free-reads.ts';
@@ -60,7 +60,7 @@ export const CALL_RESPONSE_HEADERS = {
   'X-Receipt-Id': 'The id of the call’s receipt.',
   'X-Settlement-Receipt-Id':
     'Of an x402 payment by `upto`: the id of the receipt of its settlement, which follows the call.',
-  'X-Receipt-Profile': 'Always standard.',
+  'X-Receipt-Profile': `Always ${ENVELOPE_PROFILE}.`,
   'X-Receipt-Schema-Version': 'The version of the receipt’s schema.',
   'X-Anchor-Ref': 'Where the receipt is anchored, or is to be; absent where it is not, and of a stream.',
   ...LOW_BALANCE_HEADER,

@@ -1,5 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
+import {
+  DEFAULT_PROFILE,
+  ENVELOPE_PROFILE,
+  type JsonValue,
+  PROFILES,
+  type Profile,
+  profiles,
+  receiptIdPattern,
+  TallyError,
+} from '@tallystick/core';
 import { agentHeader } from '../agents/agent-header.ts';
 import { AGENT_ERRORS, AGENT_HEADERS } from '../agents/agents.ts';
 import { text } from '../http/answer.ts';
@@ -11,7 +20,7 @@ import { type EmitRequest, emit } from '../receipts/emit.ts';
 import { anchorOf, withAnchor } from '../receipts/keyed.ts';
 import { mintFree } from '../receipts/mint.ts';
 import { RECEIPT_PRICE } from '../receipts/paying.ts';
-import { refuseUncarried } from '../receipts/profile-members.ts';
+import { carriedNote, listed, refuseUncarried } from '../receipts/profile-members.ts';
 import { keptReceipt } from '../receipts/retention.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, MINT_HEADERS, mintOnce, RECEIPT_HEADERS } from './minted.ts';
@@ -84,7 +93,7 @@ function free(services: Services): Endpoint {
       const origin = agentHeader(c);
       return mintOnce(services, call, {
         claim: { route: '/v1/receipt/free', body: body as JsonValue },
-        profile: 'standard',
+        profile: ENVELOPE_PROFILE,
         key,
         anchor: body.anchor ?? false,
         async mint(keeping) {
@@ -111,7 +120,10 @@ export const emitBody = z.strictObject({
     .openapi({ description: 'Any JSON; hashed as JCS (RFC 8785) and not stored.', type: 'object' }),
   input: z.string().optional().openapi({ description: 'A text; hashed as UTF-8 and not stored.' }),
   payload_sha256: hex64.optional().openapi({ description: 'The SHA-256 of a payload that stays with you.' }),
-  purpose: z.string().optional().openapi({ description: 'What the receipt is for. Not in nano.' }),
+  purpose: z
+    .string()
+    .optional()
+    .openapi({ description: `What the receipt is for. ${carriedNote('purpose')}` }),
   content_type: z
     .string()
     .regex(
@@ -136,15 +148,18 @@ export const emitBody = z.strictObject({
     })
     .optional()
     .openapi({
-      description: 'Where you say that it was paid: signed as declared, never as confirmed. Not in nano.',
+      description: `Where you say that it was paid: signed as declared, never as confirmed. ${carriedNote('settlement_reference')}`,
     }),
   seal: sealReference.optional(),
   sealed_evidence_ref: z
     .string()
     .nullable()
     .optional()
-    .openapi({ description: 'Where sealed evidence is kept. pq only.' }),
-  auditor_verifier: z.boolean().optional().openapi({ description: 'Whether an auditor verifies. pq only.' }),
+    .openapi({ description: `Where sealed evidence is kept. ${carriedNote('sealed_evidence_ref')}` }),
+  auditor_verifier: z
+    .boolean()
+    .optional()
+    .openapi({ description: `Whether an auditor verifies. ${carriedNote('auditor_verifier')}` }),
   anchor: anchorWanted,
 });
 
@@ -152,7 +167,7 @@ export const profileQuery = z.strictObject({
   profile: z
     .string()
     .optional()
-    .openapi({ enum: [...PROFILES], default: 'standard' }),
+    .openapi({ enum: [...PROFILES], default: DEFAULT_PROFILE }),
 });
 
 /** What emitting refuses beside what minting does. */
@@ -164,6 +179,9 @@ export const EMIT_ERRORS = [
   ...AGENT_ERRORS,
 ] as const;
 
+/** The limits of each profile, in one sentence. */
+const LIMITS = profiles.map(({ name, limits }) => `${name} ${limits}`).join('; ');
+
 function emission(services: Services): Endpoint {
   const { config, apiKeys, agents } = services;
   return endpoint({
@@ -171,8 +189,7 @@ function emission(services: Services): Endpoint {
     path: '/v1/receipt/emit',
     group: GROUP,
     summary: 'Emit a receipt of a profile',
-    description:
-      'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and has no purpose, settlement or seal; standard at most 3,072; pq is kept about seven years. A member that the profile does not have is refused.',
+    description: `Give one of \`payload\`, \`input\` and \`payload_sha256\`. ${LIMITS}. A member that the profile does not have is refused.`,
     availability: 'live',
     headers: { ...MINT_HEADERS, ...AGENT_HEADERS },
     price: RECEIPT_PRICE,
@@ -227,12 +244,12 @@ function refuseSecondSettlement(
 
 /** The profile of a query. @throws unknown_profile */
 export function profileOf(text: string | undefined): Profile {
-  if (text === undefined) return 'standard';
+  if (text === undefined) return DEFAULT_PROFILE;
   const profile = PROFILES.find((known) => known === text);
   if (profile !== undefined) return profile;
   throw new TallyError(
     'unknown_profile',
-    `There is no profile “${text.slice(0, 40)}”. Choose nano, standard or pq.`,
+    `There is no profile “${text.slice(0, 40)}”. Choose ${listed(PROFILES)}.`,
     {
       field: 'profile',
     },

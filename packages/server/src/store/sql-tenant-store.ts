@@ -68,25 +68,24 @@ export class SqlTenantStore implements TenantStore {
 
   room(
     tenant: string,
-    { from, nanoFrom, to }: RoomWindow,
+    { from, to, asOf }: RoomWindow,
     after: RoomPlace | null,
     limit: number,
   ): Promise<RoomReceipt[]> {
     const { issuedAt, id } = after ?? START;
-    const values = { tenant, from: Math.max(from, issuedAt), nanoFrom, to, issuedAt, id, limit };
+    const values = { tenant, from: Math.max(from, issuedAt), to, asOf, issuedAt, id, limit };
     return this.#database.read(all(this.#queries.roomReceipts, values));
   }
 
   departed(
     tenant: string,
-    { from, to, nano }: DepartureWindow,
+    { from, to, keptSeconds }: DepartureWindow,
     after: RoomPlace | null,
     limit: number,
   ): Promise<DepartedReceipt[]> {
-    const { departedNano, departedOthers } = this.#queries;
     const { issuedAt, id } = after ?? START;
-    const values = { tenant, from: Math.max(from, issuedAt), to, issuedAt, id, limit };
-    const read = this.#database.read(all(nano ? departedNano : departedOthers, values));
+    const values = { tenant, from: Math.max(from, issuedAt), to, ...keptSeconds, issuedAt, id, limit };
+    const read = this.#database.read(all(this.#queries.departedReceipts, values));
     return read as Promise<DepartedReceipt[]>;
   }
 
@@ -236,24 +235,11 @@ function keyQueries(db: Kysely<Schema>, forUpdate: RawBuilder<unknown>) {
 }
 
 function receiptQueries(db: Kysely<Schema>) {
-  type Departures = Omit<DepartureWindow, 'nano'> & RoomPlace & { tenant: string; limit: number };
+  type Window = { tenant: string; from: number; to: number; limit: number } & RoomPlace;
+  const kept = sql<number>`(expires_at - issued_at)`;
   const after = (v: RoomPlace) => sql<boolean>`(issued_at, id) > (${v.issuedAt}, ${v.id})`;
-  const departed = (profiles: '=' | '<>') =>
-    statement((v: Departures) =>
-      db
-        .selectFrom('receipts')
-        .select(['id', 'issued_at as issuedAt', 'profile'])
-        .where('tenant', '=', v.tenant)
-        .where('issued_at', '>=', v.from)
-        .where('issued_at', '<', v.to)
-        .where(after(v))
-        .where('profile', profiles, sql.lit('nano'))
-        .orderBy('issued_at')
-        .orderBy('id')
-        .limit(v.limit),
-    );
   return {
-    roomReceipts: statement((v: RoomWindow & RoomPlace & { tenant: string; limit: number }) =>
+    roomReceipts: statement((v: Window & { asOf: number }) =>
       db
         .selectFrom('receipts')
         .select(['id', 'issued_at as issuedAt', 'expires_at as expiresAt', sql<string>`body`.as('body')])
@@ -262,15 +248,25 @@ function receiptQueries(db: Kysely<Schema>) {
         .where('issued_at', '<', v.to)
         .where(after(v))
         .where('body', 'is not', null)
-        .where((receipt) =>
-          receipt.or([receipt('profile', '<>', sql.lit('nano')), receipt('issued_at', '>=', v.nanoFrom)]),
-        )
+        .where('expires_at', '>', v.asOf)
         .orderBy('issued_at')
         .orderBy('id')
         .limit(v.limit),
     ),
-    departedNano: departed('='),
-    departedOthers: departed('<>'),
+    departedReceipts: statement((v: Window & { least: number; most: number }) =>
+      db
+        .selectFrom('receipts')
+        .select(['id', 'issued_at as issuedAt', 'profile'])
+        .where('tenant', '=', v.tenant)
+        .where('issued_at', '>=', v.from)
+        .where('issued_at', '<', v.to)
+        .where(after(v))
+        .where(kept, '>=', v.least)
+        .where(kept, '<=', v.most)
+        .orderBy('issued_at')
+        .orderBy('id')
+        .limit(v.limit),
+    ),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { KeptAs } from '@tallystick/core';
 import type { ApiKeyStore } from './api-key-store.ts';
 import type { ClaimStore } from './claim-store.ts';
 import type { CompressionStore } from './compression-store.ts';
@@ -11,7 +12,7 @@ import type { TreasuryStore } from './treasury-store.ts';
 export interface ReceiptRow {
   /** Unique over all receipts, purged ones too. */
   readonly id: string;
-  readonly profile: 'nano' | 'standard' | 'pq' | 'metering';
+  readonly profile: KeptAs;
   /** The tenant whose key reads it, or null for a public receipt. */
   readonly tenant: string | null;
   /** The JCS text, exactly as answered. */

@@ -27,18 +27,18 @@ export interface DepartedReceipt extends RoomPlace {
   readonly profile: ReceiptRow['profile'];
 }
 
-/** Receipts issued in [from, to) that are still there; of nano only those issued in [nanoFrom, to). */
+/** Receipts issued in [from, to) that are still there, and whose retention is not over at `asOf`. */
 export interface RoomWindow {
   readonly from: number;
-  readonly nanoFrom: number;
   readonly to: number;
+  readonly asOf: number;
 }
 
-/** Receipts issued in [from, to), either of the profile nano or of all others. */
+/** Receipts issued in [from, to) whose retention is from `least` to `most` seconds. */
 export interface DepartureWindow {
   readonly from: number;
   readonly to: number;
-  readonly nano: boolean;
+  readonly keptSeconds: { readonly least: number; readonly most: number };
 }
 
 /** A signed record of what left a room. */

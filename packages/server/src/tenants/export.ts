@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import {
   canonicalize,
   copyJson,
+  ENVELOPE_PROFILE,
   EVIDENCE_PATHS,
   type EvidenceFile,
   type EvidenceManifest,
@@ -11,7 +12,6 @@ import {
   fromBase64url,
   layoutZip,
   type PurgeRecord,
-  parseJson,
   partPaths,
   rootFingerprint,
   secondsOf,
@@ -26,6 +26,7 @@ import type { PublishedTrust } from '../issuers/trust-bundle.ts';
 import { emit } from '../receipts/emit.ts';
 import { tenantMint } from '../receipts/keyed.ts';
 import type { Services } from '../services.ts';
+import { ownDocument } from '../store/own-document.ts';
 import type { ExportRow, RoomWindow } from '../store/tenant-store.ts';
 import { type RoomPart, type RoomView, readPart } from './parts.ts';
 import { README } from './readme.ts';
@@ -129,7 +130,7 @@ export async function findExport(
 }
 
 function read(manifest: string): EvidenceManifest {
-  return parseJson(utf8(manifest)) as unknown as EvidenceManifest;
+  return ownDocument<EvidenceManifest>(manifest);
 }
 
 function layoutOf({ manifest, checksums }: ExportContents): ZipLayout {
@@ -159,9 +160,7 @@ async function purgeLines({ store }: ExportServices, tenant: string): Promise<st
 }
 
 function summaryOf(record: string) {
-  const { sequence, purged_at, count, first, last, ids_root } = parseJson(
-    utf8(record),
-  ) as unknown as PurgeRecord;
+  const { sequence, purged_at, count, first, last, ids_root } = ownDocument<PurgeRecord>(record);
   return { sequence, purged_at, count, first, last, ids_root };
 }
 
@@ -283,12 +282,12 @@ async function receiptExport(
     services,
     { payload_sha256: manifestSha256, purpose: 'evidence export', content_type: 'application/json' },
     {
-      profile: 'standard',
+      profile: ENVELOPE_PROFILE,
       agent: { did: null, proved: false },
       verifyUri: `${config.receiptsUrl}/verify`,
       chainId: config.chain.id,
       settlement: null,
-      keeping: { tenant, finish: tenantMint(services, 'standard').finish },
+      keeping: { tenant, finish: tenantMint(services, ENVELOPE_PROFILE).finish },
     },
   );
   const createdAt = Math.floor(clock() / 1000);

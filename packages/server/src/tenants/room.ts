@@ -1,5 +1,5 @@
-import { RETENTION_DAYS } from '@tallystick/core';
-import type { RoomWindow } from '../store/tenant-store.ts';
+import { RETENTIONS } from '@tallystick/core';
+import type { DepartureWindow, RoomWindow } from '../store/tenant-store.ts';
 
 /** For how long a receipt stays in the evidence room, where its profile does not end sooner (specification 4.1). */
 export const ROOM_DAYS = 365;
@@ -14,17 +14,26 @@ export interface AskedPeriod {
 /** The receipts of a period that are in the room at `asOf` (unix seconds): those that come later are left out. */
 export function roomWindow({ from, to }: AskedPeriod, asOf: number): RoomWindow {
   const end = Math.min(to ?? asOf, asOf);
-  const start = Math.min(Math.max(from ?? 0, firstSecond(ROOM_DAYS, asOf)), end);
-  return { from: start, nanoFrom: Math.max(start, firstSecond(RETENTION_DAYS.nano, asOf)), to: end };
+  return { from: Math.min(Math.max(from ?? 0, firstSecond(ROOM_DAYS, asOf)), end), to: end, asOf };
 }
 
-/** What has left the room between two times: of nano, and of all other profiles, the seconds of issue. */
-export function departures(since: number, asOf: number): { others: Seconds; nano: Seconds } {
+/**
+ * What has left the room between two times (unix seconds): the receipts that are kept as long as the room keeps any, and
+ * for each shorter retention those that are kept so long.
+ */
+export function departures(since: number, asOf: number): readonly DepartureWindow[] {
   const between = (days: number): Seconds => ({
     from: Math.max(0, firstSecond(days, since)),
     to: Math.max(0, firstSecond(days, asOf)),
   });
-  return { others: between(ROOM_DAYS), nano: between(RETENTION_DAYS.nano) };
+  const shorter = RETENTIONS.filter((days) => days < ROOM_DAYS);
+  return [
+    { ...between(ROOM_DAYS), keptSeconds: { least: ROOM_DAYS * DAY, most: Number.MAX_SAFE_INTEGER } },
+    ...shorter.map((days) => ({
+      ...between(days),
+      keptSeconds: { least: days * DAY, most: days * DAY },
+    })),
+  ];
 }
 
 interface Seconds {

@@ -75,7 +75,7 @@ interface Departed {
   readonly ids_root: string;
 }
 
-/** What left since the last sweep: of all profiles but nano, then of nano, each in the order of the room. */
+/** What left since the last sweep, window by window (`departures`), each in the order of the room. */
 async function countDeparted(
   { tenants }: Pick<Store, 'tenants'>,
   { id: tenant, sweptTo }: TenantRow,
@@ -85,11 +85,7 @@ async function countDeparted(
   const profiles: Record<string, number> = {};
   let first: RoomPlace | null = null;
   let last: RoomPlace | null = null;
-  const { others, nano } = departures(sweptTo, asOf);
-  for (const window of [
-    { ...others, nano: false },
-    { ...nano, nano: true },
-  ]) {
+  for (const window of departures(sweptTo, asOf)) {
     for (let after: RoomPlace | null = null; ; ) {
       const page: DepartedReceipt[] = await tenants.departed(tenant, window, after, PAGE);
       for (const receipt of page) {

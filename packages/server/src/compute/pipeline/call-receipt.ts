@@ -1,5 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
-import { canonicalize, type EnvelopeFacts, type JsonObject, mintEnvelope, receiptId } from '@tallystick/core';
+import {
+  canonicalize,
+  ENVELOPE_PROFILE,
+  type EnvelopeFacts,
+  type JsonObject,
+  mintEnvelope,
+  receiptId,
+} from '@tallystick/core';
 import type { OperatorFacts } from '../../config.ts';
 import type { OwnIssuer } from '../../issuers/own-issuer.ts';
 import type { OpenPayment } from '../../payments/x402/payments.ts';
@@ -70,8 +77,8 @@ export async function mintCallReceipt(
     issuer.signer('receipt'),
   );
   const issuedAt = Math.floor(now / 1000);
-  const expiresAt = expiryOf('standard', issuedAt);
-  return { text, row: { id, profile: 'standard', tenant: null, body: text, issuedAt, expiresAt } };
+  const expiresAt = expiryOf(ENVELOPE_PROFILE, issuedAt);
+  return { text, row: { id, profile: ENVELOPE_PROFILE, tenant: null, body: text, issuedAt, expiresAt } };
 }
 
 /** Members in the order of JCS, which spares the sorting. */

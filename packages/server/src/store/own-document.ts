@@ -1,0 +1,6 @@
+import { parseJson, utf8 } from '@tallystick/core';
+
+/** A JSON document that this service wrote into its own store, which is believed: nothing checks that it is a `T`. */
+export function ownDocument<T>(text: string): T {
+  return parseJson(utf8(text)) as T;
+}
