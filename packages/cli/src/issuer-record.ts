@@ -1,4 +1,4 @@
-import { type IssuerDocument, type IssuerRecord, registeredIssuer } from '@tallystick/core';
+import { type IssuerRecord, registeredIssuer } from '@tallystick/core';
 import { readJson } from './input.ts';
 import { describe, UsageError } from './output.ts';
 

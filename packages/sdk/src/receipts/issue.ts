@@ -5,7 +5,6 @@ import {
   formatTimestamp,
   isDid,
   isRecipient,
-  type JsonObject,
   receiptId,
   TallyError,
   toBase64url,
@@ -16,7 +15,6 @@ import { ServiceError } from '../http/service-error.ts';
 import {
   type CallOptions,
   createTransport,
-  defined,
   type Transport,
   type TransportOptions,
 } from '../http/transport.ts';
@@ -142,6 +140,8 @@ async function signIssue(params: IssueParams): Promise<Issued<IssueReceipt>> {
     issuer_pubkey: toBase64url(signer.publicKey),
     issuer_verified: params.issuerVerified ?? false,
   };
+  // Refuses texts that are not I-JSON.
+  copyJson(body);
   const sig_b64u = toBase64url(await signer.sign(canonicalBytes(body)));
   const receipt = { ...body, sig_b64u };
   return { receipt, text: canonicalize(receipt) };

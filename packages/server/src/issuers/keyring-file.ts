@@ -17,7 +17,6 @@ import {
   checkIssuerDocument,
   copyJson,
   fromBase64url,
-  type IssuerDocument,
   isObject,
   type JsonValue,
   KEY_PURPOSES,
