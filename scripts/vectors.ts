@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { buildVectors } from './vectors/build.ts';
+import { profilesText } from './vectors/profiles.ts';
 
-/** Writes spec/vectors anew (`npm run vectors`). */
+/** Writes spec/vectors and spec/profiles.json anew (`npm run vectors`). */
 const folder = new URL('../spec/vectors/', import.meta.url);
 const files = await buildVectors();
 for (const [name, text] of files) await writeFile(new URL(name, folder), text);
 console.log(`Wrote ${files.size} files to spec/vectors.`);
+await writeFile(new URL('../spec/profiles.json', import.meta.url), profilesText());

@@ -33,6 +33,7 @@ from tallystick import (
     verify,
 )
 from tallystick.encoding import to_base64url
+from tallystick.json_types import Document
 from tallystick.metering.intake import EVIDENCE_CLASSES
 
 SEED = bytes(range(32))
@@ -40,7 +41,7 @@ SIGNER = create_signer(SEED)
 SALT = bytes(32)
 
 
-def failures(document: JsonValue | bytes, **options: Any) -> list[str]:
+def failures(document: Document, **options: Any) -> list[str]:
     verdict = verify(document, now=options.pop("now", datetime.now(timezone.utc)), **options)
     return [check.name for check in verdict.checks if check.ok is False]
 
@@ -119,7 +120,6 @@ def test_metering() -> None:
     assert failures(minted.text, now=NOW, evidence=evidence) == []
     assert failures(minted.text, now=NOW, evidence=evidence[1:]) == ["evidence"]
     body = minted.receipt["signed_body"]
-    assert isinstance(body, dict)
     assert body["evidence_coverage_ratio"] == 0.714286
     assert body["coverage_class"] == "majority_evidence_backed"
     assert (body["amount_minor"], body["evidence_backed_amount_minor"]) == (1750, 1250)

@@ -7,6 +7,7 @@ import itertools
 import json
 import string
 from dataclasses import asdict, replace
+from typing import get_args
 
 import pytest
 from support import VECTORS, Case, instant, outcome, transaction_of, vectors
@@ -43,6 +44,7 @@ from tallystick.log.checkpoint import parse_checkpoint_text
 from tallystick.log.note import parse_note
 from tallystick.merkle import leaf_hash, verify_inclusion
 from tallystick.metering.currencies import is_currency
+from tallystick.receipts.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from tallystick.recipient import is_recipient
 
 RECEIPT_FILES = [
@@ -298,3 +300,10 @@ def test_statements(case: Case) -> None:
         record = apply_statement(record, read_signed_statement(signed))
     after = outcome(lambda: {"record": apply_statement(record, read_signed_statement(last))})
     assert after == case["expected"]
+
+
+def test_the_profiles_are_those_of_the_specification() -> None:
+    said = json.loads((VECTORS.parent / "profiles.json").read_text())
+    known = {one["name"]: one["max_bytes"] for one in said["profiles"]}
+    assert {name: form.max_bytes for name, form in PROFILES.items()} == known
+    assert (DEFAULT_PROFILE, set(get_args(Profile))) == (said["default"], set(known))

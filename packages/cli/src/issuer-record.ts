@@ -1,4 +1,4 @@
-import { type IssuerDocument, type IssuerRecord, registeredIssuer } from '@tallystick/core';
+import { type IssuerRecord, registeredIssuer } from '@tallystick/core';
 import { readJson } from './input.ts';
 import { describe, UsageError } from './output.ts';
 
@@ -8,7 +8,7 @@ import { describe, UsageError } from './output.ts';
  */
 export async function readIssuer(path: string | undefined): Promise<IssuerRecord | undefined> {
   if (path === undefined) return undefined;
-  const document = (await readJson(path)) as unknown as IssuerDocument;
+  const document = await readJson(path);
   try {
     return await registeredIssuer(document);
   } catch (error) {

@@ -85,7 +85,7 @@ function savedOf(url: string): Unchecked {
 /** A bundle as served, or as saved with its pin. */
 async function bundleFile(path: string): Promise<Unchecked> {
   const document = await readJson(path);
-  if (isSavedTrust(document)) return { ...(document as unknown as SavedTrust), from: path };
+  if (isSavedTrust(document)) return { ...document, from: path };
   return { from: path, bundle: isObject(document) && isObject(document.bundle) ? document.bundle : document };
 }
 

@@ -5,6 +5,7 @@ import {
   canonicalize,
   copyJson,
   isObject,
+  type JsonObject,
   type JsonValue,
   sha256Hex,
   TallyError,
@@ -82,7 +83,7 @@ export function forgetTrust(url: string): boolean {
 }
 
 /** Whether a document is a bundle with its pin, as saved here. */
-export function isSavedTrust(document: JsonValue): boolean {
+export function isSavedTrust(document: JsonValue): document is JsonObject & SavedTrust {
   if (!isObject(document) || !isObject(document.pin) || !isObject(document.bundle)) return false;
   const { root, version, bundle_sha256 } = document.pin;
   return (
@@ -95,9 +96,8 @@ export function isSavedTrust(document: JsonValue): boolean {
 
 function readSaved(path: string): SavedTrust {
   const document = parseNamed(readFileSync(path), path);
-  const saved = document as unknown as SavedTrust;
-  if (!isSavedTrust(document) || trustFile(saved.url) !== path) {
+  if (!isSavedTrust(document) || trustFile(document.url) !== path) {
     throw new TallyError('trust_invalid', `${path} was damaged. Remove it, then fetch the bundle again.`);
   }
-  return saved;
+  return document;
 }

@@ -136,28 +136,47 @@ export { EvidenceIntake, type JudgedEvidence } from './metering/intake.ts';
 export type { EvidenceLeaf } from './metering/leaf.ts';
 export { describeCounts } from './metering/metering.ts';
 export { mintMetering } from './metering/mint.ts';
+export type { MeteringReceipt } from './metering/shape.ts';
 export { BENCHMARK_NODES, type BenchmarkNode, signBenchmark } from './receipts/benchmark.ts';
 export { anchoredHash, countersign } from './receipts/countersign.ts';
-export { type EnvelopeFacts, type Issuance, mintEnvelope } from './receipts/envelope.ts';
+export { ENVELOPE_PROFILE, type EnvelopeFacts, mintEnvelope } from './receipts/envelope.ts';
 export {
   type Check,
   type CounterSignature,
   type FamilyName,
-  MAX_BYTES,
-  RETENTION_DAYS,
   SCHEMA_VERSION,
 } from './receipts/family.ts';
 export { receiptId, receiptIdPattern } from './receipts/id.ts';
+export type { IssuedReceipt } from './receipts/issue.ts';
+export type { NamedSettlement } from './receipts/named-settlement.ts';
+export type { NanoReceipt } from './receipts/profiles/nano.ts';
+export type { PqReceipt } from './receipts/profiles/pq.ts';
 export {
-  emitReceipt,
-  PROFILES,
-  type Profile,
+  CARRIED_MEMBERS,
+  type CarriedMember,
+  type Issuance,
   type ProfileFacts,
+  RECOMMENDATION_RULES,
+  type ReceiptProfile,
+  type RecommendationRule,
   type SettlementReference,
   type Subject,
-} from './receipts/profiles.ts';
+  type UnsignedMembers,
+} from './receipts/profiles/profile.ts';
+export { type Profile, profiles, type ReceiptOfProfile } from './receipts/profiles/registry.ts';
+export type { StandardReceipt } from './receipts/profiles/standard.ts';
+export {
+  DEFAULT_PROFILE,
+  KEPT,
+  type KeptAs,
+  METERING_TERMS,
+  PROFILES,
+  profileNamed,
+  termsOf,
+} from './receipts/profiles/terms.ts';
+export { emitReceipt } from './receipts/profiles.ts';
 export { isRecipient } from './receipts/recipient.ts';
-export type { NamedSettlement, SettlementTransaction } from './receipts/settlement.ts';
+export type { SettlementTransaction } from './receipts/settlement.ts';
 export { isObject } from './receipts/shape.ts';
 export { type StatusDocument, type StatusIssuance, signStatus, statusDigest } from './receipts/status.ts';
 export { followStatus, type SeenStatus, type StatusStanding } from './receipts/status-chain.ts';

@@ -12,6 +12,7 @@ import { judgeAnchor, judgeAnchorOf } from './log/receipt-anchor.ts';
 import type { EvidenceCounts } from './metering/evidence-classes.ts';
 import type { EvidenceJudge } from './metering/intake.ts';
 import { metering } from './metering/metering.ts';
+import { orNull } from './or-null.ts';
 import { benchmark } from './receipts/benchmark.ts';
 import { envelope } from './receipts/envelope.ts';
 import {
@@ -23,14 +24,14 @@ import {
   type Family,
   type FamilyName,
   failed,
-  MAX_BYTES,
   passed,
   unchecked,
 } from './receipts/family.ts';
 import { issueReceipt } from './receipts/issue.ts';
-import { fullReceipt, legacyReceipt, nanoReceipt } from './receipts/profile-family.ts';
-import { checkSettlement, type NamedSettlement, type SettlementTransaction } from './receipts/settlement.ts';
-import { isObject } from './receipts/shape.ts';
+import { type NamedSettlement } from './receipts/named-settlement.ts';
+import { legacyReceipt, profileReceipts } from './receipts/profile-family.ts';
+import { checkSettlement, type SettlementTransaction } from './receipts/settlement.ts';
+import { isObject, requireShape } from './receipts/shape.ts';
 import { utf8Length } from './receipts/size.ts';
 import { status } from './receipts/status.ts';
 import { formatTimestamp } from './time.ts';
@@ -88,8 +89,7 @@ export interface Verification {
 
 const families: readonly Family[] = [
   envelope,
-  nanoReceipt,
-  fullReceipt,
+  ...profileReceipts,
   metering,
   issueReceipt,
   legacyReceipt,
@@ -111,9 +111,7 @@ export function readReceipt(document: JsonValue): { readonly family: Family; rea
   if (!isObject(document) || family === null) {
     throw new TallyError('not_a_receipt', 'This is not a receipt of a known family.');
   }
-  const fault = family.shape(document);
-  if (fault === null) return { family, receipt: document };
-  throw new TallyError('not_a_receipt', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+  return { family, receipt: requireShape(family.shape, document, 'not_a_receipt') };
 }
 
 /**
@@ -132,7 +130,7 @@ export async function verifyParsed(document: JsonValue, options: VerifyOptions):
   if (!isObject(document) || family === null) {
     return notReached(null, [failed('format', 'This is not a receipt of a known family.')], options);
   }
-  const fault = family.shape(document);
+  const fault = family.shape(document, '');
   if (fault !== null) {
     return notReached(family, [failed('format', `${fault.field} must be ${fault.expected}.`)], options);
   }
@@ -147,14 +145,14 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
   const signed = canonicalBytes(family.signed(document));
   const integrityChecks: Check[] = [
     passed('format', `It has the members of ${family.name === 'profile' ? claims.profile : family.name}.`),
-    sizeCheck(family, claims.profile, document, signed.length),
+    sizeCheck(family, claims, document, signed.length),
     key.check,
     await signatureCheck(signed, claims.signature, key.publicKey, engine),
   ];
-  for (const counter of family.counterSignatures(document)) {
+  for (const counter of family.counterSignatures?.(document) ?? []) {
     integrityChecks.push(await counterCheck(signed, counter, trust, engine));
   }
-  integrityChecks.push(...family.rules(document));
+  integrityChecks.push(...(family.rules?.(document) ?? []));
   const behind = await family.evidence?.(document, options.evidence, evidenceJudge(options));
   if (behind !== undefined) integrityChecks.push(behind.check);
 
@@ -248,9 +246,8 @@ function settlementChecks(
 
 /** The settlement that a receipt names; null where it is no receipt, or names none. */
 export function settlementOf(document: JsonValue): NamedSettlement | null {
-  const family = isObject(document) ? familyOf(document) : null;
-  if (!isObject(document) || family === null || family.shape(document) !== null) return null;
-  return family.settlement?.(document) ?? null;
+  const read = orNull(() => readReceipt(document));
+  return read?.family.settlement?.(read.receipt) ?? null;
 }
 
 const nobody = trustOf([]);
@@ -276,18 +273,20 @@ function notReached(family: Family | null, checks: readonly Check[], options: Ve
 }
 
 /** The signature stands in one place: its members and a comma are what the signed bytes lack. */
-function sizeCheck(family: Family, profile: string, document: JsonObject, signedBytes: number): Check {
-  if (family.name === 'legacy' || (profile !== 'nano' && profile !== 'standard')) {
-    return passed('size', `${profile} has no size limit.`);
-  }
+function sizeCheck(
+  family: Family,
+  { profile, maxBytes = null }: Claims,
+  document: JsonObject,
+  signedBytes: number,
+): Check {
+  if (maxBytes === null) return passed('size', `${profile} has no size limit.`);
   const size =
     signedBytes + utf8Length(canonicalize(family.signatureMembers(document))) - '{}'.length + ','.length;
-  const limit = MAX_BYTES[profile];
   return check(
     'size',
-    size <= limit,
-    `${size} of ${limit} bytes.`,
-    `${size} bytes; ${profile} allows ${limit}.`,
+    size <= maxBytes,
+    `${size} of ${maxBytes} bytes.`,
+    `${size} bytes; ${profile} allows ${maxBytes}.`,
   );
 }
 

@@ -188,7 +188,7 @@ test.each(readVectors<TrustCase>('trust.json'))('trust.json: $name', async (vect
 /** The record after a history, of which all but the last statement must be accepted; or a published record. */
 async function recordIn({ history, document }: StatementCase): Promise<object> {
   if (history === undefined) {
-    await checkIssuerDocument(document as unknown as IssuerDocument);
+    await checkIssuerDocument(document);
     return { record: document };
   }
   let record: IssuerDocument | null = null;

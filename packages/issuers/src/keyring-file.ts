@@ -17,7 +17,6 @@ import {
   checkIssuerDocument,
   copyJson,
   fromBase64url,
-  type IssuerDocument,
   isObject,
   type JsonValue,
   KEY_PURPOSES,
@@ -116,8 +115,7 @@ async function readWhole(path: string, passphrase: string | null): Promise<Keyri
     throw malformed('It is not a keyring.');
   }
   const unlock = unlocker(file.kdf, passphrase);
-  const document = file.document as unknown as IssuerDocument;
-  await checkIssuerDocument(document);
+  const document = await checkIssuerDocument(file.document);
   const { api_key_secret: apiKeys } = file;
   if (apiKeys !== undefined && typeof apiKeys !== 'string')
     throw malformed('The keyring’s secret for API keys is malformed.');

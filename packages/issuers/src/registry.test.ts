@@ -3,7 +3,6 @@ import {
   checkIssuerDocument,
   checkTrustBundle,
   copyJson,
-  type IssuerDocument,
   type JsonObject,
   type Signer,
   toBase64url,
@@ -65,7 +64,7 @@ describe.each(DATABASES)('the issuer registry on %s', (database) => {
     await service.restart();
     const { json, status } = await service.get(RECORD);
     expect(status).toBe(200);
-    await checkIssuerDocument(json as unknown as IssuerDocument);
+    await checkIssuerDocument(json);
     expect(json).toMatchObject({
       type: 'svc-issuer-v1',
       did: DID,
@@ -235,7 +234,7 @@ describe.each(DATABASES)('the issuer registry on %s', (database) => {
     expect(await verdictOn(stranger)).toMatchObject({ valid: false });
     const published = (await service.get(RECORD)).json;
     expect(published.status).toBe('verified');
-    await checkIssuerDocument(published as unknown as IssuerDocument);
+    await checkIssuerDocument(published);
     const added = await send(
       await change(
         { did: DID, sequence: 2, action: 'add_key', keyId: second.keyId, at: now() },

@@ -3,14 +3,11 @@ import {
   canonicalize,
   copyJson,
   type IssuerDocument,
-  parseJson,
   type SignedStatement,
   secondsOf,
   TallyError,
-  utf8,
 } from '@tallystick/core';
-import type { IdempotencyRecord } from '@tallystick/kit';
-import { nodeEngine, replayOf, reused } from '@tallystick/kit';
+import { type IdempotencyRecord, nodeEngine, ownDocument, replayOf, reused } from '@tallystick/kit';
 import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
@@ -40,7 +37,7 @@ export function createRegistry(
   const stored = async (did: string): Promise<{ document: IssuerDocument; revision: number } | null> => {
     const found = await store.getIssuer(did);
     if (found === null) return null;
-    return { document: parseJson(utf8(found.record)) as unknown as IssuerDocument, revision: found.sequence };
+    return { document: ownDocument<IssuerDocument>(found.record), revision: found.sequence };
   };
   return {
     async document(did) {

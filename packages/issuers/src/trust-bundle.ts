@@ -15,7 +15,7 @@ import {
   type TrustBundleFacts,
   utf8,
 } from '@tallystick/core';
-import type { DocumentStore } from '@tallystick/kit';
+import { type DocumentStore, ownDocument } from '@tallystick/kit';
 import type { IssuerStore } from './issuer-store.ts';
 import { holdsRoot, type Keyring, signerFor } from './keyring.ts';
 
@@ -38,14 +38,14 @@ export interface PublishedTrust {
 export async function currentTrust(store: IssuerStore & DocumentStore): Promise<PublishedTrust | null> {
   const document = await store.getDocument(NAME);
   if (document === null) return null;
-  return { text: document.body, bundle: parseJson(utf8(document.body)) as unknown as TrustBundle };
+  return { text: document.body, bundle: ownDocument<TrustBundle>(document.body) };
 }
 
 /** What a bundle says of issuers: the service itself, whoever its operator verified, and the first that registered; by DID. */
 async function trustedIssuers(store: IssuerStore & DocumentStore, keyring: Keyring): Promise<IssuerRecord[]> {
   const records = [recordOf(keyring.document)];
   for await (const { record } of store.listIssuers({ status: 'verified' })) {
-    records.push(recordOf(parseJson(utf8(record)) as unknown as IssuerRecord));
+    records.push(recordOf(ownDocument<IssuerRecord>(record)));
   }
   records.push(...(await firstRegistered(store)));
   return records.sort((a, b) => (a.did < b.did ? -1 : 1));
@@ -55,7 +55,7 @@ async function trustedIssuers(store: IssuerStore & DocumentStore, keyring: Keyri
 async function firstRegistered(store: IssuerStore & DocumentStore): Promise<IssuerRecord[]> {
   const registered: { readonly at: number; readonly record: IssuerRecord }[] = [];
   for await (const { record } of store.listIssuers({ status: 'registered' })) {
-    const document = parseJson(utf8(record)) as unknown as IssuerDocument;
+    const document = ownDocument<IssuerDocument>(record);
     const at = secondsOf(document.history[0]?.statement.at ?? '');
     registered.push({ at, record: recordOf(document) });
     if (registered.length >= 2 * MAX_REGISTERED) keepFirst(registered);
@@ -132,7 +132,7 @@ function withoutRepeats(payees: readonly Payee[]): Payee[] {
 export async function recordedAnchors(store: Pick<DocumentStore, 'getDocument'>): Promise<AnchorAuthority> {
   const kept = await store.getDocument(ANCHORS);
   if (kept === null) return { log: null, chain: null };
-  return parseJson(utf8(kept.body)) as unknown as AnchorAuthority;
+  return ownDocument<AnchorAuthority>(kept.body);
 }
 
 /** What the next bundle is to say, for a root that signs offline. */

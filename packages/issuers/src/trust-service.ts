@@ -4,12 +4,10 @@ import {
   type IssuerRecord,
   isObject,
   type JsonObject,
-  parseJson,
   type Trust,
   trustOf,
-  utf8,
 } from '@tallystick/core';
-import type { DocumentStore } from '@tallystick/kit';
+import { type DocumentStore, ownDocument } from '@tallystick/kit';
 import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 import { currentTrust, type PublishedTrust, recordedAnchors } from './trust-bundle.ts';
@@ -60,7 +58,7 @@ export async function openTrustService(
 
 async function registered(store: IssuerStore & DocumentStore, did: string): Promise<IssuerRecord | null> {
   const stored = await store.getIssuer(did);
-  return stored === null ? null : (parseJson(utf8(stored.record)) as unknown as IssuerRecord);
+  return stored === null ? null : ownDocument<IssuerRecord>(stored.record);
 }
 
 /** Every did:svc that a receipt of any family names: as issuer, requester or operator. */

@@ -28,6 +28,7 @@ export {
 } from './incoming.ts';
 export { createKeyedMutex, type KeyedMutex } from './keyed-mutex.ts';
 export { type OpenAiError, openAiError } from './openai-error.ts';
+export { ownDocument } from './own-document.ts';
 export { type EndpointPrice, PAYMENT_ERRORS, SCHEMES, type Scheme } from './price.ts';
 export type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './records.ts';
 export { type BearerError, factsOf, Refusal } from './refusal.ts';

@@ -5,6 +5,7 @@ import {
   fromHex,
   type JsonValue,
   type Profile,
+  profileNamed,
   type SealReference,
   type SettlementReference,
   type Subject,
@@ -12,8 +13,7 @@ import {
   TallyError,
   utf8,
 } from '@tallystick/core';
-import type { LedgerStore } from '@tallystick/ledger';
-import { type MemberTier, tierOf } from '@tallystick/ledger';
+import { type LedgerStore, type MemberTier, tierOf } from '@tallystick/ledger';
 import type { Draft } from './issue.ts';
 import { draft, type SigningContext } from './mint.ts';
 
@@ -76,7 +76,8 @@ export async function signProfile(
     purpose: request.purpose ?? null,
     settlement: options.settlement ?? settlementOf(request, options.chainId),
     seal: request.seal ?? null,
-    reputationTier: agentProved && profile !== 'nano' ? await memberTier(context, agentDid) : 'unregistered',
+    reputationTier:
+      agentProved && profileNamed(profile).reputation ? await memberTier(context, agentDid) : 'unregistered',
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,
     auditorVerifier: request.auditor_verifier ?? false,
   };

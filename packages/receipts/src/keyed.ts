@@ -1,5 +1,4 @@
-import type { ApiKey } from '@tallystick/callers';
-import { acceptHashes, type Counting, countReceipt } from '@tallystick/callers';
+import { type ApiKey, acceptHashes, type Counting, countReceipt } from '@tallystick/callers';
 import {
   anchoredHash,
   canonicalize,
@@ -8,6 +7,7 @@ import {
   type JsonObject,
   parseJson,
   TallyError,
+  termsOf,
   utf8,
 } from '@tallystick/core';
 import type { ReceiptRow, Received } from '@tallystick/kit';
@@ -39,7 +39,7 @@ export function ofKey(context: Context, received: Received, { key, anchor }: Key
     async complete(signed, profile) {
       if (anchors) placed = await place(signed);
       else await countReceipt(context, key, received);
-      return isBare(profile)
+      return termsOf(profile).bare
         ? signed
         : withMembers(signed, { tier: key.tier, ...(placed === null ? {} : { anchor_ref: placed }) });
     },
@@ -62,15 +62,10 @@ export function ofTenant({ log }: Pick<Context, 'log'>): Keyed {
   return {
     async complete(signed, profile) {
       const placed = await place(signed);
-      return isBare(profile) ? signed : withMembers(signed, { anchor_ref: placed });
+      return termsOf(profile).bare ? signed : withMembers(signed, { anchor_ref: placed });
     },
     anchorRef: async ({ receipt }) => (await anchorOf(log, receipt))?.anchor_ref ?? place(receipt),
   };
-}
-
-/** Whether receipts of the profile carry none of the unsigned members. */
-function isBare(profile: ReceiptRow['profile']): boolean {
-  return profile === 'nano' || profile === 'metering';
 }
 
 /** Whether a receipt is anchored: of Pro where the caller asks for it, of the other tiers always (specification 2.10). */

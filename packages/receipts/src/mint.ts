@@ -1,10 +1,17 @@
 import { hash, randomUUID } from 'node:crypto';
-import { type EnvelopeFacts, type Issuance, mintEnvelope, RETENTION_DAYS, receiptId } from '@tallystick/core';
+import {
+  ENVELOPE_PROFILE,
+  type EnvelopeFacts,
+  type Issuance,
+  mintEnvelope,
+  type Profile,
+  receiptId,
+  termsOf,
+} from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import type { ReceiptRow } from '@tallystick/kit';
 import type { Draft } from './issue.ts';
-import type { OperatorFacts } from './operator-facts.ts';
-import { ownOperation } from './operator-facts.ts';
+import { type OperatorFacts, ownOperation } from './operator-facts.ts';
 
 /** What signing needs of the service. `clock` gives Unix milliseconds. */
 export interface SigningContext {
@@ -53,18 +60,17 @@ export function signEnvelope(context: SigningContext, mint: FreeMint): Promise<D
   return draft(context, 'env', (issuance) => mintEnvelope(facts, issuance, context.issuer.signer('receipt')));
 }
 
-const PROFILE_OF = { env: 'standard', nano: 'nano', standard: 'standard', pq: 'pq' } as const;
 const DAY = 86_400;
 
 /** Signs a receipt under a fresh id. */
 export async function draft(
   { issuer, clock }: SigningContext,
-  kind: keyof typeof PROFILE_OF,
+  kind: 'env' | Profile,
   sign: (issuance: Issuance) => Promise<string>,
 ): Promise<Draft> {
   const now = clock();
   const issuedAt = Math.floor(now / 1000);
-  const profile = PROFILE_OF[kind];
+  const profile = kind === 'env' ? ENVELOPE_PROFILE : kind;
   const id = receiptId(kind, issuedAt, random48());
   const signed = await sign({ receiptId: id, issuedAt: now, issuerDid: issuer.did, issuerVerified: true });
   return { id, profile, issuedAt, expiresAt: expiryOf(profile, issuedAt), signed, earlier: async () => null };
@@ -72,7 +78,7 @@ export async function draft(
 
 /** Unix seconds until which a receipt issued at `issuedAt` (Unix seconds) is kept. */
 export function expiryOf(profile: ReceiptRow['profile'], issuedAt: number): number {
-  return issuedAt + RETENTION_DAYS[profile] * DAY;
+  return issuedAt + termsOf(profile).retentionDays * DAY;
 }
 
 /** 12 random hex characters: the last group of a UUID v4, which Node makes from entropy gathered in bulk. */

@@ -1,12 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Agent } from '@tallystick/callers';
-import { type Profile, type SettlementReference, TallyError } from '@tallystick/core';
+import {
+  METERING_TERMS,
+  type Profile,
+  profileNamed,
+  profiles,
+  type SettlementReference,
+  TallyError,
+} from '@tallystick/core';
 import type { EndpointPrice, IdempotencyRecord, PutOutcome, Received, Scheme } from '@tallystick/kit';
-import type { LedgerStore, NanoUsdc } from '@tallystick/ledger';
-import { callerAccount, formatUsdc, parseUsdc, REVENUE } from '@tallystick/ledger';
+import {
+  callerAccount,
+  formatUsdc,
+  type LedgerStore,
+  type NanoUsdc,
+  parseUsdc,
+  REVENUE,
+} from '@tallystick/ledger';
 import { type Paid, type Payments, type PricedOrder, toBaseUnits, toNano } from '@tallystick/payments';
-import { type Terms } from './issue.ts';
-import { PRICE_USD } from './pricing.ts';
+import type { Terms } from './issue.ts';
 import { prepaidTerms, type TermsContext, x402Terms } from './terms.ts';
 
 interface Asked {
@@ -23,29 +35,22 @@ interface Paying extends TermsContext {
 /** What has a price. */
 type Priced = Profile | 'metering';
 
-/**
- * Nano receipts cost less than a transaction, so they are paid by vouchers; the others name the transaction that paid
- * for them.
- */
-const SCHEMES = {
-  nano: ['batch-settlement'],
-  standard: ['exact'],
-  pq: ['exact'],
-  metering: ['exact'],
-} as const satisfies Record<Priced, readonly Scheme[]>;
+/** What a receipt costs, and how x402 may pay for it. A metering receipt is kept as long as pq, and paid for like it. */
+const priceOf = (name: Priced): { readonly priceUsd: string; readonly schemes: readonly Scheme[] } =>
+  name === 'metering' ? { ...METERING_TERMS, schemes: ['exact'] } : profileNamed(name);
 
 /** As the endpoint that emits receipts declares it. */
 export const RECEIPT_PRICE = {
-  usd: { nano: PRICE_USD.nano, standard: PRICE_USD.standard, pq: PRICE_USD.pq },
+  usd: Object.fromEntries(profiles.map(({ name, priceUsd }) => [name, priceUsd])),
   unit: 'receipt',
-  schemes: { nano: SCHEMES.nano, standard: SCHEMES.standard, pq: SCHEMES.pq },
+  schemes: Object.fromEntries(profiles.map(({ name, schemes }) => [name, schemes])),
 } as const satisfies EndpointPrice;
 
 /** As the endpoint that mints metering receipts declares it. */
 export const METERING_PRICE = {
-  usd: PRICE_USD.metering,
+  usd: priceOf('metering').priceUsd,
   unit: 'receipt',
-  schemes: SCHEMES.metering,
+  schemes: priceOf('metering').schemes,
 } as const satisfies EndpointPrice;
 
 /** How long money that is about to be taken stays reserved, in seconds. */
@@ -63,7 +68,7 @@ export async function payForReceipt(
 ): Promise<{ readonly terms: Terms; readonly claim: IdempotencyRecord | undefined }> {
   const { payments, store } = context;
   const { profile, agent } = asked;
-  const price = parseUsdc(PRICE_USD[profile]);
+  const price = parseUsdc(priceOf(profile).priceUsd);
   if (agent.proved && agent.did !== null) {
     const account = callerAccount(agent.did);
     const { balance, reserved } = await store.ledger.balance(account);
@@ -81,9 +86,9 @@ export function orderOf({ profile, path, requestHash }: Omit<Asked, 'agent'>): P
   return {
     path,
     description: `A ${profile} receipt`,
-    schemes: SCHEMES[profile],
+    schemes: priceOf(profile).schemes,
     requestHash,
-    amount: toBaseUnits(parseUsdc(PRICE_USD[profile])),
+    amount: toBaseUnits(parseUsdc(priceOf(profile).priceUsd)),
     credit: REVENUE,
   };
 }

@@ -1,14 +1,25 @@
-import { type Profile, TallyError } from '@tallystick/core';
+import { CARRIED_MEMBERS, type CarriedMember, type Profile, profiles, TallyError } from '@tallystick/core';
 import type { EmitRequest } from './emit.ts';
 
-/** The members of an emit request that not every profile has room for, and the profiles that carry them. */
-const CARRIED_BY = {
-  purpose: ['standard', 'pq'],
-  settlement_reference: ['standard', 'pq'],
-  seal: ['standard', 'pq'],
-  sealed_evidence_ref: ['pq'],
-  auditor_verifier: ['pq'],
-} as const satisfies Partial<Record<keyof EmitRequest, readonly Profile[]>>;
+/** Names as a sentence lists alternatives: `a, b or c`. */
+export function listed(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
+}
+
+const nameIt = ({ name }: { readonly name: Profile }): Profile => name;
+
+const carriersOf = (member: CarriedMember): readonly Profile[] =>
+  profiles.filter(({ carries }) => (carries as readonly CarriedMember[]).includes(member)).map(nameIt);
+
+/** Which profiles have room for a member of an emit request, as a sentence; empty where all have. */
+export function carriedNote(member: CarriedMember): string {
+  const carriers = carriersOf(member);
+  const others = profiles.map(nameIt).filter((name) => !carriers.includes(name));
+  if (others.length === 0) return '';
+  return carriers.length < others.length
+    ? `${carriers.join(' and ')} only.`
+    : `Not in ${others.join(' or ')}.`;
+}
 
 /**
  * Refuses what the receipt would not carry, so that nothing is accepted and then dropped. A member that is null says
@@ -16,8 +27,8 @@ const CARRIED_BY = {
  * @throws unknown_field
  */
 export function refuseUncarried(profile: Profile, request: EmitRequest): void {
-  for (const name of Object.keys(CARRIED_BY) as (keyof typeof CARRIED_BY)[]) {
-    const carriers: readonly Profile[] = CARRIED_BY[name];
+  for (const name of CARRIED_MEMBERS) {
+    const carriers = carriersOf(name);
     if (request[name] === undefined || request[name] === null || carriers.includes(profile)) continue;
     throw new TallyError(
       'unknown_field',

@@ -1,5 +1,4 @@
-import { PROFILES, type Profile } from '@tallystick/core';
-import { PRICE_USD } from './pricing.ts';
+import { type Profile, profiles, type ReceiptProfile, type RecommendationRule } from '@tallystick/core';
 import { firstAsserted } from './rubric-text.ts';
 import { DEALS, KEPT_LONG, REGULATED, TRADES, UNDER_A_CENT, VERIFIES } from './rubric-words.ts';
 
@@ -21,7 +20,7 @@ export interface RubricRequest {
 
 export interface Recommendation {
   readonly recommended_profile: Profile;
-  readonly rule: 'regulated' | 'retention' | 'verify' | 'sub_cent' | 'commerce';
+  readonly rule: RecommendationRule;
   readonly reason: string;
   readonly price_usd: string;
   readonly alternatives: readonly {
@@ -32,13 +31,15 @@ export interface Recommendation {
 }
 
 /** What a rule found, or null where it does not apply. */
-type Finding = Pick<Recommendation, 'recommended_profile' | 'rule' | 'reason'> | null;
+type Finding = Pick<Recommendation, 'rule' | 'reason'> | null;
 
-const WHEN: Record<Profile, string> = {
-  nano: 'high volume, sub-cent amounts, agent attestation; kept 30 days',
-  standard: 'commerce: settlement, seal and reputation are part of the receipt; kept a year',
-  pq: 'regulated or kept long: about seven years, with a declared crypto posture',
-};
+/** The profile that a rule recommends. */
+export function recommendedBy(rule: RecommendationRule): ReceiptProfile<Profile> {
+  const all: readonly ReceiptProfile<Profile>[] = profiles;
+  const found = all.find((profile) => profile.recommendedBy.includes(rule));
+  if (found === undefined) throw new Error(`No profile is recommended by ${rule}.`);
+  return found;
+}
 
 /**
  * Recommends a profile (specification 4.1). The first rule that applies decides: regulation, retention of more than a
@@ -46,27 +47,26 @@ const WHEN: Record<Profile, string> = {
  * the text denies do not count.
  */
 export function recommend(request: RubricRequest): Recommendation {
-  const { recommended_profile, rule, reason } =
+  const { rule, reason } =
     byRegulation(request) ??
     byRetention(request) ??
     byVerifying(request) ??
     byAmount(request) ??
     commerce(request);
+  const { name, priceUsd } = recommendedBy(rule);
   return {
-    recommended_profile,
+    recommended_profile: name,
     rule,
     reason,
-    price_usd: PRICE_USD[recommended_profile],
-    alternatives: PROFILES.filter((other) => other !== recommended_profile).map((other) => ({
-      profile: other,
-      price_usd: PRICE_USD[other],
-      when: WHEN[other],
-    })),
+    price_usd: priceUsd,
+    alternatives: profiles
+      .filter((other) => other.name !== name)
+      .map((other) => ({ profile: other.name, price_usd: other.priceUsd, when: other.when })),
   };
 }
 
 function byRegulation({ intent = '', counterparty }: RubricRequest): Finding {
-  const found = (reason: string): Finding => ({ recommended_profile: 'pq', rule: 'regulated', reason });
+  const found = (reason: string): Finding => ({ rule: 'regulated', reason });
   if (typeof counterparty === 'object' && counterparty.regulated === true) {
     return found(
       'The counterparty is declared to be regulated, and regulated parties keep receipts for long.',
@@ -82,8 +82,9 @@ function byRegulation({ intent = '', counterparty }: RubricRequest): Finding {
 function byRetention({ intent = '' }: RubricRequest): Finding {
   const word = firstAsserted(intent, KEPT_LONG);
   if (word === undefined) return null;
-  const reason = `The intent says “${word}”, and a standard receipt is kept for 365 days only.`;
-  return { recommended_profile: 'pq', rule: 'retention', reason };
+  const usual = recommendedBy('commerce');
+  const reason = `The intent says “${word}”, and a ${usual.name} receipt is kept for ${usual.retentionDays} days only.`;
+  return { rule: 'retention', reason };
 }
 
 /** Verifying is nano's only where no deal is made: with money at stake, naming an invoice or a payment is enough. */
@@ -94,11 +95,11 @@ function byVerifying({ intent = '', amount }: RubricRequest): Finding {
   const deal = firstAsserted(intent, atStake ? DEALS : TRADES);
   if (deal !== undefined) return null;
   const reason = `The intent is to verify (it says “${word}”), and it mentions no deal.`;
-  return { recommended_profile: 'nano', rule: 'verify', reason };
+  return { rule: 'verify', reason };
 }
 
 function byAmount({ intent = '', amount }: RubricRequest): Finding {
-  const found = (reason: string): Finding => ({ recommended_profile: 'nano', rule: 'sub_cent', reason });
+  const found = (reason: string): Finding => ({ rule: 'sub_cent', reason });
   if (amount !== undefined) return isUnderACent(amount) ? found('The amount is less than a cent.') : null;
   const word = firstAsserted(intent, UNDER_A_CENT);
   return word === undefined ? null : found(`The intent says “${word}”, and no amount is given.`);
@@ -107,7 +108,7 @@ function byAmount({ intent = '', amount }: RubricRequest): Finding {
 function commerce({ amount }: RubricRequest): NonNullable<Finding> {
   const money = amount === undefined ? 'No amount is given' : 'The amount is a cent or more';
   const reason = `${money}, and nothing points to regulation, long retention or mere verification: this is commerce.`;
-  return { recommended_profile: 'standard', rule: 'commerce', reason };
+  return { rule: 'commerce', reason };
 }
 
 function isUnderACent(amount: number | string): boolean {

@@ -1,4 +1,11 @@
-import type { AnchoredResult, IssuerDocument, Profile, Verification } from '@tallystick/core';
+import type {
+  AnchoredResult,
+  DEFAULT_PROFILE,
+  IssuerDocument,
+  Profile,
+  ReceiptOfProfile,
+  Verification,
+} from '@tallystick/core';
 import { type Anchor, anchor } from './anchors/anchor.ts';
 import { anchorBatch } from './anchors/anchor-batch.ts';
 import { getAnchor, getAnchorByHash } from './anchors/get-anchor.ts';
@@ -9,7 +16,7 @@ import { type Recommendation, type SelectProfileParams, selectProfile } from './
 import { type CallOptions, createTransport, type TransportOptions } from './http/transport.ts';
 import { issuer } from './issuers/issuer.ts';
 import { type RegisterIssuerParams, registerIssuer } from './issuers/register-issuer.ts';
-import type { EnvelopeReceipt, ReceiptOfProfile, StoredReceipt } from './receipts/documents.ts';
+import type { EnvelopeReceipt, StoredReceipt } from './receipts/documents.ts';
 import { type EmitParams, emit } from './receipts/emit.ts';
 import { getReceipt } from './receipts/get-receipt.ts';
 import { type IssuedByIssuer, type IssueParams, issue, issueAnchored } from './receipts/issue.ts';
@@ -35,7 +42,7 @@ export interface ClientOptions extends TransportOptions {
  */
 export interface Client {
   mintFree(params: MintFreeParams, call?: CallOptions): Promise<Issued<EnvelopeReceipt>>;
-  emit<P extends Profile = 'standard'>(
+  emit<P extends Profile = typeof DEFAULT_PROFILE>(
     params: EmitParams<P>,
     call?: CallOptions,
   ): Promise<Issued<ReceiptOfProfile[P]>>;

@@ -16,20 +16,26 @@ export {
   type EvidenceLeaf,
   generateSecretKey,
   type IssuerDocument,
+  type MeteringReceipt,
+  type NanoReceipt,
   openingKey,
   openSeal,
+  type PqReceipt,
   type Profile,
   parseJson,
   type ReceiptEvidence,
+  type ReceiptOfProfile,
   type SealedDocument,
   type SealReference,
   type Signer,
+  type StandardReceipt,
   seal,
   sealReference,
   signRequest,
   TallyError,
   type TrustBundle,
   type TrustPin,
+  type UnsignedMembers,
   type Verification,
 } from '@tallystick/core';
 export type { Anchor, PendingAnchor } from './anchors/anchor.ts';
@@ -48,15 +54,9 @@ export { type BillCommitments, type BillSecrets, commitBill } from './receipts/c
 export type {
   EnvelopeReceipt,
   IssueReceipt,
-  MeteringReceipt,
-  NanoReceipt,
-  PqReceipt,
-  ReceiptOfProfile,
   ServiceUnit,
   SettlementClass,
-  StandardReceipt,
   StoredReceipt,
-  UnsignedMembers,
 } from './receipts/documents.ts';
 export type { EmitParams, EmitSubject } from './receipts/emit.ts';
 export { evidenceLeaf, evidenceReceipt } from './receipts/evidence-leaf.ts';

@@ -39,7 +39,7 @@ beforeAll(async () => {
       amount: '1.5',
       counterparty: { did: 'did:web:a', regulated: true },
     },
-    '/v1/issuers': statement as unknown as JsonObject,
+    '/v1/issuers': statement,
     '/v1/anchor': { canonical_sha256: HASH },
     '/v1/rosetta/normalize': {
       jurisdiction: 'eu',

@@ -29,14 +29,14 @@ async function start(options: TestServiceOptions = {}): Promise<void> {
   service = await startTestService(options);
 }
 
-async function newest(): Promise<StatusReport> {
+async function newest(): Promise<JsonObject & StatusReport> {
   const { status, text } = await service.get('/status');
   expect(status).toBe(200);
   return readStatus(parseJson(utf8(text)) as JsonObject);
 }
 
 /** The document of the next minute. */
-async function next(): Promise<StatusReport> {
+async function next(): Promise<JsonObject & StatusReport> {
   service.clock.advance(MINUTE);
   await service.services.status.round();
   return newest();

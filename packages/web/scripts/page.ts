@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { profiles, type ReceiptProfile } from '@tallystick/core';
 import { transform } from 'esbuild';
 import { bundleScript, inert, TARGET } from './bundle.ts';
 import { makeSamples } from './samples.ts';
@@ -130,7 +131,7 @@ const pageNames = Object.keys(PAGES) as readonly PageName[];
 export const builtPage = (name: PageName): URL => new URL(`../built/${name}.html`, import.meta.url);
 
 /** A whole page as one file, and its script by itself. The same sources give the same bytes. */
-async function buildPage(name: PageName): Promise<{ html: string; script: string }> {
+export async function buildPage(name: PageName): Promise<{ html: string; script: string }> {
   const page: PageDefinition = PAGES[name];
   const { script, licenses } = await bundleScript(new URL(page.entry, source));
   const style = await minifyStyle(page.styles);
@@ -142,10 +143,11 @@ async function buildPage(name: PageName): Promise<{ html: string; script: string
     licenses: inert(licenses, '-->'),
     icon: await buildIcon(),
     header: headerFor(await buildHeader(), page.path),
-    content: (await Promise.all(page.content.map(read))).join('\n').trimEnd(),
-    words: json(
-      Object.assign({}, ...(await Promise.all(page.words.map(read))).map((text) => JSON.parse(text))),
-    ),
+    content: (await Promise.all(page.content.map(read)))
+      .join('\n')
+      .trimEnd()
+      .replace('{{kept}}', () => KEPT),
+    words: json(await wordsOf(page.words)),
     data: dataBlocks((await page.data?.()) ?? {}),
     script,
   };
@@ -154,6 +156,37 @@ async function buildPage(name: PageName): Promise<{ html: string; script: string
     (place, part: string) => parts[part] ?? place,
   );
   return { html, script };
+}
+
+/** How long each profile is kept. */
+const KEPT = profiles.map(({ name, kept }) => `${name} ${kept}`).join(', ');
+
+const DESCRIBED: readonly ReceiptProfile[] = profiles;
+
+/** The prose of a page. Where it names kinds of receipts, the profiles are among them as their descriptors say. */
+async function wordsOf(files: readonly string[]): Promise<object> {
+  const texts = await Promise.all(files.map(read));
+  const words: Words = Object.assign({}, ...texts.map((text) => JSON.parse(text)));
+  if (words.proof === undefined) return words;
+  const byName = <T>(of: (page: ReceiptProfile['page']) => T | undefined): Record<string, T> =>
+    Object.fromEntries(
+      DESCRIBED.flatMap(({ name, page }) => {
+        const one = of(page);
+        return one === undefined ? [] : [[name, one]];
+      }),
+    );
+  return {
+    ...words,
+    names: { ...words.names, ...byName(({ title }) => title) },
+    proof: { ...words.proof, ...byName(({ proves, not }) => ({ proves, not })) },
+    glosses: { ...words.glosses, ...byName(({ glosses }) => glosses) },
+  };
+}
+
+interface Words {
+  readonly names?: object;
+  readonly proof?: object;
+  readonly glosses?: object;
 }
 
 const read = (file: string): Promise<string> => readFile(new URL(file, source), 'utf8');

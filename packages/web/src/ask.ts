@@ -30,12 +30,15 @@ export async function ask(path: `/${string}`, request: RequestInit = {}): Promis
   }
 }
 
-/** Sends a request like `ask`, and parses the answer as JSON. */
-export async function askJson(path: `/${string}`, request?: RequestInit): Promise<JsonValue | Refusal> {
+/** As `ask`, of an answer that is JSON. `T` is what the API says of it: the page's own service is believed. */
+export async function askJson<T = JsonValue>(
+  path: `/${string}`,
+  request?: RequestInit,
+): Promise<T | Refusal> {
   const answer = await ask(path, request);
   if (!(answer instanceof Uint8Array)) return answer;
   const document = attempt(() => parseJson(answer));
-  return document instanceof TallyError ? NO_ANSWER : document;
+  return document instanceof TallyError ? NO_ANSWER : (document as T);
 }
 
 export function isRefusal(answer: unknown): answer is Refusal {

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import {
   type BenchmarkNode,
   createSigner,
-  type JsonObject,
   sha256,
   signBenchmark,
   signTrustBundle,
@@ -43,7 +42,7 @@ export const bundle = await signTrustBundle(
 
 /** Signs what a node says; by default with the key that the page's trust bundle has for it. */
 export function signed(node: BenchmarkNode, content: object, signer = own): Promise<string> {
-  return signBenchmark(node, content as JsonObject, { did: DID, issuedAt: now }, signer);
+  return signBenchmark(node, content, { did: DID, issuedAt: now }, signer);
 }
 
 /** As `signed`, with a key of the same issuer that is for receipts. */

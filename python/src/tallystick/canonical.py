@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 from ._json.copy import copy_json
 from ._json.parse import parse_json
 from ._json.rules import MAX_DEPTH, MAX_SAFE_INTEGER, rule_error
 from .errors import TallyError
-from .json_types import JsonObject, JsonValue
+from .json_types import JsonLike
 
 __all__ = ["canonical_bytes", "canonicalize", "copy_json", "format_number", "parse_json"]
 
@@ -26,7 +27,7 @@ _SHORT_ESCAPES = {
 }
 
 
-def canonicalize(value: JsonValue) -> str:
+def canonicalize(value: JsonLike) -> str:
     """The canonical text of a JSON value (RFC 8785).
 
     Members are sorted by UTF-16 code units, numbers written as ECMAScript does (``1.0`` is ``1``).
@@ -36,7 +37,7 @@ def canonicalize(value: JsonValue) -> str:
     return _write(value, 0)
 
 
-def canonical_bytes(value: JsonValue) -> bytes:
+def canonical_bytes(value: JsonLike) -> bytes:
     """The UTF-8 bytes of ``canonicalize(value)``: what is hashed and signed."""
     return _write(value, 0).encode()
 
@@ -64,7 +65,7 @@ def _place(digits: str, point: int) -> str:
     return f"{mantissa}e{point - 1:+d}"
 
 
-def _write(value: JsonValue, depth: int) -> str:
+def _write(value: object, depth: int) -> str:
     kind = type(value)
     if isinstance(value, str) and kind is str:
         return _write_text(value)
@@ -94,7 +95,7 @@ def _deeper(depth: int) -> int:
     return depth + 1
 
 
-def _write_object(members: JsonObject, depth: int) -> str:
+def _write_object(members: Mapping[str, object], depth: int) -> str:
     for name in members:
         if type(name) is not str:
             raise _not_plain(f"a member name of type {type(name).__name__}")

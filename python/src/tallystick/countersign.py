@@ -7,15 +7,17 @@ from .ed25519 import Signer
 from .encoding import to_base64url
 from .errors import TallyError
 from .hashes import sha256_hex
-from .json_types import JsonObject, JsonValue
+from .json_types import Document, JsonObject
 from .log.anchored import Anchor
+from .receipts.documents import EnvelopeReceipt
 from .receipts.envelope import ENVELOPE
 from .receipts.family import Role, object_at
 from .receipts.issued import Issued
+from .receipts.profiles import AnyReceipt
 from .receipts.read import read_json, read_receipt
 
 
-def countersign(document: JsonValue | bytes, role: Role, signer: Signer) -> Issued:
+def countersign(document: Document, role: Role, signer: Signer) -> Issued[EnvelopeReceipt]:
     """Adds the requester's or the operator's signature. Nothing that was signed before changes.
 
     Raises ``not_a_receipt``, ``json_*``, and ``countersign_mismatch`` when the receipt names nobody
@@ -38,7 +40,7 @@ def countersign(document: JsonValue | bytes, role: Role, signer: Signer) -> Issu
     return Issued.of({**receipt, "signatures": signatures})
 
 
-def anchored_hash(document: JsonValue | bytes) -> str:
+def anchored_hash(document: Document) -> str:
     """The hash that an anchor of this receipt proves, as 64 hex.
 
     SHA-256 over the JCS of the receipt with the issuer's own signature, without unsigned members,
@@ -48,7 +50,7 @@ def anchored_hash(document: JsonValue | bytes) -> str:
     return sha256_hex(canonical_bytes(family.anchored(receipt)))
 
 
-def with_anchor(document: JsonValue | bytes, anchor: Anchor) -> Issued:
+def with_anchor(document: Document, anchor: Anchor) -> Issued[AnyReceipt]:
     """The receipt with its anchor: ``anchor_ref`` and, once it is anchored, ``anchor``.
 
     So one file holds the receipt and its proof. No signature covers them, and the anchored hash

@@ -13,8 +13,8 @@ from .did import is_did
 from .ed25519 import Signer, create_signer
 from .encoding import from_base64url, to_base64url
 from .errors import TallyError
-from .json_types import JsonObject
 from .log.anchored import Anchor
+from .receipts.documents import IssueReceipt
 from .receipts.issue import ISSUE_TYPE
 from .receipts.issued import Issued
 from .recipient import is_recipient
@@ -30,7 +30,7 @@ _TIERS = {"k_pro": "pro", "k_scale": "scale", "k_ent": "enterprise"}
 
 
 @dataclass(frozen=True)
-class IssuedByIssuer(Issued):
+class IssuedByIssuer(Issued[IssueReceipt]):
     """A receipt that its issuer signed, and what the anchor log answered.
 
     Where anchoring was asked for, the receipt carries ``anchor_ref`` and the API key's ``tier``,
@@ -41,13 +41,15 @@ class IssuedByIssuer(Issued):
     """The pending or anchored result; ``None`` when anchoring was not asked for."""
 
     @classmethod
-    def anchored(cls, issued: Issued, anchor: Anchor, api_key: str | None) -> IssuedByIssuer:
+    def anchored(
+        cls, issued: Issued[IssueReceipt], anchor: Anchor, api_key: str | None
+    ) -> IssuedByIssuer:
         """The issued receipt with what the anchor log answered."""
         tier = _TIERS.get("_".join((api_key or "").split("_")[:2]))
-        added: JsonObject = {"anchor_ref": anchor["anchor_ref"]}
+        receipt = issued.receipt.copy()
+        receipt["anchor_ref"] = anchor["anchor_ref"]
         if tier is not None:
-            added["tier"] = tier
-        receipt = {**issued.receipt, **added}
+            receipt["tier"] = tier
         return cls(receipt, canonicalize(receipt), anchor)
 
 
@@ -58,7 +60,7 @@ class AnchorError(TallyError):
     the refusal, which is the cause.
     """
 
-    def __init__(self, refusal: TallyError, issued: Issued) -> None:
+    def __init__(self, refusal: TallyError, issued: Issued[IssueReceipt]) -> None:
         super().__init__(
             refusal.code,
             f"The receipt is signed but not anchored. {refusal.message}",
@@ -86,7 +88,7 @@ def sign_issue(
     issuer_sk: SigningKey,
     issuer_did: str | None = None,
     issuer_verified: bool = False,
-) -> Issued:
+) -> Issued[IssueReceipt]:
     """Issues a receipt without any network. The parameters are those of ``issue``.
 
     Raises ``invalid_field``, ``invalid_secret_key``, ``invalid_base64url``.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import cast
 
 from .canonical import canonical_bytes, canonicalize
 from .ed25519 import Signer
 from .encoding import to_base64url
 from .errors import TallyError
 from .hashes import sha256_hex
-from .json_types import JsonObject, JsonValue
+from .json_types import JsonLike, JsonObject, JsonValue
 from .metering.bill import MeteringBill, check_bill
 from .metering.derive import (
     BOUNDARY,
@@ -24,6 +25,7 @@ from .metering.evidence import EvidenceSummary
 from .metering.intake import EvidenceClass, take_evidence
 from .metering.issued_bill import IssuedBill
 from .metering.shapes import DERIVED, DERIVED_METERED, METERING_SCHEMA, METERING_TYPE
+from .receipts.documents import MeteringReceipt
 from .receipts.family import integer_at, object_at, text_at
 from .shape import is_object
 from .timestamps import seconds_of, unix_ms
@@ -45,7 +47,7 @@ _SAID = (
 
 def mint_metering(
     bill: MeteringBill | JsonObject,
-    evidence: Iterable[JsonValue],
+    evidence: Iterable[JsonLike],
     signer: Signer,
     *,
     now: datetime,
@@ -77,7 +79,7 @@ def mint_metering(
         "ts": ts,
         "signed_body": body,
     }
-    return IssuedBill(receipt, canonicalize(receipt), counts)
+    return IssuedBill(cast(MeteringReceipt, receipt), canonicalize(receipt), counts)
 
 
 def _signed_body(bill: JsonObject, evidence: EvidenceSummary) -> JsonObject:

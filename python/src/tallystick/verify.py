@@ -14,15 +14,14 @@ from .encoding import from_base64url, to_base64url
 from .errors import TallyError
 from .hashes import sha256_hex
 from .issuers import IssuerDocument, check_issuer_document
-from .json_types import JsonObject, JsonValue
+from .json_types import Document, JsonLike, JsonObject, JsonValue
 from .judge import IssuerStatus, KeyState, judge_issuer
 from .log.anchor_checks import NOT_ASKED, AnchorFacts, AnchorTransaction, NotAsked
-from .log.anchored import Anchor
 from .log.receipt_anchor import judge_anchor, judge_anchor_of
 from .metering.intake import EvidenceCounts, EvidenceJudge, JudgedAnchor, JudgedReceipt
+from .receipts.documents import VerificationDocument
 from .receipts.family import (
     CLOCK_SKEW,
-    MAX_BYTES,
     Check,
     Claims,
     CounterSignature,
@@ -71,15 +70,15 @@ class Verification:
     evidence: EvidenceCounts | None = None
     """Of a metering receipt whose evidence was given and could be read to its end."""
 
-    def to_json(self) -> JsonObject:
+    def to_json(self) -> VerificationDocument:
         """The verdict as the service answers it."""
         members = {**asdict(self), "checks": [asdict(one) for one in self.checks]}
         if self.evidence is None:
             del members["evidence"]
-        return cast(JsonObject, members)
+        return cast(VerificationDocument, members)
 
     @classmethod
-    def from_json(cls, document: JsonValue) -> Verification:
+    def from_json(cls, document: JsonValue | VerificationDocument) -> Verification:
         """A verdict that a service answered. Members that are not known here are left out.
 
         Raises ``KeyError`` or ``TypeError`` where it is none.
@@ -96,13 +95,13 @@ class Verification:
 
 
 def verify(
-    document: JsonValue | bytes,
+    document: Document,
     *,
     now: datetime,
     trust: Trust | None = None,
     issuer: IssuerDocument | None = None,
-    evidence: Iterable[JsonValue] | None = None,
-    anchor: JsonValue | bytes | Anchor = None,
+    evidence: Iterable[JsonLike] | None = None,
+    anchor: Document = None,
     transaction: AnchorTransaction | NotAsked | None = NOT_ASKED,
 ) -> Verification:
     """Verifies a receipt. Nothing is fetched; a receipt that is no good is no error.
@@ -246,7 +245,7 @@ def _integrity_checks(
     kind = claims.profile if family.name == "profile" else family.name
     return [
         passed("format", f"It has the members of {kind}."),
-        _size_check(family, claims.profile, receipt),
+        _size_check(claims, receipt),
         key.check,
         _signature_check(signed, claims.signature, key.public_key),
         *(_counter_check(signed, one, trust) for one in family.counter_signatures(receipt)),
@@ -254,8 +253,8 @@ def _integrity_checks(
     ]
 
 
-def _size_check(family: Family, profile: str, receipt: JsonObject) -> Check:
-    limit = None if family.name == "legacy" else MAX_BYTES.get(profile)
+def _size_check(claims: Claims, receipt: JsonObject) -> Check:
+    profile, limit = claims.profile, claims.max_bytes
     if limit is None:
         return passed("size", f"{profile} has no size limit.")
     size = len(canonical_bytes(without_unsigned(receipt)))

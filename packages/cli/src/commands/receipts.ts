@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { isObject, type JsonObject, PROFILES } from '@tallystick/core';
+import { DEFAULT_PROFILE, isObject, type JsonObject, PROFILES } from '@tallystick/core';
 import { type Command, Option } from 'commander';
 import { apiKeyOption, requireKey } from '../api-key.ts';
 import { nameOf, readBytes, readJson } from '../input.ts';
@@ -63,7 +63,7 @@ export function receiptCommands(program: Command): void {
       .addOption(
         new Option('--profile <profile>', 'the profile, which sets size limit and retention')
           .choices([...PROFILES])
-          .default('standard'),
+          .default(DEFAULT_PROFILE),
       )
       .option('--payload <file>', 'any JSON: a file, or - for standard input')
       .option('--text <text>', 'a text')

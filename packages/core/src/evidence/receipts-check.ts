@@ -116,7 +116,7 @@ export class ReceiptsCheck {
   /** The receipt's id, its place in the bundle checked. */
   #placed(document: JsonObject, path: string): string {
     const family = familyOf(document);
-    if (family === null || family.shape(document) !== null) {
+    if (family === null || family.shape(document, '') !== null) {
       throw new EvidenceFault('receipt_invalid', `${path} contains a document that is not a receipt.`, path);
     }
     const { receiptId: id, issuedAt } = family.claims(document);

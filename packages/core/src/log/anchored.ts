@@ -4,64 +4,51 @@ import { leafHash } from '../merkle/hash.ts';
 import { orNull } from '../or-null.ts';
 import {
   type Fault,
+  type Infer,
   integer,
+  listOf,
   nonEmptyText,
   object,
   pattern,
-  type Rule,
+  requireShape,
   sha256Text,
   text,
   timestamp,
 } from '../receipts/shape.ts';
 import { parseAnchorRef } from './anchor-ref.ts';
 
-/** Position of a receipt's hash in the log and on the chain (specification 2.9), as JSON on the wire. */
-export interface AnchoredResult {
-  readonly anchor_ref: string;
-  /** The name of the chain. */
-  readonly network: string;
-  readonly block_height: number;
-  /** `0x` and 64 hex. */
-  readonly tx_hash: string;
-  /** `sha256:<hex>`: the root that was posted. */
-  readonly merkle_root: string;
-  /** `sha256:<hex>` each, from the leaf's sibling to the root's child. */
-  readonly merkle_path: readonly string[];
-  /** Time at which the service saw that it was final. This is not signed. */
-  readonly verified_at: string;
-  /** The same as the reference's `short_id` says. */
-  readonly leaf_index?: number;
-  /** Number of leaves that the root covers. */
-  readonly tree_size?: number;
-  /** The log's signed note of that root. */
-  readonly checkpoint?: string;
-}
-
 /** A path in a tree of fewer than 2^53 leaves is no longer. */
 const MAX_PATH = 53;
-
-const path: Rule = (value, field) => {
-  if (!Array.isArray(value) || value.length > MAX_PATH)
-    return { field, expected: `a list of at most ${MAX_PATH} hashes` };
-  for (const [index, hash] of value.entries()) {
-    const fault = sha256Text(hash, `${field}[${index}]`);
-    if (fault !== null) return fault;
-  }
-  return null;
-};
 
 const shape = object(
   {
     anchor_ref: text,
+    /** The name of the chain. */
     network: nonEmptyText,
     block_height: integer(0),
+    /** `0x` and 64 hex. */
     tx_hash: pattern(/^0x[0-9a-f]{64}$/, '0x and 64 lower-case hex characters'),
+    /** `sha256:<hex>`: the root that was posted. */
     merkle_root: sha256Text,
-    merkle_path: path,
+    /** `sha256:<hex>` each, from the leaf's sibling to the root's child. */
+    merkle_path: listOf(sha256Text, `a list of at most ${MAX_PATH} hashes`, MAX_PATH),
+    /** Time at which the service saw that it was final. This is not signed. */
     verified_at: timestamp,
   },
-  { optional: { leaf_index: integer(0), tree_size: integer(1), checkpoint: nonEmptyText } },
+  {
+    optional: {
+      /** The same as the reference's `short_id` says. */
+      leaf_index: integer(0),
+      /** Number of leaves that the root covers. */
+      tree_size: integer(1),
+      /** The log's signed note of that root. */
+      checkpoint: nonEmptyText,
+    },
+  },
 );
+
+/** Position of a receipt's hash in the log and on the chain (specification 2.9), as JSON on the wire. */
+export type AnchoredResult = Infer<typeof shape>;
 
 /**
  * Reads an anchored result whose members agree with each other. Members beyond the known ones are allowed; the last
@@ -69,8 +56,9 @@ const shape = object(
  * @throws anchor_invalid, naming the field
  */
 export function readAnchoredResult(value: JsonValue): AnchoredResult {
-  const fault = shape(value, '') ?? contradiction(value as unknown as AnchoredResult);
-  if (fault === null) return value as unknown as AnchoredResult;
+  const result = requireShape(shape, value, 'anchor_invalid');
+  const fault = contradiction(result);
+  if (fault === null) return result;
   throw new TallyError('anchor_invalid', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
 }
 

@@ -1,35 +1,20 @@
 import { TallyError } from '../errors.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
+import { type Infer, requireShape } from '../receipts/shape.ts';
 import { compareInstants, formatTimestamp, type Instant, instantOf } from '../time.ts';
 import { isCurrency } from './currencies.ts';
-import type { SERVICE_UNITS, SETTLEMENT_CLASSES } from './derive.ts';
-import { billShape } from './shape.ts';
+import { billShape, type derived } from './shape.ts';
 
 /** Longest time that `compiled_at` may be ahead of the clock, in seconds: as far as a verifier allows. */
 const MAX_AHEAD = 300;
 /** The least `ts` of a receipt (specification 2.1). */
 const MIN_TS = 1_000_000_000;
 
+type Said = Infer<typeof billShape>;
+
 /** Bill as a biller sends it. Commitments are 64 hex (commitments.ts), times as specification 2.2 writes them. */
-export type MeteringBill = {
-  machine_commitment: string;
-  customer_commitment: string;
-  salt_commitment: string;
-  window_start: string;
-  window_end: string;
-  /** When the bill was compiled; now when absent. */
-  compiled_at?: string;
-  service_unit: (typeof SERVICE_UNITS)[number];
-  /** 0 to 10,000,000. */
-  billed_unit_count: number;
-  /** `unit_rate_minor` in minor units of the currency, 0 to 100,000,000. */
-  rate: { unit_rate_minor: number; currency: string; rate_commitment: string };
-  settlement_binding?: {
-    settlement_class: (typeof SETTLEMENT_CLASSES)[number];
-    settlement_commitment: string;
-  };
-};
+export type MeteringBill = Omit<Said, keyof typeof derived | 'metered'>;
 
 /** A bill that may be minted, its derived members not yet compared. */
 export type CheckedBill = JsonObject & MeteringBill & { compiled_at: string; metered?: JsonObject };
@@ -43,14 +28,7 @@ export type CheckedBill = JsonObject & MeteringBill & { compiled_at: string; met
  * before the window's end; metering_compiled_late more than 300 seconds after `now`; what `copyJson` throws
  */
 export function checkBill(bill: unknown, { now }: { readonly now: number }): CheckedBill {
-  const copy = copyJson(bill);
-  const fault = billShape(copy, '');
-  if (fault !== null) {
-    throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, {
-      field: fault.field,
-    });
-  }
-  const said = copy as JsonObject & MeteringBill;
+  const said = requireShape(billShape, copyJson(bill));
   requireCurrency(said.rate.currency);
   const end = instantOf(said.window_end);
   if (compareInstants(end, instantOf(said.window_start)) <= 0) {

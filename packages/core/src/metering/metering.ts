@@ -11,36 +11,32 @@ import type { EvidenceCounts } from './evidence-classes.ts';
 import { EvidenceIntake, type EvidenceJudge } from './intake.ts';
 import { METERING_TYPE, type MeteringReceipt, meteringShape, type SignedBody } from './shape.ts';
 
-export const metering: Family = {
+export const metering: Family<MeteringReceipt> = {
   name: 'metering',
   recognises: (document) =>
     isObject(document.signed_body) && document.signed_body.receipt_type === METERING_TYPE,
-  shape: (document) => meteringShape(document, ''),
+  shape: meteringShape,
   claims(document) {
-    const receipt = document as MeteringReceipt;
     return {
-      receiptId: receipt.receipt_id,
+      receiptId: document.receipt_id,
       profile: METERING_TYPE,
-      keyId: receipt.key_id,
+      keyId: document.key_id,
       issuerPublicKey: null,
       issuerDid: null,
       issuerVerified: null,
-      issuedAt: receipt.ts,
+      issuedAt: document.ts,
       mayBeSignedLater: true,
-      signature: receipt.sig_b64u,
+      signature: document.sig_b64u,
     };
   },
-  signed: (document) => (document as MeteringReceipt).signed_body,
+  signed: ({ signed_body }) => signed_body,
   signatureMembers: ({ signed_body: _body, ...rest }) => rest,
   anchored: (document) => document,
-  counterSignatures: () => [],
   *rules(document) {
-    const receipt = document as MeteringReceipt;
-    yield* topLevelRules(receipt);
-    yield* billRules(receipt.signed_body);
+    yield* topLevelRules(document);
+    yield* billRules(document.signed_body);
   },
-  evidence: (document, items, judge) =>
-    judgeEvidence((document as MeteringReceipt).signed_body, items, judge),
+  evidence: ({ signed_body }, items, judge) => judgeEvidence(signed_body, items, judge),
 };
 
 /** Every top-level member follows from the signed body, though no signature covers it. */

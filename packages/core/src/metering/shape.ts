@@ -1,7 +1,8 @@
-import type { JsonObject } from '../json/types.ts';
+import type { JsonValue } from '../json/types.ts';
 import {
   constant,
   hex64,
+  type Infer,
   integer,
   keyId,
   numberIn,
@@ -51,6 +52,7 @@ export const meteringShape = object(
     sig_b64u: signature,
     key_id: keyId,
     algorithm: constant('Ed25519'),
+    /** Unix seconds. */
     ts: integer(1_000_000_000),
     signed_body: object(
       {
@@ -81,6 +83,11 @@ export const meteringShape = object(
   closed,
 );
 
+/** A metering receipt `sls.metering`. Hashes and commitments are 64 hex. */
+export type MeteringReceipt = Infer<typeof meteringShape>;
+
+export type SignedBody = MeteringReceipt['signed_body'];
+
 /** What follows from the rest of the bill, so that a biller need not say it and can't say it otherwise. */
 export const DERIVED = [
   'receipt_type',
@@ -99,51 +106,26 @@ export const DERIVED_METERED = [
   'receipt_set_digest',
 ] as const;
 
-const anything: Rule = () => null;
-const claims = (names: readonly string[]): Record<string, Rule> =>
-  Object.fromEntries(names.map((name) => [name, anything]));
+const anything: Rule<JsonValue> = () => null;
+const claims = <Name extends string>(names: readonly Name[]): Readonly<Record<Name, Rule<JsonValue>>> =>
+  Object.fromEntries(names.map((name) => [name, anything])) as Record<Name, Rule<JsonValue>>;
+
+/** The members of a bill that the biller may say, and that are then compared. */
+export const derived = claims([...DERIVED, ...DERIVED_METERED]);
+
+const derivedMetered = claims(['billed_unit_count', ...DERIVED_METERED]);
 
 /** What a biller says of a bill. Derived members may be there too: minting compares them. */
 export const billShape = object(
   { ...said, billed_unit_count: units },
   {
     optional: {
+      /** When the bill was compiled; now when absent. */
       compiled_at: timestamp,
       settlement_binding: settlementBinding,
-      ...claims([...DERIVED, ...DERIVED_METERED]),
-      metered: object({}, { optional: claims(['billed_unit_count', ...DERIVED_METERED]), closed: true }),
+      ...derived,
+      metered: object({}, { optional: derivedMetered, closed: true }),
     },
     closed: true,
   },
 );
-
-export interface SignedBody extends JsonObject {
-  metering_id: string;
-  machine_commitment: string;
-  customer_commitment: string;
-  window_start: string;
-  window_end: string;
-  compiled_at: string;
-  service_unit: string;
-  metered: {
-    billed_unit_count: number;
-    evidence_backed_unit_count: number;
-    unbacked_unit_count: number;
-    receipt_set_digest: string;
-  };
-  evidence_coverage_ratio: number;
-  coverage_class: string;
-  rate: { unit_rate_minor: number };
-  amount_minor: number;
-  evidence_backed_amount_minor: number;
-  verdict: string;
-}
-
-export interface MeteringReceipt extends JsonObject {
-  receipt_id: string;
-  payload_sha256: string;
-  sig_b64u: string;
-  key_id: string;
-  ts: number;
-  signed_body: SignedBody;
-}

@@ -4,9 +4,9 @@ import { utf8 } from '../encoding/bytes.ts';
 import { canonicalize } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
-import { formatTimestamp, secondsOf } from '../time.ts';
-import { type Family, withoutUnsigned } from './family.ts';
-import { bytes32, constant, did, keyId, object, oneOf, signature, timestamp } from './shape.ts';
+import { formatTimestamp } from '../time.ts';
+import { type Family, signerOf, typedFamily } from './family.ts';
+import { bytes32, constant, did, type Infer, keyId, object, oneOf, signature, timestamp } from './shape.ts';
 
 const BENCHMARK_TYPE = 'svc-benchmark-v1';
 
@@ -24,42 +24,19 @@ const benchmarkShape = object({
   sig_b64u: signature,
 });
 
-interface BenchmarkDocument extends JsonObject {
-  node: BenchmarkNode;
-  issued_at: string;
-  issuer_did: string;
-  issuer_pubkey: string;
-  key_id: string;
-  sig_b64u: string;
-}
-
 /** What a service measured of itself, signed with a key that signs nothing else (spec/benchmark.md). */
-export const benchmark: Family = {
+export const benchmark: Family<Infer<typeof benchmarkShape>> = {
+  ...typedFamily(BENCHMARK_TYPE),
   name: 'benchmark',
   keyPurpose: 'benchmark',
-  recognises: (document) => document.type === BENCHMARK_TYPE,
-  shape: (document) => benchmarkShape(document, ''),
-  claims(document) {
-    const { node, key_id, issuer_pubkey, issuer_did, issued_at, sig_b64u } = document as BenchmarkDocument;
-    return {
-      receiptId: `benchmark/${node}`,
-      profile: node,
-      keyId: key_id,
-      issuerPublicKey: issuer_pubkey,
-      issuerDid: issuer_did,
-      issuerVerified: null,
-      issuedAt: secondsOf(issued_at),
-      signature: sig_b64u,
-    };
-  },
-  signed(document) {
-    const { sig_b64u: _signature, ...signed } = withoutUnsigned(document);
-    return signed;
-  },
-  signatureMembers: ({ sig_b64u }) => ({ sig_b64u: sig_b64u ?? null }),
-  anchored: withoutUnsigned,
-  counterSignatures: () => [],
-  rules: () => [],
+  shape: benchmarkShape,
+  claims: (document) => ({
+    ...signerOf(document),
+    receiptId: `benchmark/${document.node}`,
+    profile: document.node,
+    issuerVerified: null,
+    signature: document.sig_b64u,
+  }),
 };
 
 /**
@@ -70,7 +47,7 @@ export const benchmark: Family = {
  */
 export async function signBenchmark(
   node: BenchmarkNode,
-  content: JsonObject,
+  content: object,
   issuance: { readonly did: string; readonly issuedAt: number },
   signer: Signer,
 ): Promise<string> {

@@ -10,7 +10,8 @@ import type { JsonObject } from '../json/types.ts';
 import { KEY_PURPOSES, trustOf } from '../trust/issuer.ts';
 import { verify } from '../verify.ts';
 import { anchoredHash, countersign } from './countersign.ts';
-import { type EnvelopeFacts, type Issuance, mintEnvelope } from './envelope.ts';
+import { type EnvelopeFacts, mintEnvelope } from './envelope.ts';
+import type { Issuance } from './profiles/profile.ts';
 
 const [service, requester, operator, foreign] = (await Promise.all([1, 5, 6, 7].map(signerOf))) as [
   Signer,

@@ -20,7 +20,7 @@ export async function countersign(
   signer: Signer,
 ): Promise<string> {
   const { family, receipt } = readReceipt(copyJson(document));
-  const party = family.counterSignatures(receipt).find((counter) => counter.role === role);
+  const party = family.counterSignatures?.(receipt).find((counter) => counter.role === role);
   if (family !== envelope || party === undefined) {
     throw new TallyError('not_a_receipt', 'Only an envelope (svc-receipt-v1) can be counter-signed.');
   }

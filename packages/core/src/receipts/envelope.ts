@@ -2,19 +2,22 @@ import type { Signer } from '../ed25519/signer.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { canonicalize } from '../json/canonical.ts';
-import type { JsonObject, JsonValue } from '../json/types.ts';
-import { formatTimestamp, secondsOf } from '../time.ts';
-import { type Family, SCHEMA_VERSION, withoutUnsigned } from './family.ts';
+import type { JsonObject } from '../json/types.ts';
+import { formatTimestamp } from '../time.ts';
+import { type Family, SCHEMA_VERSION, signerOf, withoutUnsigned } from './family.ts';
+import type { Issuance } from './profiles/profile.ts';
+import { standard, standardForm } from './profiles/standard.ts';
 import { namedSettlement } from './settlement.ts';
 import {
   boolean,
   bytes32,
   constant,
   did,
+  type Infer,
   keyId,
   nullable,
   object,
-  pattern,
+  receiptIdOf,
   sha256Text,
   signature,
   text,
@@ -23,6 +26,9 @@ import {
 import { assertSize } from './size.ts';
 
 const ENVELOPE_VERSION = 'svc-receipt-v1';
+
+/** The profile that every envelope is of. */
+export const ENVELOPE_PROFILE = standardForm.name;
 
 /** The facts of an envelope (specification 2.7). What is not known is null. Hashes are `sha256:<64 hex>`. */
 export type EnvelopeFacts = {
@@ -76,15 +82,6 @@ export type EnvelopeFacts = {
   };
 };
 
-/** Issuer and time of a receipt. */
-export interface Issuance {
-  readonly receiptId: string;
-  /** Unix milliseconds. */
-  readonly issuedAt: number;
-  readonly issuerDid: string;
-  readonly issuerVerified: boolean;
-}
-
 /**
  * Mints an envelope, signed by the service.
  * @returns the JCS text of the receipt
@@ -107,7 +104,7 @@ export async function mintEnvelope(
     key_id: signer.keyId,
     operator: facts.operator,
     receipt_id: issuance.receiptId,
-    receipt_profile: 'standard',
+    receipt_profile: standardForm.name,
     receipt_schema_version: SCHEMA_VERSION,
     request: facts.request,
     response: facts.response,
@@ -118,7 +115,7 @@ export async function mintEnvelope(
   const after = `,"v":"${ENVELOPE_VERSION}"}`;
   const svc = toBase64url(await signer.sign(utf8(before + after)));
   const receipt = `${before},"signatures":${canonicalize({ operator: null, requester: null, svc })}${after}`;
-  assertSize('standard', receipt, { reserve: 2 * COUNTER_SIGNATURE_GROWTH });
+  assertSize(standard, receipt, { reserve: 2 * COUNTER_SIGNATURE_GROWTH });
   return receipt;
 }
 
@@ -128,9 +125,9 @@ const COUNTER_SIGNATURE_GROWTH = 84;
 const envelopeShape = object(
   {
     v: constant(ENVELOPE_VERSION),
-    receipt_profile: constant('standard'),
+    receipt_profile: constant(standardForm.name),
     receipt_schema_version: constant(SCHEMA_VERSION),
-    receipt_id: pattern(/^r_env_[0-9]{10,}_[0-9a-f]{12}$/, 'r_env_<seconds>_<12 hex>'),
+    receipt_id: receiptIdOf('env'),
     request: object({
       hash: nullable(sha256Text),
       origin: nullable(did),
@@ -153,56 +150,36 @@ const envelopeShape = object(
   { optional: { issuer_did: did } },
 );
 
-interface Envelope extends JsonObject {
-  receipt_id: string;
-  request: { origin: string | null };
-  operator: { entity: string | null };
-  settlement: { chain: string | null; asset: string | null; [member: string]: JsonValue };
-  signatures: { requester: string | null; operator: string | null; svc: string };
-  issued_at: string;
-  key_id: string;
-  issuer_pubkey: string;
-  issuer_verified: boolean;
-}
-
-export const envelope: Family = {
+export const envelope: Family<Infer<typeof envelopeShape>> = {
   name: 'envelope',
   recognises: (document) => document.v === ENVELOPE_VERSION,
-  shape: (document) => envelopeShape(document, ''),
-  claims(document) {
-    const receipt = document as Envelope;
-    return {
-      receiptId: receipt.receipt_id,
-      profile: 'standard',
-      keyId: receipt.key_id,
-      issuerPublicKey: receipt.issuer_pubkey,
-      issuerDid: typeof receipt.issuer_did === 'string' ? receipt.issuer_did : null,
-      issuerVerified: receipt.issuer_verified,
-      issuedAt: secondsOf(receipt.issued_at),
-      signature: receipt.signatures.svc,
-    };
-  },
+  shape: envelopeShape,
+  claims: (document) => ({
+    receiptId: document.receipt_id,
+    profile: document.receipt_profile,
+    ...signerOf(document),
+    signature: document.signatures.svc,
+    maxBytes: standardForm.maxBytes,
+  }),
   signed(document) {
     const { signatures: _signatures, ...signed } = withoutUnsigned(document);
     return signed;
   },
   signatureMembers: ({ signatures }) => ({ signatures: signatures ?? null }),
   anchored(document) {
-    const { svc } = (document as Envelope).signatures;
+    const { svc } = document.signatures;
     return { ...withoutUnsigned(document), signatures: { requester: null, operator: null, svc } };
   },
-  counterSignatures(document) {
-    const { request, operator, signatures } = document as Envelope;
+  counterSignatures({ request, operator, signatures }) {
     return [
       { role: 'requester', did: request.origin, signature: signatures.requester },
       { role: 'operator', did: operator.entity, signature: signatures.operator },
     ];
   },
-  settlement(document) {
-    const { chain, asset, tx, amount, payer } = (document as Envelope).settlement;
+  settlement({ settlement: { chain, asset, ...rest } }) {
+    const { tx, amount, payer }: JsonObject = rest;
     // CAIP-2.
     const id = /^eip155:([1-9]\d{0,14})$/.exec(chain ?? '')?.[1];
     return namedSettlement({ chainId: id === undefined ? null : Number(id), asset, tx, amount, payer });
   },
-  rules: () => [],
 };

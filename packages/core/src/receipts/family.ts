@@ -1,18 +1,13 @@
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import type { EvidenceCounts } from '../metering/evidence-classes.ts';
 import type { EvidenceJudge } from '../metering/intake.ts';
+import { secondsOf } from '../time.ts';
 import type { KeyPurpose } from '../trust/issuer.ts';
-import type { NamedSettlement } from './settlement.ts';
-import type { Fault } from './shape.ts';
+import type { NamedSettlement } from './named-settlement.ts';
+import type { Rule } from './shape.ts';
 
 /** The version that envelopes and profiles declare (specification 2.8). */
 export const SCHEMA_VERSION = 'r1.0.0';
-
-/** Largest receipts, in bytes of their JCS form without the unsigned members (specification 2.8). */
-export const MAX_BYTES = { nano: 600, standard: 3072 } as const;
-
-/** Retention of each profile at the service, in days (specification 2.8; metering as pq). */
-export const RETENTION_DAYS = { nano: 30, standard: 365, pq: 2557, metering: 2557 } as const;
 
 /** Tolerated difference between two clocks, in seconds. */
 export const CLOCK_SKEW = 300;
@@ -39,6 +34,8 @@ export interface Claims {
   readonly mayBeSignedLater?: boolean;
   /** base64url, 64 bytes: the issuer's own signature. */
   readonly signature: string;
+  /** Most bytes that the receipt may have, in JCS without the unsigned members; null or absent: no limit. */
+  readonly maxBytes?: number | null;
 }
 
 /** One named check. `ok` is null where there was nothing to check it with; `detail` says why. */
@@ -56,33 +53,34 @@ export interface CounterSignature {
 }
 
 /**
- * Description of a receipt family for the verifier. All functions but `recognises` and `shape` expect a document
- * whose shape holds.
+ * What the verifier needs to know of a receipt family. All functions but `recognises` and `shape` expect a document that
+ * passes `shape`, whose type is `T`.
  */
-export interface Family {
+export interface Family<T extends JsonObject = JsonObject> {
   readonly name: FamilyName;
   /** Purpose that the issuer's key must have; `receipt` when absent. */
   readonly keyPurpose?: KeyPurpose;
   recognises(document: JsonObject): boolean;
-  shape(document: JsonObject): Fault | null;
-  claims(document: JsonObject): Claims;
+  readonly shape: Rule<T>;
+  claims(document: T): Claims;
   /** The value whose JCS bytes the issuer signed. */
-  signed(document: JsonObject): JsonValue;
+  signed(document: T): JsonValue;
   /** The members that `signed` leaves out for holding the signature, in one object. */
-  signatureMembers(document: JsonObject): JsonObject;
+  signatureMembers(document: T): JsonObject;
   /** The document as it is anchored: without unsigned members and counter-signatures, with the issuer's signature. */
-  anchored(document: JsonObject): JsonObject;
-  counterSignatures(document: JsonObject): readonly CounterSignature[];
+  anchored(document: T): JsonObject;
+  /** The signatures of others than the issuer; absent where the family has none. */
+  counterSignatures?(document: T): readonly CounterSignature[];
   /** The transaction that the receipt says has paid for it; null, like the absence of this, where it names none. */
-  settlement?(document: JsonObject): NamedSettlement | null;
-  /** The family's own rules, each by name. */
-  rules(document: JsonObject): Iterable<Check>;
+  settlement?(document: T): NamedSettlement | null;
+  /** The family's own rules, each by name; absent where its shape says them all. */
+  rules?(document: T): Iterable<Check>;
   /**
    * Judges the evidence behind the receipt, where the family has any; `counts` are null where it was not read
    * whole.
    */
   evidence?(
-    document: JsonObject,
+    document: T,
     items: Iterable<JsonValue> | undefined,
     judge: EvidenceJudge,
   ): Promise<{ readonly check: Check; readonly counts: EvidenceCounts | null }>;
@@ -96,6 +94,40 @@ export function withoutUnsigned(document: JsonObject): JsonObject {
   const { anchor_ref: _ref, tier: _tier, anchor: _anchor, ...signed } = document;
   return signed;
 }
+
+/** The parts of a family whose documents name it in `type` and hold the issuer's signature in `sig_b64u`. */
+export const typedFamily = (
+  type: string,
+): Pick<Family, 'recognises' | 'signed' | 'signatureMembers' | 'anchored'> => ({
+  recognises: (document) => document.type === type,
+  signed(document) {
+    const { sig_b64u: _signature, ...signed } = withoutUnsigned(document);
+    return signed;
+  },
+  signatureMembers: ({ sig_b64u }) => ({ sig_b64u: sig_b64u ?? null }),
+  anchored: withoutUnsigned,
+});
+
+/** Who signed, and when, as most families say it. */
+export const signerOf = ({
+  key_id = null,
+  issuer_pubkey = null,
+  issuer_did = null,
+  issuer_verified = null,
+  issued_at,
+}: {
+  readonly key_id?: string | null;
+  readonly issuer_pubkey?: string | null;
+  readonly issuer_did?: string | null;
+  readonly issuer_verified?: boolean | null;
+  readonly issued_at: string;
+}): Omit<Claims, 'receiptId' | 'profile' | 'signature'> => ({
+  keyId: key_id,
+  issuerPublicKey: issuer_pubkey,
+  issuerDid: issuer_did,
+  issuerVerified: issuer_verified,
+  issuedAt: secondsOf(issued_at),
+});
 
 export const passed = (name: string, detail: string): Check => ({ name, ok: true, detail });
 export const failed = (name: string, detail: string): Check => ({ name, ok: false, detail });

@@ -1,7 +1,8 @@
 import { TallyError } from '../errors.ts';
+import { FORMS, type Profile } from './profiles/registry.ts';
 
 /** The kinds that receipt ids are made for: `env` is the envelope. */
-export type ReceiptIdKind = 'env' | 'nano' | 'standard' | 'pq' | 'issue';
+export type ReceiptIdKind = 'env' | Profile | 'issue';
 
 /**
  * `r_<kind>_<unix seconds>_<12 hex>`, unique by the randomness.
@@ -14,4 +15,6 @@ export function receiptId(kind: ReceiptIdKind, unixSeconds: number, random: stri
 }
 
 /** The grammar of every receipt id that the service hands out. */
-export const receiptIdPattern = /^r_(?:env|nano|standard|pq|issue|sls\.metering)_[0-9]{10,}_[0-9a-f]{12}$/;
+export const receiptIdPattern = new RegExp(
+  `^r_(?:env|${FORMS.map(({ name }) => name).join('|')}|issue|sls\\.metering)_[0-9]{10,}_[0-9a-f]{12}$`,
+);

@@ -1,85 +1,20 @@
-import type { JsonObject, JsonValue } from '../json/types.ts';
-import { secondsOf } from '../time.ts';
-import { type Family, SCHEMA_VERSION, withoutUnsigned } from './family.ts';
-import { namedSettlement } from './settlement.ts';
+import { type Claims, type Family, signerOf, withoutUnsigned } from './family.ts';
+import { isFull } from './profiles/full.ts';
+import type { ProfileForm, Referenced } from './profiles/profile.ts';
+import { FORMS } from './profiles/registry.ts';
+import { standardForm } from './profiles/standard.ts';
 import {
   boolean,
   bytes32,
-  constant,
   did,
-  hex64,
-  integer,
-  isObject,
+  type Infer,
   keyId,
   nonEmptyText,
-  nullable,
   object,
   oneOf,
-  pattern,
-  type Rule,
   signature,
-  text,
   timestamp,
 } from './shape.ts';
-
-const reference = (kind: string): Rule =>
-  object({
-    id: pattern(new RegExp(`^r_${kind}_[0-9]{10,}_[0-9a-f]{12}$`), `r_${kind}_<seconds>_<12 hex>`),
-    sig_b64u: signature,
-    verify_uri: nonEmptyText,
-  });
-
-const nanoShape = object({
-  profile: constant('nano'),
-  v: constant(SCHEMA_VERSION),
-  a: did,
-  h: bytes32,
-  t: nonEmptyText,
-  ok: boolean,
-  ts: integer(1_000_000_000),
-  k: keyId,
-  receipt: reference('nano'),
-});
-
-const common = {
-  receipt_schema_version: constant(SCHEMA_VERSION),
-  agent_did: did,
-  agent_proved: boolean,
-  subject: object({ sha256: hex64, content_type: nonEmptyText, ok: boolean }),
-  settlement_reference: object({ rail: nonEmptyText, chain_id: integer(0), asset: nonEmptyText }),
-  seal: object(
-    { sealed: boolean, declaration: nonEmptyText },
-    { optional: { seal_id: nonEmptyText, ciphertext_sha256: hex64, key_commitment: hex64 } },
-  ),
-  reputation_context: object({ reputation_tier: nonEmptyText }),
-  issued_at: timestamp,
-  issuer_did: did,
-  issuer_pubkey: bytes32,
-  issuer_verified: boolean,
-  key_id: keyId,
-} as const;
-
-const standardShape = object(
-  { receipt_profile: constant('standard'), ...common, receipt: reference('standard') },
-  { optional: { purpose: nullable(text) } },
-);
-
-const pqShape = object(
-  {
-    receipt_profile: constant('pq'),
-    ...common,
-    receipt: reference('pq'),
-    crypto_agile_metadata: object({
-      current_alg: constant('Ed25519'),
-      signature_posture: nonEmptyText,
-      envelope_posture: nonEmptyText,
-    }),
-    sealed_evidence_ref: nullable(text),
-    pq_posture: nonEmptyText,
-    auditor_verifier: boolean,
-  },
-  { optional: { purpose: nullable(text) } },
-);
 
 /** Older receipts (specification 9.3): the members that verifying needs, whatever else they carry. */
 const legacyShape = object(
@@ -92,92 +27,50 @@ const legacyShape = object(
   { optional: { issuer_did: did, issuer_pubkey: bytes32, issuer_verified: boolean } },
 );
 
-interface Referenced extends JsonObject {
-  receipt: { id: string; sig_b64u: string };
-}
-
-interface Full extends Referenced {
-  key_id: string;
-  issued_at: string;
-}
-
-interface Paid extends Full {
-  settlement_reference: { chain_id: number; asset: string; [member: string]: JsonValue };
-}
-
-interface Nano extends Referenced {
-  k: string;
-  ts: number;
-}
-
 /** Profiles and older receipts sign the same way: all but `receipt.sig_b64u` and the unsigned members. */
-const signedByReference: Pick<
-  Family,
-  'signed' | 'signatureMembers' | 'anchored' | 'counterSignatures' | 'rules'
-> = {
-  signed(document) {
-    const { sig_b64u: _signature, ...reference } = (document as Referenced).receipt;
+const signedByReference = {
+  anchored: withoutUnsigned,
+  signed(document: Referenced) {
+    const { sig_b64u: _signature, ...reference } = document.receipt;
     return { ...withoutUnsigned(document), receipt: reference };
   },
-  signatureMembers: (document) => ({ sig_b64u: (document as Referenced).receipt.sig_b64u }),
-  anchored: withoutUnsigned,
-  counterSignatures: () => [],
-  rules: () => [],
+  signatureMembers: ({ receipt }: Referenced) => ({ sig_b64u: receipt.sig_b64u }),
 };
 
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const inReference = ({ receipt }: Referenced): Pick<Claims, 'receiptId' | 'signature'> => ({
+  receiptId: receipt.id,
+  signature: receipt.sig_b64u,
+});
 
-function fullClaims(document: JsonObject, profile: unknown): ReturnType<Family['claims']> {
-  const { receipt, key_id, issued_at } = document as Full;
-  return {
-    receiptId: receipt.id,
-    profile: String(profile),
-    keyId: key_id,
-    issuerPublicKey: textOrNull(document.issuer_pubkey),
-    issuerDid: textOrNull(document.issuer_did),
-    issuerVerified: typeof document.issuer_verified === 'boolean' ? document.issuer_verified : null,
-    issuedAt: secondsOf(issued_at),
-    signature: receipt.sig_b64u,
-  };
-}
-
-export const nanoReceipt: Family = {
+const familyOfForm = (form: ProfileForm): Family<Referenced> => ({
   ...signedByReference,
+  ...form,
   name: 'profile',
-  recognises: (document) => document.profile === 'nano',
-  shape: (document) => nanoShape(document, ''),
-  claims(document) {
-    const { receipt, k, ts } = document as Nano;
-    return {
-      receiptId: receipt.id,
-      profile: 'nano',
-      keyId: k,
-      issuerPublicKey: null,
-      issuerDid: null,
-      issuerVerified: null,
-      issuedAt: ts,
-      signature: receipt.sig_b64u,
-    };
-  },
+  claims: (document) => ({
+    ...inReference(document),
+    ...form.signer(document),
+    profile: form.name,
+    maxBytes: form.maxBytes,
+  }),
+});
+
+/** A profile that is not known is refused as what is no standard receipt. */
+const unknownProfile: Family = {
+  ...familyOfForm(standardForm),
+  recognises: isFull,
 };
 
-export const fullReceipt: Family = {
-  ...signedByReference,
-  name: 'profile',
-  recognises: (document) => document.receipt_profile !== undefined && isObject(document.receipt),
-  shape: (document) => (document.receipt_profile === 'pq' ? pqShape : standardShape)(document, ''),
-  claims: (document) => fullClaims(document, document.receipt_profile),
-  settlement(document) {
-    const { status, chain_id, asset, tx, amount } = (document as Paid).settlement_reference;
-    // What the caller has declared was checked by nobody, and says nothing of who was paid.
-    return status === 'confirmed' ? namedSettlement({ chainId: chain_id, asset, tx, amount }) : null;
-  },
-};
+/** One family for each profile, all of the name `profile`. */
+export const profileReceipts: readonly Family[] = [...FORMS.map(familyOfForm), unknownProfile];
 
-export const legacyReceipt: Family = {
+export const legacyReceipt: Family<Infer<typeof legacyShape>> = {
   ...signedByReference,
   name: 'legacy',
   recognises: (document) => document.proof_tier !== undefined && document.receipt_profile === undefined,
-  shape: (document) => legacyShape(document, ''),
-  claims: (document) => fullClaims(document, document.proof_tier),
+  shape: legacyShape,
+  claims: (document) => ({
+    ...inReference(document),
+    profile: document.proof_tier,
+    ...signerOf(document),
+  }),
 };

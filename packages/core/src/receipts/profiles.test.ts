@@ -7,9 +7,11 @@ import { parseJson } from '../json/parse.ts';
 import type { JsonObject } from '../json/types.ts';
 import { trustOf } from '../trust/issuer.ts';
 import { verify } from '../verify.ts';
-import type { Issuance } from './envelope.ts';
 import { receiptId } from './id.ts';
-import { emitReceipt, PROFILES, type Profile, type ProfileFacts } from './profiles.ts';
+import type { Issuance, ProfileFacts } from './profiles/profile.ts';
+import type { Profile } from './profiles/registry.ts';
+import { PROFILES } from './profiles/terms.ts';
+import { emitReceipt } from './profiles.ts';
 
 const signer = await signerOf(1);
 const agent = await signerOf(5);

@@ -1,3 +1,4 @@
+import { type ErrorCode, TallyError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import { parseTimestamp } from '../time.ts';
 
@@ -7,54 +8,111 @@ export interface Fault {
   readonly expected: string;
 }
 
-/** Checks the value at `path`; null when it is as it should be. */
-export type Rule = (value: JsonValue | undefined, path: string) => Fault | null;
+/** Marks a rule with the type of what it lets pass. No rule has such a member when the program runs. */
+declare const passes: unique symbol;
+
+/**
+ * Checks the value at `path`; null when it is as it should be, and then it is a `T`. The rule is the one declaration of
+ * a document's shape: its type is `Infer<typeof rule>`.
+ */
+export interface Rule<out T = unknown> {
+  (value: JsonValue | undefined, path: string): Fault | null;
+  readonly [passes]?: T;
+}
+
+/** The type of what a rule lets pass. */
+export type Infer<R> = R extends Rule<infer T> ? T : never;
+
+type Rules = Readonly<Record<string, Rule>>;
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** What an object has whose members keep to these rules. It may have more. */
+export type Members<Required extends Rules, Optional = unknown> = Flat<
+  { readonly [K in keyof Required]: Infer<Required[K]> } & {
+    readonly [K in keyof Optional]?: Infer<Optional[K]>;
+  }
+>;
 
 /** A plain object, as opposed to null or an array. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/**
+ * The document, which passes the rule.
+ * @param code of the error that is thrown otherwise, with the member in `field`
+ */
+export function requireShape<T extends object>(
+  rule: Rule<T>,
+  document: JsonValue,
+  code: ErrorCode = 'invalid_field',
+): JsonObject & T {
+  const fault = rule(document, '');
+  if (fault === null) return document as JsonObject & T;
+  throw new TallyError(code, `${fault.field} must be ${fault.expected}.`, { field: fault.field });
+}
+
 const rule =
-  (expected: string, holds: (value: JsonValue) => boolean): Rule =>
+  <T>(expected: string, holds: (value: JsonValue) => boolean): Rule<T> =>
   (value, path) =>
     value !== undefined && holds(value) ? null : { field: path, expected };
 
-export const constant = (wanted: string): Rule => rule(`the string ${wanted}`, (v) => v === wanted);
+export const constant = <const T extends string>(wanted: T): Rule<T> =>
+  rule(`the string ${wanted}`, (v) => v === wanted);
 
-export const oneOf = (...wanted: readonly string[]): Rule =>
-  rule(`one of ${wanted.join(', ')}`, (v) => typeof v === 'string' && wanted.includes(v));
+export const oneOf = <const T extends string>(...wanted: readonly T[]): Rule<T> =>
+  rule(`one of ${wanted.join(', ')}`, (v) => (wanted as readonly JsonValue[]).includes(v));
 
-export const pattern = (expression: RegExp, expected: string): Rule =>
+export const pattern = (expression: RegExp, expected: string): Rule<string> =>
   rule(expected, (v) => typeof v === 'string' && expression.test(v));
 
-export const boolean: Rule = rule('true or false', (v) => typeof v === 'boolean');
+export const boolean: Rule<boolean> = rule('true or false', (v) => typeof v === 'boolean');
 
-export const text: Rule = rule('a string', (v) => typeof v === 'string');
+export const text: Rule<string> = rule('a string', (v) => typeof v === 'string');
 
-export const nonEmptyText: Rule = rule('a non-empty string', (v) => typeof v === 'string' && v !== '');
+export const nonEmptyText: Rule<string> = rule(
+  'a non-empty string',
+  (v) => typeof v === 'string' && v !== '',
+);
 
 /** An integer in [min, max]. */
-export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER): Rule =>
+export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER): Rule<number> =>
   rule(
     `an integer from ${min} to ${max}`,
     (v) => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max,
   );
 
 /** A number in [min, max]. */
-export const numberIn = (min: number, max: number): Rule =>
+export const numberIn = (min: number, max: number): Rule<number> =>
   rule(`a number from ${min} to ${max}`, (v) => typeof v === 'number' && v >= min && v <= max);
 
 export const nullable =
-  (inner: Rule): Rule =>
+  <T>(inner: Rule<T>): Rule<T | null> =>
   (value, path) =>
     value === null ? null : inner(value, path);
 
+/** A list whose items all pass the rule; `expected` says what the whole must be. */
+export const listOf =
+  <T>(item: Rule<T>, expected = 'a list', most = Infinity): Rule<readonly T[]> =>
+  (value, path) => {
+    if (!Array.isArray(value) || value.length > most) return { field: path, expected };
+    for (const [index, one] of value.entries()) {
+      const fault = item(one, `${path}[${index}]`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
+
 /** An object with these members; members beyond them are allowed unless it is `closed`. */
-export function object(
-  required: Readonly<Record<string, Rule>>,
-  options: { optional?: Readonly<Record<string, Rule>>; closed?: boolean } = {},
-): Rule {
+export function object<Required extends Rules, Optional extends Rules>(
+  required: Required,
+  options: { optional: Optional; closed?: boolean },
+): Rule<Members<Required, Optional>>;
+export function object<Required extends Rules>(
+  required: Required,
+  options?: { closed?: boolean },
+): Rule<Members<Required>>;
+export function object(required: Rules, options: { optional?: Rules; closed?: boolean } = {}): Rule {
   const needed = Object.entries(required);
   const optional = Object.entries(options.optional ?? {});
   const known = new Set([...needed, ...optional].map(([name]) => name));
@@ -78,19 +136,32 @@ export function object(
   };
 }
 
-export const hex64: Rule = pattern(/^[0-9a-f]{64}$/, '64 lower-case hex characters');
-export const sha256Text: Rule = pattern(/^sha256:[0-9a-f]{64}$/, 'sha256: and 64 lower-case hex characters');
+/** The id of a receipt of this kind (id.ts). */
+export const receiptIdOf = (kind: string): Rule<string> =>
+  pattern(new RegExp(`^r_${kind}_[0-9]{10,}_[0-9a-f]{12}$`), `r_${kind}_<seconds>_<12 hex>`);
+
+export const hex64: Rule<string> = pattern(/^[0-9a-f]{64}$/, '64 lower-case hex characters');
+export const sha256Text: Rule<string> = pattern(
+  /^sha256:[0-9a-f]{64}$/,
+  'sha256: and 64 lower-case hex characters',
+);
 /** 64 bytes as base64url without padding; the last character's four spare bits are zero. */
-export const signature: Rule = pattern(/^[A-Za-z0-9_-]{85}[AQgw]$/, '86 characters of canonical base64url');
+export const signature: Rule<string> = pattern(
+  /^[A-Za-z0-9_-]{85}[AQgw]$/,
+  '86 characters of canonical base64url',
+);
 /** 32 bytes as base64url without padding; the last character's two spare bits are zero. */
-export const bytes32: Rule = pattern(
+export const bytes32: Rule<string> = pattern(
   /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/,
   '43 characters of canonical base64url',
 );
-export const did: Rule = pattern(/^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/, 'a DID');
+export const did: Rule<string> = pattern(/^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/, 'a DID');
 /** Specification 2.1, `key_id`. */
-export const keyId: Rule = pattern(/^did:(svc|web|key):[A-Za-z0-9._:%-]+$/, 'a did:svc, did:web or did:key');
-export const timestamp: Rule = rule(
+export const keyId: Rule<string> = pattern(
+  /^did:(svc|web|key):[A-Za-z0-9._:%-]+$/,
+  'a did:svc, did:web or did:key',
+);
+export const timestamp: Rule<string> = rule(
   'a UTC timestamp YYYY-MM-DDThh:mm:ss[.fraction]Z',
   (v) => typeof v === 'string' && parseTimestamp(v) !== null,
 );

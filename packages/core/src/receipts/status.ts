@@ -5,13 +5,14 @@ import { sha256Hex } from '../hash.ts';
 import { canonicalBytes, canonicalize } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
-import { formatTimestamp, secondsOf } from '../time.ts';
-import { type Family, withoutUnsigned } from './family.ts';
+import { formatTimestamp } from '../time.ts';
+import { type Family, signerOf, typedFamily, withoutUnsigned } from './family.ts';
 import {
   bytes32,
   constant,
   did,
   hex64,
+  type Infer,
   integer,
   keyId,
   nullable,
@@ -24,7 +25,9 @@ const STATUS_TYPE = 'svc-status-v1';
 
 const statusShape = object({
   type: constant(STATUS_TYPE),
+  /** Number of the document, from 1, one more with each. */
   sequence: integer(1),
+  /** `statusDigest` of the document before it; null of the first. */
   previous_sha256: nullable(hex64),
   issued_at: timestamp,
   valid_until: timestamp,
@@ -35,46 +38,21 @@ const statusShape = object({
 });
 
 /** The members that every status document has; what it reports is read by `readStatus`. */
-export interface StatusDocument extends JsonObject {
-  /** Number of the document, from 1, one more with each. */
-  sequence: number;
-  /** `statusDigest` of the document before it; null of the first. */
-  previous_sha256: string | null;
-  issued_at: string;
-  valid_until: string;
-  issuer_did: string;
-  issuer_pubkey: string;
-  key_id: string;
-  sig_b64u: string;
-}
+export type StatusDocument = Infer<typeof statusShape>;
 
 /** How a service says that its endpoints are, signed with a key that signs nothing else (spec/status.md). */
-export const status: Family = {
+export const status: Family<Infer<typeof statusShape>> = {
+  ...typedFamily(STATUS_TYPE),
   name: 'status',
   keyPurpose: 'status',
-  recognises: (document) => document.type === STATUS_TYPE,
-  shape: (document) => statusShape(document, ''),
-  claims(document) {
-    const { sequence, key_id, issuer_pubkey, issuer_did, issued_at, sig_b64u } = document as StatusDocument;
-    return {
-      receiptId: `status/${sequence}`,
-      profile: 'status',
-      keyId: key_id,
-      issuerPublicKey: issuer_pubkey,
-      issuerDid: issuer_did,
-      issuerVerified: null,
-      issuedAt: secondsOf(issued_at),
-      signature: sig_b64u,
-    };
-  },
-  signed(document) {
-    const { sig_b64u: _signature, ...signed } = withoutUnsigned(document);
-    return signed;
-  },
-  signatureMembers: ({ sig_b64u }) => ({ sig_b64u: sig_b64u ?? null }),
-  anchored: withoutUnsigned,
-  counterSignatures: () => [],
-  rules: () => [],
+  shape: statusShape,
+  claims: (document) => ({
+    ...signerOf(document),
+    receiptId: `status/${document.sequence}`,
+    profile: 'status',
+    issuerVerified: null,
+    signature: document.sig_b64u,
+  }),
 };
 
 /** Position of a document in its chain, and its signer. Times are Unix milliseconds. */
@@ -91,11 +69,7 @@ export interface StatusIssuance {
  * @param content what it reports (spec/status.md): everything but what the issuance says
  * @returns its JCS text
  */
-export async function signStatus(
-  content: JsonObject,
-  issuance: StatusIssuance,
-  signer: Signer,
-): Promise<string> {
+export async function signStatus(content: object, issuance: StatusIssuance, signer: Signer): Promise<string> {
   const body = copyJson({
     ...content,
     type: STATUS_TYPE,

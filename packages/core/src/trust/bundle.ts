@@ -12,32 +12,21 @@ import type { JsonObject } from '../json/types.ts';
 import {
   bytes32,
   constant,
+  type Infer,
   integer,
   keyId,
+  listOf,
   nonEmptyText,
   nullable,
   object,
-  type Rule,
+  requireShape,
   signature,
   timestamp,
 } from '../receipts/shape.ts';
 import { formatTimestamp, parseTimestamp } from '../time.ts';
-import { type AnchorAuthority, type IssuerRecord, issuerRecord, trustOf } from './issuer.ts';
+import { type AnchorAuthority, type IssuerRecord, issuerRecord, payee, trustOf } from './issuer.ts';
 
 const TRUST_TYPE = 'svc-trust-v1';
-
-/** The signed list of issuers, keys and anchors that a service stands for: TUF in miniature. */
-export interface TrustBundle extends AnchorAuthority {
-  readonly type: typeof TRUST_TYPE;
-  /** Grows by at least one with every bundle. */
-  readonly version: number;
-  readonly issued_at: string;
-  readonly expires_at: string;
-  readonly root: { readonly key_id: string; readonly public_key: string };
-  readonly issuers: readonly IssuerRecord[];
-  /** The root's signature over the JCS of all the rest: base64url. */
-  readonly sig_b64u: string;
-}
 
 /** Pin that a client keeps of a service: its root, and the newest bundle seen. */
 export interface TrustPin {
@@ -48,39 +37,25 @@ export interface TrustPin {
   readonly bundle_sha256: string;
 }
 
-const payee = object({
-  chain_id: integer(1),
-  asset: nonEmptyText,
-  token: nonEmptyText,
-  decimals: integer(0, 36),
-  address: nonEmptyText,
-});
-
-const listOf =
-  (rule: Rule, what: string): Rule =>
-  (value, path) => {
-    if (!Array.isArray(value)) return { field: path, expected: `a list of ${what}` };
-    for (const [index, one] of value.entries()) {
-      const fault = rule(one, `${path}[${index}]`);
-      if (fault !== null) return fault;
-    }
-    return null;
-  };
-
 const bundleShape = object(
   {
     type: constant(TRUST_TYPE),
+    /** Grows by at least one with every bundle. */
     version: integer(1),
     issued_at: timestamp,
     expires_at: timestamp,
     root: object({ key_id: keyId, public_key: bytes32 }),
-    issuers: listOf(issuerRecord, 'issuers'),
+    issuers: listOf(issuerRecord, 'a list of issuers'),
     log: nullable(object({ origin: nonEmptyText, key_id: keyId, public_key: bytes32 })),
     chain: nullable(object({ network: nonEmptyText, chain_id: integer(1), address: nonEmptyText })),
+    /** The root's signature over the JCS of all the rest: base64url. */
     sig_b64u: signature,
   },
-  { optional: { payees: listOf(payee, 'payees') } },
+  { optional: { payees: listOf(payee, 'a list of payees') } },
 );
+
+/** The signed list of issuers, keys and anchors that a service stands for: TUF in miniature. */
+export type TrustBundle = Infer<typeof bundleShape>;
 
 /** Contents of a new bundle; times are Unix milliseconds. */
 export interface TrustBundleFacts extends AnchorAuthority {
@@ -128,15 +103,8 @@ export async function checkTrustBundle(
     engine?: Ed25519Engine | undefined;
   },
 ): Promise<{ bundle: TrustBundle; pin: TrustPin }> {
-  const copy = copyJson(document);
-  const fault = bundleShape(copy, '');
-  if (fault !== null) {
-    throw new TallyError('trust_invalid', `${fault.field} must be ${fault.expected}.`, {
-      field: fault.field,
-    });
-  }
-  const { sig_b64u, ...body } = copy as JsonObject & { sig_b64u: string };
-  const bundle = copy as unknown as TrustBundle;
+  const bundle = requireShape(bundleShape, copyJson(document), 'trust_invalid');
+  const { sig_b64u, ...body } = bundle;
   const publicKey = fromBase64url(bundle.root.public_key, 32);
   const root = rootFingerprint(publicKey);
   const expected = options.pin?.root ?? options.root;
@@ -156,7 +124,7 @@ export async function checkTrustBundle(
       field: 'root.key_id',
     });
   }
-  const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(copy)) };
+  const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(bundle)) };
   refuseStepBack(pin, options.pin);
   refuseExpired(bundle, options.now);
   trustOf(bundle.issuers, [bundle]);

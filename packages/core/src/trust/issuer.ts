@@ -2,7 +2,19 @@ import { didKeyOf } from '../did/key.ts';
 import { publicKeyFault } from '../ed25519/profile.ts';
 import { fromBase64url } from '../encoding/base64url.ts';
 import { TallyError } from '../errors.ts';
-import { bytes32, did, keyId, nullable, object, oneOf, type Rule, timestamp } from '../receipts/shape.ts';
+import {
+  bytes32,
+  did,
+  type Infer,
+  integer,
+  keyId,
+  listOf,
+  nonEmptyText,
+  nullable,
+  object,
+  oneOf,
+  timestamp,
+} from '../receipts/shape.ts';
 
 /** Purposes of keys. A key never signs for two purposes. */
 export const KEY_PURPOSES = ['root', 'receipt', 'log', 'status', 'benchmark', 'bundle'] as const;
@@ -12,30 +24,9 @@ export type KeyPurpose = (typeof KEY_PURPOSES)[number];
 export const REVOCATION_REASONS = ['compromised', 'superseded', 'ceased', 'unspecified'] as const;
 export type RevocationReason = (typeof REVOCATION_REASONS)[number];
 
-/**
- * One key of an issuer. It signs for [valid_from, valid_until), whole seconds; `valid_until` null is open.
- * A revoked key signs nothing from `revoked.at` on.
- */
-export interface IssuerKey {
-  readonly key_id: string;
-  /** base64url, 32 bytes. */
-  readonly public_key: string;
-  readonly purpose: KeyPurpose;
-  readonly state: 'pending' | 'active' | 'retired' | 'revoked';
-  readonly valid_from: string;
-  readonly valid_until: string | null;
-  readonly revoked: { readonly at: string; readonly reason: RevocationReason } | null;
-}
-
-/** `registered` by proof of possession alone; `verified` by an act of the service's operator. */
-export interface IssuerRecord {
-  readonly did: string;
-  readonly status: 'registered' | 'verified';
-  readonly keys: readonly IssuerKey[];
-}
-
-const issuerKey: Rule = object({
+const issuerKey = object({
   key_id: keyId,
+  /** base64url, 32 bytes. */
   public_key: bytes32,
   purpose: oneOf(...KEY_PURPOSES),
   state: oneOf('pending', 'active', 'retired', 'revoked'),
@@ -45,30 +36,34 @@ const issuerKey: Rule = object({
 });
 
 /** The shape of an issuer record, without regard to what else it carries. */
-export const issuerRecord: Rule = object({
+export const issuerRecord = object({
   did,
   status: oneOf('registered', 'verified'),
-  keys: (value, path) => {
-    if (!Array.isArray(value)) return { field: path, expected: 'a list of keys' };
-    for (const [index, key] of value.entries()) {
-      const fault = issuerKey(key, `${path}[${index}]`);
-      if (fault !== null) return fault;
-    }
-    return null;
-  },
+  keys: listOf(issuerKey, 'a list of keys'),
+});
+
+/**
+ * One key of an issuer. It signs for [valid_from, valid_until), whole seconds; `valid_until` null is open.
+ * A revoked key signs nothing from `revoked.at` on.
+ */
+export type IssuerKey = Infer<typeof issuerKey>;
+
+/** `registered` by proof of possession alone; `verified` by an act of the service's operator. */
+export type IssuerRecord = Infer<typeof issuerRecord>;
+
+export const payee = object({
+  chain_id: integer(1),
+  /** Asset as receipts name it: `USDC`. */
+  asset: nonEmptyText,
+  /** `0x` and 40 hex: the token's contract. */
+  token: nonEmptyText,
+  decimals: integer(0, 36),
+  /** `0x` and 40 hex: who is paid, or was at some time. */
+  address: nonEmptyText,
 });
 
 /** Account that is paid for a service, and its token. */
-export interface Payee {
-  readonly chain_id: number;
-  /** Asset as receipts name it: `USDC`. */
-  readonly asset: string;
-  /** `0x` and 40 hex: the token's contract. */
-  readonly token: string;
-  readonly decimals: number;
-  /** `0x` and 40 hex: who is paid, or was at some time. */
-  readonly address: string;
-}
+export type Payee = Infer<typeof payee>;
 
 /** Log and chain that a service's anchors are checked against, and accounts for its settlements. */
 export interface AnchorAuthority {

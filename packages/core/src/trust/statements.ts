@@ -10,6 +10,7 @@ import type { JsonObject } from '../json/types.ts';
 import {
   constant,
   did,
+  type Infer,
   integer,
   isObject,
   keyId,
@@ -17,6 +18,7 @@ import {
   object,
   oneOf,
   pattern,
+  requireShape,
   signature,
   timestamp,
 } from '../receipts/shape.ts';
@@ -33,38 +35,6 @@ import {
 const ISSUER_TYPE = 'svc-issuer-v1';
 const STATEMENT_TYPE = 'svc-issuer-statement-v1';
 
-/**
- * One step in the life of an issuer's keys. `at` is when it takes effect; `sequence` is its place in the
- * history, from 1, so that a statement can't be replayed; `audience` is the DID of the service it is made to.
- */
-export interface IssuerStatement {
-  readonly type: typeof STATEMENT_TYPE;
-  readonly audience: string;
-  readonly did: string;
-  readonly sequence: number;
-  readonly action: 'register' | 'add_key' | 'retire_key' | 'revoke_key';
-  /** The did:key that is registered, added, retired or revoked. */
-  readonly key_id: string;
-  readonly purpose: KeyPurpose;
-  readonly reason: RevocationReason | null;
-  readonly at: string;
-  readonly signed_by: string;
-}
-
-/** A statement with the signature of `signed_by` and, when a key comes in, the proof that its holder wants that. */
-export interface SignedStatement {
-  readonly statement: IssuerStatement;
-  readonly signature: string;
-  readonly proof: string | null;
-}
-
-/** A published record: keys and status follow from the history, which anyone can replay. */
-export interface IssuerDocument extends IssuerRecord {
-  readonly type: typeof ISSUER_TYPE;
-  readonly sequence: number;
-  readonly history: readonly SignedStatement[];
-}
-
 const signedStatementShape = object(
   {
     statement: object(
@@ -77,6 +47,7 @@ const signedStatementShape = object(
         ),
         sequence: integer(1),
         action: oneOf('register', 'add_key', 'retire_key', 'revoke_key'),
+        /** The did:key that is registered, added, retired or revoked. */
         key_id: keyId,
         purpose: oneOf(...KEY_PURPOSES),
         reason: nullable(oneOf(...REVOCATION_REASONS)),
@@ -90,6 +61,22 @@ const signedStatementShape = object(
   },
   { closed: true },
 );
+
+/**
+ * One step in the life of an issuer's keys. `at` is when it takes effect; `sequence` is its place in the
+ * history, from 1, so that a statement can't be replayed; `audience` is the DID of the service it is made to.
+ */
+export type IssuerStatement = SignedStatement['statement'];
+
+/** A statement with the signature of `signed_by` and, when a key comes in, the proof that its holder wants that. */
+export type SignedStatement = Infer<typeof signedStatementShape>;
+
+/** A published record: keys and status follow from the history, which anyone can replay. */
+export interface IssuerDocument extends IssuerRecord {
+  readonly type: typeof ISSUER_TYPE;
+  readonly sequence: number;
+  readonly history: readonly SignedStatement[];
+}
 
 /** Contents of a statement; `at` is Unix milliseconds, and is written in whole seconds. */
 export interface StatementFacts {
@@ -131,14 +118,7 @@ export async function signStatement(
 
 /** @throws missing or malformed members as invalid_field */
 export function readSignedStatement(document: unknown): SignedStatement {
-  const copy = copyJson(document);
-  const fault = signedStatementShape(copy, '');
-  if (fault !== null) {
-    throw new TallyError('invalid_field', `${fault.field} must be ${fault.expected}.`, {
-      field: fault.field,
-    });
-  }
-  return copy as unknown as SignedStatement;
+  return requireShape(signedStatementShape, copyJson(document));
 }
 
 /**
@@ -284,8 +264,11 @@ function wrong(field: string, message: string): TallyError {
   return new TallyError('invalid_field', message, { field });
 }
 
-/** Replays a published record from its history. @throws where a step does not follow, or the record says otherwise */
-export async function checkIssuerDocument(document: IssuerDocument): Promise<void> {
+/**
+ * The record that a document is, replayed from its history.
+ * @throws where a step does not follow, or the document says otherwise
+ */
+export async function checkIssuerDocument(document: unknown): Promise<IssuerDocument> {
   const copy = copyJson(document);
   if (!isObject(copy) || !Array.isArray(copy.history)) throw wrong('history', 'The record has no history.');
   let replayed: IssuerDocument | null = null;
@@ -294,15 +277,16 @@ export async function checkIssuerDocument(document: IssuerDocument): Promise<voi
   if (replayed === null || !sameJson(claimed, copyJson(replayed) as JsonObject)) {
     throw new TallyError('issuer_proof_invalid', 'The record does not match its history.');
   }
+  return { ...replayed, status: copy.status === 'verified' ? 'verified' : 'registered' };
 }
 
 /**
  * The issuer of a published record, to judge receipts by. Nobody signs a record's status, so it counts as registered.
  * @throws as `checkIssuerDocument`
  */
-export async function registeredIssuer(document: IssuerDocument): Promise<IssuerRecord> {
-  await checkIssuerDocument(document);
-  return { did: document.did, status: 'registered', keys: document.keys };
+export async function registeredIssuer(document: unknown): Promise<IssuerRecord> {
+  const { did, keys } = await checkIssuerDocument(document);
+  return { did, status: 'registered', keys };
 }
 
 function sameJson(a: JsonObject, b: JsonObject): boolean {

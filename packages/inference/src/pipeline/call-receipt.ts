@@ -1,11 +1,17 @@
 import { hash, randomUUID } from 'node:crypto';
-import { canonicalize, type EnvelopeFacts, type JsonObject, mintEnvelope, receiptId } from '@tallystick/core';
+import {
+  canonicalize,
+  ENVELOPE_PROFILE,
+  type EnvelopeFacts,
+  type JsonObject,
+  mintEnvelope,
+  receiptId,
+} from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import type { ReceiptRow } from '@tallystick/kit';
 import { formatUsdc } from '@tallystick/ledger';
 import type { OpenPayment } from '@tallystick/payments';
-import type { OperatorFacts } from '@tallystick/receipts';
-import { expiryOf, ownOperation } from '@tallystick/receipts';
+import { expiryOf, type OperatorFacts, ownOperation } from '@tallystick/receipts';
 import type { Model } from '../catalogue/catalogue.ts';
 import type { Bill } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
@@ -69,8 +75,8 @@ export async function mintCallReceipt(
     issuer.signer('receipt'),
   );
   const issuedAt = Math.floor(now / 1000);
-  const expiresAt = expiryOf('standard', issuedAt);
-  return { text, row: { id, profile: 'standard', tenant: null, body: text, issuedAt, expiresAt } };
+  const expiresAt = expiryOf(ENVELOPE_PROFILE, issuedAt);
+  return { text, row: { id, profile: ENVELOPE_PROFILE, tenant: null, body: text, issuedAt, expiresAt } };
 }
 
 /** Members in the order of JCS, which spares the sorting. */

@@ -5,6 +5,7 @@ import type { ExportRow, RoomWindow, TenantStore } from '@tallystick/callers';
 import {
   canonicalize,
   copyJson,
+  ENVELOPE_PROFILE,
   EVIDENCE_PATHS,
   type EvidenceFile,
   type EvidenceManifest,
@@ -12,7 +13,6 @@ import {
   fromBase64url,
   layoutZip,
   type PurgeRecord,
-  parseJson,
   partPaths,
   rootFingerprint,
   secondsOf,
@@ -23,7 +23,7 @@ import {
   type ZipLayout,
 } from '@tallystick/core';
 import type { OwnIssuer, PublishedTrust, TrustService } from '@tallystick/issuers';
-import { type KeyedMutex, nodeSha256, UNHEARD } from '@tallystick/kit';
+import { type KeyedMutex, nodeSha256, ownDocument, UNHEARD } from '@tallystick/kit';
 import type { AnchorLog } from '@tallystick/log';
 import { signProfile } from '../emit.ts';
 import { issue } from '../issue.ts';
@@ -141,7 +141,7 @@ export async function findExport(
 }
 
 function read(manifest: string): EvidenceManifest {
-  return parseJson(utf8(manifest)) as unknown as EvidenceManifest;
+  return ownDocument<EvidenceManifest>(manifest);
 }
 
 function layoutOf({ manifest, checksums }: ExportContents): ZipLayout {
@@ -171,9 +171,7 @@ async function purgeLines({ store }: ExportServices, tenant: string): Promise<st
 }
 
 function summaryOf(record: string) {
-  const { sequence, purged_at, count, first, last, ids_root } = parseJson(
-    utf8(record),
-  ) as unknown as PurgeRecord;
+  const { sequence, purged_at, count, first, last, ids_root } = ownDocument<PurgeRecord>(record);
   return { sequence, purged_at, count, first, last, ids_root };
 }
 
@@ -301,7 +299,7 @@ async function receiptExport(
     terms: tenantTerms(services, tenant),
     sign: () =>
       signProfile(services, asked, {
-        profile: 'standard',
+        profile: ENVELOPE_PROFILE,
         agent: { did: null, proved: false },
         verifyUri: `${config.receiptsUrl}/verify`,
         chainId: config.chain.id,

@@ -1,5 +1,5 @@
 import type { DepartureWindow, RoomWindow } from '@tallystick/callers';
-import { RETENTION_DAYS } from '@tallystick/core';
+import { KEPT } from '@tallystick/core';
 
 /** For how long a receipt stays in the evidence room, where its profile does not end sooner (specification 4.1). */
 export const ROOM_DAYS = 365;
@@ -35,9 +35,9 @@ export function departures(since: number, asOf: number): DepartureWindow[] {
 
 /** For how many days the receipts of which profiles stay in the room, the longest first. */
 const STAYS: readonly { readonly days: number; readonly profiles: readonly string[] }[] = [
-  ...Map.groupBy(Object.entries(RETENTION_DAYS), ([, days]) => Math.min(days, ROOM_DAYS)),
+  ...Map.groupBy(KEPT, ({ retentionDays }) => Math.min(retentionDays, ROOM_DAYS)),
 ]
-  .map(([days, entries]) => ({ days, profiles: entries.map(([profile]) => profile) }))
+  .map(([days, entries]) => ({ days, profiles: entries.map(({ name }) => name) }))
   .sort((a, b) => b.days - a.days);
 
 /** The first second of issue that is still kept after so many days. */

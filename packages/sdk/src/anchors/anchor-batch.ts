@@ -19,10 +19,14 @@ export async function anchorBatch(
   const { idempotencyKey: _ofOneRequest, ...each } = call;
   const anchors: Anchor[] = [];
   for (const canonical_sha256 of batches(hashes)) {
-    const { json } = await transport.post('/v1/anchor/batch', { canonical_sha256 }, each);
-    for (const anchor of (json as unknown as { results: Anchor[] }).results) anchors.push(anchor);
+    const { json } = await transport.post<Results>('/v1/anchor/batch', { canonical_sha256 }, each);
+    for (const anchor of json.results) anchors.push(anchor);
   }
   return anchors;
+}
+
+interface Results {
+  readonly results: readonly Anchor[];
 }
 
 function* batches(hashes: Iterable<HashOrReceipt>): Generator<string[]> {

@@ -26,6 +26,6 @@ export async function anchor(
   call?: CallOptions,
 ): Promise<Anchor> {
   const members = { canonical_sha256: canonicalSha256(hashOrReceipt) };
-  const { json } = await transport.post('/v1/anchor', members, call);
-  return json as unknown as Anchor;
+  const { json } = await transport.post<Anchor>('/v1/anchor', members, call);
+  return json;
 }

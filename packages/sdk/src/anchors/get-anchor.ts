@@ -11,8 +11,8 @@ export async function getAnchor(
   anchorRef: string,
   call?: CallOptions,
 ): Promise<Anchor> {
-  const { json } = await transport.get(`/v1/anchor/${encodeURIComponent(anchorRef)}`, call);
-  return json as unknown as Anchor;
+  const { json } = await transport.get<Anchor>(`/v1/anchor/${encodeURIComponent(anchorRef)}`, call);
+  return json;
 }
 
 /**
@@ -24,6 +24,6 @@ export async function getAnchorByHash(
   hashOrReceipt: HashOrReceipt,
   call?: CallOptions,
 ): Promise<Anchor> {
-  const { json } = await transport.get(`/v1/anchor/by-hash/${canonicalSha256(hashOrReceipt)}`, call);
-  return json as unknown as Anchor;
+  const { json } = await transport.get<Anchor>(`/v1/anchor/by-hash/${canonicalSha256(hashOrReceipt)}`, call);
+  return json;
 }

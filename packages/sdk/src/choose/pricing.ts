@@ -72,6 +72,6 @@ export interface PriceLadder {
 
 /** Returns the prices of receipts and how long they are kept. @throws ServiceError */
 export async function pricing(transport: Transport, call?: CallOptions): Promise<PriceLadder> {
-  const { json } = await transport.get('/pricing', call);
-  return json as unknown as PriceLadder;
+  const { json } = await transport.get<PriceLadder>('/pricing', call);
+  return json;
 }

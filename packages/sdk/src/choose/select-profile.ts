@@ -38,6 +38,10 @@ export async function selectProfile(
   call?: CallOptions,
 ): Promise<Recommendation> {
   const party = typeof counterparty === 'object' ? defined(counterparty) : counterparty;
-  const { json } = await transport.post('/v1/rubric/select', { intent, amount, counterparty: party }, call);
-  return json as unknown as Recommendation;
+  const { json } = await transport.post<Recommendation>(
+    '/v1/rubric/select',
+    { intent, amount, counterparty: party },
+    call,
+  );
+  return json;
 }

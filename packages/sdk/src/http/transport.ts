@@ -49,9 +49,9 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** An answer: its JSON, its text to the byte, and its headers. */
-export interface Reply {
-  readonly json: JsonValue;
+/** An answer: its JSON, its text to the byte, and its headers. `T` is what the API says of the JSON: nothing checks it. */
+export interface Reply<T = JsonValue> {
+  readonly json: T;
   readonly text: string;
   readonly headers: Headers;
 }
@@ -86,8 +86,8 @@ export interface Upload {
  * `post` sends the JCS of its members, `undefined` ones left out, and rejects with the codes of `copyJson`.
  */
 export interface Transport {
-  get(path: string, call?: CallOptions): Promise<Reply>;
-  post(path: string, members: object, call?: CallOptions): Promise<Reply>;
+  get<T = JsonValue>(path: string, call?: CallOptions): Promise<Reply<T>>;
+  post<T = JsonValue>(path: string, members: object, call?: CallOptions): Promise<Reply<T>>;
   upload(path: string, body: Upload, call?: CallOptions): Promise<Reply>;
   /** What stands at a path, to the byte. `accept` is the media type to ask for. */
   download(path: string, accept: string, call?: CallOptions): Promise<Uint8Array>;
@@ -138,8 +138,11 @@ export function createTransport(options: TransportOptions): Transport {
     }
   };
 
-  const ask = async (path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply> =>
-    send(path, { upload, headers: headersFor(upload, 'application/json', call), read: replyIn }, call);
+  const ask = async <T>(path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply<T>> => {
+    const headers = headersFor(upload, 'application/json', call);
+    const reply = await send(path, { upload, headers, read: replyIn }, call);
+    return { ...reply, json: reply.json as T };
+  };
 
   return {
     get: (path, call) => ask(path, null, call),

@@ -1,4 +1,4 @@
-import { checkIssuerDocument, type IssuerDocument, TallyError } from '@tallystick/core';
+import { checkIssuerDocument, type IssuerDocument, type JsonValue, TallyError } from '@tallystick/core';
 import type { CallOptions, Transport } from '../http/transport.ts';
 
 /**
@@ -8,12 +8,12 @@ import type { CallOptions, Transport } from '../http/transport.ts';
  */
 export async function issuer(transport: Transport, did: string, call?: CallOptions): Promise<IssuerDocument> {
   const { json } = await transport.get(`/.well-known/issuers/${encodeURIComponent(did)}.json`, call);
-  return checkedRecord(json as unknown as IssuerDocument, did);
+  return checkedRecord(json, did);
 }
 
 /** The record, if it is that of the DID and follows from its history. @throws issuer_proof_invalid */
-export async function checkedRecord(record: IssuerDocument, did: string): Promise<IssuerDocument> {
-  await checkIssuerDocument(record);
+export async function checkedRecord(document: JsonValue, did: string): Promise<IssuerDocument> {
+  const record = await checkIssuerDocument(document);
   if (record.did !== did)
     throw new TallyError('issuer_proof_invalid', `The record is that of ${record.did}, not of ${did}.`);
   return record;

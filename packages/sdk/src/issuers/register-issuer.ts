@@ -37,7 +37,7 @@ export async function registerIssuer(
     signer,
   );
   const { json } = await transport.post('/v1/issuers', statement, call);
-  return checkedRecord(json as unknown as IssuerDocument, did);
+  return checkedRecord(json, did);
 }
 
 async function didOfService(transport: Transport, call: CallOptions): Promise<string> {

@@ -1,6 +1,5 @@
-import type { Profile, SealReference } from '@tallystick/core';
+import { DEFAULT_PROFILE, type Profile, type ReceiptOfProfile, type SealReference } from '@tallystick/core';
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
-import type { ReceiptOfProfile } from './documents.ts';
 import { type Issued, issuedIn } from './issued.ts';
 
 /**
@@ -43,12 +42,12 @@ export type EmitParams<P extends Profile = Profile> = EmitSubject & {
 };
 
 /** Emits a receipt of a profile. @throws ServiceError (unknown_profile, conflicting_fields, receipt_too_large…) */
-export async function emit<P extends Profile = 'standard'>(
+export async function emit<P extends Profile = typeof DEFAULT_PROFILE>(
   transport: Transport,
   params: EmitParams<P>,
   call?: CallOptions,
 ): Promise<Issued<ReceiptOfProfile[P]>> {
-  const { profile = 'standard', settlementReference: settlement } = params;
+  const { profile = DEFAULT_PROFILE, settlementReference: settlement } = params;
   const members = {
     agent_did: params.agentDid,
     payload: params.payload,

@@ -5,7 +5,6 @@ import {
   formatTimestamp,
   isDid,
   isRecipient,
-  type JsonObject,
   receiptId,
   TallyError,
   toBase64url,
@@ -16,7 +15,6 @@ import { ServiceError } from '../http/service-error.ts';
 import {
   type CallOptions,
   createTransport,
-  defined,
   type Transport,
   type TransportOptions,
 } from '../http/transport.ts';
@@ -130,23 +128,23 @@ async function signIssue(params: IssueParams): Promise<Issued<IssueReceipt>> {
   const signer = await signerOf(params.issuerSk);
   const now = Date.now();
   const random = toHex(crypto.getRandomValues(new Uint8Array(6)));
-  const body = copyJson(
-    defined({
-      type: 'svc-issue-v1',
-      receipt_id: receiptId('issue', Math.floor(now / 1_000), random),
-      symbol: params.symbol,
-      units: params.units,
-      amount_usd: params.amountUsd,
-      recipient: params.recipient,
-      issued_at: formatTimestamp(now),
-      issuer_did: params.issuerDid,
-      issuer_pubkey: toBase64url(signer.publicKey),
-      issuer_verified: params.issuerVerified ?? false,
-    }),
-  ) as JsonObject;
+  const body = {
+    type: 'svc-issue-v1' as const,
+    receipt_id: receiptId('issue', Math.floor(now / 1_000), random),
+    symbol: params.symbol,
+    units: params.units,
+    amount_usd: params.amountUsd,
+    recipient: params.recipient,
+    issued_at: formatTimestamp(now),
+    ...(params.issuerDid === undefined ? {} : { issuer_did: params.issuerDid }),
+    issuer_pubkey: toBase64url(signer.publicKey),
+    issuer_verified: params.issuerVerified ?? false,
+  };
+  // Refuses texts that are not I-JSON.
+  copyJson(body);
   const sig_b64u = toBase64url(await signer.sign(canonicalBytes(body)));
   const receipt = { ...body, sig_b64u };
-  return { receipt: receipt as unknown as IssueReceipt, text: canonicalize(receipt) };
+  return { receipt, text: canonicalize(receipt) };
 }
 
 function assertParams({ symbol, units, amountUsd, recipient, issuerDid }: IssueParams): void {

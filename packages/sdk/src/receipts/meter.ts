@@ -6,10 +6,11 @@ import {
   evidenceCountsIn,
   formatTimestamp,
   type JsonObject,
+  type MeteringReceipt,
 } from '@tallystick/core';
 import { type Lines, ndjsonUpload } from '../http/ndjson.ts';
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
-import type { MeteringReceipt, ServiceUnit, SettlementClass } from './documents.ts';
+import type { ServiceUnit, SettlementClass } from './documents.ts';
 import { type Issued, issuedIn } from './issued.ts';
 
 /** An array of more leaves than this is sent as lines: as one JSON document it would pass the service's limit. */

@@ -21,10 +21,14 @@ export async function verifyMany(
   const { idempotencyKey: _ofOneRequest, ...each } = call;
   const verdicts: Verification[] = [];
   for (const batch of batches(receipts)) {
-    const { json } = await transport.post('/v1/receipts/verify', { receipts: batch }, each);
-    verdicts.push(...(json as unknown as { results: Verification[] }).results);
+    const { json } = await transport.post<Results>('/v1/receipts/verify', { receipts: batch }, each);
+    verdicts.push(...json.results);
   }
   return verdicts;
+}
+
+interface Results {
+  readonly results: readonly Verification[];
 }
 
 function* batches(receipts: Iterable<ReceiptInput>): Generator<JsonValue[]> {

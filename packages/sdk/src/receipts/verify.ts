@@ -23,6 +23,6 @@ export async function verify(
     evidence,
     anchor: anchor === undefined ? undefined : readReceipt(anchor),
   };
-  const { json } = await transport.post('/v1/receipt/verify', members, call);
-  return json as unknown as Verification;
+  const { json } = await transport.post<Verification>('/v1/receipt/verify', members, call);
+  return json;
 }

@@ -1,5 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
-import type { JsonObject } from '@tallystick/core';
+import { type JsonObject, PROFILES } from '@tallystick/core';
+import { listed } from '@tallystick/receipts';
 
 /** A tool: an endpoint of the HTTP interface under a name, with what that endpoint takes as its arguments. */
 export interface ToolDefinition {
@@ -32,8 +33,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   {
     name: 'emit_receipt',
     title: 'Emit a receipt of a chosen profile',
-    description:
-      'Signs a receipt of a chosen profile (nano, standard or pq) for an agent. Give one of payload, input and payload_sha256. select_profile recommends the profile.',
+    description: `Signs a receipt of a chosen profile (${listed(PROFILES)}) for an agent. Give one of payload, input and payload_sha256. select_profile recommends the profile.`,
     routes: ['POST /v1/receipt/emit'],
     annotations: { ...ADDS, idempotentHint: false },
   },
@@ -112,8 +112,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   {
     name: 'select_profile',
     title: 'Recommend a receipt profile',
-    description:
-      'Recommends a receipt profile (nano, standard or pq) by intent, amount and counterparty, and says why.',
+    description: `Recommends a receipt profile (${listed(PROFILES)}) by intent, amount and counterparty, and says why.`,
     routes: ['POST /v1/rubric/select'],
     annotations: READS,
   },

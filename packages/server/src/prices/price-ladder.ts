@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import type { Money } from '@tallystick/chain/evm';
 import {
   canonicalize,
+  DEFAULT_PROFILE,
   formatTimestamp,
   isObject,
   type JsonObject,
-  MAX_BYTES,
-  PROFILES,
+  METERING_TERMS,
   parseJson,
-  RETENTION_DAYS,
+  profiles,
   utf8,
 } from '@tallystick/core';
 import { READ_PRICE } from '@tallystick/inference';
 import { formatUsdc, SPREAD_PERCENT } from '@tallystick/ledger';
 import { ANNUAL_PREPAY_MONTHS, priceOf, SOLD_TIERS, type SoldTier } from '@tallystick/payments';
-import { METERING_PRICE, PRICE_USD, RECEIPT_PRICE } from '@tallystick/receipts';
+import { METERING_PRICE, RECEIPT_PRICE } from '@tallystick/receipts';
 import type { Store } from '@tallystick/store';
 import type { Config } from '../config/config.ts';
 
@@ -69,21 +69,21 @@ function pricesOf(config: Settings, money: Money | null) {
       mint: { path: '/v1/receipt/free', price_usd: '0', per_day: limit(freeMintPerDay) },
       verify: { path: '/v1/receipt/verify', price_usd: '0', per_day: null },
     },
-    profiles: PROFILES.map((profile) => ({
-      profile,
-      price_usd: PRICE_USD[profile],
+    profiles: profiles.map(({ name, priceUsd, form, retentionDays, schemes }) => ({
+      profile: name,
+      price_usd: priceUsd,
       unit: 'call',
-      max_bytes: profile === 'pq' ? null : MAX_BYTES[profile],
-      retention_days: RETENTION_DAYS[profile],
-      default: profile === 'standard',
-      pay_by: [...RECEIPT_PRICE.schemes[profile], 'prepaid', 'api_key'],
+      max_bytes: form.maxBytes,
+      retention_days: retentionDays,
+      default: name === DEFAULT_PROFILE,
+      pay_by: [...schemes, 'prepaid', 'api_key'],
     })),
     metering: {
       path: '/v1/receipt/metering',
-      price_usd: PRICE_USD.metering,
+      price_usd: METERING_TERMS.priceUsd,
       unit: 'call',
       max_bytes: null,
-      retention_days: RETENTION_DAYS.metering,
+      retention_days: METERING_TERMS.retentionDays,
       pay_by: [...METERING_PRICE.schemes, 'prepaid', 'api_key'],
     },
     anchor_tiers: anchorTiers(sales, freeMintPerDay),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { PROFILES } from '@tallystick/core';
-import { recommend } from '@tallystick/receipts';
+import { PROFILES, RECOMMENDATION_RULES, type RecommendationRule } from '@tallystick/core';
+import { recommend, recommendedBy } from '@tallystick/receipts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { priceLadder } from '../prices/price-ladder.ts';
@@ -107,6 +107,8 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
   });
 }
 
+const takes = (rule: RecommendationRule): string => recommendedBy(rule).name;
+
 function rubric(): Endpoint {
   return endpoint({
     method: 'post',
@@ -114,8 +116,7 @@ function rubric(): Endpoint {
     operationId: 'selectProfile',
     group: GROUP,
     summary: 'Recommend a receipt profile',
-    description:
-      'The first rule that applies decides. `regulated`: `counterparty.regulated`, or words of law, supervision, health, finance or government in `intent` or in the counterparty’s text, take pq. `retention`: words in `intent` that ask for more than a year take pq. `verify`: an `intent` to verify that names no deal takes nano. `sub_cent`: an amount under 0.01 USD takes nano. `commerce`: everything else takes standard. Words are read in English; what the text denies (“not regulated”, “no long retention needed”) does not count. A counterparty as text is read unless it is a DID; of an object `name` and `jurisdiction` are read, unless `regulated` is false; `did` identifies and decides nothing.',
+    description: `The first rule that applies decides. \`regulated\`: \`counterparty.regulated\`, or words of law, supervision, health, finance or government in \`intent\` or in the counterparty’s text, take ${takes('regulated')}. \`retention\`: words in \`intent\` that ask for more than a year take ${takes('retention')}. \`verify\`: an \`intent\` to verify that names no deal takes ${takes('verify')}. \`sub_cent\`: an amount under 0.01 USD takes ${takes('sub_cent')}. \`commerce\`: everything else takes ${takes('commerce')}. Words are read in English; what the text denies (“not regulated”, “no long retention needed”) does not count. A counterparty as text is read unless it is a DID; of an object \`name\` and \`jurisdiction\` are read, unless \`regulated\` is false; \`did\` identifies and decides nothing.`,
     availability: 'live',
     body: z.strictObject({
       intent: z.string().max(2000).optional().openapi({ description: 'What is to be done, in words.' }),
@@ -146,9 +147,7 @@ function rubric(): Endpoint {
         schema: z
           .object({
             recommended_profile: z.enum(PROFILES).openapi({ description: 'The profile to take.' }),
-            rule: z
-              .enum(['regulated', 'retention', 'verify', 'sub_cent', 'commerce'])
-              .openapi({ description: 'The rule that decided.' }),
+            rule: z.enum(RECOMMENDATION_RULES).openapi({ description: 'The rule that decided.' }),
             reason: z.string().openapi({ description: 'Why, in words.' }),
             price_usd: dollars.openapi({ description: 'What a receipt of it costs.' }),
             alternatives: z

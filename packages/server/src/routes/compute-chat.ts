@@ -1,5 +1,5 @@
 import { type CallerExchange, missingKey } from '@tallystick/callers';
-import { type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
+import { ENVELOPE_PROFILE, type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
 import {
   alreadyAnswered,
   type Call,
@@ -246,7 +246,7 @@ function inUse(): Refusal {
 function answerOf(answer: Completed | Streaming): Answer {
   const headers = {
     'x-receipt-id': answer.receiptId,
-    'x-receipt-profile': 'standard',
+    'x-receipt-profile': ENVELOPE_PROFILE,
     'x-receipt-schema-version': SCHEMA_VERSION,
   };
   if ('events' in answer) {

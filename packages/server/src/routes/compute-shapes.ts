@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { CALLER_ERRORS } from '@tallystick/callers';
-import type { ErrorCode } from '@tallystick/core';
+import { ENVELOPE_PROFILE, type ErrorCode } from '@tallystick/core';
 import { CHARGE_HEADERS, TIERS } from '@tallystick/inference';
 import { LOW_BALANCE_HEADER } from '@tallystick/ledger';
 import { envelopeSchema } from './receipt-shapes.ts';
@@ -229,7 +229,7 @@ export const CALL_RESPONSE_HEADERS = {
   'X-Receipt-Id': 'The id of the call’s receipt.',
   'X-Settlement-Receipt-Id':
     'For an x402 payment by `upto`: the id of the receipt of the settlement, which follows the call.',
-  'X-Receipt-Profile': 'Always standard.',
+  'X-Receipt-Profile': `Always ${ENVELOPE_PROFILE}.`,
   'X-Receipt-Schema-Version': 'The version of the receipt schema.',
   'X-Anchor-Ref': 'Where the receipt is anchored, or is to be; absent where it is not, and of a stream.',
   ...LOW_BALANCE_HEADER,

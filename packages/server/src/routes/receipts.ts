@@ -1,11 +1,22 @@
 import { z } from '@hono/zod-openapi';
 import { AGENT_ERRORS, AGENT_HEADERS, type Agent, agentHeader, consumeDaily } from '@tallystick/callers';
-import { type JsonValue, PROFILES, type Profile, receiptIdPattern, TallyError } from '@tallystick/core';
+import {
+  DEFAULT_PROFILE,
+  ENVELOPE_PROFILE,
+  type JsonValue,
+  PROFILES,
+  type Profile,
+  profiles,
+  receiptIdPattern,
+  TallyError,
+} from '@tallystick/core';
 import {
   anchorOf,
+  carriedNote,
   type EmitRequest,
   issueTo,
   keptReceipt,
+  listed,
   RECEIPT_PRICE,
   type ReceiptRequest,
   refuseUncarried,
@@ -118,7 +129,7 @@ function free(services: Needs): Endpoint {
           return signEnvelope(services, { input, purpose, origin, declared, operator: config.operator });
         },
       });
-      return receiptAnswerOf(issued, 'standard');
+      return receiptAnswerOf(issued, ENVELOPE_PROFILE);
     },
   });
 }
@@ -145,7 +156,10 @@ export const emitBody = z
     payload_sha256: hex64
       .optional()
       .openapi({ description: 'The SHA-256 of a payload that you do not send.' }),
-    purpose: z.string().optional().openapi({ description: 'What the receipt is for. Not in nano.' }),
+    purpose: z
+      .string()
+      .optional()
+      .openapi({ description: `What the receipt is for. ${carriedNote('purpose')}` }),
     content_type: z
       .string()
       .regex(
@@ -170,18 +184,20 @@ export const emitBody = z
       })
       .optional()
       .openapi({
-        description: 'Where you say that it was paid: signed as declared, never as confirmed. Not in nano.',
+        description: `Where you say that it was paid: signed as declared, never as confirmed. ${carriedNote('settlement_reference')}`,
       }),
     seal: sealReference.optional(),
     sealed_evidence_ref: z
       .string()
       .nullable()
       .optional()
-      .openapi({ description: 'Where sealed evidence is kept. pq only.' }),
+      .openapi({ description: `Where sealed evidence is kept. ${carriedNote('sealed_evidence_ref')}` }),
     auditor_verifier: z
       .boolean()
       .optional()
-      .openapi({ description: 'Whether an auditor will verify the receipt. Only in the profile pq.' }),
+      .openapi({
+        description: `Whether an auditor will verify the receipt. ${carriedNote('auditor_verifier')}`,
+      }),
     anchor: anchorWanted,
   })
   .openapi('EmitRequest', {
@@ -192,7 +208,7 @@ export const profileQuery = z.strictObject({
   profile: z
     .string()
     .optional()
-    .openapi({ enum: [...PROFILES], default: 'standard', description: 'The profile of the receipt.' }),
+    .openapi({ enum: [...PROFILES], default: DEFAULT_PROFILE, description: 'The profile of the receipt.' }),
 });
 
 /** What emitting refuses beside what minting does. */
@@ -204,6 +220,9 @@ export const EMIT_ERRORS = [
   ...AGENT_ERRORS,
 ] as const;
 
+/** The limits of each profile, in one sentence. */
+const LIMITS = profiles.map(({ name, limits }) => `${name} ${limits}`).join('; ');
+
 function emission(services: Needs): Endpoint {
   const { apiKeys, agents } = services;
   return endpoint({
@@ -213,8 +232,7 @@ function emission(services: Needs): Endpoint {
     credentials: ['none', 'apiKey', 'messageSignature', 'payment'],
     group: GROUP,
     summary: 'Emit a receipt of a chosen profile',
-    description:
-      'Give one of `payload`, `input` and `payload_sha256`. nano takes at most 600 bytes and has no purpose, settlement or seal; standard takes at most 3,072 bytes; pq is kept for about seven years. A member that the profile does not have is refused.',
+    description: `Give one of \`payload\`, \`input\` and \`payload_sha256\`. ${LIMITS}. A member that the profile does not have is refused.`,
     availability: 'live',
     headers: { ...MINT_HEADERS, ...AGENT_HEADERS },
     price: RECEIPT_PRICE,
@@ -282,12 +300,12 @@ function refuseSecondSettlement(
 
 /** The profile of a query. @throws unknown_profile */
 export function profileOf(text: string | undefined): Profile {
-  if (text === undefined) return 'standard';
+  if (text === undefined) return DEFAULT_PROFILE;
   const profile = PROFILES.find((known) => known === text);
   if (profile !== undefined) return profile;
   throw new TallyError(
     'unknown_profile',
-    `There is no profile “${text.slice(0, 40)}”. Choose nano, standard or pq.`,
+    `There is no profile “${text.slice(0, 40)}”. Choose ${listed(PROFILES)}.`,
     {
       field: 'profile',
     },

@@ -1,4 +1,11 @@
-import { isObject, type JsonObject, type JsonValue, type StatusEndpoint } from '@tallystick/core';
+import {
+  DEFAULT_PROFILE,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type StatusEndpoint,
+} from '@tallystick/core';
+import { recommendedBy } from '@tallystick/receipts';
 
 /** What a round of probes knows, and hands on from one probe to the next. */
 export interface Round {
@@ -69,7 +76,7 @@ export const ENDPOINTS: readonly ProbedEndpoint[] = [
   served('receipt_emit', ['POST', '/v1/receipt/emit'], {
     body: () => ({ input: 'status', purpose: PURPOSE }),
     holds({ status, json }, round) {
-      round.emitted = status === 200 && json.receipt_profile === 'standard' ? json : null;
+      round.emitted = status === 200 && json.receipt_profile === DEFAULT_PROFILE ? json : null;
       return round.emitted !== null;
     },
   }),
@@ -86,7 +93,7 @@ export const ENDPOINTS: readonly ProbedEndpoint[] = [
   }),
   served('rubric', ['POST', '/v1/rubric/select'], {
     body: () => ({ intent: 'buy', amount: '0.001' }),
-    holds: ({ json }) => json.recommended_profile === 'nano',
+    holds: ({ json }) => json.recommended_profile === recommendedBy('sub_cent').name,
   }),
   served('verifier_page', ['GET', '/verify'], {
     headers: { accept: 'text/html' },

@@ -126,7 +126,7 @@ export function createStatus(means: StatusMeans): StatusService {
     const now = clock();
     const sequence = (previous?.sequence ?? 0) + 1;
     const text = await signStatus(
-      { version: VERSION, service, ...content } as unknown as JsonObject,
+      { version: VERSION, service, ...content },
       {
         did: issuer.did,
         sequence,

@@ -13,17 +13,17 @@ function showCommand(): void {
 
 async function show(): Promise<void> {
   const [answer, descriptor] = await Promise.all([
-    askJson('/v1/compute/member/leaderboard?limit=100'),
-    askJson('/v1/compute'),
+    askJson<{ members: readonly Member[] }>('/v1/compute/member/leaderboard?limit=100'),
+    askJson<Descriptor>('/v1/compute'),
   ]);
   if (isRefusal(answer)) {
     const reason = reasonOf(answer, prose.text);
     put(byId('board'), element('p', 'refusal', element('strong', '', prose.text.refused), ` ${reason}`));
     announce(reason);
   } else {
-    put(byId('board'), boardOf((answer as unknown as { members: readonly Member[] }).members));
+    put(byId('board'), boardOf(answer.members));
   }
-  if (!isRefusal(descriptor)) put(byId('tiers'), ...tierRows(descriptor as unknown as Descriptor));
+  if (!isRefusal(descriptor)) put(byId('tiers'), ...tierRows(descriptor));
 }
 
 showCommand();

@@ -1,4 +1,4 @@
-import { fromBase64url, fromHex, isObject, TallyError } from '@tallystick/core';
+import { fromBase64url, fromHex, TallyError } from '@tallystick/core';
 import { ask, askJson, isRefusal, reasonOf } from '../ask.ts';
 import { attempt } from '../attempt.ts';
 import { announce, byId, element, on, put } from '../dom.ts';
@@ -17,9 +17,9 @@ let lookups = 0;
 async function show(): Promise<void> {
   main.setAttribute('aria-busy', 'true');
   const [status, note, postings] = await Promise.all([
-    askJson('/v1/log'),
+    askJson<LogStatus>('/v1/log'),
     ask('/checkpoint'),
-    askJson('/v1/log/postings'),
+    askJson<{ postings: Posting[] }>('/v1/log/postings'),
   ]);
   const refused = (answer: Parameters<typeof reasonOf>[0]): HTMLElement =>
     element('p', 'refusal', reasonOf(answer, prose.text));
@@ -28,7 +28,7 @@ async function show(): Promise<void> {
     put(byId('numbers'), refused(status));
     put(byId('standing'));
   } else {
-    const log = status as unknown as LogStatus;
+    const log = status;
     hasChain = log.chain !== null;
     put(byId('numbers'), numbersOf(log, Date.now()));
     put(byId('standing'), ...standingOf(log));
@@ -40,12 +40,7 @@ async function show(): Promise<void> {
       ? await checkpointOf(new TextDecoder().decode(note), await trustAt(Date.now()))
       : [refused(note)]),
   );
-  put(
-    byId('postings'),
-    isRefusal(postings)
-      ? refused(postings)
-      : postingsOf((isObject(postings) ? postings.postings : []) as unknown as Posting[], hasChain),
-  );
+  put(byId('postings'), isRefusal(postings) ? refused(postings) : postingsOf(postings.postings, hasChain));
   main.setAttribute('aria-busy', 'false');
 }
 

@@ -1,8 +1,9 @@
 """Clients of a service: ``Client`` and, for asyncio, ``AsyncClient``."""
 
+from ..receipts.profiles import Profile
 from .agent_auth import AgentAuth
 from .asynchronous import AsyncClient
-from .params import Counterparty, EmitParams, IssueParams, Profile, SettlementReference
+from .params import Counterparty, EmitParams, IssueParams, SettlementReference
 from .retry import RetryPolicy
 from .synchronous import Client, issue
 

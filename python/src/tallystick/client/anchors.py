@@ -10,11 +10,11 @@ from typing import TypeAlias
 from ..countersign import anchored_hash
 from ..encoding import from_base64url, from_hex, to_base64url
 from ..errors import TallyError
-from ..json_types import JsonValue
+from ..json_types import Document, JsonValue
 from ..log.anchored import PendingAnchor
 from .retry import may_pass
 
-HashOrReceipt: TypeAlias = JsonValue | bytes
+HashOrReceipt: TypeAlias = Document
 """A receipt as text, bytes or object, for its anchored hash; or any SHA-256.
 
 A hash is 32 bytes, 64 hex as ``anchored_hash`` gives, or 43 characters of base64url.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
@@ -15,16 +15,18 @@ from ..did import did_svc
 from ..errors import TallyError
 from ..issue import SigningKey, signer_of
 from ..issuers import IssuerDocument, check_issuer_document, sign_statement
-from ..json_types import JsonObject, JsonValue
+from ..json_types import Document, JsonLike, JsonObject, JsonValue
 from ..log.anchored import Anchor
 from ..metering import EvidenceClass, EvidenceCounts, IssuedBill, MeteringBill
+from ..receipts.documents import EnvelopeReceipt
 from ..receipts.issued import Issued
+from ..receipts.profiles import Profile, ProfileReceipt, StoredReceipt
 from ..receipts.read import read_json
 from ..shape import is_object
 from ..trust import CheckedTrust, TrustPin, check_trust_bundle
 from ..verify import Verification
 from .anchors import HashOrReceipt, canonical_sha256, hash_batches
-from .params import Counterparty, EmitParams, Profile
+from .params import Counterparty, EmitParams
 from .wire import AsyncLeaves, Call, Leaves, bill_lines, json_in, not_understood, object_in
 
 T = TypeVar("T")
@@ -62,7 +64,7 @@ class Calls:
         declared: tuple[str | None, str | None, bool | None],
         anchor: bool,
         key: str | None,
-    ) -> Call[Issued]:
+    ) -> Call[Issued[EnvelopeReceipt]]:
         names = ("policy_hash", "response_hash", "response_sealed")
         said = {
             name: value for name, value in zip(names, declared, strict=True) if value is not None
@@ -72,7 +74,9 @@ class Calls:
             body["anchor"] = True
         return self._post("/v1/receipt/free", body, _issued, key)
 
-    def emit(self, profile: Profile, params: EmitParams, key: str | None) -> Call[Issued]:
+    def emit(
+        self, profile: Profile, params: EmitParams, key: str | None
+    ) -> Call[Issued[ProfileReceipt]]:
         path = f"/v1/receipt/emit?profile={quote(profile, safe='')}"
         return self._post(path, params, _issued, key)
 
@@ -94,26 +98,24 @@ class Calls:
         lines = bill_lines(said, evidence)
         return Call("POST", self._receipts_url + path, _issued_bill, headers, lines)
 
-    def get_receipt(self, receipt_id: str) -> Call[Issued]:
+    def get_receipt(self, receipt_id: str) -> Call[Issued[StoredReceipt]]:
         path = f"/v1/receipt/{quote(receipt_id, safe='')}"
         return Call("GET", self._receipts_url + path, _issued, self._headers())
 
     def verify(
         self,
-        receipt: JsonValue | bytes,
-        evidence: Iterable[JsonValue] | None,
-        anchor: JsonValue | bytes | Anchor,
+        receipt: Document,
+        evidence: Iterable[JsonLike] | None,
+        anchor: Document,
     ) -> Call[Verification]:
         body: JsonObject = {"receipt": read_json(receipt)}
         if anchor is not None:
             body["anchor"] = read_json(anchor)
         if evidence is not None:
-            body["evidence"] = list(evidence)
+            body["evidence"] = [copy_json(one) for one in evidence]
         return self._post("/v1/receipt/verify", body, _verdict, None)
 
-    def verify_many(
-        self, receipts: Iterable[JsonValue | bytes]
-    ) -> Iterator[Call[list[Verification]]]:
+    def verify_many(self, receipts: Iterable[Document]) -> Iterator[Call[list[Verification]]]:
         for batch in _batches(receipts):
             yield self._post("/v1/receipts/verify", {"receipts": batch}, _verdicts, None)
 
@@ -221,7 +223,7 @@ def _service_url(text: str, member: str) -> str:
     return str(url).rstrip("/")
 
 
-def _batches(receipts: Iterable[JsonValue | bytes]) -> Iterator[list[JsonValue]]:
+def _batches(receipts: Iterable[Document]) -> Iterator[list[JsonValue]]:
     batch: list[JsonValue] = []
     size = 0
     for receipt in receipts:
@@ -253,8 +255,8 @@ def _counts_in(headers: Mapping[str, str]) -> EvidenceCounts | None:
     return EvidenceCounts(*map(int, found)) if all(text.isdecimal() for text in found) else None
 
 
-def _issued(response: httpx.Response) -> Issued:
-    return Issued(object_in(response), response.content.decode())
+def _issued(response: httpx.Response) -> Issued[Any]:
+    return Issued(cast(Any, object_in(response)), response.content.decode())
 
 
 def _anchor(response: httpx.Response) -> Anchor:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, TypedDict
+from typing import TypedDict
 
 from ..issue import SigningKey
 from ..json_types import JsonValue
 from ..sealing import SealReference
-
-Profile: TypeAlias = Literal["nano", "standard", "pq"]
 
 
 class _SettlementRequired(TypedDict):

@@ -13,16 +13,18 @@ import httpx
 from ..errors import TallyError
 from ..issue import AnchorError, IssuedByIssuer, SigningKey, sign_issue
 from ..issuers import IssuerDocument
-from ..json_types import JsonObject, JsonValue
+from ..json_types import Document, JsonLike, JsonObject, JsonValue
 from ..log.anchored import Anchor, AnchoredResult
 from ..metering import EvidenceClass, IssuedBill, MeteringBill
+from ..receipts.documents import EnvelopeReceipt
 from ..receipts.issued import Issued
+from ..receipts.profiles import DEFAULT_PROFILE, Profile, ProfileReceipt, StoredReceipt
 from ..trust import CheckedTrust, TrustPin
 from ..verify import Verification
 from .agent_auth import AgentAuth, proof
 from .anchors import HashOrReceipt, Waiting
 from .calls import Calls
-from .params import Counterparty, EmitParams, IssueParams, Profile
+from .params import Counterparty, EmitParams, IssueParams
 from .retry import RetryPolicy
 from .wire import Call, Lines, refusal, unreached
 
@@ -101,7 +103,7 @@ class Client:
         response_sealed: bool | None = None,
         anchor: bool = False,
         idempotency_key: str | None = None,
-    ) -> Issued:
+    ) -> Issued[EnvelopeReceipt]:
         """Mints a free receipt. ``input`` is hashed as UTF-8 and not stored; ``purpose`` signed.
 
         ``policy_hash`` and ``response_hash`` are ``sha256:<64 hex>``; what you say of policy and
@@ -113,10 +115,10 @@ class Client:
     def emit(
         self,
         *,
-        profile: Profile = "standard",
+        profile: Profile = DEFAULT_PROFILE,
         idempotency_key: str | None = None,
         **params: Unpack[EmitParams],
-    ) -> Issued:
+    ) -> Issued[ProfileReceipt]:
         """Emits a receipt of a profile, over one of payload, input and payload_sha256."""
         return self._send(self._calls.emit(profile, params, idempotency_key))
 
@@ -140,21 +142,21 @@ class Client:
             self._calls.metering(bill, evidence, evidence_policy, anchor, idempotency_key)
         )
 
-    def get_receipt(self, receipt_id: str) -> Issued:
+    def get_receipt(self, receipt_id: str) -> Issued[StoredReceipt]:
         """A receipt that the service keeps, to the byte as it was answered."""
         return self._send(self._calls.get_receipt(receipt_id))
 
     def verify(
         self,
-        receipt: JsonValue | bytes,
+        receipt: Document,
         *,
-        evidence: Iterable[JsonValue] | None = None,
-        anchor: JsonValue | bytes | Anchor = None,
+        evidence: Iterable[JsonLike] | None = None,
+        anchor: Document = None,
     ) -> Verification:
         """The service's verdict, by its own trust. ``tallystick.verify`` needs no service."""
         return self._send(self._calls.verify(receipt, evidence, anchor))
 
-    def verify_many(self, receipts: Iterable[JsonValue | bytes]) -> list[Verification]:
+    def verify_many(self, receipts: Iterable[Document]) -> list[Verification]:
         """Verdicts in the order of the receipts, in as many requests as that takes."""
         return [one for call in self._calls.verify_many(receipts) for one in self._send(call)]
 

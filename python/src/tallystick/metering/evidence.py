@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..canonical import canonical_bytes
+from ..canonical import canonical_bytes, copy_json
 from ..errors import TallyError
 from ..json_types import JsonObject, JsonValue
 from ..merkle import CompactRange, leaf_hash
@@ -18,14 +19,14 @@ def evidence_leaf(unit: int, receipt_sha256: str) -> JsonObject:
 
 
 def evidence_receipt(
-    unit: int, receipt: JsonObject, anchor: JsonObject | None = None
+    unit: int, receipt: Mapping[str, object], anchor: Mapping[str, object] | None = None
 ) -> JsonObject:
     """The whole receipt of a backed unit, perhaps with its anchored result.
 
     Whoever is given it can verify it. Its leaf follows from it.
     """
-    item: JsonObject = {"unit": unit, "receipt": receipt}
-    return item if anchor is None else {**item, "anchor": anchor}
+    item: JsonObject = {"unit": unit, "receipt": copy_json(receipt)}
+    return item if anchor is None else {**item, "anchor": copy_json(anchor)}
 
 
 class EvidenceSummary(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from ..canonical import copy_json
 from ..errors import TallyError
-from ..json_types import JsonObject, JsonValue
+from ..json_types import JsonLike, JsonObject, JsonValue
 from ..receipts.family import text_at
 from ..shape import is_object
 from ..timestamps import Instant, instant_of
@@ -78,7 +78,7 @@ class JudgedEvidence(NamedTuple):
 def take_evidence(
     bill: JsonObject,
     billed: int,
-    items: Iterable[JsonValue],
+    items: Iterable[JsonLike],
     judge: EvidenceJudge,
     policy: EvidenceClass = "hashed",
 ) -> JudgedEvidence:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..receipts.documents import MeteringReceipt
 from ..receipts.issued import Issued
 from .intake import EvidenceCounts
 
 
 @dataclass(frozen=True)
-class IssuedBill(Issued):
+class IssuedBill(Issued[MeteringReceipt]):
     """A signed metering receipt. What its evidence is worth is not signed: ``evidence`` says it."""
 
     evidence: EvidenceCounts | None = None

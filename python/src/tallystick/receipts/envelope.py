@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ..json_types import JsonObject
 from ..shape import (
@@ -34,13 +35,15 @@ from .family import (
     without,
     without_unsigned,
 )
+from .profiles import PROFILES
 
 _VERSION = "svc-receipt-v1"
+_PROFILE: Final = "standard"
 
 _shape = members(
     {
         "v": constant(_VERSION),
-        "receipt_profile": constant("standard"),
+        "receipt_profile": constant(_PROFILE),
         "receipt_schema_version": constant(SCHEMA_VERSION),
         "receipt_id": pattern("r_env_[0-9]{10,}_[0-9a-f]{12}", "r_env_<seconds>_<12 hex>"),
         "request": members(
@@ -91,7 +94,8 @@ def _fault(document: JsonObject) -> Fault | None:
 def _claims(document: JsonObject) -> Claims:
     return Claims(
         receipt_id=text_at(document, "receipt_id"),
-        profile="standard",
+        profile=_PROFILE,
+        max_bytes=PROFILES[_PROFILE].max_bytes,
         key_id=text_at(document, "key_id"),
         issuer_public_key=text_at(document, "issuer_pubkey"),
         issuer_did=text_or_none(document, "issuer_did"),

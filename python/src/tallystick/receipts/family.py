@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..json_types import JsonObject, JsonValue
+from ..json_types import JsonLike, JsonObject
 from ..shape import Fault, is_object
 
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ SCHEMA_VERSION = "r1.0.0"
 UNSIGNED_MEMBERS = ("anchor_ref", "tier", "anchor")
 """Members that no signature covers: hints about where a receipt is anchored, never authority."""
 
-MAX_BYTES = {"nano": 600, "standard": 3072}
-"""Largest receipts, in bytes of their JCS form without the unsigned members."""
-
 _EVM_HASH = re.compile("0x[0-9a-fA-F]{64}")
 
 CLOCK_SKEW = 300
@@ -30,7 +27,7 @@ FamilyName: TypeAlias = Literal[
     "envelope", "profile", "metering", "issue", "legacy", "benchmark", "status"
 ]
 Role: TypeAlias = Literal["requester", "operator"]
-Evidence: TypeAlias = Iterable[JsonValue]
+Evidence: TypeAlias = Iterable[JsonLike]
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,8 @@ class Claims:
     """Whole Unix seconds."""
     signature: str
     """base64url, 64 bytes: the issuer's own signature."""
+    max_bytes: int | None = None
+    """Most bytes of the receipt, in JCS without the unsigned members; ``None`` is no limit."""
     may_be_signed_later: bool = False
     """Whether it may have been signed long after ``issued_at``, as a bill compiled earlier is.
 

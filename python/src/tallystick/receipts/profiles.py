@@ -1,6 +1,11 @@
-"""Family B: the profiles nano, standard and pq; and older receipts, which sign the same way."""
+"""Family B: the receipt profiles; and older receipts, which sign the same way.
+
+All that this package knows of a profile is here; spec/profiles.json has the same facts.
+"""
 
 from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple, TypeAlias, TypedDict, cast, final
 
 from ..json_types import JsonObject
 from ..shape import (
@@ -24,6 +29,13 @@ from ..shape import (
     timestamp,
 )
 from ..timestamps import seconds_of
+from .documents import (
+    EnvelopeReceipt,
+    IssueReceipt,
+    MeteringReceipt,
+    ReceiptReference,
+    UnsignedMembers,
+)
 from .family import (
     SCHEMA_VERSION,
     Claims,
@@ -49,6 +61,22 @@ def _reference(kind: str) -> Rule:
     )
 
 
+@final
+class NanoReceipt(TypedDict):
+    """Profile nano: ``a`` is the agent, ``h`` the subject's SHA-256 (base64url), ``t`` its type."""
+
+    profile: Literal["nano"]
+    v: str
+    a: str
+    h: str
+    t: str
+    ok: bool
+    ts: int
+    """Unix seconds."""
+    k: str
+    receipt: ReceiptReference
+
+
 _nano_shape = members(
     {
         "profile": constant("nano"),
@@ -62,6 +90,62 @@ _nano_shape = members(
         "receipt": _reference("nano"),
     }
 )
+
+
+class Subject(TypedDict):
+    sha256: str
+    """64 hex."""
+    content_type: str
+    ok: bool
+
+
+class _Settled(TypedDict):
+    rail: str
+    chain_id: int
+    asset: str
+    status: Literal["none", "declared", "confirmed"]
+    tx: str | None
+
+
+class Settlement(_Settled, total=False):
+    amount: str
+    """What the transaction moved: decimal text, in the asset."""
+
+
+class _Sealed(TypedDict):
+    sealed: bool
+    declaration: str
+
+
+class Seal(_Sealed, total=False):
+    seal_id: str
+    ciphertext_sha256: str
+    key_commitment: str
+
+
+class Reputation(TypedDict):
+    reputation_tier: str
+
+
+class _FullOptional(UnsignedMembers, total=False):
+    purpose: str | None
+
+
+class _FullReceipt(_FullOptional):
+    receipt_schema_version: str
+    agent_did: str
+    agent_proved: bool
+    subject: Subject
+    settlement_reference: Settlement
+    seal: Seal
+    reputation_context: Reputation
+    issued_at: str
+    issuer_did: str
+    issuer_pubkey: str
+    issuer_verified: bool
+    key_id: str
+    receipt: ReceiptReference
+
 
 _common: dict[str, Rule] = {
     "receipt_schema_version": constant(SCHEMA_VERSION),
@@ -87,10 +171,36 @@ _common: dict[str, Rule] = {
     "key_id": key_id,
 }
 
+
+@final
+class StandardReceipt(_FullReceipt):
+    """Profile standard (specification 2.8)."""
+
+    receipt_profile: Literal["standard"]
+
+
 _standard_shape = members(
     {"receipt_profile": constant("standard"), **_common, "receipt": _reference("standard")},
     optional={"purpose": nullable(text)},
 )
+
+
+class CryptoAgileMetadata(TypedDict):
+    current_alg: Literal["Ed25519"]
+    signature_posture: str
+    envelope_posture: str
+
+
+@final
+class PqReceipt(_FullReceipt):
+    """Profile pq: it declares a posture and is signed with Ed25519."""
+
+    receipt_profile: Literal["pq"]
+    crypto_agile_metadata: CryptoAgileMetadata
+    sealed_evidence_ref: str | None
+    pq_posture: str
+    auditor_verifier: bool
+
 
 _pq_shape = members(
     {
@@ -110,6 +220,37 @@ _pq_shape = members(
     },
     optional={"purpose": nullable(text)},
 )
+
+Profile: TypeAlias = Literal["nano", "standard", "pq"]
+DEFAULT_PROFILE: Final = "standard"
+ProfileReceipt: TypeAlias = NanoReceipt | StandardReceipt | PqReceipt
+"""Tell them apart by a member: ``"subject" in receipt`` is false of nano alone."""
+
+
+StoredReceipt: TypeAlias = EnvelopeReceipt | ProfileReceipt | MeteringReceipt
+"""What the service keeps and gives back by id."""
+AnyReceipt: TypeAlias = StoredReceipt | IssueReceipt
+
+
+class ProfileForm(NamedTuple):
+    """What is known of a profile."""
+
+    shape: Rule
+    max_bytes: int | None
+    """Most bytes of a receipt, in JCS without the unsigned members; ``None`` is no limit."""
+
+
+PROFILES: Final[dict[Profile, ProfileForm]] = {
+    "nano": ProfileForm(_nano_shape, 600),
+    "standard": ProfileForm(_standard_shape, 3072),
+    "pq": ProfileForm(_pq_shape, None),
+}
+
+
+def form_of(profile: str) -> ProfileForm:
+    """A profile that is not known is held to the default one, whose shape refuses it."""
+    return PROFILES.get(cast(Profile, profile), PROFILES[DEFAULT_PROFILE])
+
 
 _legacy_shape = members(
     {
@@ -131,7 +272,8 @@ def _nano_claims(document: JsonObject) -> Claims:
     reference = object_at(document, "receipt")
     return Claims(
         receipt_id=text_at(reference, "id"),
-        profile="nano",
+        profile=text_at(document, "profile"),
+        max_bytes=form_of(text_at(document, "profile")).max_bytes,
         key_id=text_at(document, "k"),
         issuer_public_key=None,
         issuer_did=None,
@@ -141,11 +283,12 @@ def _nano_claims(document: JsonObject) -> Claims:
     )
 
 
-def _full_claims(document: JsonObject, profile: str) -> Claims:
+def _full_claims(document: JsonObject, profile: str, max_bytes: int | None) -> Claims:
     reference = object_at(document, "receipt")
     return Claims(
         receipt_id=text_at(reference, "id"),
         profile=profile,
+        max_bytes=max_bytes,
         key_id=text_at(document, "key_id"),
         issuer_public_key=text_or_none(document, "issuer_pubkey"),
         issuer_did=text_or_none(document, "issuer_did"),
@@ -156,8 +299,13 @@ def _full_claims(document: JsonObject, profile: str) -> Claims:
 
 
 def _full_fault(document: JsonObject) -> Fault | None:
-    shape = _pq_shape if document["receipt_profile"] == "pq" else _standard_shape
-    return shape(document, "")
+    profile = document["receipt_profile"]
+    return form_of(profile if isinstance(profile, str) else "").shape(document, "")
+
+
+def _profile_claims(document: JsonObject) -> Claims:
+    profile = text_at(document, "receipt_profile")
+    return _full_claims(document, profile, form_of(profile).max_bytes)
 
 
 NANO = Family(
@@ -183,7 +331,7 @@ FULL = Family(
         "receipt_profile" in document and is_object(document.get("receipt"))
     ),
     shape=_full_fault,
-    claims=lambda document: _full_claims(document, text_at(document, "receipt_profile")),
+    claims=_profile_claims,
     signed=_signed,
     anchored=without_unsigned,
     settlement=_settlement,
@@ -193,7 +341,7 @@ LEGACY = Family(
     name="legacy",
     recognises=lambda document: "proof_tier" in document and "receipt_profile" not in document,
     shape=lambda document: _legacy_shape(document, ""),
-    claims=lambda document: _full_claims(document, text_at(document, "proof_tier")),
+    claims=lambda document: _full_claims(document, text_at(document, "proof_tier"), None),
     signed=_signed,
     anchored=without_unsigned,
 )

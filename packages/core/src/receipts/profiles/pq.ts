@@ -1,0 +1,63 @@
+import { boolean, constant, type Infer, nonEmptyText, nullable, object, text } from '../shape.ts';
+import { fullBody, fullForm, fullMembers, fullOptions } from './full.ts';
+import { type ProfileForm, type ReceiptOf, type ReceiptProfile, reference } from './profile.ts';
+
+const shape = object(
+  {
+    receipt_profile: constant('pq'),
+    ...fullMembers,
+    receipt: reference('pq'),
+    crypto_agile_metadata: object({
+      current_alg: constant('Ed25519'),
+      signature_posture: nonEmptyText,
+      envelope_posture: nonEmptyText,
+    }),
+    sealed_evidence_ref: nullable(text),
+    pq_posture: nonEmptyText,
+    auditor_verifier: boolean,
+  },
+  fullOptions,
+);
+
+export const pqForm: ProfileForm<'pq', Infer<typeof shape>> = { ...fullForm('pq'), maxBytes: null, shape };
+
+/** Profile pq (specification 2.8): kept long. It declares a posture and is signed with Ed25519. */
+export const pq = {
+  name: 'pq',
+  form: pqForm,
+  body: (facts, issuance, signer) => ({
+    receipt_profile: 'pq' as const,
+    ...fullBody(facts, issuance, signer),
+    crypto_agile_metadata: {
+      current_alg: 'Ed25519' as const,
+      signature_posture: 'classical_only',
+      envelope_posture: 'aes_256_gcm_when_sealed',
+    },
+    sealed_evidence_ref: facts.sealedEvidenceRef,
+    pq_posture: 'declared_not_post_quantum_signed',
+    auditor_verifier: facts.auditorVerifier,
+  }),
+  maxEmitted: 65_536,
+  remedy: 'Shorten the texts that you gave (DIDs, purpose, content_type, references).',
+  retentionDays: 2557,
+  priceUsd: '0.0012',
+  schemes: ['exact'],
+  bare: false,
+  carries: ['purpose', 'settlement_reference', 'seal', 'sealed_evidence_ref', 'auditor_verifier'],
+  reputation: true,
+  recommendedBy: ['regulated', 'retention'],
+  when: 'regulated or kept long: about seven years, with a declared crypto posture',
+  limits: 'is kept about seven years',
+  kept: 'seven years',
+  page: {
+    title: 'PQ profile',
+    proves: ['The subject’s hash commits to one payload: anyone who has the payload can compare.'],
+    not: [
+      'Anything against a quantum computer: the signature is Ed25519. The profile only declares a cryptographic posture.',
+      'That the named agent asked for it, unless agent_proved is true.',
+      'That a payment was settled.',
+    ],
+  },
+} as const satisfies ReceiptProfile;
+
+export type PqReceipt = ReceiptOf<typeof pq>;

@@ -1,0 +1,160 @@
+import type { Signer } from '../../ed25519/signer.ts';
+import type { JsonObject } from '../../json/types.ts';
+import type { AnchoredResult } from '../../log/anchored.ts';
+import type { SealReference } from '../../seal.ts';
+import type { Claims } from '../family.ts';
+import type { NamedSettlement } from '../named-settlement.ts';
+import { nonEmptyText, object, type Rule, receiptIdOf, signature } from '../shape.ts';
+
+/** Who issues a receipt, and when. */
+export interface Issuance {
+  readonly receiptId: string;
+  /** Unix milliseconds. */
+  readonly issuedAt: number;
+  readonly issuerDid: string;
+  readonly issuerVerified: boolean;
+}
+
+/** What a profile receipt is about (specification 2.8). */
+export interface Subject {
+  /** SHA-256 of the payload: 32 bytes. */
+  readonly sha256: Uint8Array;
+  readonly contentType: string;
+  readonly ok: boolean;
+}
+
+/** Where a payment for the subject is settled, and how far that is known. */
+export type SettlementReference = {
+  readonly rail: string;
+  readonly chain_id: number;
+  readonly asset: string;
+  /** `none`: nothing was said; `declared`: the caller says so; `confirmed`: the transaction was checked. */
+  readonly status: 'none' | 'declared' | 'confirmed';
+  readonly tx: string | null;
+  /** What the transaction moved: decimal text, in the asset. Only where it is `confirmed`. */
+  readonly amount?: string;
+};
+
+/** All that a profile receipt can say. Each profile takes from it what it has room for. */
+export interface ProfileFacts {
+  readonly agentDid: string;
+  /** True only when the agent proved the DID with a signature of its key. */
+  readonly agentProved: boolean;
+  readonly subject: Subject;
+  readonly verifyUri: string;
+  readonly purpose: string | null;
+  readonly settlement: SettlementReference;
+  readonly seal: SealReference | null;
+  readonly reputationTier: string;
+  readonly sealedEvidenceRef: string | null;
+  readonly auditorVerifier: boolean;
+}
+
+/** The member `receipt` of every profile receipt. */
+export type ReceiptReference = {
+  readonly id: string;
+  readonly sig_b64u: string;
+  /** Where anyone can verify it. */
+  readonly verify_uri: string;
+};
+
+/** The rule of the member `receipt` of a profile. */
+export const reference = (name: string): Rule<ReceiptReference> =>
+  object({
+    id: receiptIdOf(name),
+    sig_b64u: signature,
+    verify_uri: nonEmptyText,
+  });
+
+/** A document that holds its id and signature in `receipt`. */
+export type Referenced = JsonObject & { readonly receipt: Pick<ReceiptReference, 'id' | 'sig_b64u'> };
+
+/** What verifying knows of a profile: all of it is in the page that verifies, so it holds nothing else. */
+export interface ProfileForm<Name extends string = string, T extends Referenced = Referenced> {
+  readonly name: Name;
+  /** Most bytes of a valid receipt, in JCS without the unsigned members; null: no limit. */
+  readonly maxBytes: number | null;
+  /** Whether a document says that it is of this profile. */
+  recognises(document: JsonObject): boolean;
+  readonly shape: Rule<T>;
+  /** Who signed it, and when. The rest of the claims is in `receipt`, the same in every profile. */
+  signer(document: T): Omit<Claims, 'receiptId' | 'profile' | 'signature' | 'maxBytes'>;
+  /** The transaction that the receipt says has paid for it; absent where the profile names none. */
+  settlement?(document: T): NamedSettlement | null;
+}
+
+/** What an emit request may say that not every profile has room for. */
+export const CARRIED_MEMBERS = [
+  'purpose',
+  'settlement_reference',
+  'seal',
+  'sealed_evidence_ref',
+  'auditor_verifier',
+] as const;
+export type CarriedMember = (typeof CARRIED_MEMBERS)[number];
+
+/** The rules by which a profile is recommended (specification 4.1), the first first. */
+export const RECOMMENDATION_RULES = ['regulated', 'retention', 'verify', 'sub_cent', 'commerce'] as const;
+export type RecommendationRule = (typeof RECOMMENDATION_RULES)[number];
+
+/** How the service keeps and prices one kind of receipt. */
+export interface ReceiptTerms<Name extends string = string> {
+  readonly name: Name;
+  /** How long the service keeps a receipt, in days. */
+  readonly retentionDays: number;
+  /** US dollars for one receipt, as decimal text. */
+  readonly priceUsd: string;
+  /** Whether a receipt carries none of the unsigned members. */
+  readonly bare: boolean;
+}
+
+/**
+ * All that the service needs to know of a profile. The verifier, `emitReceipt`, prices, retention, the recommender, the
+ * OpenAPI document, the tools of MCP, the pages, and the types of the SDK read it: nothing else names a profile. Its
+ * receipts have the ids `r_<name>_<seconds>_<12 hex>`.
+ */
+export interface ReceiptProfile<Name extends string = string, Body extends JsonObject = JsonObject>
+  extends ReceiptTerms<Name> {
+  readonly form: ProfileForm<Name>;
+  /** All of a receipt but its member `receipt`. */
+  body(facts: ProfileFacts, issuance: Issuance, signer: Signer): Body;
+  /** Most bytes of a receipt that is emitted. */
+  readonly maxEmitted: number;
+  /** What a caller can do about a receipt that is too large. */
+  readonly remedy: string;
+  /** How x402 may pay for it where no key and no balance does, the preferred scheme first. */
+  readonly schemes: readonly ('exact' | 'batch-settlement' | 'upto')[];
+  /** The members of an emit request that it has room for; the others are refused. */
+  readonly carries: readonly CarriedMember[];
+  /** Whether it says the agent's reputation tier. */
+  readonly reputation: boolean;
+  /** The rules that recommend it. Each rule recommends one profile. */
+  readonly recommendedBy: readonly RecommendationRule[];
+  /** When to take it: the recommender says it of the alternatives. */
+  readonly when: string;
+  /** Its limits, as the rest of a sentence that begins with its name. */
+  readonly limits: string;
+  /** How long it is kept, in words. */
+  readonly kept: string;
+  /** What the verify page says of such a receipt. */
+  readonly page: {
+    readonly title: string;
+    readonly proves: readonly string[];
+    /** What the receipt does not prove. */
+    readonly not: readonly string[];
+    /** Explanations of members, by path. */
+    readonly glosses?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Members that no signature covers (spec/receipts.md): hints, never authority. */
+export interface UnsignedMembers {
+  readonly anchor_ref?: string;
+  readonly tier?: string;
+  readonly anchor?: AnchoredResult;
+}
+
+/** A receipt as the service emits it of a profile. */
+export type ReceiptOf<P> = P extends { body(...facts: never): infer Body; readonly bare: infer Bare }
+  ? Body & { readonly receipt: ReceiptReference } & (Bare extends true ? unknown : UnsignedMembers)
+  : never;
