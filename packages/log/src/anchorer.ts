@@ -1,8 +1,5 @@
-import type { Chain } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
-import type { Logger } from 'pino';
 import type { AnchorerOptions } from './anchorer-options.ts';
-import type { LogStore } from './log-store.ts';
 
 export { checkNotBehind } from './anchorer-check.ts';
 

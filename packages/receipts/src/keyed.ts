@@ -10,7 +10,7 @@ import {
   termsOf,
   utf8,
 } from '@tallystick/core';
-import type { ReceiptRow, Received } from '@tallystick/kit';
+import type { Received } from '@tallystick/kit';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
 import type { Terms } from './issue.ts';
 import { memberTexts } from './member-texts.ts';

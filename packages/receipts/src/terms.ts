@@ -1,6 +1,6 @@
 import type { ApiKey, Counting } from '@tallystick/callers';
 import type { SettlementReference } from '@tallystick/core';
-import type { CounterStore, IdempotencyRecord, PutOutcome, ReceiptRow, Received } from '@tallystick/kit';
+import type { CounterStore, Received } from '@tallystick/kit';
 import type { LedgerStore, NanoUsdc } from '@tallystick/ledger';
 import { showLowBalance } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';

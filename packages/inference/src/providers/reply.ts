@@ -1,5 +1,3 @@
-import { cut, unreachable } from './failures.ts';
-
 export interface Reply {
   readonly status: number;
   readonly header: (name: string) => string | undefined;

@@ -1,6 +1,6 @@
 import { TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
-import type { PaymentRequirements, SettleResponse } from '@x402/core/types';
+import type { PaymentRequirements } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
 import { exactMeans } from './exact.ts';
 import type { Means, Took } from './fixed-payment.ts';

@@ -14,7 +14,7 @@ import {
 import { READ_PRICE } from '@tallystick/inference';
 import { formatUsdc, SPREAD_PERCENT } from '@tallystick/ledger';
 import { ANNUAL_PREPAY_MONTHS, priceOf, SOLD_TIERS, type SoldTier } from '@tallystick/payments';
-import { METERING_PRICE, RECEIPT_PRICE } from '@tallystick/receipts';
+import { METERING_PRICE } from '@tallystick/receipts';
 import type { Store } from '@tallystick/store';
 import type { Config } from '../config/config.ts';
 
