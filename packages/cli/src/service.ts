@@ -91,7 +91,7 @@ function unreached({ cause }: ServiceError, url: string): string {
   if (cause.name === 'AbortError') return `${url} did not answer within ${TIMEOUT_MS / 1000} s.`;
   const reason = cause.cause as NodeJS.ErrnoException | undefined;
   if (reason?.message === 'unexpected redirect')
-    return `${url} points elsewhere: give the service’s own URL.`;
+    return `${url} redirects elsewhere: give the service’s own URL.`;
   const why = reason?.code === undefined ? '' : ` (${reason.code})`;
   return `Nothing answers at ${url}${why}. Start a service with: tally serve. Choose another with --url or TALLY_URL.`;
 }

@@ -67,7 +67,7 @@ describe('wrong usage ends with 2 and says what to do', () => {
       ['verify', 'x', '--trust', 'http://127.0.0.1:1'],
       /tally trust fetch http:\/\/127\.0\.0\.1:1/,
     ],
-    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /Nothing is saved of/],
+    ['forgetting what is not there', ['trust', 'forget', 'http://127.0.0.1:1'], /No bundle of .* is saved/],
     ['an anchor for two', ['verify', 'a', 'b', '--anchor', 'c'], /--anchor is of one receipt/],
     ['standard input twice', ['verify', '-', '-'], /Standard input can be read once/],
     ['a shell that is not known', ['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
@@ -268,7 +268,7 @@ describe('keys of one’s own', () => {
     expect(statSync(key).mode & 0o777).toBe(0o600);
     expect(await tally(['keys', 'generate', '--out', key])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/exists already/),
+      stderr: expect.stringMatching(/already exists/),
     });
     await withService(['mint', '--text', 'x', '--agent', key_id, '--out', at('mine.json')]);
     const signed = await tally(['countersign', at('mine.json'), '--role', 'requester', '--key', key]);

@@ -177,7 +177,7 @@ describe('trust fetch', () => {
     [
       'a redirect',
       { status: 301, body: '', headers: { location: 'https://elsewhere.example/' } },
-      /points to https:\/\/elsewhere\.example\//,
+      /redirects to https:\/\/elsewhere\.example\//,
     ],
   ])('tells of %s', async (_, reply, message) => {
     answer = reply;
@@ -330,7 +330,7 @@ describe('servers in development', () => {
   });
 
   test.each<[string, Record<string, string>, RegExp]>([
-    ['', {}, /does not know did:svc:local-[0-9a-f]{8}\./],
+    ['', {}, /does not list did:svc:local-[0-9a-f]{8}\./],
     ['under the name of before', { TALLY_HANDLE: 'local' }, /under which did:svc:local has other keys\./],
   ])('set up anew are told of, with the one command that cures it %s', async (name, handle, what) => {
     const env = { TALLY_HOME: at(`anew-home${name}`) };

@@ -251,7 +251,7 @@ describe('in production', () => {
     expect(poor.json).toMatchObject({
       code: 'insufficient_balance',
       status: 402,
-      detail: expect.stringMatching(/up to 0\.0049\d+ USDC and 0 USDC are available/),
+      detail: expect.stringMatching(/up to 0\.0049\d+ USDC, and only 0 USDC are available/),
       error: { code: 'insufficient_quota' },
     });
     expect(routed.upstream.requests).toHaveLength(0);

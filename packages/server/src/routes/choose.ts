@@ -59,6 +59,7 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
               .object({
                 path: z.string().openapi({ description: 'Where they are minted.' }),
                 ...receiptPrice,
+                pay_by: payBy,
               })
               .openapi({ description: 'Metering receipts.' }),
             anchor_tiers: z
