@@ -25,7 +25,8 @@ def did_svc(handle: str) -> str:
     if _HANDLE.fullmatch(handle) is None:
         raise TallyError(
             "invalid_did",
-            'A handle has 1 to 63 characters of a-z, 0-9 and "-", and neither starts nor ends with "-".',
+            'A handle has 1 to 63 characters of a-z, 0-9 and "-", '
+            'and neither starts nor ends with "-".',
         )
     return f"did:svc:{handle}"
 

@@ -49,7 +49,8 @@ def from_base64url(text: str, length: int | None = None) -> bytes:
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if length is not None and len(data) != length:
         raise TallyError(
-            "invalid_base64url", f"{len(text)} characters of base64url do not encode {length} bytes."
+            "invalid_base64url",
+            f"{len(text)} characters of base64url do not encode {length} bytes.",
         )
     if to_base64url(data) != text:
         raise TallyError("invalid_base64url", "The unused bits of the last character must be zero.")

@@ -127,9 +127,7 @@ def members(
 
 boolean = rule("true or false", lambda value: isinstance(value, bool))
 text = rule("a string", lambda value: isinstance(value, str))
-non_empty_text = rule(
-    "a non-empty string", lambda value: isinstance(value, str) and value != ""
-)
+non_empty_text = rule("a non-empty string", lambda value: isinstance(value, str) and value != "")
 timestamp = rule(
     "a UTC timestamp YYYY-MM-DDThh:mm:ss[.fraction]Z",
     lambda value: isinstance(value, str) and parse_timestamp(value) is not None,

@@ -301,7 +301,7 @@ def _signature_check(signed: bytes, signature: str, public_key: bytes | None) ->
     return check(
         "signature",
         verify_ed25519(public_key, signed, from_base64url(signature, 64)),
-        "The issuer’s signature covers exactly these contents.",
+        "The issuer's signature covers exactly these contents.",
         "The signature does not match: the contents were changed, or another key signed them.",
     )
 

@@ -161,7 +161,9 @@ def _transaction_check(
     network, block_height = result["network"], result["block_height"]
     if transaction is NOT_ASKED:
         verified_at = result["verified_at"]
-        detail = f"The chain was not asked; the claim that it was final at {verified_at} is not signed."
+        detail = (
+            f"The chain was not asked; the claim that it was final at {verified_at} is not signed."
+        )
         return unchecked(name, detail)
     if transaction is None:
         return failed(name, f"{network} has no transaction {result['tx_hash']}.")

@@ -101,7 +101,9 @@ def _judge_evidence(
 ) -> tuple[Check, EvidenceCounts | None]:
     name, body = "evidence", object_at(document, "signed_body")
     if evidence is None:
-        detail = "No evidence leaves were given: the count of backed units is only the issuer's word."
+        detail = (
+            "No evidence leaves were given: the count of backed units is only the issuer's word."
+        )
         return unchecked(name, detail), None
     metered = object_at(body, "metered")
     billed = integer_at(metered, "billed_unit_count")

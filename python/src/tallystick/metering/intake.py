@@ -140,7 +140,9 @@ def _require_members(item: JsonObject, path: str) -> None:
     if stray is not None:
         raise _malformed(f"{path}.{stray}", "is not known")
     if "receipt" in item and "receipt_sha256" in item:
-        raise _malformed(f"{path}.receipt_sha256", "is computed from receipt: give only one of the two")
+        raise _malformed(
+            f"{path}.receipt_sha256", "is computed from receipt: give only one of the two"
+        )
     for name in ("receipt", "anchor"):
         if name in item and not is_object(item[name]):
             raise _malformed(f"{path}.{name}", "must be an object")
