@@ -1,3 +1,5 @@
+import type { KeptAs } from '@tallystick/core';
+
 /** What ties a write to an `Idempotency-Key`. */
 export interface IdempotencyRecord {
   /** Hex hash of caller, route and key. */
@@ -17,7 +19,7 @@ export type Repeated = { kind: 'replayed'; response: string } | { kind: 'reused'
 export interface ReceiptRow {
   /** Unique over all receipts, purged ones too. */
   readonly id: string;
-  readonly profile: 'nano' | 'standard' | 'pq' | 'metering';
+  readonly profile: KeptAs;
   /** The tenant whose key reads it, or null for a public receipt. */
   readonly tenant: string | null;
   /** The JCS text, exactly as answered. */
