@@ -221,7 +221,7 @@ export function meteringRoutes(services: Needs): Endpoint[] {
       method: 'post',
       path: ROUTE,
       operationId: 'mintMeteringReceipt',
-      credentials: ['none', 'apiKey', 'tenantKey'],
+      credentials: ['none', 'apiKey', 'tenantKey', 'messageSignature', 'payment'],
       group: 'Receipts',
       summary: 'Mint a metering receipt',
       description:
