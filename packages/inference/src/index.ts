@@ -9,9 +9,9 @@ export {
   CHARGE_HEADERS,
   createFreeReads,
   FREE_READ_ERRORS,
+  type FreeReader,
   type FreeReads,
   READ_PRICE,
-  type Reader,
 } from './free-reads.ts';
 export { localCards } from './local/cards.ts';
 export { type Compute, openCompute } from './open.ts';

@@ -1,10 +1,10 @@
 import { parseAnchorRef } from '@tallystick/core';
 import type { Command } from 'commander';
-import { handOnAnchor } from '../anchor/hand-on.ts';
 import { hashIn, hashOfFile, hashOption } from '../anchor/hash.ts';
 import { type AnchorAnswer, acceptHash, anchorOfHash, anchorOfRef } from '../anchor/results.ts';
 import { statusLines } from '../anchor/status.ts';
 import { untilAnchored } from '../anchor/wait.ts';
+import { handOnAnchor } from '../anchor/write-result.ts';
 import { apiKeyOption, requireKey } from '../api-key.ts';
 
 import { asUsage, print, printJson, UsageError } from '../output.ts';

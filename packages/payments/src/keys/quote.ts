@@ -6,7 +6,7 @@ import type { OrderRow, TreasuryStore } from '../treasury-store.ts';
 import { newOrder, newOrderId } from './issue.ts';
 
 /** What a quote is for. */
-export type Wanted = Pick<OrderRow, 'kind'> &
+export type QuoteRequest = Pick<OrderRow, 'kind'> &
   Partial<Pick<OrderRow, 'tier' | 'months' | 'contact' | 'did' | 'account' | 'apiKey'>>;
 
 /** Seconds in which a quote is to be paid, by the time of the block. */
@@ -25,7 +25,7 @@ const TRIES = 20;
 export async function openQuote(
   { treasury }: { readonly treasury: TreasuryStore },
   price: NanoUsdc,
-  wanted: Wanted,
+  wanted: QuoteRequest,
   now: number,
 ): Promise<OrderRow & { readonly amount: bigint }> {
   const createdAt = Math.floor(now / 1000);

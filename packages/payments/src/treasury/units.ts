@@ -4,7 +4,7 @@ import type { BaseUnits } from '../treasury-store.ts';
 /** A base unit of USDC is a millionth, the ledger's a billionth. */
 const NANO_PER_BASE = 1000n;
 
-export function nanoOf(amount: BaseUnits): NanoUsdc {
+export function nanoUsdcOf(amount: BaseUnits): NanoUsdc {
   return amount * NANO_PER_BASE;
 }
 
