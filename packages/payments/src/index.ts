@@ -6,7 +6,7 @@ export { openSealedKey } from './keys/sealed-key.ts';
 export type { ChannelRow, PaymentRow, PaymentState, PaymentStep, PaymentStore } from './payment-store.ts';
 export { declinePayout, requestWithdrawal } from './payouts/request.ts';
 export type { MailConfig, PaymentsConfig, SalesConfig } from './settings.ts';
-export { nanoUsdcOf } from './treasury/units.ts';
+export { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from './treasury/units.ts';
 export { openTreasuryCommands } from './treasury-commands.ts';
 export type {
   Cursor,
@@ -25,14 +25,11 @@ export type {
   Watched,
 } from './treasury-store.ts';
 export {
-  NANO_PER_BASE_UNIT,
   type OpenPayment,
   type PaymentResult,
   type Payments,
   type PricedOrder,
   paymentAccount,
-  toBaseUnits,
-  toNanoUsdc,
 } from './x402/payments.ts';
 export { claimOf } from './x402/replay.ts';
 export type { LateSettlement } from './x402/x402-context.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import type { NanoUsdc } from '@tallystick/ledger';
-import { baseUnitsFor } from '../treasury/units.ts';
+import { toBaseUnits } from '../treasury/units.ts';
 import type { OrderRow, TreasuryStore } from '../treasury-store.ts';
 import { newOrder, newOrderId } from './issue.ts';
 
@@ -31,7 +31,7 @@ export async function openQuote(
   const createdAt = Math.floor(now / 1000);
   const expiresAt = createdAt + QUOTE_SECONDS;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const amount = baseUnitsFor(price) + BigInt(randomInt(1, MOST_ABOVE));
+    const amount = toBaseUnits(price) + BigInt(randomInt(1, MOST_ABOVE));
     const order = {
       ...newOrder({ id: newOrderId(), kind: wanted.kind, state: 'open', createdAt }),
       ...wanted,

@@ -1,7 +1,7 @@
 import type { LedgerPosting } from '@tallystick/ledger';
 import { REVENUE } from '@tallystick/ledger';
 import { chainAccount, REFUNDS, WITHDRAWALS } from '../treasury/accounts.ts';
-import { nanoUsdcOf } from '../treasury/units.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import type { PayoutKind, PayoutRow } from '../treasury-store.ts';
 
 /** Where the money of a payout is from its request to its end. */
@@ -38,8 +38,8 @@ function posting(
   amount: bigint,
 ): LedgerPosting {
   const entries = [
-    { account: from, amount: -nanoUsdcOf(amount) },
-    { account: to, amount: nanoUsdcOf(amount) },
+    { account: from, amount: -toNanoUsdc(amount) },
+    { account: to, amount: toNanoUsdc(amount) },
   ];
   return { id, memo, at, entries };
 }

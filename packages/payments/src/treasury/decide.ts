@@ -10,7 +10,7 @@ import { newSeed, soldKeyRow } from '../keys/sold-key.ts';
 import type { OrderRow, TransferEnding, TransferRow, TreasuryStore } from '../treasury-store.ts';
 import { chainAccount, REFUNDS } from './accounts.ts';
 import { type MemoFields, readMemo } from './memo.ts';
-import { nanoUsdcOf } from './units.ts';
+import { toNanoUsdc } from './units.ts';
 
 /** Why a transfer goes to the refund queue (docs/money.md). */
 export const REFUND_REASONS = [
@@ -73,7 +73,7 @@ export function createDecide(means: DecideMeans): Decide {
     const to = { contact: contact ?? null, did: issuer_did ?? null };
     const destination = destinationOf(to, deliverable);
     if (typeof destination === 'string') return refund(transfer, destination, now);
-    const bought = boughtWith(prices, tier, nanoUsdcOf(transfer.amount));
+    const bought = boughtWith(prices, tier, toNanoUsdc(transfer.amount));
     if (bought === null) return refund(transfer, 'underpaid', now);
     const order = {
       ...newOrder({ id: newOrderId(), kind: 'key', state: 'delivering', createdAt: now }),
@@ -98,7 +98,7 @@ export function createDecide(means: DecideMeans): Decide {
       outcome: 'top_up',
       reference: account,
       memo: 'top-up',
-      credits: [{ account, amount: nanoUsdcOf(transfer.amount) }],
+      credits: [{ account, amount: toNanoUsdc(transfer.amount) }],
       claims: { ...order, state: 'done', payment: transfer.id, dueAt: null },
     };
   }
@@ -145,7 +145,7 @@ export function createDecide(means: DecideMeans): Decide {
     if (key.revokedAt !== null) return refund(transfer, 'key_revoked', now);
     if (key.expiresAt === null || !isSoldTier(key.tier)) return refund(transfer, 'key_without_end', now);
     if (tier !== null && tier !== key.tier) return refund(transfer, 'wrong_tier', now);
-    const amount = nanoUsdcOf(transfer.amount);
+    const amount = toNanoUsdc(transfer.amount);
     const bought =
       claims === null ? boughtWith(prices, key.tier, amount) : { months: claims.months, excess: 0n };
     if (bought === null) return refund(transfer, 'underpaid', now);
@@ -180,7 +180,7 @@ export function createDecide(means: DecideMeans): Decide {
       outcome: 'top_up',
       reference: account,
       memo: 'top-up',
-      credits: [{ account, amount: nanoUsdcOf(transfer.amount) }],
+      credits: [{ account, amount: toNanoUsdc(transfer.amount) }],
     };
   }
 
@@ -192,7 +192,7 @@ export function createDecide(means: DecideMeans): Decide {
   return async (transfer) => {
     const now = Math.floor(means.clock() / 1000);
     const { memo, credits, ...part } = await partOf(transfer, now);
-    const chain = { account: chainAccount(transfer.network), amount: -nanoUsdcOf(transfer.amount) };
+    const chain = { account: chainAccount(transfer.network), amount: -toNanoUsdc(transfer.amount) };
     const entries = [chain, ...credits.filter(({ amount }) => amount !== 0n)];
     return {
       ...part,
@@ -206,7 +206,7 @@ export function createDecide(means: DecideMeans): Decide {
 /** What is paid beyond the price is the key's to spend. */
 function sold({ amount }: TransferRow, keyId: string, excess: NanoUsdc): Entry[] {
   return [
-    { account: REVENUE, amount: nanoUsdcOf(amount) - excess },
+    { account: REVENUE, amount: toNanoUsdc(amount) - excess },
     { account: callerAccount(keyId), amount: excess },
   ];
 }
@@ -218,7 +218,7 @@ function refund(transfer: TransferRow, reason: RefundReason, now: number): Parti
     outcome: 'refund',
     reference: id,
     memo: `to be refunded: ${reason}`,
-    credits: [{ account: REFUNDS, amount: nanoUsdcOf(amount) }],
+    credits: [{ account: REFUNDS, amount: toNanoUsdc(amount) }],
     refund: {
       id,
       kind: 'refund',

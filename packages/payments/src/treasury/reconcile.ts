@@ -4,7 +4,7 @@ import type { LedgerStore } from '@tallystick/ledger';
 import { paidPosting, paidPostingId } from '../payouts/postings.ts';
 import type { BaseUnits, PayoutRow, TreasuryStore } from '../treasury-store.ts';
 import { chainAccount, OWNER, openingId, ownId } from './accounts.ts';
-import { nanoUsdcOf } from './units.ts';
+import { toNanoUsdc } from './units.ts';
 
 /** One way in which ledger and chain differ. Amounts in base units, positive into the treasury. */
 interface Difference {
@@ -115,7 +115,7 @@ export async function bookOwn(means: ReconcileDependencies, txHash: string, now:
       field: 'tx_hash',
     });
   }
-  const amount = nanoUsdcOf(found.onChain);
+  const amount = toNanoUsdc(found.onChain);
   await store.ledger.post({
     id: ownId(token.network, txHash),
     memo: 'taken out by the owner',
@@ -234,7 +234,7 @@ async function readPostings(ledger: LedgerStore, account: string): Promise<Map<s
   const found = new Map<string, BaseUnits>();
   for (let after = 0; ; ) {
     const lines = await ledger.statement(account, { after, limit: LINES });
-    for (const { posting, amount } of lines) found.set(posting, -amount / nanoUsdcOf(1n));
+    for (const { posting, amount } of lines) found.set(posting, -amount / toNanoUsdc(1n));
     const last = lines.at(-1);
     if (last === undefined) return found;
     after = last.line;

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Cursor, TransferRow, TreasuryCursor, TreasuryStore, Watched } from '../treasury-store.ts';
 import { chainAccount, OWNER, openingId } from './accounts.ts';
 import type { Decide } from './decide.ts';
-import { nanoUsdcOf } from './units.ts';
+import { toNanoUsdc } from './units.ts';
 
 export interface WatcherOptions {
   readonly store: { readonly treasury: TreasuryStore };
@@ -173,8 +173,8 @@ function opening({ network, treasury }: Watched, held: bigint, now: number): Led
     memo: 'what the treasury held at first',
     at: Math.floor(now / 1000),
     entries: [
-      { account: chainAccount(network), amount: -nanoUsdcOf(held) },
-      { account: OWNER, amount: nanoUsdcOf(held) },
+      { account: chainAccount(network), amount: -toNanoUsdc(held) },
+      { account: OWNER, amount: toNanoUsdc(held) },
     ],
   };
 }

@@ -1,5 +1,6 @@
 import type { PaymentRequirements, SettleResponse } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import {
   type AuthorizedTransfer,
   type ChainObservation,
@@ -9,7 +10,7 @@ import {
 } from './chain-watch.ts';
 import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
 import { exactOf } from './payloads.ts';
-import { type PricedOrder, toNanoUsdc } from './payments.ts';
+import { type PricedOrder } from './payments.ts';
 import type { Detail } from './replay.ts';
 import type { CarriedPayment } from './wire.ts';
 import { seconds, verified, type X402Context } from './x402-context.ts';

@@ -3,15 +3,9 @@ import type { Received } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
+import { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from '../treasury/units.ts';
 import type { MeteredMeans } from './metered-payment.ts';
-import {
-  NANO_PER_BASE_UNIT,
-  type OpenPayment,
-  type Order,
-  promisedAccount,
-  toBaseUnits,
-  toNanoUsdc,
-} from './payments.ts';
+import { type OpenPayment, type Order, promisedAccount } from './payments.ts';
 import { holds, identifierOf, inProgress, requireSameRequest, unconfirmed } from './replay.ts';
 import { uptoMeans } from './upto.ts';
 import { voucherMeteredMeans } from './voucher-metered.ts';

@@ -1,6 +1,7 @@
 import type { PaymentRow } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import { postingId } from './chain-watch.ts';
-import { promisedAccount, type TreasuryTransfer, toNanoUsdc } from './payments.ts';
+import { promisedAccount, type TreasuryTransfer } from './payments.ts';
 import { resolve, resolveExact } from './sweep.ts';
 import { seconds, type X402Context } from './x402-context.ts';
 

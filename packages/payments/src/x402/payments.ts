@@ -112,18 +112,6 @@ export interface Payments {
   ownerOf(transfer: TreasuryTransfer): Promise<'x402' | 'wait' | null>;
 }
 
-/** Nano-USDC in a base unit. */
-export const NANO_PER_BASE_UNIT = 1_000n;
-
-/** Rounded up. */
-export function toBaseUnits(nano: NanoUsdc): BaseUnits {
-  return (nano + NANO_PER_BASE_UNIT - 1n) / NANO_PER_BASE_UNIT;
-}
-
-export function toNanoUsdc(amount: BaseUnits): NanoUsdc {
-  return amount * NANO_PER_BASE_UNIT;
-}
-
 /** What callers have promised on the network and the treasury does not hold yet: minus that. */
 export function promisedAccount(network: string): string {
   return `promised:${network}`;

@@ -1,7 +1,8 @@
 import type { PaymentRow } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import { postExact, seenBefore } from './exact.ts';
 import { giveBack } from './metered.ts';
-import { paymentAccount, promisedAccount, toNanoUsdc } from './payments.ts';
+import { paymentAccount, promisedAccount } from './payments.ts';
 import { detailOf } from './replay.ts';
 import { endUpto, settleOwed } from './upto.ts';
 import { voucherDetailOf, voucherSeen } from './voucher.ts';

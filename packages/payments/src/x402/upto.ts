@@ -1,10 +1,11 @@
 import { TallyError } from '@tallystick/core';
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import { postingId, waitFor } from './chain-watch.ts';
 import type { EndedPayment, MeteredMeans } from './metered-payment.ts';
 import { uptoOf } from './payloads.ts';
-import { paymentAccount, promisedAccount, toNanoUsdc } from './payments.ts';
+import { paymentAccount, promisedAccount } from './payments.ts';
 import { type Detail, inProgress } from './replay.ts';
 import type { CarriedPayment } from './wire.ts';
 import { seconds, verified, type X402Context } from './x402-context.ts';

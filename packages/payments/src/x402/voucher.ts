@@ -1,10 +1,11 @@
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import { waitFor } from './chain-watch.ts';
 import { channelState, chargeChannel, syncChannel } from './channel.ts';
 import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
 import { voucherOf } from './payloads.ts';
-import { type PricedOrder, promisedAccount, toNanoUsdc } from './payments.ts';
+import { type PricedOrder, promisedAccount } from './payments.ts';
 import type { Detail } from './replay.ts';
 import { isSigned } from './voucher-signature.ts';
 import type { CarriedPayment } from './wire.ts';

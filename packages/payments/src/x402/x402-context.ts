@@ -13,9 +13,10 @@ import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Logger } from 'pino';
 import type { BaseUnits, PaymentStore } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import type { ChannelReader } from './channel-reader.ts';
 import type { Offers } from './offers.ts';
-import { type Order, toNanoUsdc } from './payments.ts';
+import { type Order } from './payments.ts';
 
 /** What payments are taken with. */
 export interface X402Context {
