@@ -34,7 +34,7 @@ import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
+import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './receipt-answer.ts';
 import { meteringReceiptSchema } from './receipt-shapes.ts';
 import { noQuery } from './receipts.ts';
 import { anchorWanted, hex64 } from './shapes.ts';
