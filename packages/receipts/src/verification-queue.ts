@@ -44,7 +44,7 @@ export function createVerificationQueue(now: () => number = () => performance.no
     else await setImmediate();
   };
 
-  const handOn = async (workedMs: number): Promise<void> => {
+  const releaseSlot = async (workedMs: number): Promise<void> => {
     await rest(workedMs);
     working -= 1;
     for (const next of waiting.splice(0, Math.max(0, atOnce() - working))) {
@@ -60,7 +60,7 @@ export function createVerificationQueue(now: () => number = () => performance.no
         await rest(now() - since);
         since = now();
       },
-      end: () => void handOn(now() - since),
+      end: () => void releaseSlot(now() - since),
     };
   };
 

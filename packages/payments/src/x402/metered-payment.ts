@@ -2,7 +2,7 @@ import type { PaymentRow } from '../payment-store.ts';
 import { respond } from './x402-context.ts';
 
 /** What making money available came to. */
-export type MeteredOutcome =
+type MeteredOutcome =
   | { readonly kind: 'made'; readonly tx: string | null }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };

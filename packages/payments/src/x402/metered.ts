@@ -26,7 +26,7 @@ export async function open(
     refusal(x402, { order, amount, requirements, reason, payload: carried?.payload });
   if (carried === null) throw await refuse();
   const accepted = x402.server.findMatchingRequirements(requirements, carried.payload);
-  const means = accepted && (await meansOf(x402, carried, accepted));
+  const means = accepted && (await meteredPaymentOf(x402, carried, accepted));
   if (!means) throw await refuse('no_matching_payment_requirements');
 
   const known = await earlier(x402, means, carried);
@@ -62,7 +62,7 @@ function amountFor(carried: CarriedPayment | null, needed: BaseUnits): BaseUnits
   return accepted > needed ? accepted : needed;
 }
 
-function meansOf(
+function meteredPaymentOf(
   x402: X402Context,
   carried: CarriedPayment,
   accepted: PaymentRequirements,

@@ -42,14 +42,14 @@ export async function postClaimed(
   { txHash, ordinal, amount }: Omit<TreasuryTransfer, 'sender'>,
 ): Promise<void> {
   const { chain, store, clock } = x402;
-  const nano = toNanoUsdc(amount);
+  const nanoUsdc = toNanoUsdc(amount);
   await store.ledger.post({
     id: postingId(chain.network, txHash, ordinal),
     memo: `x402 vouchers ${txHash}`,
     at: seconds(clock),
     entries: [
-      { account: `chain:${chain.network}`, amount: -nano },
-      { account: promisedAccount(chain.network), amount: nano },
+      { account: `chain:${chain.network}`, amount: -nanoUsdc },
+      { account: promisedAccount(chain.network), amount: nanoUsdc },
     ],
   });
 }

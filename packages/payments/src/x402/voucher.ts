@@ -155,14 +155,14 @@ export async function voucherMeans(
       return (await voucher.charge(amount)) ? made : { kind: 'refused', reason: 'channel_busy' };
     },
     async post(row) {
-      const nano = toNanoUsdc(row.amount);
+      const nanoUsdc = toNanoUsdc(row.amount);
       await store.ledger.post({
         id: `x402:${row.id}`,
         memo: 'x402 voucher',
         at: seconds(x402.clock),
         entries: [
-          { account: promisedAccount(chain.network), amount: -nano },
-          { account: credit, amount: nano },
+          { account: promisedAccount(chain.network), amount: -nanoUsdc },
+          { account: credit, amount: nanoUsdc },
         ],
       });
     },
