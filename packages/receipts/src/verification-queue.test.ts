@@ -39,7 +39,7 @@ describe('POST /v1/receipts/verify', () => {
   it.each(['pro', 'scale', 'enterprise'] as const)('a %s key passes a full queue', async (tier) => {
     service = await startTestService();
     const receipt = await aReceipt(service);
-    const { verificationQueue: verificationQueue } = service.services;
+    const { verificationQueue } = service.services;
     const waiting = Array.from({ length: 1_008 }, () => verificationQueue.second());
     const refused = await service.post(VERIFY, receipt);
     expectProblem(refused, 'unavailable');

@@ -153,7 +153,7 @@ const NO_TURN: VerificationSlot = { between: async () => {}, end: () => {} };
 
 /** The caller's turn, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
 async function turnOf(
-  { apiKeys, verificationQueue: verificationQueue }: Needs,
+  { apiKeys, verificationQueue }: Needs,
   exchange: Exchange,
 ): Promise<VerificationSlot> {
   const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
