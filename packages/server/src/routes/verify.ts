@@ -152,10 +152,7 @@ const KEY_OF_TIER = /^Bearer k_(?:pro|scale|ent)_/i;
 const NO_TURN: VerificationSlot = { between: async () => {}, end: () => {} };
 
 /** The caller's turn, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
-async function turnOf(
-  { apiKeys, verificationQueue }: Needs,
-  exchange: Exchange,
-): Promise<VerificationSlot> {
+async function turnOf({ apiKeys, verificationQueue }: Needs, exchange: Exchange): Promise<VerificationSlot> {
   const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
   if (isProbe(exchange.c)) return NO_TURN;
   if (hasKey && (await apiKeys.find(exchange)) !== null) return verificationQueue.first();
