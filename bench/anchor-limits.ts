@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { formatTlogProof } from '@tallystick/core';
-import { provenPath } from '../packages/log/src/anchored.ts';
+import { provenPath } from '../packages/log/src/anchored-result.ts';
 import { edgeRoot, emptyEdge, growEdge } from '../packages/log/src/right-edge.ts';
 import { TreeReader } from '../packages/log/src/tree-reader.ts';
 import { storeTiles } from '../packages/log/src/tree-source.ts';

@@ -40,7 +40,7 @@ export const AGENT_HEADERS = {
 /** The codes that `agentOf` throws, for the endpoints that use it. */
 export const AGENT_ERRORS = ['signature_invalid', 'invalid_field'] as const;
 
-interface Means {
+interface AgentDependencies {
   readonly config: PublicOrigins;
   readonly store: CounterStore;
   readonly registry: Pick<Registry, 'document'>;
@@ -48,7 +48,7 @@ interface Means {
   readonly clock: () => number;
 }
 
-export function createAgents({ config, store, registry, clock }: Means): Agents {
+export function createAgents({ config, store, registry, clock }: AgentDependencies): Agents {
   const urlsOf = publicUrls(config);
   return {
     async agentOf({ incoming, rawBody }) {

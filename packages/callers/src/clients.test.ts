@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { received } from '../../kit/test/received.ts';
 import { readConfig } from '../../server/src/config/config.ts';
-import { addressGroup, type Clients, createClients } from './clients.ts';
+import { addressGroup, type ClientAddresses, createClients } from './clients.ts';
 
 /** Asks one of the two functions about a request from this socket with these headers. */
 async function ask(
-  what: keyof Clients,
+  what: keyof ClientAddresses,
   proxies: string,
   socket: string,
   headers: Record<string, string>,

@@ -10,7 +10,7 @@ export interface Subnet {
 }
 
 /** Tells callers apart, for quotas and for idempotency. */
-export interface Clients {
+export interface ClientAddresses {
   /**
    * The address group that the request comes from: an IPv4 address, or an IPv6 /64, which is what one
    * subscriber holds. `unknown` where there is no socket.
@@ -23,7 +23,7 @@ export interface Clients {
   scope(incoming: Incoming): string;
 }
 
-export function createClients(trustedProxies: readonly Subnet[]): Clients {
+export function createClients(trustedProxies: readonly Subnet[]): ClientAddresses {
   const trusted = new BlockList();
   for (const { address, prefix, family } of trustedProxies) trusted.addSubnet(address, prefix, family);
 

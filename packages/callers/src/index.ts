@@ -28,7 +28,7 @@ export {
   PARTNER_ERRORS,
   PARTNER_HEADERS,
 } from './authenticate.ts';
-export { type Clients, createClients, type Subnet } from './clients.ts';
+export { type ClientAddresses, createClients, type Subnet } from './clients.ts';
 export { consumeDaily } from './daily-quota.ts';
 export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './manage-api-keys.ts';
 export {

@@ -2,7 +2,7 @@ import { formatTimestamp, TallyError } from '@tallystick/core';
 import { apiKeyHasher, newApiKey, newApiKeyId, newTenantId } from './api-key.ts';
 import type { TenantStore } from './tenant-store.ts';
 
-type Kept = { readonly tenants: TenantStore };
+type TenantRecords = { readonly tenants: TenantStore };
 
 /** A tenant as an operator sees it. */
 export interface TenantListing {
@@ -16,7 +16,7 @@ export interface TenantListing {
 
 /** Makes a tenant. It has no key yet. `now`: Unix milliseconds. Returns its id. */
 export async function createTenant(
-  { tenants }: Kept,
+  { tenants }: TenantRecords,
   { label, now }: { readonly label: string | null; readonly now: number },
 ): Promise<string> {
   const id = newTenantId();
@@ -31,7 +31,7 @@ export async function createTenant(
  * @throws tenant_not_found, also for one that was revoked
  */
 export async function createTenantKey(
-  { tenants }: Kept,
+  { tenants }: TenantRecords,
   secret: Uint8Array,
   { tenant, label, now }: { readonly tenant: string; readonly label: string | null; readonly now: number },
 ): Promise<{ id: string; key: string }> {
@@ -54,7 +54,9 @@ export async function createTenantKey(
 }
 
 /** All tenants, revoked ones too, oldest first. */
-export async function* listTenants({ tenants }: Kept): AsyncGenerator<TenantListing, void, undefined> {
+export async function* listTenants({
+  tenants,
+}: TenantRecords): AsyncGenerator<TenantListing, void, undefined> {
   for await (const { id, label, createdAt, revokedAt } of tenants.list()) {
     yield {
       id,
@@ -70,7 +72,7 @@ export async function* listTenants({ tenants }: Kept): AsyncGenerator<TenantList
  * Revokes a tenant and every key of it, from the next request on. Its receipts stay for their retention.
  * @throws tenant_not_found
  */
-export async function revokeTenant({ tenants }: Kept, id: string, now: number): Promise<void> {
+export async function revokeTenant({ tenants }: TenantRecords, id: string, now: number): Promise<void> {
   if ((await tenants.revoke(id, Math.floor(now / 1000))) !== 'unknown') return;
   throw new TallyError('tenant_not_found', `There is no tenant ${id}.`, { field: 'tenant' });
 }

@@ -139,17 +139,17 @@ function firstLine(
   if (stdout === null) return Promise.resolve(null);
   return new Promise((done) => {
     const lines = createInterface({ input: stdout });
-    const settle = (line: string | null): void => {
+    const resolveReady = (line: string | null): void => {
       clearTimeout(timer);
       done(line);
     };
-    const timer = setTimeout(settle, waitMs, null);
-    child.once('error', () => settle(null));
+    const timer = setTimeout(resolveReady, waitMs, null);
+    child.once('error', () => resolveReady(null));
     lines.once('line', (line) => {
-      settle(line);
+      resolveReady(line);
       lines.on('line', onLine);
     });
-    lines.once('close', () => settle(null));
+    lines.once('close', () => resolveReady(null));
   });
 }
 

@@ -7,12 +7,12 @@ const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_REASON_LENGTH = 200;
 
 /** What the node says of a request that it refuses, without anything of the RPC URL. */
-interface Refusal {
+interface RpcRefusal {
   readonly code: number;
   readonly reason: string;
 }
 
-type Answer<T> = { readonly result: T } | { readonly refusal: Refusal };
+type Answer<T> = { readonly result: T } | { readonly refusal: RpcRefusal };
 
 /** JSON-RPC 2.0 over HTTP: one request, one attempt, whose answer is read through a schema. */
 export interface Rpc {

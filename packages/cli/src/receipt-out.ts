@@ -24,7 +24,10 @@ interface Handing extends Issued {
 }
 
 /** Prints a receipt, or writes it to `--out`; where that fails it is printed, since it is issued all the same. */
-export function handOn({ text, receiptId, check, also }: Handing, { out, json }: Destination): void {
+export function writeReceiptResult(
+  { text, receiptId, check, also }: Handing,
+  { out, json }: Destination,
+): void {
   if (out !== undefined) {
     keep(out, text);
     if (json) printJson({ file: out, receipt_id: receiptId, bytes: utf8(text).length, ...also });
@@ -34,7 +37,7 @@ export function handOn({ text, receiptId, check, also }: Handing, { out, json }:
 }
 
 /** Says how to get the anchor of a receipt that was written to a file. */
-export function sayAnchor({ out, json, anchor }: Destination & { readonly anchor?: boolean }): void {
+export function printAnchorHint({ out, json, anchor }: Destination & { readonly anchor?: boolean }): void {
   if (anchor !== true || out === undefined || json) return;
   remark(`Its hash is in the log. Fetch the anchor with: tally anchor get ${out} --wait --out <file>`);
 }

@@ -13,8 +13,8 @@ import {
   receiptCases,
   stores,
 } from '../../core/test/receipt-vectors.ts';
+import { judge } from '../src/evaluate.ts';
 import { parseNamed } from '../src/input.ts';
-import { judge } from '../src/judge.ts';
 import type { TrustSource } from '../src/trust-sources.ts';
 import { workspace } from './tally.ts';
 

@@ -38,7 +38,7 @@ interface Worked {
  * Puts the blocks' texts into the messages, each text only where that is fewer tokens and each message only where it is
  * accepted, and draws the balance.
  */
-export function settle(
+export function accountFor(
   { messages, blocks, before, tokenizer }: Worked,
   accept: NonNullable<CompressOptions['accept']> = () => true,
 ): { messages: ChatMessage[]; account: Account; blocks: Block[] } {

@@ -1,7 +1,7 @@
 import { TallyError } from '@tallystick/core';
-import { type Account, countMessages, settle } from './account.ts';
+import { type Account, accountFor, countMessages } from './account.ts';
 import { type Block, blocksOf, type Draft, rewrite } from './blocks/blocks.ts';
-import type { Remembered } from './extract/selection.ts';
+import type { RememberedSelection } from './extract/selection.ts';
 import { cutToBudget, extractive, type Strategy } from './extract/tier.ts';
 import { freezeMap } from './freeze.ts';
 import { dedupe } from './lossless/dedupe.ts';
@@ -16,7 +16,7 @@ export interface Compressed {
   /** Every block that was looked at, in order, with what became of it. `restore` undoes them. */
   readonly blocks: readonly Block[];
   /** What `remembered` has to give in later calls; also of blocks that were left whole. Empty where nothing is cut. */
-  readonly selections: readonly Remembered[];
+  readonly selections: readonly RememberedSelection[];
 }
 
 const DEFAULT_SHARE = 0.5;
@@ -48,7 +48,7 @@ export function compressBy(
     tier === 'lossless'
       ? []
       : cutToBudget({ messages, blocks, before, allowed, tokenizer }, options, strategy);
-  return { ...settle({ messages, blocks, before, tokenizer }, options.accept), selections };
+  return { ...accountFor({ messages, blocks, before, tokenizer }, options.accept), selections };
 }
 
 function check(tier: string, budget: number): void {

@@ -1,4 +1,4 @@
-import type { ChatMessage, ContentPart, Place } from './messages.ts';
+import type { ChatMessage, ContentPart, MessagePart } from './messages.ts';
 
 /** Roles whose turns may be compressed: what tools and users brought in. */
 const compressible = new Set(['tool', 'function', 'user']);
@@ -7,7 +7,7 @@ const compressible = new Set(['tool', 'function', 'user']);
  * Which texts reach the provider byte for byte: everything up to the last explicit cache breakpoint (a `cache_control`
  * member on a message or a part), and every turn of the system, the developer and the assistant.
  */
-export function freezeMap(messages: readonly ChatMessage[]): (place: Place) => boolean {
+export function freezeMap(messages: readonly ChatMessage[]): (place: MessagePart) => boolean {
   const last = lastBreakpoint(messages);
   return ({ message, part }) => {
     const role = messages[message]?.role;
@@ -17,7 +17,7 @@ export function freezeMap(messages: readonly ChatMessage[]): (place: Place) => b
   };
 }
 
-function lastBreakpoint(messages: readonly ChatMessage[]): Place | undefined {
+function lastBreakpoint(messages: readonly ChatMessage[]): MessagePart | undefined {
   for (let message = messages.length - 1; message >= 0; message--) {
     const { content, cache_control: whole } = messages[message] ?? { role: '' };
     if (isSet(whole)) return { message, part: null };

@@ -13,14 +13,14 @@ export interface ContentPart {
 }
 
 /** A text of a message that may be compressed, and where it stands. */
-export interface Place {
+export interface MessagePart {
   readonly message: number;
   /** Index of the content part, or null where the content is one string. */
   readonly part: number | null;
 }
 
 /** Every text of a message that a model reads as content. */
-export function textsOf(message: ChatMessage, index: number): { place: Place; text: string }[] {
+export function textsOf(message: ChatMessage, index: number): { place: MessagePart; text: string }[] {
   const { content } = message;
   if (typeof content === 'string') return [{ place: { message: index, part: null }, text: content }];
   if (!Array.isArray(content)) return [];

@@ -134,11 +134,11 @@ export async function verifyParsed(document: JsonValue, options: VerifyOptions):
   if (fault !== null) {
     return notReached(family, [failed('format', `${fault.field} must be ${fault.expected}.`)], options);
   }
-  return judge(family, document, options);
+  return evaluate(family, document, options);
 }
 
-async function judge(family: Family, document: JsonObject, options: VerifyOptions): Promise<Verification> {
-  const trust = options.trust ?? nobody;
+async function evaluate(family: Family, document: JsonObject, options: VerifyOptions): Promise<Verification> {
+  const trust = options.trust ?? emptyTrust;
   const engine = options.engine ?? defaultEngine;
   const claims = family.claims(document);
   const key = resolveKey(claims, trust);
@@ -195,7 +195,7 @@ async function judge(family: Family, document: JsonObject, options: VerifyOption
  */
 export function evidenceJudge({
   now,
-  trust = nobody,
+  trust = emptyTrust,
   engine,
   evidenceSources = {},
 }: JudgeOptions): EvidenceJudge {
@@ -250,7 +250,7 @@ export function settlementOf(document: JsonValue): NamedSettlement | null {
   return read?.family.settlement?.(read.receipt) ?? null;
 }
 
-const nobody = trustOf([]);
+const emptyTrust = trustOf([]);
 
 function notReached(family: Family | null, checks: readonly Check[], options: VerifyOptions): Verification {
   const issuer = {

@@ -1,14 +1,14 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { Agent, Agents, ApiKey, ApiKeys, Clients } from '@tallystick/callers';
+import type { Agent, Agents, ApiKey, ApiKeys, ClientAddresses } from '@tallystick/callers';
 import { canonicalize } from '@tallystick/core';
 import type { CounterStore } from '@tallystick/kit';
 import { type EndpointPrice, type Received, type ReceivedBody, Refusal, secondsLeft } from '@tallystick/kit';
 import type { LedgerStore } from '@tallystick/ledger';
 import { callerAccount, parseUsdc, REVENUE } from '@tallystick/ledger';
-import { type Payments, type PricedOrder, toNano } from '@tallystick/payments';
+import { type Payments, type PricedOrder, toNanoUsdc } from '@tallystick/payments';
 
 /** Who reads. */
-export interface Reader extends Agent {
+export interface FreeReader extends Agent {
   readonly key: ApiKey | null;
 }
 
@@ -31,7 +31,7 @@ export interface FreeReads {
    * @throws rate_limited, with `Retry-After`; payment_required; signature_invalid, api_key_invalid, api_key_revoked;
    * invalid_field for an `X-Agent-DID` that is no DID, or an `X-Accept-Charge` that is no amount
    */
-  readonly admit: (call: Read) => Promise<Reader>;
+  readonly admit: (call: Read) => Promise<FreeReader>;
 }
 
 /** The codes that `admit` throws, for the endpoints that use it. */
@@ -44,10 +44,10 @@ export const FREE_READ_ERRORS = [
   'invalid_field',
 ] as const;
 
-interface Means {
+interface FreeReadDependencies {
   readonly agents: Agents;
   readonly apiKeys: ApiKeys;
-  readonly clients: Pick<Clients, 'group'>;
+  readonly clients: Pick<ClientAddresses, 'group'>;
   readonly store: CounterStore & { readonly ledger: LedgerStore };
   /** Null with payments off. */
   readonly payments: Payments | null;
@@ -101,7 +101,7 @@ interface Budget {
   readonly whose: string;
 }
 
-export function createFreeReads(means: Means, limits: Limits): FreeReads {
+export function createFreeReads(means: FreeReadDependencies, limits: Limits): FreeReads {
   const { agents, apiKeys, store, payments, clock } = means;
 
   const keyOf: FreeReads['keyOf'] = (call) => apiKeys.findAny(call, { ignoreStrangers: limits.development });
@@ -119,7 +119,7 @@ export function createFreeReads(means: Means, limits: Limits): FreeReads {
       if (isCounted && (await count(means, limits, call, agent)) === 'free') return { ...agent, key };
       if (payments === null) throw new Error('A read beyond its limit was served.');
       const isCharged =
-        !isOffered && agreed >= toNano(PRICE) && (await payFromBalance(store, agent, clock()));
+        !isOffered && agreed >= toNanoUsdc(PRICE) && (await payFromBalance(store, agent, clock()));
       if (!isCharged) await pay(payments, call);
       return { ...agent, key };
     },
@@ -131,7 +131,7 @@ export function createFreeReads(means: Means, limits: Limits): FreeReads {
  * @throws rate_limited where a budget is used up and no payments are taken
  */
 async function count(
-  means: Means,
+  means: FreeReadDependencies,
   limits: Limits,
   call: ReceivedBody,
   agent: Agent,
@@ -219,7 +219,7 @@ async function payFromBalance(
 ): Promise<boolean> {
   const { did, proved } = agent;
   if (did === null || !proved) return false;
-  const price = toNano(PRICE);
+  const price = toNanoUsdc(PRICE);
   const outcome = await ledger.post({
     id: `read:${randomUUID()}`,
     memo: 'a read',

@@ -9,13 +9,12 @@ export {
   CHARGE_HEADERS,
   createFreeReads,
   FREE_READ_ERRORS,
+  type FreeReader,
   type FreeReads,
   READ_PRICE,
-  type Reader,
 } from './free-reads.ts';
 export { localCards } from './local/cards.ts';
 export { type Compute, openCompute } from './open.ts';
-export { alreadyAnswered } from './pipeline/already-answered.ts';
 export { CallSignal } from './pipeline/call-signal.ts';
 export { chatRequestSchema, readChatRequest } from './pipeline/chat-request.ts';
 export { type Call, type Completed, completeChat, replayedAnswer } from './pipeline/complete.ts';
@@ -25,6 +24,7 @@ export { estimateChat } from './pipeline/estimate.ts';
 export { failureOf } from './pipeline/provider-failure.ts';
 export type { Open } from './pipeline/reserve.ts';
 export { type Streaming, streamChat } from './pipeline/stream.ts';
+export { alreadyAnswered } from './pipeline/stream-replay-refusal.ts';
 export { retryAfter } from './providers/failures.ts';
 export { ProviderError } from './providers/provider.ts';
 export type { Health } from './resilience/health.ts';

@@ -87,7 +87,7 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
     labelNames: ['provider', 'model'],
     registers,
   });
-  const put = new Gauge({
+  const reservedGauge = new Gauge({
     name: 'compute_ledger_reserved_usdc',
     help: 'Amount reserved for calls in progress, over all processes on the database.',
     registers,
@@ -120,6 +120,6 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
       for (const model of models)
         open.set({ provider: model.provider, model: model.id }, health.available(model) ? 0 : 1);
     },
-    reserved: (amount) => put.set(Number(amount) / Number(NANO_PER_USDC)),
+    reserved: (amount) => reservedGauge.set(Number(amount) / Number(NANO_PER_USDC)),
   };
 }

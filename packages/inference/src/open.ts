@@ -46,7 +46,7 @@ interface InferenceSettings {
   readonly payments: { readonly mode: 'off' | 'x402' };
 }
 
-interface Means {
+interface ComputeDependencies {
   readonly config: InferenceSettings;
   readonly store: { readonly ledger: LedgerStore; readonly compression: CompressionStore };
   /** See `PipelineContext`. */
@@ -72,7 +72,7 @@ export function openCompute({
   registry,
   clock,
   logger,
-}: Means): Compute {
+}: ComputeDependencies): Compute {
   const {
     catalogueFile,
     environment,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Layout } from './pipeline/compressor.ts';
+import type { Layout } from './pipeline/compressor-interface.ts';
 import { savingOf } from './savings.ts';
 import type { Usage } from './types.ts';
 

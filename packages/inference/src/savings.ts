@@ -1,7 +1,7 @@
 import type { Dust } from '@tallystick/ledger';
 import { CACHE_MINIMUM, CACHE_STEP, CERTAIN } from './compression/cache-gate.ts';
 import { cachesInSteps } from './compression/cache-price.ts';
-import type { Layout } from './pipeline/compressor.ts';
+import type { Layout } from './pipeline/compressor-interface.ts';
 import type { TokenPrices } from './token-prices.ts';
 import type { Usage } from './types.ts';
 

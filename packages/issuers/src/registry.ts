@@ -7,7 +7,7 @@ import {
   secondsOf,
   TallyError,
 } from '@tallystick/core';
-import { type IdempotencyRecord, nodeEngine, ownDocument, replayOf, reused } from '@tallystick/kit';
+import { type IdempotencyRecord, keyReusedError, nodeEngine, ownDocument, replayOf } from '@tallystick/kit';
 import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
@@ -70,7 +70,7 @@ export function createRegistry(
         changed();
         return document;
       }
-      if (outcome.kind === 'reused') throw reused();
+      if (outcome.kind === 'reused') throw keyReusedError();
       return outcome.response;
     },
   };

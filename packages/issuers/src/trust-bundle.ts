@@ -89,7 +89,7 @@ export async function refreshTrust(
   const half = now + (BUNDLE_DAYS * DAY_MS) / 2;
   const same =
     newest !== null &&
-    canonicalize(said(newest.bundle)) === canonicalize(said(draft)) &&
+    canonicalize(bundleContents(newest.bundle)) === canonicalize(bundleContents(draft)) &&
     secondsOf(newest.bundle.expires_at) * 1000 > half;
   if (same) return;
   const facts = { ...draft, issuedAt: now, expiresAt: now + BUNDLE_DAYS * DAY_MS };
@@ -98,7 +98,7 @@ export async function refreshTrust(
   await store.putDocument(NAME, draft.version, text);
 }
 
-function said({
+function bundleContents({
   issuers,
   log,
   chain,

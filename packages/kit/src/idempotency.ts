@@ -77,12 +77,12 @@ export async function replayOf(
 ): Promise<{ response: string } | null> {
   if (claim === undefined) return null;
   const earlier = await store.findIdempotent(claim.scope, claim.requestHash, Math.floor(now / 1_000));
-  if (earlier?.kind === 'reused') throw reused();
+  if (earlier?.kind === 'reused') throw keyReusedError();
   return earlier;
 }
 
 /** The refusal of a key that was used with another request. */
-export function reused(): TallyError {
+export function keyReusedError(): TallyError {
   return new TallyError(
     'idempotency_key_reused',
     'This Idempotency-Key was already used with a different request. Send a fresh key, or the same request.',

@@ -13,9 +13,9 @@ export {
   type IdempotentRequest,
   idempotencyClaim,
   idempotencyKey,
+  keyReusedError,
   replayOf,
   requestHash,
-  reused,
 } from './idempotency.ts';
 export {
   type AnswerFact,

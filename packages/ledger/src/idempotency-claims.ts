@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdempotencyReader, IdempotencyRecord } from '@tallystick/kit';
-import { replayOf, reused } from '@tallystick/kit';
+import { keyReusedError, replayOf } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -88,7 +88,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
     }
     if (outcome.kind === 'taken')
       return { kind: 'mine', release: () => void endClaim(token).finally(forget) };
-    if (outcome.kind === 'reused') throw reused();
+    if (outcome.kind === 'reused') throw keyReusedError();
     if (outcome.kind === 'replayed') return outcome;
     if (!outcome.live) await returnHoldsOfTheDead(store, Math.floor(clock() / 1000));
     return null;
@@ -100,7 +100,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
         const earlier = await replayOf(store, request, clock());
         if (earlier !== null) return { kind: 'replayed', response: earlier.response };
         const running = own.get(request.scope);
-        if (running !== undefined && running.requestHash !== request.requestHash) throw reused();
+        if (running !== undefined && running.requestHash !== request.requestHash) throw keyReusedError();
         const claimed = running === undefined ? await tryTake(request) : null;
         if (claimed !== null) return claimed;
         // A claim of this process wakes whoever waits when it ends, so the database need not be asked.

@@ -119,7 +119,7 @@ export type SettleOutcome =
   | Repeated;
 
 /** What an operator posts: credits, transfers. */
-export interface Posting {
+export interface LedgerPosting {
   readonly id: string;
   readonly memo: string;
   /** Unix seconds. */
@@ -201,7 +201,7 @@ export interface LedgerStore {
   /**
    * @throws {RangeError} where the entries do not sum to 0
    */
-  post(posting: Posting): Promise<'posted' | 'posted_before' | Insufficient>;
+  post(posting: LedgerPosting): Promise<'posted' | 'posted_before' | Insufficient>;
   /** An account that was never used has nothing. */
   balance(account: string): Promise<AccountBalance>;
   /** What is put aside in all. */

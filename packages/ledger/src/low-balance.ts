@@ -3,7 +3,7 @@ import type { Received } from '@tallystick/kit';
 import type { LedgerStore, NanoUsdc } from './ledger-store.ts';
 import { formatUsdc } from './money.ts';
 
-interface Means {
+interface LowBalanceDependencies {
   readonly store: { readonly ledger: Pick<LedgerStore, 'balance'> };
   readonly config: { readonly sales: { readonly lowBalance: NanoUsdc } };
 }
@@ -20,7 +20,7 @@ export const LOW_BALANCE_HEADER = {
  * @param atLeast what is known to be available, which spares asking where it is enough; else null
  */
 export async function showLowBalance(
-  { store, config }: Means,
+  { store, config }: LowBalanceDependencies,
   { account, atLeast }: { readonly account: string; readonly atLeast: NanoUsdc | null },
   { incoming }: Received,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CACHE_MINIMUM, CACHE_STEP, cacheGate } from '../../inference/src/compression/cache-gate.ts';
 import { cachePriceOf } from '../../inference/src/compression/cache-price.ts';
-import { isCutAt, type Sent, sentNow } from '../../inference/src/compression/conversations.ts';
+import { isCutAt, type SentMessages, sentNow } from '../../inference/src/compression/conversations.ts';
 import type { RequestTier } from '../../inference/src/compression/options.ts';
 import { savingOf } from '../../inference/src/savings.ts';
 import { costOf, priceCall, type TokenPrices } from '../../inference/src/token-prices.ts';
@@ -141,7 +141,7 @@ function play(steps: readonly Step[], { price, cache, beside, percent, member, s
     [{ price, tokenizer: scale === null ? 'o200k' : 'estimate' }],
     'o200k_base',
   );
-  let before: Sent | null = null;
+  let before: SentMessages | null = null;
   let dust = 0n;
   let tier: RequestTier = 'lossless';
   return steps.map(({ messages, tier: wanted, kept, completionTokens }) => {

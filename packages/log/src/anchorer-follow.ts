@@ -13,7 +13,7 @@ type FollowOptions = Pick<AnchorerOptions, 'log' | 'chain' | 'origin' | 'patienc
 type Follow = (writes: PostingWrites, posting: ChainPosting) => Promise<Progress>;
 
 /** A block after which the nonce of our attempts was used, though none of them was found in the chain. */
-interface Spent {
+interface UsedNonce {
   readonly txHash: string;
   readonly blockHeight: number;
   readonly blockHash: string;
@@ -33,7 +33,7 @@ const held = (problem: string): Progress => ({ final: false, problem });
 export function createFollower(options: FollowOptions): Follow {
   const { log, chain, origin, patience, logger, now } = options;
   let sent: { readonly txHash: string; readonly at: number } | null = null;
-  let spent: Spent | null = null;
+  let spent: UsedNonce | null = null;
 
   return async (writes, posting) => {
     const attempts = await log.listAttempts(posting.sequence);
@@ -46,7 +46,7 @@ export function createFollower(options: FollowOptions): Follow {
     const found = await firstIncluded(
       used ? attempts : attempts.filter(({ nonce }) => nonce !== newest.nonce),
     );
-    if (found !== null) return settle(writes, posting, found, finalHeight);
+    if (found !== null) return followAttempt(writes, posting, found, finalHeight);
     if (posting.state === 'confirmed') await reopen(writes, posting);
     if (used) return giveUpNonce(writes, posting, newest, account, finalHeight);
     const progress = await send(writes, posting, newest, sender);
@@ -61,7 +61,7 @@ export function createFollower(options: FollowOptions): Follow {
     return null;
   }
 
-  async function settle(
+  async function followAttempt(
     writes: PostingWrites,
     posting: ChainPosting,
     { succeeded, ...place }: Inclusion,

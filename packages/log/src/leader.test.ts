@@ -1,8 +1,8 @@
 import { TallyError } from '@tallystick/core';
 import { expect, test, vi } from 'vitest';
 import { acceptHashes, newLog, newLogStore, overriding } from '../../server/test/log-fixture.ts';
-import { Gate } from './gate.ts';
 import { Leader } from './leader.ts';
+import { LogReadiness } from './log-readiness.ts';
 import type { LogStore } from './log-store.ts';
 
 function leaderOn(store: LogStore, check: () => Promise<void> = async () => {}) {
@@ -19,7 +19,7 @@ function leaderOn(store: LogStore, check: () => Promise<void> = async () => {}) 
     published: (size: number) => published.push(size),
     failed: (part: string) => failures.push(part),
   };
-  const gate = new Gate(check);
+  const gate = new LogReadiness(check);
   const log = newLog();
   const leader = new Leader({ store, log, gate, clock: () => time.now, logger, metrics });
   return { leader, gate, time, failures, warnings, published, log };

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import { repeat } from '@tallystick/kit';
 import type { Logger } from 'pino';
-import type { Gate } from './gate.ts';
 import { integrate } from './integrator.ts';
 import type { LogSigner } from './log-key.ts';
+import type { LogReadiness } from './log-readiness.ts';
 import type { LogStore } from './log-store.ts';
 
 /** Seconds until another process may take a lease that was not renewed. */
@@ -35,7 +35,7 @@ export interface LogMetrics {
 export interface LeaderOptions {
   readonly store: LogStore;
   readonly log: LogSigner;
-  readonly gate: Gate;
+  readonly gate: LogReadiness;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;

@@ -2,13 +2,13 @@ import type { Chain } from '@tallystick/chain';
 import { formatTlogProof, type Signer, TallyError } from '@tallystick/core';
 import type { Logger } from 'pino';
 import type { AnchorLog } from './anchor-log.ts';
-import { provenPath, Results } from './anchored.ts';
+import { provenPath, Results } from './anchored-result.ts';
 import { type Anchorer, checkNotBehind, createAnchorer } from './anchorer.ts';
 import { type Cosigner, createCosigner } from './cosigner.ts';
-import { Gate } from './gate.ts';
 import { claimLog } from './identity.ts';
 import { Leader, type LogMetrics } from './leader.ts';
 import type { LogSigner } from './log-key.ts';
+import { LogReadiness } from './log-readiness.ts';
 import type { Leaf, LogStore } from './log-store.ts';
 import { publicTile } from './public-tiles.ts';
 import { TreeReader } from './tree-reader.ts';
@@ -71,7 +71,7 @@ export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLo
 
 /** What a log is made of. */
 export interface LogParts {
-  readonly gate: Gate;
+  readonly gate: LogReadiness;
   readonly leader: Leader;
   readonly tree: TreeReader;
   readonly anchorer: Anchorer | null;
@@ -85,7 +85,7 @@ export function assemble(options: AnchorLogOptions, log: LogSigner): LogParts {
   const tree = new TreeReader(storeTiles(store));
   const cosigner =
     witnesses.length === 0 ? null : createCosigner({ store, log, tree, witnesses, fetch, logger });
-  const gate = new Gate(async () => {
+  const gate = new LogReadiness(async () => {
     if (chain !== null) {
       await chain.check();
       await checkNotBehind(store, chain);

@@ -60,7 +60,7 @@ export function createWitness(options: WitnessOptions): (request: Request) => Pr
 }
 
 /** A request whose checkpoint nobody has verified yet. */
-interface Asked extends Omit<AddCheckpoint, 'checkpoint'> {
+interface CosignRequest extends Omit<AddCheckpoint, 'checkpoint'> {
   readonly note: string;
   readonly checkpoint: Checkpoint;
 }
@@ -75,7 +75,7 @@ async function readBody(request: Request): Promise<string> {
   }
 }
 
-function readRequest(body: string): Asked | null {
+function readRequest(body: string): CosignRequest | null {
   try {
     const { old, proof, checkpoint: note } = parseAddCheckpoint(body);
     return { old, proof, note, checkpoint: parseCheckpointText(parseNote(note).text) };
@@ -86,7 +86,7 @@ function readRequest(body: string): Asked | null {
 }
 
 /** The checks in the specification's order. */
-async function addCheckpoint(options: WitnessOptions, log: LogKey, asked: Asked): Promise<Response> {
+async function addCheckpoint(options: WitnessOptions, log: LogKey, asked: CosignRequest): Promise<Response> {
   const { name, signer, state, clock } = options;
   const { old, proof, note, checkpoint } = asked;
   if (!(await isSigned(note, log))) return answer(403);

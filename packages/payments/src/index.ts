@@ -1,17 +1,16 @@
-export { openDesk } from './desk.ts';
 export { type Destination, type DestinationFault, destinationOf, readContact } from './keys/contact.ts';
 export { createKeySales, type KeySales, requireKeySecret } from './keys/issue.ts';
 export { ANNUAL_PREPAY_MONTHS, type Months, priceOf, SOLD_TIERS, type SoldTier } from './keys/prices.ts';
-export { openQuote, type Wanted } from './keys/quote.ts';
+export { openQuote, type QuoteRequest } from './keys/quote.ts';
 export { openSealedKey } from './keys/sealed-key.ts';
 export type { ChannelRow, PaymentRow, PaymentState, PaymentStep, PaymentStore } from './payment-store.ts';
 export { declinePayout, requestWithdrawal } from './payouts/request.ts';
 export type { MailConfig, PaymentsConfig, SalesConfig } from './settings.ts';
-export { nanoOf } from './treasury/units.ts';
+export { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from './treasury/units.ts';
+export { openTreasuryCommands } from './treasury-commands.ts';
 export type {
   Cursor,
   EndedTransfer,
-  Ending,
   OrderPaid,
   OrderRow,
   OrderStep,
@@ -19,20 +18,18 @@ export type {
   PayoutRow,
   PayoutState,
   Renewal,
+  TransferEnding,
   TransferRow,
   TreasuryCursor,
   TreasuryStore,
   Watched,
 } from './treasury-store.ts';
-export { claimOf } from './x402/known.ts';
 export {
-  NANO_PER_BASE_UNIT,
   type OpenPayment,
-  type Paid,
+  type PaymentResult,
   type Payments,
   type PricedOrder,
   paymentAccount,
-  toBaseUnits,
-  toNano,
 } from './x402/payments.ts';
-export type { LateSettlement } from './x402/till.ts';
+export { claimOf } from './x402/replay.ts';
+export type { LateSettlement } from './x402/x402-context.ts';

@@ -1,5 +1,5 @@
 import type { ApiKeyRow } from '@tallystick/callers';
-import type { NanoUsdc, Posting } from '@tallystick/ledger';
+import type { LedgerPosting, NanoUsdc } from '@tallystick/ledger';
 
 /** USDC as the chain counts it: millionths. */
 export type BaseUnits = bigint;
@@ -148,13 +148,13 @@ export interface PayoutAttempt {
 }
 
 /** What a transfer ends as, all of it in one transaction. */
-export interface Ending {
+export interface TransferEnding {
   readonly transfer: string;
   readonly outcome: TransferOutcome;
   readonly reference: string;
   readonly at: number;
   /** Null where the payment layer of x402 posts it. */
-  readonly posting: Posting | null;
+  readonly posting: LedgerPosting | null;
   /** An open order that is paid with it. */
   readonly claims?: OrderPaid;
   /** An order that nobody had asked a quote for. */
@@ -188,14 +188,14 @@ export interface TreasuryStore {
     watched: Watched,
     transfers: readonly TransferRow[],
     move: { readonly from: Cursor | null; readonly to: Cursor },
-    opening: Posting | null,
+    opening: LedgerPosting | null,
   ): Promise<'recorded' | 'overtaken'>;
   /** Those that have not ended, oldest first. */
   undecided(network: string, limit: number): Promise<TransferRow[]>;
   /** All, in the order of their ids, a page at a time. */
   listTransfers(network: string): AsyncIterable<EndedTransfer>;
   /** `conflict`: an order or key is no longer as the ending takes it to be; decide again. */
-  end(ending: Ending): Promise<'ended' | 'ended_before' | 'conflict'>;
+  end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'>;
 
   /** `taken`: another open order asks for the same amount. */
   openOrder(order: OrderRow): Promise<'opened' | 'taken'>;
@@ -215,7 +215,7 @@ export interface TreasuryStore {
   /** Puts a caller's money aside for a withdrawal. The same id again is `requested_before`. */
   requestPayout(
     payout: PayoutRow,
-    posting: Posting,
+    posting: LedgerPosting,
   ): Promise<
     'requested' | 'requested_before' | { readonly kind: 'insufficient'; readonly available: NanoUsdc }
   >;
@@ -235,7 +235,7 @@ export interface TreasuryStore {
   endPayout(
     payout: Pick<PayoutRow, 'id' | 'txHash' | 'height' | 'note'>,
     move: { readonly from: PayoutState; readonly to: 'paid' | 'declined'; readonly at: number },
-    posting: Posting,
+    posting: LedgerPosting,
   ): Promise<'ended' | 'overtaken'>;
   /** Takes a payout back to `waiting`: its transaction failed for good, or its nonce is used by another. */
   reopenPayout(id: string, note: string): Promise<'reopened' | 'overtaken'>;

@@ -1,19 +1,23 @@
-export { receiptAnswer } from './answered.ts';
 export { type EmitRequest, signProfile } from './emit.ts';
 export type { AskedPeriod } from './evidence/room.ts';
 export { sweepRooms } from './evidence/sweep.ts';
 export type { Issued } from './issue.ts';
 export { issueTo, type ReceiptRequest, refuseUnpaid } from './issue-to.ts';
-export { anchorOf, isAnchored, placeReceipt, withAnchor, withMembers } from './keyed.ts';
+export { anchorOf, isAnchored, placeReceipt, withAnchor, withMembers } from './key-effects.ts';
 export { evidenceSources, openIntake, signBill, takeAll } from './metering.ts';
 export { LeafBudget, readMeteredLines } from './metering-lines.ts';
 export { expiryOf, signEnvelope } from './mint.ts';
 export { type OperatorFacts, ownOperation } from './operator-facts.ts';
 export { ownTransaction } from './own-transaction.ts';
-export { METERING_PRICE, RECEIPT_PRICE } from './paying.ts';
 export { carriedNote, listed, refuseUncarried } from './profile-members.ts';
+export { METERING_PRICE, RECEIPT_PRICE } from './receipt-payment.ts';
 export type { GetOutcome, ReceiptStore } from './receipt-store.ts';
 export { keptReceipt, purgeExpired } from './retention.ts';
 export { recommend, recommendedBy } from './rubric.ts';
 export { settlementReceipts } from './settlement-receipt.ts';
-export { createVerificationTurns, type Turn, type VerificationTurns } from './verification-classes.ts';
+export { receiptAnswer } from './stored-answer.ts';
+export {
+  createVerificationQueue,
+  type VerificationQueue,
+  type VerificationSlot,
+} from './verification-queue.ts';

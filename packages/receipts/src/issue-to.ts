@@ -1,4 +1,4 @@
-import type { Agent, Clients } from '@tallystick/callers';
+import type { Agent, ClientAddresses } from '@tallystick/callers';
 import { type ApiKey, missingKey } from '@tallystick/callers';
 import type { JsonValue, Profile, SettlementReference } from '@tallystick/core';
 import {
@@ -11,12 +11,12 @@ import {
 } from '@tallystick/kit';
 import type { Payments } from '@tallystick/payments';
 import { type Draft, type Issued, issue, type Terms } from './issue.ts';
-import { orderOf, payForReceipt } from './paying.ts';
+import { orderOf, payForReceipt } from './receipt-payment.ts';
 import { dryRunTerms, freeTerms, keyTerms, type TermsContext, tenantTerms } from './terms.ts';
 
 /** What issuing receipts needs of the service. */
 export interface IssuingContext extends TermsContext {
-  readonly clients: Pick<Clients, 'scope'>;
+  readonly clients: Pick<ClientAddresses, 'scope'>;
   /** Null with payments off. */
   readonly payments: Payments | null;
   /** Holds back a request that another one with the same claim is ahead of. */

@@ -3,11 +3,11 @@ import {
   type IdempotencyReader,
   type IdempotencyRecord,
   type KeyedMutex,
+  keyReusedError,
   type PutOutcome,
   type ReceiptRow,
   type Received,
   replayOf,
-  reused,
 } from '@tallystick/kit';
 import type { ReceiptStore } from './receipt-store.ts';
 import { keptReceipt } from './retention.ts';
@@ -77,7 +77,7 @@ interface IssueContext {
  */
 export async function issue(context: IssueContext, received: Received, request: Issue): Promise<Issued> {
   const { claim, terms } = request;
-  const once = async (): Promise<Kept> =>
+  const once = async (): Promise<StoredReceipt> =>
     (await answeredBefore(context, request)) ?? keep(await request.sign(), request);
   // Two of the same claim at once would both be counted by a key.
   const kept = await (claim === undefined || !terms.counts ? once() : context.mutex(claim.scope, once));
@@ -85,9 +85,12 @@ export async function issue(context: IssueContext, received: Received, request: 
   return { ...kept, anchorRef: await terms.anchorRef(kept) };
 }
 
-type Kept = Omit<Issued, 'anchorRef'>;
+type StoredReceipt = Omit<Issued, 'anchorRef'>;
 
-async function answeredBefore({ store, clock }: IssueContext, { claim, terms }: Issue): Promise<Kept | null> {
+async function answeredBefore(
+  { store, clock }: IssueContext,
+  { claim, terms }: Issue,
+): Promise<StoredReceipt | null> {
   const earlier = await replayOf(store, claim, clock());
   if (earlier !== null) return replayed(earlier.response);
   // The claim of a payment may be forgotten before the receipt that it was answered with.
@@ -96,7 +99,7 @@ async function answeredBefore({ store, clock }: IssueContext, { claim, terms }: 
   return found?.kind === 'found' ? replayed(found.body) : null;
 }
 
-async function keep(draft: Draft, { claim, terms }: Issue): Promise<Kept> {
+async function keep(draft: Draft, { claim, terms }: Issue): Promise<StoredReceipt> {
   const { id, profile, signed } = draft;
   const earlier = await draft.earlier();
   if (earlier !== null) return replayed(earlier);
@@ -108,7 +111,7 @@ async function keep(draft: Draft, { claim, terms }: Issue): Promise<Kept> {
     case 'replayed':
       return replayed(outcome.response);
     case 'reused':
-      throw reused();
+      throw keyReusedError();
     case 'id_taken': {
       const taken = await draft.earlier();
       if (taken !== null) return replayed(taken);
@@ -126,7 +129,7 @@ export function noIdOfItsOwn(): TallyError {
   return new TallyError('unavailable', 'The receipt could not be given an id of its own. Try again.');
 }
 
-function replayed(receipt: string): Kept {
+function replayed(receipt: string): StoredReceipt {
   return { id: idOf(receipt), receipt, replayed: true };
 }
 

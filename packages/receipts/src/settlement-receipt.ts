@@ -5,7 +5,7 @@ import { UNHEARD } from '@tallystick/kit';
 import type { LedgerStore } from '@tallystick/ledger';
 import { formatUsdc } from '@tallystick/ledger';
 import type { LateSettlement } from '@tallystick/payments';
-import { claimOf, toNano } from '@tallystick/payments';
+import { claimOf, toNanoUsdc } from '@tallystick/payments';
 import { issue } from './issue.ts';
 import { draft, type SigningContext } from './mint.ts';
 import type { OperatorFacts } from './operator-facts.ts';
@@ -39,7 +39,7 @@ export function settlementReceipts({ network, operator, ...context }: Settlement
       response: { hash: null, sealed: null },
       settlement: {
         account: 'x402',
-        amount: formatUsdc(toNano(amount)),
+        amount: formatUsdc(toNanoUsdc(amount)),
         asset: 'USDC',
         chain: network,
         tx,

@@ -4,9 +4,9 @@ import type { CounterStore, Received } from '@tallystick/kit';
 import type { LedgerStore, NanoUsdc } from '@tallystick/ledger';
 import { showLowBalance } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
-import type { Paid } from '@tallystick/payments';
+import type { PaymentResult } from '@tallystick/payments';
 import type { Terms } from './issue.ts';
-import { ofKey, ofTenant } from './keyed.ts';
+import { ofKey, ofTenant } from './key-effects.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
 export interface TermsContext extends Counting {
@@ -73,7 +73,7 @@ export function prepaidTerms(
 /** A payment by x402 that was taken before the receipt is signed. */
 export function x402Terms(
   { store }: Pick<TermsContext, 'store'>,
-  { paid, settlement }: { readonly paid: Paid; readonly settlement: SettlementReference | null },
+  { paid, settlement }: { readonly paid: PaymentResult; readonly settlement: SettlementReference | null },
 ): Terms {
   return {
     ...plain(store),

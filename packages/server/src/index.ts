@@ -55,7 +55,7 @@ export {
   type Sighting,
 } from '@tallystick/log';
 export type { OrderRow, PayoutRow } from '@tallystick/payments';
-export { declinePayout, openDesk, openSealedKey, readContact } from '@tallystick/payments';
+export { declinePayout, openSealedKey, openTreasuryCommands, readContact } from '@tallystick/payments';
 export { listen } from './app/listen.ts';
 export { serve } from './app/main.ts';
 export { openStore, readPassphrase } from './app/opening.ts';

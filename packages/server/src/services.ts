@@ -1,4 +1,4 @@
-import type { Agents, ApiKeys, Callers, Clients, Tenants } from '@tallystick/callers';
+import type { Agents, ApiKeys, Callers, ClientAddresses, Tenants } from '@tallystick/callers';
 import type { Chain } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
 import type { Compute, FreeReads } from '@tallystick/inference';
@@ -8,7 +8,7 @@ import type { Claims, ProcessLease } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { KeySales, Payments } from '@tallystick/payments';
 import type { TreasuryService } from '@tallystick/payments/treasury';
-import type { VerificationTurns } from '@tallystick/receipts';
+import type { VerificationQueue } from '@tallystick/receipts';
 import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
@@ -35,7 +35,7 @@ interface IssuerPart {
 
 /** Who calls, and what that allows. */
 interface CallersPart {
-  readonly clients: Clients;
+  readonly clients: ClientAddresses;
   readonly apiKeys: ApiKeys;
   readonly tenants: Tenants;
   readonly agents: Agents;
@@ -47,7 +47,7 @@ interface CallersPart {
 interface IssuingPart {
   /** Idempotent requests that may not run beside themselves, by their scope. */
   readonly mutex: KeyedMutex;
-  readonly verificationTurns: VerificationTurns;
+  readonly verificationQueue: VerificationQueue;
 }
 
 /** The anchor log and its chain. */

@@ -8,11 +8,11 @@ import { devAccount, devSecretKey } from '../../chain/src/token/dev-accounts.ts'
 import { DEV_USDC } from '../../chain/src/token/dev-token.ts';
 import { openTokenChain } from '../../chain/src/token/token.ts';
 import { USDC_ABI } from '../../chain/src/token/usdc.ts';
-import { openDesk, type TreasuryDesk } from '../../payments/src/desk.ts';
 import { createPayoutFollower } from '../../payments/src/payouts/follow.ts';
 import { payOut } from '../../payments/src/payouts/pay.ts';
 import { declinePayout, requestWithdrawal } from '../../payments/src/payouts/request.ts';
 import { openWallet, type Wallet } from '../../payments/src/payouts/wallet.ts';
+import { openTreasuryCommands, type TreasuryCommands } from '../../payments/src/treasury-commands.ts';
 import type { PayoutRow } from '../../payments/src/treasury-store.ts';
 import { openSqliteStore } from '../../store/src/sqlite.ts';
 import { collect } from '../../store/test/test-database.ts';
@@ -24,7 +24,7 @@ const USDC = 1_000_000_000n;
 
 let chain: TreasuryChain;
 let service: TestService;
-let desk: TreasuryDesk;
+let desk: TreasuryCommands;
 let wallet: Wallet;
 
 beforeAll(async () => {
@@ -36,7 +36,10 @@ beforeEach(async () => {
   const treasuryKeyFile = join(service.config.dataDir, 'treasury.key');
   writeFileSync(treasuryKeyFile, devSecretKey('treasury'), { mode: 0o600 });
   const { config } = service;
-  desk = await openDesk({ ...config, sales: { ...config.sales, treasuryKeyFile } }, service.services.store);
+  desk = await openTreasuryCommands(
+    { ...config, sales: { ...config.sales, treasuryKeyFile } },
+    service.services.store,
+  );
   wallet = openTestWallet();
   await chain.pay(50_000_000n, `account=${DID}`);
   await watch(service);
@@ -258,7 +261,10 @@ describe('a payout', () => {
     const restored = await openSqliteStore(backup);
     const { config } = service;
     const treasuryKeyFile = join(config.dataDir, 'treasury.key');
-    const later = await openDesk({ ...config, sales: { ...config.sales, treasuryKeyFile } }, restored);
+    const later = await openTreasuryCommands(
+      { ...config, sales: { ...config.sales, treasuryKeyFile } },
+      restored,
+    );
     await expect(later.pay([payout])).rejects.toMatchObject({ code: 'unavailable' });
     const [unknown] = (await later.reconcile()).differences;
     const other = { ...payout, address: devAccount('bob').address.toLowerCase() };
@@ -359,7 +365,7 @@ describe('reconciling', () => {
     const treasury = devAccount('facilitator').address;
     const env = { TALLY_DATA_DIR: service.config.dataDir, TALLY_TREASURY: treasury };
     const moved = await startPaidService(chain, { env });
-    const next = await openDesk(moved.config, moved.services.store);
+    const next = await openTreasuryCommands(moved.config, moved.services.store);
     expect(await next.reconcile()).toMatchObject({ differences: [], treasuries: { length: 2 } });
     await moved.services.close();
   });
@@ -367,7 +373,7 @@ describe('reconciling', () => {
   it('counts what is not confirmed yet as pending', async () => {
     const { config } = service;
     const patient = { ...config, payments: { ...config.payments, confirmations: 3 } };
-    const other = await openDesk(patient, service.services.store);
+    const other = await openTreasuryCommands(patient, service.services.store);
     await chain.pay(5_000_000n, `account=${DID}`);
     expect(await other.reconcile()).toMatchObject({ pending: 5_000_000n, differences: [] });
   });

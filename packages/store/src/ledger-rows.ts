@@ -12,11 +12,11 @@ export function usageFrom(row: Raw<UsageRow>): UsageRow {
   return { ...row, charged: BigInt(row.charged), saving: BigInt(row.saving), share: BigInt(row.share) };
 }
 
-type Sums = Record<keyof Omit<CompressionTotals, 'methods'>, string>;
+type CompressionSums = Record<keyof Omit<CompressionTotals, 'methods'>, string>;
 
 /** From sums, which are text. */
 export function compressionFrom(
-  sums: Sums | undefined,
+  sums: CompressionSums | undefined,
   methods: readonly { method: string; calls: string; tokens: string }[],
 ): CompressionTotals {
   return {

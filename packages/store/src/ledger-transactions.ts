@@ -1,4 +1,4 @@
-import { type LedgerStore, type Member, type Posting } from '@tallystick/ledger';
+import { type LedgerPosting, type LedgerStore, type Member } from '@tallystick/ledger';
 import { isCallerAccount } from './caller-account.ts';
 import { Books } from './ledger-books.ts';
 import type { LedgerTables } from './ledger-tables.ts';
@@ -9,7 +9,7 @@ import { all, run, type Work } from './work.ts';
 /** See {@link LedgerStore.post}. */
 export function* post(
   { queries, ledgerTables: tables }: SqlDatabase,
-  { id, memo, at, entries }: Posting,
+  { id, memo, at, entries }: LedgerPosting,
 ): Work<Awaited<ReturnType<LedgerStore['post']>>> {
   const names = entries.map(({ account }) => account);
   yield* tables.openAccounts(names);

@@ -3,10 +3,10 @@ import type {
   AccountBalance,
   BalanceCheck,
   CompressionTotals,
+  LedgerPosting,
   LedgerStore,
   Member,
   NanoUsdc,
-  Posting,
   ReserveOutcome,
   ReserveRequest,
   Settlement,
@@ -68,7 +68,7 @@ export class SqlLedgerStore implements LedgerStore {
     await this.#writes.submit({ kind: 'release', id });
   }
 
-  async post(posting: Posting): ReturnType<LedgerStore['post']> {
+  async post(posting: LedgerPosting): ReturnType<LedgerStore['post']> {
     assertBalanced(posting.entries);
     return this.#database.transaction(post(this.#database, posting));
   }

@@ -1,12 +1,12 @@
 import type { ApiKeyRow } from '@tallystick/callers';
-import type { Posting } from '@tallystick/ledger';
+import type { LedgerPosting } from '@tallystick/ledger';
 import type {
   EndedTransfer,
-  Ending,
   OrderRow,
   OrderStep,
   PayoutAttempt,
   PayoutRow,
+  TransferEnding,
   TransferRow,
   TreasuryCursor,
   TreasuryStore,
@@ -41,7 +41,7 @@ export class SqlTreasuryStore implements TreasuryStore {
     watched: Watched,
     transfers: readonly TransferRow[],
     move: Parameters<TreasuryStore['record']>[2],
-    opening: Posting | null,
+    opening: LedgerPosting | null,
   ): Promise<'recorded' | 'overtaken'> {
     if (opening !== null) assertBalanced(opening.entries);
     return this.#unless(transactions.record(this.#database, watched, transfers, move, opening), 'recorded');
@@ -58,7 +58,7 @@ export class SqlTreasuryStore implements TreasuryStore {
     });
   }
 
-  async end(ending: Ending): Promise<'ended' | 'ended_before' | 'conflict'> {
+  async end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'> {
     if (ending.posting !== null) assertBalanced(ending.posting.entries);
     try {
       return await this.#database.transaction(transactions.end(this.#database, ending));
@@ -113,7 +113,7 @@ export class SqlTreasuryStore implements TreasuryStore {
     return moved === 1 ? 'moved' : 'overtaken';
   }
 
-  async requestPayout(payout: PayoutRow, posting: Posting): ReturnType<TreasuryStore['requestPayout']> {
+  async requestPayout(payout: PayoutRow, posting: LedgerPosting): ReturnType<TreasuryStore['requestPayout']> {
     assertBalanced(posting.entries);
     try {
       return await this.#database.transaction(transactions.requestPayout(this.#database, payout, posting));
@@ -169,7 +169,7 @@ export class SqlTreasuryStore implements TreasuryStore {
   endPayout(
     payout: Parameters<TreasuryStore['endPayout']>[0],
     move: Parameters<TreasuryStore['endPayout']>[1],
-    posting: Posting,
+    posting: LedgerPosting,
   ): Promise<'ended' | 'overtaken'> {
     assertBalanced(posting.entries);
     return this.#unless(transactions.endPayout(this.#database, payout, move, posting), 'ended');

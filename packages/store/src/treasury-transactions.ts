@@ -1,11 +1,11 @@
 import type { ApiKeyRow } from '@tallystick/callers';
-import type { Posting } from '@tallystick/ledger';
+import type { LedgerPosting } from '@tallystick/ledger';
 import type {
-  Ending,
   OrderRow,
   PayoutAttempt,
   PayoutRow,
   PayoutState,
+  TransferEnding,
   TransferRow,
   TreasuryStore,
   Watched,
@@ -36,7 +36,7 @@ export function* record(
   watched: Watched,
   transfers: readonly TransferRow[],
   { from, to }: Parameters<TreasuryStore['record']>[2],
-  opening: Posting | null,
+  opening: LedgerPosting | null,
 ): Work<void> {
   const { queries } = database;
   const moved =
@@ -49,7 +49,7 @@ export function* record(
 }
 
 /** See {@link TreasuryStore.end}. */
-export function* end(database: SqlDatabase, ending: Ending): Work<'ended' | 'ended_before'> {
+export function* end(database: SqlDatabase, ending: TransferEnding): Work<'ended' | 'ended_before'> {
   const { queries } = database;
   const { claims, order, apiKey, renews, refund, posting } = ending;
   if ((yield* run(queries.endTransfer, ending)) === 0) return 'ended_before';
@@ -77,7 +77,7 @@ export function* issueOrder(
 export function* requestPayout(
   database: SqlDatabase,
   payout: PayoutRow,
-  posting: Posting,
+  posting: LedgerPosting,
 ): Work<'requested' | 'requested_before'> {
   if ((yield* run(database.queries.insertPayout, payout)) === 0) return 'requested_before';
   yield* postAll(database, posting);
@@ -104,7 +104,7 @@ export function* endPayout(
   database: SqlDatabase,
   payout: Pick<PayoutRow, 'id' | 'txHash' | 'height' | 'note'>,
   move: { readonly from: PayoutState; readonly to: PayoutState; readonly at: number },
-  posting: Posting,
+  posting: LedgerPosting,
 ): Work<void> {
   yield* changeOne(run(database.queries.endPayout, { ...payout, ...move }));
   yield* postAll(database, posting);
@@ -114,7 +114,7 @@ function* changeOne(step: Work<number>): Work<void> {
   if ((yield* step) !== 1) throw new Overtaken();
 }
 
-function* postAll(database: SqlDatabase, posting: Posting): Work<void> {
+function* postAll(database: SqlDatabase, posting: LedgerPosting): Work<void> {
   const outcome = yield* post(database, posting);
   if (typeof outcome !== 'string') throw new Uncovered(outcome.available);
 }

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type {
-  Ending,
   OrderRow,
   PayoutAttempt,
   PayoutRow,
+  TransferEnding,
   TransferRow,
 } from '../../payments/src/treasury-store.ts';
 import type { Store } from '../src/store.ts';
@@ -158,7 +158,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
 
       it('end once, with all that belongs to it', async () => {
         await seen(transfer('a'));
-        const ending = (by: string): Ending => ({
+        const ending = (by: string): TransferEnding => ({
           transfer: 'a',
           outcome: 'key',
           reference: `order ${by}`,
@@ -190,7 +190,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         await store.apiKeys.put(apiKey('key_r'));
         await store.treasury.openOrder(order('o'));
         const claims = { ...order('o'), state: 'done' as const, payment: 'a', dueAt: null };
-        const end = (of: string, change: Partial<Ending>): Ending => ({
+        const end = (of: string, change: Partial<TransferEnding>): TransferEnding => ({
           transfer: of,
           outcome: 'key',
           reference: 'o',

@@ -1,9 +1,9 @@
 import { TallyError, utf8 } from '@tallystick/core';
 import { kindOf, timeOf } from './documents.ts';
 import { byId, on, put } from './dom.ts';
-import { fiveChecks } from './five.ts';
+import { judge } from './evaluate.ts';
+import { fiveChecks } from './five-checks.ts';
 import { createInput, onDrop, onFile } from './inputs.ts';
-import { judge } from './judge.ts';
 import { enableSaving } from './save.ts';
 import { remember, trustAt } from './trust.ts';
 import { refusal, showTrust } from './trust-panel.ts';

@@ -16,7 +16,7 @@ import { byId } from './dom.ts';
 const STORED_AS = 'tallystick-trust';
 
 /** The one bundle that this browser remembers, and the pin that later ones must carry on from. */
-interface Remembered {
+interface RememberedTrust {
   readonly pin: TrustPin;
   readonly bundle: JsonValue;
 }
@@ -48,7 +48,7 @@ export interface TrustInUse {
  * Stands in for a remembered bundle that can no longer be read. No bundle matches it, so the reader has to forget
  * it.
  */
-const DAMAGED: Remembered = { pin: { root: 'damaged', version: 1, bundle_sha256: '' }, bundle: null };
+const DAMAGED: RememberedTrust = { pin: { root: 'damaged', version: 1, bundle_sha256: '' }, bundle: null };
 
 /** Used where the browser keeps nothing for this page. */
 let unstored: string | null = null;
@@ -112,7 +112,7 @@ export function forget(): void {
   }
 }
 
-function store(remembered: Remembered): void {
+function store(remembered: RememberedTrust): void {
   unstored = JSON.stringify(remembered);
   try {
     localStorage.setItem(STORED_AS, unstored);
@@ -121,7 +121,7 @@ function store(remembered: Remembered): void {
   }
 }
 
-function recall(): Remembered | null {
+function recall(): RememberedTrust | null {
   let text = unstored;
   try {
     text = localStorage.getItem(STORED_AS) ?? text;
@@ -131,9 +131,9 @@ function recall(): Remembered | null {
   return text === null ? null : (readRemembered(text) ?? DAMAGED);
 }
 
-function readRemembered(text: string): Remembered | null {
+function readRemembered(text: string): RememberedTrust | null {
   try {
-    const { pin, bundle } = JSON.parse(text) as Remembered;
+    const { pin, bundle } = JSON.parse(text) as RememberedTrust;
     const whole = [pin.root, pin.bundle_sha256].every((part) => typeof part === 'string') && pin.version > 0;
     return whole ? { pin, bundle } : null;
   } catch {

@@ -3,8 +3,8 @@ import { anchorOf } from './anchor.ts';
 import { checkRow, checksOf, stateOf, tallyOf } from './checks.ts';
 import { coverageOf } from './coverage.ts';
 import { announce, byId, copyButton, element, fromTemplate, icon, put, type State, slotOf } from './dom.ts';
+import type { Outcome, Question } from './evaluate.ts';
 import { field, fieldsOf } from './fields.ts';
-import type { Outcome, Question } from './judge.ts';
 import { lookUp, prose, say } from './words.ts';
 
 type Judged = Extract<Outcome, { fault: null }>;

@@ -28,13 +28,13 @@ export interface TokenTransfer {
   readonly memo: Uint8Array | null;
 }
 
-type Moved = Omit<TokenTransfer, 'ordinal' | 'blockTime' | 'calldata' | 'memo'>;
+type TransferEvent = Omit<TokenTransfer, 'ordinal' | 'blockTime' | 'calldata' | 'memo'>;
 
 /**
  * @param log of a `Transfer` event
  * @throws chain_unavailable for one that has another shape than ERC-20's
  */
-export function toTransfer(log: Log): Moved {
+export function toTransfer(log: Log): TransferEvent {
   const [, from, to, ...rest] = log.topics;
   if (from === undefined || to === undefined || rest.length > 0 || log.data.length !== 66) {
     throw unavailable('eth_getLogs', 'answered with a Transfer event that is not of an ERC-20 token');

@@ -1,10 +1,10 @@
 import { parseAnchorRef } from '@tallystick/core';
 import type { Command } from 'commander';
-import { handOnAnchor } from '../anchor/hand-on.ts';
 import { hashIn, hashOfFile, hashOption } from '../anchor/hash.ts';
 import { type AnchorAnswer, acceptHash, anchorOfHash, anchorOfRef } from '../anchor/results.ts';
 import { statusLines } from '../anchor/status.ts';
 import { untilAnchored } from '../anchor/wait.ts';
+import { writeAnchorResult } from '../anchor/write-result.ts';
 import { apiKeyOption, requireKey } from '../api-key.ts';
 
 import { asUsage, print, printJson, UsageError } from '../output.ts';
@@ -95,7 +95,7 @@ async function anchorFile(file: string | undefined, options: AnchorOptions): Pro
   const hash = sha256 ?? (await hashOfFile(file ?? '-'));
   const accepted = await acceptHash(url, hash, key);
   const answer = wait ? await untilAnchored(accepted, () => anchorOfHash(url, hash)) : accepted;
-  handOnAnchor(answer, options, file === '-' ? undefined : file);
+  writeAnchorResult(answer, options, file === '-' ? undefined : file);
 }
 
 async function getAnchor(anchor: string, options: GetOptions): Promise<void> {
@@ -103,7 +103,7 @@ async function getAnchor(anchor: string, options: GetOptions): Promise<void> {
   const first = await ask();
   const answer = options.wait ? await untilAnchored(first, ask) : first;
   const isFile = hashIn(anchor) === null && anchor !== '-' && !anchor.startsWith('urn:');
-  handOnAnchor(answer, options, isFile ? anchor : undefined);
+  writeAnchorResult(answer, options, isFile ? anchor : undefined);
 }
 
 async function questionFor(anchor: string, url: string): Promise<() => Promise<AnchorAnswer>> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Exit } from '../output.ts';
-import { trustOptions } from '../verifying.ts';
+import { trustOptions } from '../verify-options.ts';
 
 /** `tally evidence`: bundles out of evidence rooms, without a network. */
 export function evidenceCommands(program: Command, finish: (exit: Exit) => void): void {

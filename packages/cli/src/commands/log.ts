@@ -6,7 +6,7 @@ import { logTrust, type TrustOptions } from '../log/trusted.ts';
 import { requireOperator } from '../operator.ts';
 import { printJson, remark, UsageError } from '../output.ts';
 import { urlOption } from '../service.ts';
-import { trustOptions } from '../verifying.ts';
+import { trustOptions } from '../verify-options.ts';
 
 interface Remote extends TrustOptions {
   readonly url: string;

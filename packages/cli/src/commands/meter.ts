@@ -16,7 +16,7 @@ import { openingCheck, openingFor, readOpening } from '../meter/opening.ts';
 import { readSaltFile } from '../meter/salt-file.ts';
 import { type Exit, print, printJson, UsageError } from '../output.ts';
 import { headerOption, urlOption } from '../service.ts';
-import { type Addition, type VerifyOptions, verifyFile, verifyOptions } from '../verifying.ts';
+import { type Addition, type VerifyOptions, verifyFile, verifyOptions } from '../verify-options.ts';
 
 /** `tally meter`: bills of machine work, the evidence behind them, and what they commit to. */
 export function meterCommands(program: Command, finish: (exit: Exit) => void): void {

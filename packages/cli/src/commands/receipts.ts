@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { apiKeyOption, requireKey } from '../api-key.ts';
 import { nameOf, readBytes, readJson } from '../input.ts';
 import { UsageError } from '../output.ts';
-import { checkedReceipt, type Destination, handOn, sayAnchor } from '../receipt-out.ts';
+import { checkedReceipt, type Destination, printAnchorHint, writeReceiptResult } from '../receipt-out.ts';
 import { headerOption, serviceAt, urlOption } from '../service.ts';
 
 interface Sending extends Destination {
@@ -163,6 +163,6 @@ async function send(path: string, said: JsonObject, options: Sending): Promise<v
   const { idempotencyKey } = options;
   const reply = await serviceAt(options.url, options).post(path, body, { idempotencyKey });
   const receiptId = await checkedReceipt(reply.json, options.url);
-  handOn({ text: reply.text, receiptId, check: (file) => `tally verify ${file}` }, options);
-  sayAnchor(options);
+  writeReceiptResult({ text: reply.text, receiptId, check: (file) => `tally verify ${file}` }, options);
+  printAnchorHint(options);
 }

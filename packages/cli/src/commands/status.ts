@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Exit, UsageError } from '../output.ts';
 import { urlOption } from '../service.ts';
 import type { StatusOptions } from '../status/run.ts';
-import { trustOptions } from '../verifying.ts';
+import { trustOptions } from '../verify-options.ts';
 
 /** `tally status`: how a service says that it is, and whether to believe it. */
 export function statusCommand(program: Command, finish: (exit: Exit) => void): void {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type CallFiles, callCheck } from '../call-hashes.ts';
 import { callLines } from '../call-lines.ts';
 import { type Exit, UsageError } from '../output.ts';
-import { type Add, type VerifyOptions, verifyFile, verifyFiles, verifyOptions } from '../verifying.ts';
+import { type Add, type VerifyOptions, verifyFile, verifyFiles, verifyOptions } from '../verify-options.ts';
 
 /** `tally verify`: without a network, against saved trust. */
 export function verifyCommand(program: Command, finish: (exit: Exit) => void): void {

@@ -4,7 +4,7 @@ import { describeCounts, type EvidenceClass, TallyError } from '@tallystick/core
 import { requireKey } from '../api-key.ts';
 import { readKeyFile } from '../key-file.ts';
 import { remark, UsageError } from '../output.ts';
-import { type Destination, handOn, sayAnchor } from '../receipt-out.ts';
+import { type Destination, printAnchorHint, writeReceiptResult } from '../receipt-out.ts';
 import { type BillOptions, billFacts, billOf } from './bill.ts';
 import { secretsFor, writeSaltFile } from './salt-file.ts';
 import { signBill } from './sign.ts';
@@ -42,9 +42,9 @@ export async function mint(options: MintOptions): Promise<void> {
   const check = (file: string): string => `tally meter verify ${file} --evidence ${options.evidence}`;
   const { counts } = issued;
   const also = { salt_file: saltFile, ...(counts !== null && { evidence: counts }) };
-  handOn({ ...issued, check, also }, options);
+  writeReceiptResult({ ...issued, check, also }, options);
   if (counts !== null && options.json !== true) remark(`Evidence: ${describeCounts(counts)}.`);
-  sayAnchor(options);
+  printAnchorHint(options);
   if (isNew) remark(`The salt is in ${saltFile}. Keep it: without the salt no commitment can be opened.`);
 }
 

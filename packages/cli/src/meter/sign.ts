@@ -7,11 +7,11 @@ import {
   mintMetering,
   type Signer,
 } from '@tallystick/core';
-import { leadingTrust } from '../judge.ts';
+import { leadingTrust } from '../evaluate.ts';
 import { trustSources } from '../trust-sources.ts';
 import type { IssuedBill } from './issued-bill.ts';
+import { takeEvidence } from './read-evidence.ts';
 import { nodeSha256 } from './sha256.ts';
-import { takeEvidence } from './take.ts';
 
 /**
  * Mints a bill's receipt here, with one's own key. Receipts that are given whole are verified by the bundles that are

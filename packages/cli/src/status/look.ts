@@ -8,7 +8,7 @@ import {
   TallyError,
   type Verification,
 } from '@tallystick/core';
-import { judge } from '../judge.ts';
+import { judge } from '../evaluate.ts';
 import { serviceAt } from '../service.ts';
 import { type TrustSources, trustSources } from '../trust-sources.ts';
 import { savedTrust } from '../trust-store.ts';
@@ -32,7 +32,7 @@ export interface Verified {
 }
 
 /** One look at a service's status. */
-export interface Look {
+export interface StatusReading {
   readonly report: StatusReport;
   /** Null where it was not asked for. */
   readonly verified: Verified | null;
@@ -43,7 +43,7 @@ export interface Look {
  * from what was seen: nobody without a trusted key can spoil what is remembered.
  * @throws unavailable where something else answers; UsageError
  */
-export async function look(options: LookOptions): Promise<Look> {
+export async function look(options: LookOptions): Promise<StatusReading> {
   const { url, verify } = options;
   // Once: a service that has to be asked again is not to look like one that does not.
   const { json: body } = await serviceAt(url, { retries: 0 }).get('/status');

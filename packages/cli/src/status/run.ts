@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import { EXIT, type Exit, print, printJson, remark } from '../output.ts';
-import { type Look, type LookOptions, look, type Standing } from './look.ts';
+import { type LookOptions, look, type Standing, type StatusReading } from './look.ts';
 import { statusLines } from './table.ts';
 
 export interface StatusOptions extends LookOptions {
@@ -28,7 +28,7 @@ export async function runStatus(options: StatusOptions): Promise<Exit> {
 }
 
 /** Null where the service could not be reached, and will be asked again. */
-async function lookNow(options: LookOptions, again: boolean): Promise<Look | null> {
+async function lookNow(options: LookOptions, again: boolean): Promise<StatusReading | null> {
   try {
     return await look(options);
   } catch (error) {
@@ -38,13 +38,13 @@ async function lookNow(options: LookOptions, again: boolean): Promise<Look | nul
   }
 }
 
-function exitOf({ report, verified }: Look): Exit {
+function exitOf({ report, verified }: StatusReading): Exit {
   if (verified !== null && verified.standing !== 'current') return EXIT.failed;
   if (verified !== null && !verified.verdict.issuer.trusted) return EXIT.untrusted;
   return report.endpoints.some(({ state }) => state === 'down') ? EXIT.failed : EXIT.ok;
 }
 
-function say(found: Look, { url, json, watch }: StatusOptions): void {
+function say(found: StatusReading, { url, json, watch }: StatusOptions): void {
   const { report, verified } = found;
   if (json === true) {
     const seen = { at: formatTimestamp(Date.now()), url, ...account(found), status: report };
@@ -56,7 +56,7 @@ function say(found: Look, { url, json, watch }: StatusOptions): void {
 }
 
 /** Whether it was verified, and what came of it. */
-function account({ verified }: Look): Record<string, unknown> {
+function account({ verified }: StatusReading): Record<string, unknown> {
   if (verified === null) return { verified: false };
   const { verdict, standing } = verified;
   const { valid, issuer, checks } = verdict;

@@ -1,7 +1,7 @@
 import { type StatusReport, secondsOf } from '@tallystick/core';
 import { paint } from '../output.ts';
 import { printable } from '../printable.ts';
-import type { Look, Standing, Verified } from './look.ts';
+import type { Standing, StatusReading, Verified } from './look.ts';
 
 type Colour = 'green' | 'yellow' | 'red' | 'dim';
 
@@ -9,7 +9,7 @@ const COLOURS = { up: 'green', degraded: 'yellow', down: 'red', unknown: 'dim' }
 const MARKS = { up: '✓', degraded: '○', down: '✗', unknown: '?' } as const;
 
 /** A status in lines for a terminal. @param now Unix milliseconds */
-export function statusLines(url: string, { report, verified }: Look, now: number): string[] {
+export function statusLines(url: string, { report, verified }: StatusReading, now: number): string[] {
   return [
     headline(url, report, verified),
     `  ${belief(report, verified, now)}`,

@@ -1,7 +1,7 @@
 import type { Selection } from '../extract/selection.ts';
 import { type CountedUnit, unitsOf } from '../extract/units.ts';
 import type { LosslessMethod } from '../lossless/lossless.ts';
-import type { ChatMessage, Place } from '../messages.ts';
+import type { ChatMessage, MessagePart } from '../messages.ts';
 import { textsOf } from '../messages.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { Kind } from './kind.ts';
@@ -16,7 +16,7 @@ export interface Step {
 }
 
 /** A stretch of a message's text, and what became of it. The blocks of a text in order make up the text. */
-export interface Block extends Place {
+export interface Block extends MessagePart {
   readonly kind: Kind;
   /** Original text. */
   readonly original: string;
@@ -32,7 +32,7 @@ export interface Block extends Place {
 }
 
 /** A block while it is worked on. */
-export interface Draft extends Place {
+export interface Draft extends MessagePart {
   readonly kind: Kind;
   readonly original: string;
   readonly tokens_before: number;
@@ -63,7 +63,7 @@ const MIN_PASTE = 600;
 /** The blocks of the texts that may be touched; a user's own words are none. */
 export function blocksOf(
   messages: readonly ChatMessage[],
-  frozen: (place: Place) => boolean,
+  frozen: (place: MessagePart) => boolean,
   tokenizer: Tokenizer,
 ): Draft[] {
   return messages.flatMap((message, index) =>
@@ -76,7 +76,7 @@ export function blocksOf(
 }
 
 /** Counted in one go, in the units that cutting would ask for next. */
-function blocksOfText(place: Place, text: string, tokenizer: Tokenizer): Draft[] {
+function blocksOfText(place: MessagePart, text: string, tokenizer: Tokenizer): Draft[] {
   const pieces = segmentsOf(text).map(({ kind, start, end }) => {
     const original = text.slice(start, end);
     return { kind, start, original, units: unitsOf(kind, original) };

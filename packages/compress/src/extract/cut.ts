@@ -1,7 +1,7 @@
 import { speakerOf } from '../blocks/kind.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { logSalience } from './logs.ts';
-import { type Cut, cutTo, type Piece } from './rebuild.ts';
+import { type BlockCut, cutTo, type Piece } from './rebuild.ts';
 import type { Ranking } from './relevance.ts';
 import type { Scored } from './scored.ts';
 import { type Choice, ranked, select } from './select.ts';
@@ -40,7 +40,7 @@ export function cutBlocks(
   blocks: readonly Cuttable[],
   plan: CutPlan,
   tokenizer: Tokenizer,
-): readonly (Cut | undefined)[] {
+): readonly (BlockCut | undefined)[] {
   const prepared = blocks.map((block) => ({ ...block, units: protectInstructions(block) }));
   const choices = choicesOf(prepared, plan);
   const order = ranked(choices);
@@ -54,7 +54,7 @@ export function cutBlocks(
 }
 
 interface Attempt {
-  readonly cuts: readonly (Cut | undefined)[];
+  readonly cuts: readonly (BlockCut | undefined)[];
   readonly tokens: number;
 }
 
@@ -170,7 +170,7 @@ function assemble(
   prepared: readonly Cuttable[],
   kept: readonly boolean[],
   tokenizer: Tokenizer,
-): (Cut | undefined)[] {
+): (BlockCut | undefined)[] {
   let first = 0;
   return prepared.map((one) => {
     const own = kept.slice(first, first + one.units.length);

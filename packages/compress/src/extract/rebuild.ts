@@ -19,7 +19,7 @@ export interface Piece {
 }
 
 /** Result of cutting a block. */
-export interface Cut {
+export interface BlockCut {
   readonly text: string;
   readonly amount: Amount;
   readonly kept: readonly boolean[];
@@ -27,7 +27,7 @@ export interface Cut {
 }
 
 /** The record of a cut. */
-export function removalOf({ id, form }: Piece, { text, amount, kept, recoverable }: Cut): Removal {
+export function removalOf({ id, form }: Piece, { text, amount, kept, recoverable }: BlockCut): Removal {
   return { id, ...amount, selection: selectionOf(form, kept, recoverable, digestOf(text)) };
 }
 
@@ -45,7 +45,7 @@ const unitNames: Readonly<Partial<Record<Kind, string>>> = {
 const nameOf = ({ kind }: Piece): string => unitNames[kind] ?? 'parts';
 
 /** A block without the units that are not kept, and a mark where they stood. Undefined where that gains nothing. */
-export function cutTo(piece: Piece, kept: readonly boolean[], tokenizer: Tokenizer): Cut | undefined {
+export function cutTo(piece: Piece, kept: readonly boolean[], tokenizer: Tokenizer): BlockCut | undefined {
   const { id, text } = piece;
   const gap = gapOf(id, text);
   const amount = amountOf(piece, kept);
@@ -55,7 +55,7 @@ export function cutTo(piece: Piece, kept: readonly boolean[], tokenizer: Tokeniz
 }
 
 /** A block without the runs of units that stand in it before, a mark that says which in the place of each. */
-export function cutRepeats(piece: Piece, tokenizer: Tokenizer): Cut | undefined {
+export function cutRepeats(piece: Piece, tokenizer: Tokenizer): BlockCut | undefined {
   const { id, text, units } = piece;
   const named = new Map<number, string>();
   const kept = units.map(() => true);
@@ -83,7 +83,11 @@ export function cutRepeats(piece: Piece, tokenizer: Tokenizer): Cut | undefined 
  * The same bytes as in the call that a selection comes from; `'whole'` where nothing was cut, undefined where it
  * does not fit.
  */
-export function recut(piece: Piece, selection: Selection, tokenizer: Tokenizer): Cut | 'whole' | undefined {
+export function recut(
+  piece: Piece,
+  selection: Selection,
+  tokenizer: Tokenizer,
+): BlockCut | 'whole' | undefined {
   const kept = keptBy(selection, piece.form, piece.units.length);
   if (kept === undefined) return undefined;
   if (kept.every(Boolean)) return selection.digest === digestOf(piece.text) ? 'whole' : undefined;
@@ -126,7 +130,7 @@ function cutWith(
   kept: readonly boolean[],
   tokenizer: Tokenizer,
   signs: Signs,
-): Cut | undefined {
+): BlockCut | undefined {
   const { notice, amount, mark, recoverable } = signs;
   const { text: whole, units } = piece;
   if (amount.removed === 0) return undefined;

@@ -20,7 +20,7 @@ export interface Selection {
 }
 
 /** A selection with the name of its block. */
-export interface Remembered {
+export interface RememberedSelection {
   readonly id: string;
   readonly selection: Selection;
 }

@@ -7,9 +7,9 @@ import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { type CutPlan, type Cuttable, cutBlocks } from './cut.ts';
 import { idOf } from './marks.ts';
 import { askedIn, isDated } from './question.ts';
-import { type Cut, cutRepeats, type Piece, recut, removalOf, wholeSelection } from './rebuild.ts';
+import { type BlockCut, cutRepeats, type Piece, recut, removalOf, wholeSelection } from './rebuild.ts';
 import { extractiveRanking } from './relevance.ts';
-import type { Remembered } from './selection.ts';
+import type { RememberedSelection } from './selection.ts';
 import { type CountedUnit, countedUnits, type Form } from './units.ts';
 
 /** A conversation whose blocks are in their lossless form. */
@@ -40,7 +40,11 @@ export const extractive: Strategy = {
 };
 
 /** Cuts what may be cut until the whole is within what is allowed, as far as that goes. */
-export function cutToBudget(uncut: Uncut, options: CompressOptions, strategy: Strategy): Remembered[] {
+export function cutToBudget(
+  uncut: Uncut,
+  options: CompressOptions,
+  strategy: Strategy,
+): RememberedSelection[] {
   const { messages, blocks, before, allowed, tokenizer } = uncut;
   const material = blocks
     .filter(isCuttable)
@@ -78,7 +82,13 @@ function isCuttable({ steps, tokens_after: tokens }: Draft): boolean {
   return tokens >= MIN_CUT_TOKENS && !steps.some(({ method }) => method === 'dedupe');
 }
 
-function put(block: Draft, piece: Piece, cut: Cut | undefined, method: Method, tokenizer: Tokenizer): void {
+function put(
+  block: Draft,
+  piece: Piece,
+  cut: BlockCut | undefined,
+  method: Method,
+  tokenizer: Tokenizer,
+): void {
   if (cut === undefined) return;
   rewrite(block, cut.text, method, tokenizer.count(cut.text));
   block.removed = removalOf(piece, cut);

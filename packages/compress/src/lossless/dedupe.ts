@@ -1,6 +1,6 @@
 import { type Draft, rewrite } from '../blocks/blocks.ts';
 import { frozenKinds } from '../blocks/kind.ts';
-import { type ChatMessage, type Place, textsOf } from '../messages.ts';
+import { type ChatMessage, type MessagePart, textsOf } from '../messages.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 
 /** Shorter texts are not worth a reference. */
@@ -27,7 +27,7 @@ export function dedupe(
   }
 }
 
-const keyOf = ({ message, part }: Place): string => `${message}/${part}`;
+const keyOf = ({ message, part }: MessagePart): string => `${message}/${part}`;
 
 function nameOf({ role, tool_call_id: call }: ChatMessage, index: number): string {
   const named = role === 'tool' && typeof call === 'string' && /^[\w.:-]{1,64}$/.test(call);

@@ -1,7 +1,7 @@
 import type { Ed25519Engine } from '../ed25519/profile.ts';
 import { equalBytes } from '../encoding/bytes.ts';
 
-interface Asked {
+interface EngineQuery {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
   readonly answer: boolean | Promise<boolean>;
@@ -15,7 +15,7 @@ export class RememberingEngine implements Ed25519Engine {
   readonly #engine: Ed25519Engine;
   readonly #limit: number;
   /** By signature, the one used last at the end. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, EngineQuery>();
 
   /** @param limit how many answers are remembered */
   constructor(engine: Ed25519Engine, limit: number) {

@@ -73,13 +73,13 @@ export async function verifyRequestSignature(
   return false;
 }
 
-interface Found {
+interface SignatureParts {
   readonly covered: InnerList;
   readonly signature: Uint8Array;
 }
 
 /** Proxies may sign as well: among several, the agent's is the one that covers the agent's DID. */
-function findSignature(header: RequestMessage['header']): Found {
+function findSignature(header: RequestMessage['header']): SignatureParts {
   const inputs = parseDictionary(header('signature-input') ?? '');
   const signatures = parseDictionary(header('signature') ?? '');
   const ofAgent = [...inputs].filter(

@@ -11,10 +11,10 @@ const MAX_AHEAD = 300;
 /** The least `ts` of a receipt (specification 2.1). */
 const MIN_TS = 1_000_000_000;
 
-type Said = Infer<typeof billShape>;
+type BillDocument = Infer<typeof billShape>;
 
 /** Bill as a biller sends it. Commitments are 64 hex (commitments.ts), times as specification 2.2 writes them. */
-export type MeteringBill = Omit<Said, keyof typeof derived | 'metered'>;
+export type MeteringBill = Omit<BillDocument, keyof typeof derived | 'metered'>;
 
 /** A bill that may be minted, its derived members not yet compared. */
 export type CheckedBill = JsonObject & MeteringBill & { compiled_at: string; metered?: JsonObject };

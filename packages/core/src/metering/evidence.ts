@@ -128,8 +128,12 @@ export class EvidenceTally {
   }
 }
 
-type Refusal = 'invalid_field' | 'metering_unit_range' | 'metering_unit_twice' | 'metering_receipt_twice';
+type EvidenceErrorCode =
+  | 'invalid_field'
+  | 'metering_unit_range'
+  | 'metering_unit_twice'
+  | 'metering_receipt_twice';
 
-function refused(code: Refusal, field: string, what: string): TallyError {
+function refused(code: EvidenceErrorCode, field: string, what: string): TallyError {
   return new TallyError(code, `${field} ${what}.`, { field });
 }

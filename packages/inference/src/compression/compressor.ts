@@ -2,11 +2,17 @@ import type { Logger } from 'pino';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CompressionStore } from '../compression-store.ts';
 import type { ComputeMetrics } from '../metrics.ts';
-import type { Compressed, Compressor } from '../pipeline/compressor.ts';
+import type { Compressed, Compressor } from '../pipeline/compressor-interface.ts';
 import { asText, objectsOf } from '../providers/members.ts';
 import type { ChatBody } from '../types.ts';
 import { cachePriceOf, modelsMeant } from './cache-price.ts';
-import { Conversations, FITTED, type Remembered, type Sent, sentNow } from './conversations.ts';
+import {
+  type ConversationState,
+  Conversations,
+  FITTED,
+  type SentMessages,
+  sentNow,
+} from './conversations.ts';
 import { lengthOf, materialOf, sentBefore } from './messages.ts';
 import { type CompressionOptions, DEFAULT_SHARE } from './options.ts';
 import { isWorthNoting, mayGain } from './screen.ts';
@@ -21,10 +27,10 @@ const SPARED =
 const RECOVERABLE = 'Without svc.retrieve only repeated text is removed, so the prompt exceeds the budget.';
 const TOOLLESS =
   'None of the candidate models accepts tools, so svc_retrieve was not added: only repeated text was removed, and the prompt exceeds the budget.';
-const NOTHING: Remembered = { sent: null, blocks: new Map() };
+const NOTHING: ConversationState = { sent: null, blocks: new Map() };
 const FAILED = 'The prompt could not be compressed at the moment and was sent unchanged.';
 
-interface Means {
+interface CompressorDependencies {
   readonly store: CompressionStore;
   readonly catalogue: Catalogue;
   readonly metrics: Pick<ComputeMetrics, 'compressed'>;
@@ -33,7 +39,13 @@ interface Means {
   readonly logger: Logger;
 }
 
-export function createCompressor({ store, catalogue, metrics, clock, logger }: Means): Compressor {
+export function createCompressor({
+  store,
+  catalogue,
+  metrics,
+  clock,
+  logger,
+}: CompressorDependencies): Compressor {
   const conversations = new Conversations(store, clock);
   const done = (seconds: number): void => metrics.compressed(seconds);
   const threads = { short: new CompressionThread(done), long: new CompressionThread(done) };
@@ -47,7 +59,11 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
     note,
   });
 
-  const taskOf = (conversation: Conversation, { blocks }: Remembered, form: Sent): CompressionTask => {
+  const taskOf = (
+    conversation: Conversation,
+    { blocks }: ConversationState,
+    form: SentMessages,
+  ): CompressionTask => {
     const { messages, options, fit, account, body, sent } = conversation;
     // The router counts so.
     const encoding = fit === undefined ? encodingOf(catalogue, body) : 'o200k_base';
@@ -68,11 +84,11 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
     };
   };
 
-  const recall = (conversation: Conversation): Promise<Remembered> =>
+  const recall = (conversation: Conversation): Promise<ConversationState> =>
     conversations.recall(conversation.account, nameOf(conversation));
 
   /** Cuts, or leaves, each block as it went before; what is new is written down before it is sent. */
-  const cut = async (conversation: Conversation, remembered: Remembered): Promise<Compressed> => {
+  const cut = async (conversation: Conversation, remembered: ConversationState): Promise<Compressed> => {
     const { account, options, dry = false, fit } = conversation;
     const { sent: before, blocks } = remembered;
     // Where nothing else fits, also what went out whole may be cut.
@@ -165,7 +181,7 @@ export function createCompressor({ store, catalogue, metrics, clock, logger }: M
 }
 
 /** Whether something may have gone out cut, that a model could read. */
-function wasCut({ sent }: Remembered): boolean {
+function wasCut({ sent }: ConversationState): boolean {
   return sent !== null && sent.switches.length > 0 && sent.fitted === 0;
 }
 

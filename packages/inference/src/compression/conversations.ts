@@ -8,7 +8,7 @@ import type { RequestTier } from './options.ts';
 const KEPT_SECONDS = 86_400;
 
 /** In what form a conversation went out. */
-export interface Sent {
+export interface SentMessages {
   /** Messages before this index went out as they came. */
   readonly plain: number;
   /** Where what might be cut begins, and where it ends again, by turns: ascending indexes of messages. */
@@ -18,9 +18,9 @@ export interface Sent {
 }
 
 /** What is remembered of a conversation. */
-export interface Remembered {
+export interface ConversationState {
   /** Null where it is not known. */
-  readonly sent: Sent | null;
+  readonly sent: SentMessages | null;
   /** Of its blocks, by their ids. */
   readonly blocks: ReadonlyMap<string, string>;
 }
@@ -30,7 +30,7 @@ const SENT = 'forms';
 /** An index after every message. */
 const ALL = Number.MAX_SAFE_INTEGER;
 /** Where all of a conversation may be cut, so that a model reads it. */
-export const FITTED: Sent = { plain: 0, switches: [0], fitted: ALL };
+export const FITTED: SentMessages = { plain: 0, switches: [0], fitted: ALL };
 
 /**
  * The name of a conversation: a hash of how it begins, up to what the user first says, and of the session that the
@@ -45,7 +45,7 @@ export function conversationOf(messages: readonly JsonObject[], session: string 
  * In what form a conversation goes out now. What went out stays as it is, since a provider's cache holds it; the tier is
  * that of what is new. `off` holds for all of it: the caller wants its own words.
  */
-export function sentNow(tier: RequestTier, before: Sent | null, sent: number): Sent {
+export function sentNow(tier: RequestTier, before: SentMessages | null, sent: number): SentMessages {
   if (tier === 'off') return { plain: ALL, switches: [], fitted: 0 };
   const switches = (before?.switches ?? []).filter((index) => index < sent);
   if (isCutAt(switches, sent) !== (tier === 'extractive')) switches.push(before === null ? 0 : sent);
@@ -81,18 +81,18 @@ export class Conversations {
     this.#clock = clock;
   }
 
-  async recall(account: string, conversation: string): Promise<Remembered> {
+  async recall(account: string, conversation: string): Promise<ConversationState> {
     const notes = await this.#store.recall(account, conversation, this.#seconds());
     const sent = notes.get(SENT);
     notes.delete(SENT);
-    return { sent: sent === undefined ? null : (JSON.parse(sent) as Sent), blocks: notes };
+    return { sent: sent === undefined ? null : (JSON.parse(sent) as SentMessages), blocks: notes };
   }
 
   /** Answers what stands there then, of the blocks: what another process wrote first, where one did. */
   async remember(
     account: string,
     conversation: string,
-    sent: { readonly now: Sent; readonly before: Sent | null },
+    sent: { readonly now: SentMessages; readonly before: SentMessages | null },
     blocks: readonly Note[] = [],
   ): Promise<Map<string, string>> {
     const replaces = sent.before === null ? null : JSON.stringify(sent.before);

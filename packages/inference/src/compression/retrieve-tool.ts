@@ -44,7 +44,7 @@ function conflict(field: string, why: string): TallyError {
 }
 
 /** What a model asks the tool for. */
-export interface Wanted {
+export interface RetrieveArguments {
   readonly id: string;
   readonly query: string | null;
 }
@@ -55,7 +55,7 @@ export function isRetrieveCall(call: JsonObject): boolean {
 }
 
 /** Null where the arguments are none. */
-export function wantedBy(call: JsonObject): Wanted | null {
+export function wantedBy(call: JsonObject): RetrieveArguments | null {
   const given = parsed(asText(asObject(call['function'])?.['arguments']) ?? '');
   const id = asText(given?.['id']);
   return id === null ? null : { id, query: asText(given?.['query']) };

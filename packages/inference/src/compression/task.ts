@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
 import type { CachePrice } from './cache-gate.ts';
-import type { Sent } from './conversations.ts';
+import type { SentMessages } from './conversations.ts';
 
 /** A conversation to compress. Everything in it can be sent to a thread. */
 export interface CompressionTask {
@@ -17,7 +17,7 @@ export interface CompressionTask {
   /** Whose the counts are. */
   readonly account: string;
   /** What earlier calls bind this one to. */
-  readonly form: Sent;
+  readonly form: SentMessages;
   /** At which price a provider's cache holds messages back; null where none does. */
   readonly cachePrice: CachePrice | null;
   /** Messages before this index went out in an earlier call. */

@@ -73,7 +73,7 @@ export class CompressionThread {
     if (this.#worker !== worker) return;
     this.#worker = null;
     clearTimeout(this.#idle);
-    for (const settle of this.#waiting.values()) settle({ failure: 'the thread ended' });
+    for (const resolveReady of this.#waiting.values()) resolveReady({ failure: 'the thread ended' });
     this.#waiting.clear();
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
 import type { Logger } from 'pino';
-import type { ToCompress } from '../pipeline/compressor.ts';
+import type { ToCompress } from '../pipeline/compressor-interface.ts';
 import { type Conversations, conversationOf, glimpseOf, sentNow } from './conversations.ts';
 
 /** What a request comes to. */

@@ -3,14 +3,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { incident, pretty, rows, toolTurn } from '../../../server/test/compressible.ts';
 import { type CachePrice, isNoDearer } from './cache-gate.ts';
-import { FITTED, type Sent, sentNow } from './conversations.ts';
+import { FITTED, type SentMessages, sentNow } from './conversations.ts';
 import { sentBefore } from './messages.ts';
 import type { RequestTier } from './options.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 import { CompressionThread } from './thread.ts';
 import { work } from './work.ts';
 
-const UNTOUCHED: Sent = { plain: 0, switches: [], fitted: 0 };
+const UNTOUCHED: SentMessages = { plain: 0, switches: [], fitted: 0 };
 /** Reading costs a tenth. */
 const TENTH: CachePrice = { inputPerMTok: 1_000n, cacheReadPerMTok: 100n, exact: true };
 
@@ -145,12 +145,12 @@ function* prompts(
 ): Generator<{ prompt: JsonObject[]; restored: boolean }> {
   const messages: JsonObject[] = [{ role: 'system', content: 'You watch.' }];
   const notes = new Map<string, string>();
-  let before: Sent | null = null;
+  let before: SentMessages | null = null;
   for (const [index, { texts, tier, budget }] of calls.entries()) {
     const sent = sentBefore(messages);
     messages.push({ role: 'user', content: `Question ${index}: what of ${index * 7919}?` });
     for (const text of texts) messages.push(...toolTurn(`c${index}`, text));
-    const form: Sent = sentNow(tier, before, sent);
+    const form: SentMessages = sentNow(tier, before, sent);
     before = form;
     if (tier === 'off') yield { prompt: [...messages], restored: false };
     else {

@@ -1,7 +1,7 @@
 import {
   type ChatMessage,
   compress,
-  type Remembered,
+  type RememberedSelection,
   type Selection,
   type Tokenizer,
   tokenizerFor,
@@ -106,7 +106,7 @@ class KnownBlocks {
   }
 
   /** What is to be remembered of this call. */
-  notesOf(selections: readonly Remembered[]): CompressionResult['notes'] {
+  notesOf(selections: readonly RememberedSelection[]): CompressionResult['notes'] {
     const cuttable = new Map<string, Selection>();
     for (const { id, selection } of selections)
       if (!this.#isWhole(id) && !cuttable.has(id)) cuttable.set(id, selection);

@@ -16,7 +16,7 @@ const nearbyWeight = 0.7;
 const alsoGood = 0.72;
 const mostSentences = 3;
 
-interface Asked {
+interface LocalQuestion {
   /** Terms of the question; names and numbers weigh more. */
   readonly weights: ReadonlyMap<number, number>;
   readonly total: number;
@@ -61,7 +61,7 @@ interface Indexed {
   readonly found: readonly (readonly number[])[];
 }
 
-function weigh(terms: Terms, asked: string, before: string): Asked {
+function weigh(terms: Terms, asked: string, before: string): LocalQuestion {
   const weights = new Map<number, number>();
   const ordinary: number[] = [];
   for (const word of asked.matchAll(/[^\s,;:!?"“”()]+/gu)) {
@@ -122,7 +122,11 @@ function neighbours(material: readonly Sentence[], index: number): number[] {
  * How much of the question the sentence and, for less, those beside it speak of, 0 to 1; 0 where they only name what
  * it is about and say nothing of what is asked.
  */
-function covered({ material, found }: Indexed, { weights, total, ordinary }: Asked, index: number): number {
+function covered(
+  { material, found }: Indexed,
+  { weights, total, ordinary }: LocalQuestion,
+  index: number,
+): number {
   const here = new Set(found[index]);
   const beside = new Set(neighbours(material, index).flatMap((other) => found[other] ?? []));
   if (ordinary.length > 0 && !ordinary.some((term) => here.has(term) || beside.has(term))) return 0;
@@ -135,7 +139,11 @@ function covered({ material, found }: Indexed, { weights, total, ordinary }: Ask
 }
 
 /** The best, those nearly as good that add a term or come as near, and the one before a leading pronoun. */
-function pick({ material, found }: Indexed, scores: readonly number[], { weights }: Asked): Sentence[] {
+function pick(
+  { material, found }: Indexed,
+  scores: readonly number[],
+  { weights }: LocalQuestion,
+): Sentence[] {
   const order = scores.map((_, index) => index).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
   const best = scores[order[0] ?? 0] ?? 0;
   if (best === 0) return [];

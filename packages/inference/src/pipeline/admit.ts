@@ -10,7 +10,7 @@ import { newCallId } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
 import { maxOutputOf } from './output-limit.ts';
-import { type Candidate, type Open, type Reservation, reserve, type Wanted } from './reserve.ts';
+import { type Candidate, type Open, type Reservation, type ReservationRequest, reserve } from './reserve.ts';
 import { MAX_RESULT_TOKENS, maxRounds } from './retrieval.ts';
 import { type Route, routeChat } from './route.ts';
 import type { Prompt } from './token-bound.ts';
@@ -25,12 +25,12 @@ export interface Admitted {
   readonly reservation: Reservation;
   /** The x402 payment that covers it; null where an account does. */
   readonly payment: OpenPayment | null;
-  readonly payer: Payer;
+  readonly payer: CallPayer;
   readonly tier: MemberTier;
 }
 
 /** Who pays, and whose usage it is. */
-export interface Payer {
+export interface CallPayer {
   readonly account: string;
   readonly subject: string;
   readonly agent: { readonly did: string | null; readonly proved: boolean };
@@ -40,7 +40,7 @@ export interface Payer {
   readonly kindOf: (account: string) => string;
 }
 
-export function payerOf({ account: own, key, did, proved }: Caller): Payer {
+export function payerOf({ account: own, key, did, proved }: Caller): CallPayer {
   const kind = key === null ? 'did' : 'api_key';
   return {
     account: own,
@@ -96,11 +96,11 @@ export async function admitChat(
 /** Puts aside what a call can cost, under an id of its own. @throws insufficient_balance */
 export async function reserveCall(
   { ledger, process, clock, development, freeToAll, maxCallMs }: PipelineContext,
-  { account }: Payer,
-  wanted: Pick<Wanted, 'candidates' | 'exactly' | 'open'>,
+  { account }: CallPayer,
+  wanted: Pick<ReservationRequest, 'candidates' | 'exactly' | 'open'>,
 ): Promise<Pick<Admitted, 'id' | 'reservation' | 'payment' | 'models'>> {
   if (account === X402 && !freeToAll && wanted.candidates.every((one) => one.ceiling === 0n))
-    throw nameless();
+    throw unidentifiedCaller();
   const now = clock();
   const id = newCallId(now);
   // A minute more than any call can last.
@@ -116,7 +116,7 @@ export async function reserveCall(
   return { id, reservation, payment, models: candidates.map(({ model }) => model) };
 }
 
-function nameless(): TallyError {
+function unidentifiedCaller(): TallyError {
   return new TallyError(
     'api_key_missing',
     'This is free for identified callers: send Authorization: Bearer k_…, or X-Agent-DID proved by an HTTP message signature.',

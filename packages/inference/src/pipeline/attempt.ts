@@ -2,8 +2,8 @@ import type { Model } from '../catalogue/catalogue.ts';
 import type { ComputeMetrics } from '../metrics.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
-import { allResting } from '../resilience/resting.ts';
 import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
+import { allResting } from '../resilience/unavailable-models.ts';
 import { answeringAs } from './answering-as.ts';
 
 /** A try that failed, as the answer tells of it. */

@@ -13,11 +13,11 @@ import type { CallSignal } from './call-signal.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { CompressionSummary } from './compression-summary.ts';
 import type { PipelineContext } from './context.ts';
-import { deliveredOf } from './delivered.ts';
+import { deliveredOf } from './delivered-text.ts';
 import { askedOutput } from './output-limit.ts';
 import { failureOf } from './provider-failure.ts';
 import type { Open } from './reserve.ts';
-import { type Asked, Retrieval, retrieveAll } from './retrieval.ts';
+import { Retrieval, type RetrievalRequest, retrieveAll } from './retrieval.ts';
 import { type Rounds, totalOf } from './rounds.ts';
 import type { Route } from './route.ts';
 import { type BilledCall, settleCall } from './settle.ts';
@@ -103,7 +103,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
   });
 }
 
-interface Answered {
+interface CompletedCall {
   readonly admitted: Omit<Admitted, 'route'>;
   readonly served: Served;
   readonly rounds: Rounds;
@@ -119,7 +119,7 @@ interface Answered {
 export async function settleAnswer(
   context: PipelineContext,
   { request, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
-  { admitted, served, rounds, requestHash, text, routing, compression }: Answered,
+  { admitted, served, rounds, requestHash, text, routing, compression }: CompletedCall,
 ): Promise<Completed> {
   const { id, payer, reservation, payment, tier } = admitted;
   const finish = (billed: BilledCall): string => withSvc(text, svcText({ ...billed, routing, served }));
@@ -194,7 +194,7 @@ export function retrievalOf(
   request: ChatRequest,
   account: string,
   { compression }: Pick<Route, 'compression'>,
-  asked: Asked,
+  asked: RetrievalRequest,
 ): Retrieval | null {
   if (!request.compression.retrieve) return null;
   const { compressor, retryPolicy } = context;

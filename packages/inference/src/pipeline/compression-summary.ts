@@ -7,7 +7,7 @@ import type { RequestTier } from '../compression/options.ts';
 import { type Saving, savingOf } from '../savings.ts';
 import type { Bill } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
-import type { Compression } from './compressor.ts';
+import type { Compression } from './compressor-interface.ts';
 
 /** What became of a call's prompt. */
 export interface CompressionSummary {

@@ -3,7 +3,7 @@ import type { Provider } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
 import type { RetryPolicy } from '../resilience/retries.ts';
 import type { Router } from '../router/router.ts';
-import type { Compressor } from './compressor.ts';
+import type { Compressor } from './compressor-interface.ts';
 import type { SettleContext } from './settle.ts';
 
 /** What calls are served with. */

@@ -3,7 +3,7 @@ import { canonicalize, type JsonObject, TallyError } from '@tallystick/core';
 import { tierOf } from '@tallystick/ledger';
 import type { Model } from '../catalogue/catalogue.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
-import { allResting } from '../resilience/resting.ts';
+import { allResting } from '../resilience/unavailable-models.ts';
 import { AUTO } from '../router/auto.ts';
 import { ceilingOf, payerOf, reserveCall } from './admit.ts';
 import { tryEach } from './attempt.ts';

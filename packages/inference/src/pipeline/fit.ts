@@ -2,7 +2,7 @@ import { TallyError } from '@tallystick/core';
 import type { Model } from '../catalogue/catalogue.ts';
 import { AUTO } from '../router/auto.ts';
 import type { ChatRequest } from './chat-request.ts';
-import type { Compressed, ToCompress } from './compressor.ts';
+import type { Compressed, ToCompress } from './compressor-interface.ts';
 import type { PipelineContext } from './context.ts';
 import { promptOf } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
@@ -29,8 +29,8 @@ export async function fitToContext<T>(
   const messages = request.raw['messages'];
   const beside = promptOf({ messages: messages ?? [] }).extraTokens;
   const fixed = beside + (await countPrompt({ texts, extraTokens }, 'o200k'));
-  for (const room of roomsOf(catalogue.models, request).slice(0, MAX_TRIES)) {
-    const fit = Math.floor((room * (100 - MARGIN_PERCENT)) / 100) - fixed;
+  for (const contextSize of contextSizesOf(catalogue.models, request).slice(0, MAX_TRIES)) {
+    const fit = Math.floor((contextSize * (100 - MARGIN_PERCENT)) / 100) - fixed;
     if (fit <= 0) return null;
     const compressed = await compressor.compress({ ...wanted, fit });
     if ((compressed.compression?.tokensAfter ?? Number.POSITIVE_INFINITY) > fit) return null;
@@ -46,11 +46,11 @@ export async function fitToContext<T>(
 const NOTE = 'No model here has a context of that size, so more was cut than the budget asked for.';
 
 /** Tokens that prompts may have, of the models that may be meant, the most first. */
-function roomsOf(models: readonly Model[], { model: asked, maxOutput }: ChatRequest): number[] {
+function contextSizesOf(models: readonly Model[], { model: asked, maxOutput }: ChatRequest): number[] {
   const meant = models.filter(
     ({ id, upstreamModel, kind }) =>
       kind === 'chat' && (asked === AUTO || asked === id || asked === upstreamModel),
   );
-  const rooms = meant.map((model) => model.context - Math.min(model.maxOutput, maxOutput ?? 0));
-  return [...new Set(rooms)].sort((a, b) => b - a);
+  const contextSizes = meant.map((model) => model.context - Math.min(model.maxOutput, maxOutput ?? 0));
+  return [...new Set(contextSizes)].sort((a, b) => b - a);
 }

@@ -21,7 +21,7 @@ export interface Candidate {
   readonly ceiling: NanoUsdc;
 }
 
-export interface Wanted {
+export interface ReservationRequest {
   readonly id: string;
   readonly payer: string;
   /** In the order in which they are tried. */
@@ -53,7 +53,10 @@ export interface Reserved {
  * does not cover drop out.
  * @throws insufficient_balance, with what is there and what is needed
  */
-export async function reserve(ledger: Pick<LedgerStore, 'reserve'>, wanted: Wanted): Promise<Reserved> {
+export async function reserve(
+  ledger: Pick<LedgerStore, 'reserve'>,
+  wanted: ReservationRequest,
+): Promise<Reserved> {
   const { payer, candidates, open } = wanted;
   const free = candidates.every(({ ceiling }) => ceiling === 0n);
   if (free) return { reservation: unreserved(payer), candidates, payment: null };
@@ -77,7 +80,7 @@ export function unreserved(payer: string): Reservation {
 /** Of the payment's own account, where the money for the dearest candidate is put first. */
 async function fromPayment(
   ledger: Pick<LedgerStore, 'reserve'>,
-  { id, candidates, expiresAt, process }: Wanted,
+  { id, candidates, expiresAt, process }: ReservationRequest,
   open: Open,
 ): Promise<Reserved> {
   const amount = dearest(candidates);
@@ -97,7 +100,7 @@ async function fromPayment(
 
 async function fromAccount(
   ledger: Pick<LedgerStore, 'reserve'>,
-  wanted: Wanted,
+  wanted: ReservationRequest,
 ): Promise<Omit<Reserved, 'payment'>> {
   const { id, payer, expiresAt, process, development } = wanted;
 

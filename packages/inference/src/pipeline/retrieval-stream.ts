@@ -5,7 +5,7 @@ import { asObject, asText, objectsOf } from '../providers/members.ts';
 import { ProviderError, type StreamChunk } from '../providers/provider.ts';
 import { formatUsage, isUsageChunk, readUsage } from '../providers/usage.ts';
 import type { Reported } from '../types.ts';
-import { Delivered } from './delivered.ts';
+import { Delivered } from './delivered-text.ts';
 import type { Retrieval } from './retrieval.ts';
 import { totalOf } from './rounds.ts';
 

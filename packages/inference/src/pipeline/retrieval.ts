@@ -6,8 +6,8 @@ import { asText, objectsOf } from '../providers/members.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
 import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
 import type { ChatBody, Reported, Usage } from '../types.ts';
-import type { Compressor } from './compressor.ts';
-import { type Delivered, deliveredOf } from './delivered.ts';
+import type { Compressor } from './compressor-interface.ts';
+import { type Delivered, deliveredOf } from './delivered-text.ts';
 import { StreamBudget } from './stream-limit.ts';
 import { type Prompt, promptOf } from './token-bound.ts';
 import { usageOf } from './usage-of.ts';
@@ -22,7 +22,7 @@ export function maxRounds(removed: readonly Removed[]): number {
   return removed.length > 0 ? MAX_ROUNDS : MAX_IDLE_ROUNDS;
 }
 
-interface Means {
+interface RetrievalDependencies {
   readonly compressor: Pick<Compressor, 'excerpt'>;
   readonly retryPolicy: RetryPolicy;
   readonly account: string;
@@ -34,7 +34,7 @@ interface Means {
 }
 
 /** Where the answer to go on from came from. */
-export interface Asked {
+export interface RetrievalRequest {
   readonly provider: Provider;
   readonly model: Model;
   readonly body: ChatBody;
@@ -46,14 +46,14 @@ export interface Asked {
  * the same model again. Knows no text but those: an id that is not among them is answered so.
  */
 export class Retrieval {
-  readonly #means: Means;
-  readonly #asked: Asked;
+  readonly #means: RetrievalDependencies;
+  readonly #asked: RetrievalRequest;
   readonly #spent: Usage[] = [];
   /** The round that the caller sees, where that is a stream: what was said and what the provider counted of it; null before. */
   last: { readonly usage: Reported; readonly delivered: Delivered } | null = null;
   #body: ChatBody;
 
-  constructor(means: Means, asked: Asked) {
+  constructor(means: RetrievalDependencies, asked: RetrievalRequest) {
     this.#means = means;
     this.#asked = asked;
     this.#body = asked.body;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openCatalogue } from '../catalogue/open.ts';
 import { createRouter } from '../router/router.ts';
 import { chatRequestSchema, readChatRequest } from './chat-request.ts';
-import { passthrough } from './compressor.ts';
+import { passthrough } from './compressor-interface.ts';
 import { routeChat } from './route.ts';
 import { countPrompt } from './token-count.ts';
 

@@ -3,7 +3,7 @@ import type { Model } from '../catalogue/catalogue.ts';
 import type { RouteDecision } from '../router/router.ts';
 import type { ChatBody } from '../types.ts';
 import type { ChatRequest } from './chat-request.ts';
-import type { Compressed, Compression } from './compressor.ts';
+import type { Compressed, Compression } from './compressor-interface.ts';
 import type { PipelineContext } from './context.ts';
 import { fitToContext } from './fit.ts';
 import { type Prompt, promptOf, tokenBound, tokenEstimate } from './token-bound.ts';
@@ -96,15 +96,19 @@ async function routeBody(
     });
   const fits = ({ context }: Model): boolean => bound + maxOutputTokens <= context;
   const fitsAll = catalogue.models.every((model) => model.kind !== 'chat' || fits(model));
-  const roughly = (): RouteDecision => decide(tokenEstimate(bound));
-  const estimated = fitsAll ? roughly() : session === null ? surely(roughly, fits) : null;
+  const decideByEstimate = (): RouteDecision => decide(tokenEstimate(bound));
+  const estimated = fitsAll
+    ? decideByEstimate()
+    : session === null
+      ? decideIfCertain(decideByEstimate, fits)
+      : null;
   // Counting takes a millisecond for each 10 kB or so.
   const decision = estimated ?? decide(await countPrompt(prompt, 'o200k'));
   return { decision, body, compression, note, prompt, bound };
 }
 
 /** A decision whose models can all take the prompt for certain, else null. */
-function surely(decide: () => RouteDecision, fits: (model: Model) => boolean): RouteDecision | null {
+function decideIfCertain(decide: () => RouteDecision, fits: (model: Model) => boolean): RouteDecision | null {
   try {
     const decision = decide();
     return [decision.model, ...decision.fallbacks].every(fits) ? decision : null;

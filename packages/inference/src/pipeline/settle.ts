@@ -1,7 +1,7 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import type { IdempotencyRecord, ReceiptRow } from '@tallystick/kit';
-import { reused } from '@tallystick/kit';
+import { keyReusedError } from '@tallystick/kit';
 import type { LedgerStore, Settlement } from '@tallystick/ledger';
 import { type MemberTier, SPREAD_PERCENT } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
@@ -40,7 +40,7 @@ export interface SettleContext {
 }
 
 /** A call that has ended, whatever it delivered. */
-export interface Ended {
+export interface CallEnding {
   readonly id: string;
   readonly reservation: Reservation;
   /** The x402 payment that covers it; null where an account does. */
@@ -94,7 +94,7 @@ interface Signed extends BilledCall {
  */
 export async function settleCall(
   context: SettleContext,
-  ended: Ended,
+  ended: CallEnding,
   idempotency: (signed: BilledCall) => IdempotencyRecord | undefined,
 ): Promise<Settled> {
   const attempt = async (
@@ -114,7 +114,7 @@ export async function settleCall(
     if (outcome === 'unreserved') return 'unreserved';
     if (outcome === 'id_taken') throw new TallyError('unavailable', 'The receipt could not be given its id.');
     if (ended.stream) return 'billed_elsewhere';
-    if (outcome.kind === 'reused') throw reused();
+    if (outcome.kind === 'reused') throw keyReusedError();
     return { receipt, billing, compression, replayed: outcome.response };
   };
 
@@ -126,7 +126,7 @@ export async function settleCall(
 }
 
 /** Tells the operator which of the provider's counts were not believed. */
-function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: Ended): void {
+function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: CallEnding): void {
   for (const { doubt, promptTokens, completionTokens } of rounds) {
     if (doubt === undefined) continue;
     const { why, claimed } = doubt;
@@ -139,7 +139,7 @@ function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: E
 }
 
 /** The reservation was lost: another one, or none where the balance has gone meanwhile. Then the service pays. */
-async function again({ ledger, process, clock }: SettleContext, ended: Ended): Promise<Reservation> {
+async function again({ ledger, process, clock }: SettleContext, ended: CallEnding): Promise<Reservation> {
   const { payer, amount } = ended.reservation;
   const id = `${ended.id}/2`;
   const expiresAt = Math.floor(clock() / 1000) + 60;
@@ -149,7 +149,7 @@ async function again({ ledger, process, clock }: SettleContext, ended: Ended): P
     : unreserved(payer);
 }
 
-async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
+async function signBill(context: SettleContext, ended: CallEnding): Promise<Signed> {
   const { reservation, rounds, model, compression, agent, tier } = ended;
   const { payer, amount, dust } = reservation;
   const usage = totalOf(rounds);
@@ -205,12 +205,12 @@ async function signBill(context: SettleContext, ended: Ended): Promise<Signed> {
   };
 }
 
-function memberOf({ tier, agent }: Ended): string | null {
+function memberOf({ tier, agent }: CallEnding): string | null {
   return tier === 'unregistered' ? null : agent.did;
 }
 
 function settlementOf(
-  ended: Ended,
+  ended: CallEnding,
   { id: reservationId, payer }: Reservation,
   { bill, usage, lostCacheTokens, row }: Signed,
   idempotency: IdempotencyRecord | undefined,

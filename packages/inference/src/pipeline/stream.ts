@@ -14,7 +14,7 @@ import { hashRequest } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { type Call, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
 import type { PipelineContext } from './context.ts';
-import { Delivered } from './delivered.ts';
+import { Delivered } from './delivered-text.ts';
 import { askedOutput } from './output-limit.ts';
 import { failureOf } from './provider-failure.ts';
 import type { Retrieval } from './retrieval.ts';
@@ -39,7 +39,7 @@ export interface Streaming {
   readonly available: NanoUsdc | null;
 }
 
-interface Begun {
+interface StartedStream {
   readonly chunks: AsyncIterable<StreamChunk>;
   readonly retrieval: Retrieval | null;
   /** Null where each round of the retrieval has its own. */
@@ -54,7 +54,7 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
     tryEach(
       { ...context, signal: signal.signal, named: request.model !== AUTO },
       admitted.models,
-      async (provider: Provider, model): Promise<Begun> => {
+      async (provider: Provider, model): Promise<StartedStream> => {
         const asked = {
           provider,
           model,
@@ -92,7 +92,7 @@ class Delivery {
   readonly #context: PipelineContext;
   readonly #call: Call<ChatRequest>;
   readonly #admitted: Admitted;
-  readonly #tried: Tried<Begun>;
+  readonly #tried: Tried<StartedStream>;
   readonly #hash = createHash('sha256');
   readonly #said: Delivered;
   readonly #billing = Promise.withResolvers<void>();
@@ -100,7 +100,12 @@ class Delivery {
   /** Null where nothing was passed on yet. */
   #first: JsonObject | null = null;
 
-  constructor(context: PipelineContext, call: Call<ChatRequest>, admitted: Admitted, tried: Tried<Begun>) {
+  constructor(
+    context: PipelineContext,
+    call: Call<ChatRequest>,
+    admitted: Admitted,
+    tried: Tried<StartedStream>,
+  ) {
     this.#context = context;
     this.#call = call;
     this.#admitted = admitted;

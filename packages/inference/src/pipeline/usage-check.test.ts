@@ -2,7 +2,7 @@ import type { JsonObject } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
 import { openCatalogue } from '../catalogue/open.ts';
 import { readUsage } from '../providers/usage.ts';
-import { deliveredOf } from './delivered.ts';
+import { deliveredOf } from './delivered-text.ts';
 import { promptOf, tokenBound } from './token-bound.ts';
 import { doubtsOf } from './usage-check.ts';
 

@@ -1,7 +1,7 @@
 import type { Model } from '../catalogue/catalogue.ts';
 import { hardTokens } from '../tokens.ts';
 import type { DoubtReason, Usage } from '../types.ts';
-import type { Delivered, Size } from './delivered.ts';
+import type { Delivered, Size } from './delivered-text.ts';
 import type { Prompt } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
 

@@ -19,7 +19,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-export interface Said {
+export interface CompletionText {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: FinishReason;
@@ -27,7 +27,7 @@ export interface Said {
 }
 
 /** An OpenAI `chat.completion` of one choice. */
-export function completion({ id, created, model }: AnswerHead, said: Said): JsonObject {
+export function completion({ id, created, model }: AnswerHead, said: CompletionText): JsonObject {
   const { text, toolCalls, finish, usage } = said;
   const message: JsonObject = { role: 'assistant', content: text, refusal: null };
   if (toolCalls.length > 0) {

@@ -7,7 +7,7 @@ import type { Watch } from './watch.ts';
 /** The most that is held of an answer. */
 export const maxBodyBytes = 32 * 1_048_576;
 
-interface Means {
+interface GatherOptions {
   /** The provider's name in errors. */
   readonly name: string;
   /** Waits for the answer already. */
@@ -24,7 +24,7 @@ interface Means {
 export function gather(
   pool: Pool,
   request: Dispatcher.DispatchOptions,
-  { name, watch, idleMs }: Means,
+  { name, watch, idleMs }: GatherOptions,
 ): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const chunks: Uint8Array[] = [];

@@ -1,5 +1,5 @@
 /** A prompt cut into what is asked and the lettered answers it offers (`A. …`, `(b) …`), if any. */
-export interface Asked {
+export interface RoutingOptions {
   readonly stem: string;
   readonly options: readonly string[];
 }
@@ -10,7 +10,7 @@ const TRAILER = 'Answer:';
 const MAX_OPTIONS = 16;
 
 /** Splits a prompt into its stem and options; fewer than two are none. A line after an option continues it. */
-export function splitOptions(text: string): Asked {
+export function splitOptions(text: string): RoutingOptions {
   const stem: string[] = [];
   const options: string[] = [];
   for (const line of withoutTrailer(text).split('\n')) {

@@ -3,7 +3,7 @@ import { suggest } from '@tallystick/kit';
 import type { Catalogue, Model } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
 import type { Health } from '../resilience/health.ts';
-import { allResting } from '../resilience/resting.ts';
+import { allResting } from '../resilience/unavailable-models.ts';
 import type { ChatBody } from '../types.ts';
 import { AUTO } from './auto.ts';
 import { DEFAULT_COST_QUALITY, decide } from './decide.ts';

@@ -63,7 +63,7 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
 
   async function deliver(order: OrderRow): Promise<void> {
     try {
-      const sealed = await hand(order);
+      const sealed = await deliverOnce(order);
       await move(order, {
         state: 'done',
         seed: null,
@@ -79,7 +79,7 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
   }
 
   /** Answers what is kept of it: of a key that is sealed, the sealed document. */
-  async function hand(order: OrderRow): Promise<string | null> {
+  async function deliverOnce(order: OrderRow): Promise<string | null> {
     const destination = destinationOf(order, { development, mail: options.sendLetter !== null });
     if (destination === 'no_mail_server') throw new Error('No mail server is configured (TALLY_SMTP_URL).');
     if (typeof destination === 'string')

@@ -45,7 +45,7 @@ export interface KeySales {
   issuePaidKey(request: PaidKeyRequest): Promise<PaidKey>;
 }
 
-interface Means {
+interface KeyIssueDependencies {
   readonly store: { readonly treasury: TreasuryStore };
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
   readonly prices: TierPrices;
@@ -53,7 +53,7 @@ interface Means {
   readonly clock: () => number;
 }
 
-export function createKeySales({ store, issuer, prices, clock }: Means): KeySales {
+export function createKeySales({ store, issuer, prices, clock }: KeyIssueDependencies): KeySales {
   return {
     prices,
     priceOf: (tier, months) => priceOf(prices, tier, months),

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import type { NanoUsdc } from '@tallystick/ledger';
-import { baseUnitsFor } from '../treasury/units.ts';
+import { toBaseUnits } from '../treasury/units.ts';
 import type { OrderRow, TreasuryStore } from '../treasury-store.ts';
 import { newOrder, newOrderId } from './issue.ts';
 
 /** What a quote is for. */
-export type Wanted = Pick<OrderRow, 'kind'> &
+export type QuoteRequest = Pick<OrderRow, 'kind'> &
   Partial<Pick<OrderRow, 'tier' | 'months' | 'contact' | 'did' | 'account' | 'apiKey'>>;
 
 /** Seconds in which a quote is to be paid, by the time of the block. */
@@ -25,13 +25,13 @@ const TRIES = 20;
 export async function openQuote(
   { treasury }: { readonly treasury: TreasuryStore },
   price: NanoUsdc,
-  wanted: Wanted,
+  wanted: QuoteRequest,
   now: number,
 ): Promise<OrderRow & { readonly amount: bigint }> {
   const createdAt = Math.floor(now / 1000);
   const expiresAt = createdAt + QUOTE_SECONDS;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const amount = baseUnitsFor(price) + BigInt(randomInt(1, MOST_ABOVE));
+    const amount = toBaseUnits(price) + BigInt(randomInt(1, MOST_ABOVE));
     const order = {
       ...newOrder({ id: newOrderId(), kind: wanted.kind, state: 'open', createdAt }),
       ...wanted,

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import type { IdempotencyRecord } from '@tallystick/kit';
-import { reused } from '@tallystick/kit';
+import { keyReusedError } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
 import { callerAccount, formatUsdc } from '@tallystick/ledger';
 import { baseUnitsOf } from '../treasury/units.ts';
@@ -60,7 +60,7 @@ export async function requestWithdrawal(
   if (outcome !== 'requested_before') throw uncovered(amount, outcome.available);
   const earlier = await treasury.payout(payout.id);
   const same = earlier?.address === address && earlier.amount === units && earlier.account === payout.account;
-  if (!same) throw reused();
+  if (!same) throw keyReusedError();
   return earlier;
 }
 

@@ -7,10 +7,10 @@ import { type Deliverable, destinationOf } from '../keys/contact.ts';
 import { newOrder, newOrderId, requireKeySecret } from '../keys/issue.ts';
 import { boughtWith, isSoldTier, monthsAfter, type SoldTier, type TierPrices } from '../keys/prices.ts';
 import { newSeed, soldKeyRow } from '../keys/sold-key.ts';
-import type { Ending, OrderRow, TransferRow, TreasuryStore } from '../treasury-store.ts';
+import type { OrderRow, TransferEnding, TransferRow, TreasuryStore } from '../treasury-store.ts';
 import { chainAccount, REFUNDS } from './accounts.ts';
 import { type MemoFields, readMemo } from './memo.ts';
-import { nanoOf } from './units.ts';
+import { toNanoUsdc } from './units.ts';
 
 /** Why a transfer goes to the refund queue (docs/money.md). */
 export const REFUND_REASONS = [
@@ -41,10 +41,10 @@ export interface DecideMeans {
 }
 
 /** What a confirmed transfer ends as, by what is known now; `TreasuryStore.end` finds where that has changed. */
-export type Decide = (transfer: TransferRow) => Promise<Ending>;
+export type Decide = (transfer: TransferRow) => Promise<TransferEnding>;
 
 /** The part of an ending that its kind decides. */
-type Part = Omit<Ending, 'transfer' | 'at' | 'posting'> & {
+type PartialOutcome = Omit<TransferEnding, 'transfer' | 'at' | 'posting'> & {
   readonly memo: string;
   /** Who is credited with what came in. */
   readonly credits: readonly Entry[];
@@ -54,7 +54,7 @@ type Part = Omit<Ending, 'transfer' | 'at' | 'posting'> & {
 export function createDecide(means: DecideMeans): Decide {
   const { store, prices, deliverable } = means;
 
-  async function partOf(transfer: TransferRow, now: number): Promise<Part> {
+  async function partOf(transfer: TransferRow, now: number): Promise<PartialOutcome> {
     const memo = readMemo(transfer.memo === null ? null : fromHex(transfer.memo));
     if (memo.kind === 'read') return byMemo(transfer, memo.fields, now);
     const quoted = await store.treasury.openOrderOf(transfer.amount);
@@ -62,7 +62,7 @@ export function createDecide(means: DecideMeans): Decide {
     return refund(transfer, memo.kind === 'none' ? 'no_memo' : 'broken_memo', now);
   }
 
-  async function byMemo(transfer: TransferRow, fields: MemoFields, now: number): Promise<Part> {
+  async function byMemo(transfer: TransferRow, fields: MemoFields, now: number): Promise<PartialOutcome> {
     const { tier, contact, issuer_did, account, key } = fields;
     const buys = (tier ?? contact ?? issuer_did) !== undefined && key === undefined;
     const purposes = [buys, key !== undefined, account !== undefined].filter(Boolean).length;
@@ -73,7 +73,7 @@ export function createDecide(means: DecideMeans): Decide {
     const to = { contact: contact ?? null, did: issuer_did ?? null };
     const destination = destinationOf(to, deliverable);
     if (typeof destination === 'string') return refund(transfer, destination, now);
-    const bought = boughtWith(prices, tier, nanoOf(transfer.amount));
+    const bought = boughtWith(prices, tier, toNanoUsdc(transfer.amount));
     if (bought === null) return refund(transfer, 'underpaid', now);
     const order = {
       ...newOrder({ id: newOrderId(), kind: 'key', state: 'delivering', createdAt: now }),
@@ -82,7 +82,7 @@ export function createDecide(means: DecideMeans): Decide {
     return keySale(transfer, { ...order, tier, months: bought.months }, { excess: bought.excess, now });
   }
 
-  async function byQuote(transfer: TransferRow, order: OrderRow, now: number): Promise<Part> {
+  async function byQuote(transfer: TransferRow, order: OrderRow, now: number): Promise<PartialOutcome> {
     if (order.expiresAt !== null && transfer.blockTime > order.expiresAt)
       return refund(transfer, 'quote_expired', now);
     if (order.kind === 'key') {
@@ -98,7 +98,7 @@ export function createDecide(means: DecideMeans): Decide {
       outcome: 'top_up',
       reference: account,
       memo: 'top-up',
-      credits: [{ account, amount: nanoOf(transfer.amount) }],
+      credits: [{ account, amount: toNanoUsdc(transfer.amount) }],
       claims: { ...order, state: 'done', payment: transfer.id, dueAt: null },
     };
   }
@@ -107,7 +107,7 @@ export function createDecide(means: DecideMeans): Decide {
     transfer: TransferRow,
     order: OrderRow,
     { excess, now, quoted = false }: { excess: NanoUsdc; now: number; quoted?: boolean },
-  ): Part {
+  ): PartialOutcome {
     const tier = order.tier as SoldTier;
     const seed = newSeed();
     const paidUntil = monthsAfter(now, order.months);
@@ -139,13 +139,13 @@ export function createDecide(means: DecideMeans): Decide {
     transfer: TransferRow,
     { keyId, tier, claims }: { keyId: string; tier: string | null; claims: OrderRow | null },
     now: number,
-  ): Promise<Part> {
+  ): Promise<PartialOutcome> {
     const key = await store.apiKeys.get(keyId);
     if (key === null) return refund(transfer, 'unknown_key', now);
     if (key.revokedAt !== null) return refund(transfer, 'key_revoked', now);
     if (key.expiresAt === null || !isSoldTier(key.tier)) return refund(transfer, 'key_without_end', now);
     if (tier !== null && tier !== key.tier) return refund(transfer, 'wrong_tier', now);
-    const amount = nanoOf(transfer.amount);
+    const amount = toNanoUsdc(transfer.amount);
     const bought =
       claims === null ? boughtWith(prices, key.tier, amount) : { months: claims.months, excess: 0n };
     if (bought === null) return refund(transfer, 'underpaid', now);
@@ -172,7 +172,7 @@ export function createDecide(means: DecideMeans): Decide {
     };
   }
 
-  async function topUp(transfer: TransferRow, who: string, now: number): Promise<Part> {
+  async function topUp(transfer: TransferRow, who: string, now: number): Promise<PartialOutcome> {
     const known = isDid(who) || (await isUsable(who));
     if (!known) return refund(transfer, 'unknown_account', now);
     const account = callerAccount(who);
@@ -180,7 +180,7 @@ export function createDecide(means: DecideMeans): Decide {
       outcome: 'top_up',
       reference: account,
       memo: 'top-up',
-      credits: [{ account, amount: nanoOf(transfer.amount) }],
+      credits: [{ account, amount: toNanoUsdc(transfer.amount) }],
     };
   }
 
@@ -192,7 +192,7 @@ export function createDecide(means: DecideMeans): Decide {
   return async (transfer) => {
     const now = Math.floor(means.clock() / 1000);
     const { memo, credits, ...part } = await partOf(transfer, now);
-    const chain = { account: chainAccount(transfer.network), amount: -nanoOf(transfer.amount) };
+    const chain = { account: chainAccount(transfer.network), amount: -toNanoUsdc(transfer.amount) };
     const entries = [chain, ...credits.filter(({ amount }) => amount !== 0n)];
     return {
       ...part,
@@ -206,19 +206,19 @@ export function createDecide(means: DecideMeans): Decide {
 /** What is paid beyond the price is the key's to spend. */
 function sold({ amount }: TransferRow, keyId: string, excess: NanoUsdc): Entry[] {
   return [
-    { account: REVENUE, amount: nanoOf(amount) - excess },
+    { account: REVENUE, amount: toNanoUsdc(amount) - excess },
     { account: callerAccount(keyId), amount: excess },
   ];
 }
 
-function refund(transfer: TransferRow, reason: RefundReason, now: number): Part {
+function refund(transfer: TransferRow, reason: RefundReason, now: number): PartialOutcome {
   const { network, sender, amount } = transfer;
   const id = refundId(transfer);
   return {
     outcome: 'refund',
     reference: id,
     memo: `to be refunded: ${reason}`,
-    credits: [{ account: REFUNDS, amount: nanoOf(amount) }],
+    credits: [{ account: REFUNDS, amount: toNanoUsdc(amount) }],
     refund: {
       id,
       kind: 'refund',

@@ -88,9 +88,9 @@ export function openTreasury(options: TreasuryOptions): TreasuryService {
     patience: PATIENCE_SECONDS,
   });
   const parts = {
-    watch: inTurn(() => watcher.step()),
-    deliver: inTurn(() => deliverer.step()),
-    follow: inTurn(() => follower.step()),
+    watch: withoutOverlap(() => watcher.step()),
+    deliver: withoutOverlap(() => deliverer.step()),
+    follow: withoutOverlap(() => follower.step()),
   };
   const background = createBackground(logger);
   const stopWatching = background.every(WATCH_MS, 'watching the treasury', parts.watch);
@@ -108,7 +108,7 @@ export function openTreasury(options: TreasuryOptions): TreasuryService {
 }
 
 /** One run after the other: a part is never at work twice in one process. */
-function inTurn(work: () => Promise<void>): () => Promise<void> {
+function withoutOverlap(work: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return () => {
     last = last.catch(() => undefined).then(work);

@@ -4,7 +4,7 @@ import type { LedgerStore } from '@tallystick/ledger';
 import { paidPosting, paidPostingId } from '../payouts/postings.ts';
 import type { BaseUnits, PayoutRow, TreasuryStore } from '../treasury-store.ts';
 import { chainAccount, OWNER, openingId, ownId } from './accounts.ts';
-import { nanoOf } from './units.ts';
+import { toNanoUsdc } from './units.ts';
 
 /** One way in which ledger and chain differ. Amounts in base units, positive into the treasury. */
 interface Difference {
@@ -32,7 +32,7 @@ export interface Reconciliation {
   readonly differences: readonly Difference[];
 }
 
-interface Means {
+interface ReconcileDependencies {
   readonly store: { readonly treasury: TreasuryStore; readonly ledger: LedgerStore };
   readonly token: Pick<TokenChain, 'network' | 'confirmations' | 'head' | 'transfers' | 'balanceOf'>;
   readonly treasury: string;
@@ -45,7 +45,7 @@ const LINES = 500;
  * transfer, and the balances are equal. What is not confirmed yet, and so not posted, counts as pending.
  * @throws chain_unavailable
  */
-export async function reconcile({ store, token, treasury }: Means): Promise<Reconciliation> {
+export async function reconcile({ store, token, treasury }: ReconcileDependencies): Promise<Reconciliation> {
   const { network } = token;
   const head = await token.head();
   const watched = await watchedBy(store.treasury, { network, treasury, head: head.number });
@@ -106,7 +106,7 @@ async function watchedBy(
  * @param now Unix milliseconds
  * @throws invalid_field unless it moved money out and has no posting
  */
-export async function bookOwn(means: Means, txHash: string, now: number): Promise<void> {
+export async function bookOwn(means: ReconcileDependencies, txHash: string, now: number): Promise<void> {
   const { store, token } = means;
   const { differences } = await reconcile(means);
   const found = differences.find((one) => one.txHash === txHash && one.kind === 'unposted_transfer');
@@ -115,7 +115,7 @@ export async function bookOwn(means: Means, txHash: string, now: number): Promis
       field: 'tx_hash',
     });
   }
-  const amount = nanoOf(found.onChain);
+  const amount = toNanoUsdc(found.onChain);
   await store.ledger.post({
     id: ownId(token.network, txHash),
     memo: 'taken out by the owner',
@@ -131,7 +131,7 @@ export async function bookOwn(means: Means, txHash: string, now: number): Promis
  * Refuses to pay out while the treasury has paid what the books don't know: a restored backup would pay it again.
  * @throws unavailable
  */
-export async function requireKnownPayments(means: Means): Promise<void> {
+export async function requireKnownPayments(means: ReconcileDependencies): Promise<void> {
   const { differences } = await reconcile(means);
   const unknown = differences.find(({ kind, onChain }) => kind === 'unposted_transfer' && onChain < 0n);
   if (unknown === undefined) return;
@@ -148,7 +148,7 @@ export async function requireKnownPayments(means: Means): Promise<void> {
  * @throws invalid_field unless it has; unavailable where the payout is not waiting
  */
 export async function bookPaid(
-  means: Means & { readonly token: Pick<TokenChain, 'settled'> },
+  means: ReconcileDependencies & { readonly token: Pick<TokenChain, 'settled'> },
   payout: PayoutRow,
   { txHash, now }: { readonly txHash: string; readonly now: number },
 ): Promise<void> {
@@ -186,7 +186,7 @@ interface Move {
 }
 
 async function readMoves(
-  token: Means['token'],
+  token: ReconcileDependencies['token'],
   address: string,
   range: { readonly fromBlock: number; readonly toBlock: number },
   moves: Map<string, Move>,
@@ -234,7 +234,7 @@ async function readPostings(ledger: LedgerStore, account: string): Promise<Map<s
   const found = new Map<string, BaseUnits>();
   for (let after = 0; ; ) {
     const lines = await ledger.statement(account, { after, limit: LINES });
-    for (const { posting, amount } of lines) found.set(posting, -amount / nanoOf(1n));
+    for (const { posting, amount } of lines) found.set(posting, -amount / toNanoUsdc(1n));
     const last = lines.at(-1);
     if (last === undefined) return found;
     after = last.line;

@@ -1,19 +1,19 @@
 import type { NanoUsdc } from '@tallystick/ledger';
 import type { BaseUnits } from '../treasury-store.ts';
 
-/** A base unit of USDC is a millionth, the ledger's a billionth. */
-const NANO_PER_BASE = 1000n;
+/** Nano-USDC in a base unit: a base unit of USDC is a millionth, the ledger's a billionth. */
+export const NANO_PER_BASE_UNIT = 1_000n;
 
-export function nanoOf(amount: BaseUnits): NanoUsdc {
-  return amount * NANO_PER_BASE;
+export function toNanoUsdc(amount: BaseUnits): NanoUsdc {
+  return amount * NANO_PER_BASE_UNIT;
 }
 
 /** Null where the amount is no whole number of base units. */
 export function baseUnitsOf(amount: NanoUsdc): BaseUnits | null {
-  return amount % NANO_PER_BASE === 0n ? amount / NANO_PER_BASE : null;
+  return amount % NANO_PER_BASE_UNIT === 0n ? amount / NANO_PER_BASE_UNIT : null;
 }
 
 /** Rounded up: what covers the amount. */
-export function baseUnitsFor(amount: NanoUsdc): BaseUnits {
-  return (amount + NANO_PER_BASE - 1n) / NANO_PER_BASE;
+export function toBaseUnits(amount: NanoUsdc): BaseUnits {
+  return (amount + NANO_PER_BASE_UNIT - 1n) / NANO_PER_BASE_UNIT;
 }

@@ -1,11 +1,11 @@
 import type { Block, TokenChain, TokenTransfer } from '@tallystick/chain/evm';
 import { TallyError, toHex } from '@tallystick/core';
-import type { Posting } from '@tallystick/ledger';
+import type { LedgerPosting } from '@tallystick/ledger';
 import type { Logger } from 'pino';
 import type { Cursor, TransferRow, TreasuryCursor, TreasuryStore, Watched } from '../treasury-store.ts';
 import { chainAccount, OWNER, openingId } from './accounts.ts';
 import type { Decide } from './decide.ts';
-import { nanoOf } from './units.ts';
+import { toNanoUsdc } from './units.ts';
 
 export interface WatcherOptions {
   readonly store: { readonly treasury: TreasuryStore };
@@ -166,15 +166,15 @@ function rowOf(network: string, transfer: TokenTransfer, seenAt: number): Transf
 }
 
 /** What is there before anything is watched is the owner's. */
-function opening({ network, treasury }: Watched, held: bigint, now: number): Posting | null {
+function opening({ network, treasury }: Watched, held: bigint, now: number): LedgerPosting | null {
   if (held === 0n) return null;
   return {
     id: openingId(network, treasury),
     memo: 'what the treasury held at first',
     at: Math.floor(now / 1000),
     entries: [
-      { account: chainAccount(network), amount: -nanoOf(held) },
-      { account: OWNER, amount: nanoOf(held) },
+      { account: chainAccount(network), amount: -toNanoUsdc(held) },
+      { account: OWNER, amount: toNanoUsdc(held) },
     ],
   };
 }

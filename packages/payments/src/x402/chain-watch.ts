@@ -17,14 +17,14 @@ export interface AuthorizedTransfer {
 }
 
 /** What the chain says of an authorised transfer. */
-export type Seen =
+export type ChainObservation =
   | { readonly kind: 'moved'; readonly tx: string }
   /** Used up by something else than this transfer. */
   | { readonly kind: 'other'; readonly tx: string }
   | { readonly kind: 'unseen' };
 
 /** Looks once. Nothing that a facilitator says goes in. */
-export async function lookUp(chain: TokenChain, transfer: AuthorizedTransfer): Promise<Seen> {
+export async function lookUp(chain: TokenChain, transfer: AuthorizedTransfer): Promise<ChainObservation> {
   const { from, to, amount, nonce, fromBlock } = transfer;
   const tx = await chain.authorizationTx(from, nonce, fromBlock);
   if (tx === null) return { kind: 'unseen' };

@@ -1,6 +1,6 @@
 import type { Channel, ChannelStorage } from '@x402/evm/batch-settlement/server';
 import type { BaseUnits } from '../payment-store.ts';
-import type { Till } from './till.ts';
+import type { X402Context } from './x402-context.ts';
 
 /** What is taken of a channel by one voucher. */
 export interface ChannelCharge {
@@ -37,7 +37,7 @@ export async function chargeChannel(storage: ChannelStorage, charge: ChannelChar
 
 /** Brings what is known of a channel's deposits and claims to what the chain has. */
 export async function syncChannel(
-  { vouchers, channels }: Till,
+  { vouchers, channels }: X402Context,
   channelId: string,
 ): Promise<Channel | undefined> {
   const { balance, totalClaimed } = await channels.read(channelId);

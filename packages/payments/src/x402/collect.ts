@@ -4,7 +4,7 @@ import { waitFor } from './chain-watch.ts';
 import { syncChannel } from './channel.ts';
 import { postClaimed } from './owner.ts';
 import { type Collected, promisedAccount } from './payments.ts';
-import type { Till } from './till.ts';
+import type { X402Context } from './x402-context.ts';
 
 /** Channels in one claim. */
 const AT_ONCE = 100;
@@ -13,18 +13,18 @@ const AT_ONCE = 100;
  * See {@link Payments.collect}. What a facilitator says of it is not kept: channels are read from the chain again, and
  * what is posted is what came to the treasury.
  */
-export async function collect(till: Till): Promise<Collected | null> {
-  const { store, chain, treasury, channels } = till;
+export async function collect(x402: X402Context): Promise<Collected | null> {
+  const { store, chain, treasury, channels } = x402;
   const { balance } = await store.ledger.balance(promisedAccount(chain.network));
   if (balance === 0n) return null;
   const rows = await store.payments.claimable('', AT_ONCE);
   const owing = rows.map(({ document }) => JSON.parse(document) as Channel);
   const { number: last } = await chain.head();
   if (owing.length > 0) {
-    await send(till, { type: 'claim', claims: owing.map(claimOf) });
-    for (const { channelId } of owing) await syncChannel(till, channelId);
+    await send(x402, { type: 'claim', claims: owing.map(claimOf) });
+    for (const { channelId } of owing) await syncChannel(x402, channelId);
   }
-  await send(till, { type: 'settle', receiver: treasury, token: chain.usdc });
+  await send(x402, { type: 'settle', receiver: treasury, token: chain.usdc });
   let amount: BaseUnits = 0n;
   let tx: string | null = null;
   const look = async (): Promise<true | null> => {
@@ -32,13 +32,13 @@ export async function collect(till: Till): Promise<Collected | null> {
     if (toBlock === last) return null;
     for await (const transfer of chain.transfers({ to: treasury, fromBlock: last + 1, toBlock })) {
       if (transfer.from !== channels.contract) continue;
-      await postClaimed(till, transfer);
+      await postClaimed(x402, transfer);
       amount += transfer.amount;
       tx = transfer.txHash;
     }
     return tx === null ? null : true;
   };
-  await waitFor(look, owing.length > 0 ? till.seeMs : 0, till.everyMs);
+  await waitFor(look, owing.length > 0 ? x402.seeMs : 0, x402.everyMs);
   return tx === null ? null : { amount, tx };
 }
 
@@ -50,8 +50,8 @@ function claimOf(channel: Channel) {
   };
 }
 
-async function send(till: Till, payload: Record<string, unknown>): Promise<void> {
-  const { chain, treasury, facilitator, logger } = till;
+async function send(x402: X402Context, payload: Record<string, unknown>): Promise<void> {
+  const { chain, treasury, facilitator, logger } = x402;
   const accepted = {
     scheme: 'batch-settlement',
     network: chain.network,

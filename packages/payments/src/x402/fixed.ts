@@ -3,7 +3,8 @@ import type { Received } from '@tallystick/kit';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
 import { exactMeans } from './exact.ts';
-import type { Means, Took } from './fixed-payment.ts';
+import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
+import type { PaymentResult, PricedOrder } from './payments.ts';
 import {
   claimOf,
   detailOf,
@@ -12,55 +13,58 @@ import {
   inProgress,
   requireSameRequest,
   unconfirmed,
-} from './known.ts';
-import type { Paid, PricedOrder } from './payments.ts';
-import { refusal, requirementsFor, respond, seconds, type Till } from './till.ts';
+} from './replay.ts';
 import { voucherMeans } from './voucher.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
+import { refusal, requirementsFor, respond, seconds, type X402Context } from './x402-context.ts';
 
 /** How long whoever settles a payment is waited for. */
 const LEASE_SECONDS = 60;
 
 /** See {@link Payments.charge}. */
-export async function charge(till: Till, received: Received, order: PricedOrder): Promise<Paid> {
+export async function charge(
+  x402: X402Context,
+  received: Received,
+  order: PricedOrder,
+): Promise<PaymentResult> {
   const { amount } = order;
   const carried = readPayment(received.incoming);
-  const requirements = await requirementsFor(till, order, amount);
+  const requirements = await requirementsFor(x402, order, amount);
   const refuse = (reason?: string) =>
-    refusal(till, { order, amount, requirements, reason, payload: carried?.payload });
+    refusal(x402, { order, amount, requirements, reason, payload: carried?.payload });
   if (carried === null) throw await refuse();
-  const accepted = till.server.findMatchingRequirements(requirements, carried.payload);
-  const means = accepted && (await meansOf(till, carried, accepted, order));
+  const accepted = x402.server.findMatchingRequirements(requirements, carried.payload);
+  const means = accepted && (await fixedPaymentOf(x402, carried, accepted, order));
   if (!means) throw await refuse('no_matching_payment_requirements');
-  const outcome = await settle(till, { means, carried, order });
+  const outcome = await settleFixed(x402, { means, carried, order });
   if ('reason' in outcome) throw await refuse(outcome.reason);
-  await respond(till, received, order, await means.response(outcome));
-  return paidOf(till, outcome, order);
+  await respond(x402, received, order, await means.response(outcome));
+  return paidOf(x402, outcome, order);
 }
 
-function meansOf(
-  till: Till,
+function fixedPaymentOf(
+  x402: X402Context,
   carried: CarriedPayment,
   accepted: PaymentRequirements,
   order: PricedOrder,
-): Promise<Means | null> {
+): Promise<FixedPayment | null> {
   return accepted.scheme === 'exact'
-    ? exactMeans(till, carried, accepted, order)
-    : voucherMeans(till, carried, accepted, order);
+    ? exactMeans(x402, carried, accepted, order)
+    : voucherMeans(x402, carried, accepted, order);
 }
 
 type Refused = { readonly reason: string };
 
-interface Wanted {
-  readonly means: Means;
+interface FixedPaymentRequest {
+  readonly means: FixedPayment;
   readonly carried: CarriedPayment;
   readonly order: PricedOrder;
 }
 
 /** The payment once it is taken and recorded, whoever did it. */
-async function settle(till: Till, wanted: Wanted): Promise<PaymentRow | Refused> {
+async function settleFixed(x402: X402Context, wanted: FixedPaymentRequest): Promise<PaymentRow | Refused> {
   const { means, order } = wanted;
-  const known = await earlier(till, wanted);
+  const known = await earlier(x402, wanted);
   if (known !== null) {
     const isSame = known.id === means.id;
     const isHeld = isSame && holds(known, wanted.carried);
@@ -70,40 +74,48 @@ async function settle(till: Till, wanted: Wanted): Promise<PaymentRow | Refused>
       const reason = await means.verify();
       await means.drop();
       if (reason !== null) return { reason };
-      if (isSame && !isHeld) return replace(till, wanted, known);
+      if (isSame && !isHeld) return replace(x402, wanted, known);
     }
     requireSameRequest(known, order.requestHash);
-    requireFresh(known, order, seconds(till.clock));
+    requireFresh(known, order, seconds(x402.clock));
     if (known.state === 'settled' || known.state === 'delivered') return known;
-    if (known.state === 'settling' && known.leaseUntil > seconds(till.clock)) throw inProgress();
+    if (known.state === 'settling' && known.leaseUntil > seconds(x402.clock)) throw inProgress();
     if (!isSame) throw inProgress();
     const seen = await means.seen(known);
-    if (seen !== null) return record(till, wanted, known, seen);
+    if (seen !== null) return record(x402, wanted, known, seen);
   }
-  return attempt(till, wanted, known);
+  return attempt(x402, wanted, known);
 }
 
 /**
  * A payment at a place that another one began at: a channel's next voucher may be signed anew, as long as none was
  * taken there.
  */
-async function replace(till: Till, wanted: Wanted, known: PaymentRow): Promise<PaymentRow | Refused> {
+async function replace(
+  x402: X402Context,
+  wanted: FixedPaymentRequest,
+  known: PaymentRow,
+): Promise<PaymentRow | Refused> {
   const { means } = wanted;
   if (known.scheme === 'exact' || known.state === 'settled' || known.state === 'delivered') {
     return { reason: 'payment_used' };
   }
-  if (known.state === 'settling' && known.leaseUntil > seconds(till.clock)) throw inProgress();
+  if (known.state === 'settling' && known.leaseUntil > seconds(x402.clock)) throw inProgress();
   if ((await means.seen(known)) !== null) return { reason: 'payment_used' };
-  return attempt(till, wanted, known);
+  return attempt(x402, wanted, known);
 }
 
 /** Takes the payment, if it is good and nobody else does. */
-async function attempt(till: Till, wanted: Wanted, known: PaymentRow | null): Promise<PaymentRow | Refused> {
+async function attempt(
+  x402: X402Context,
+  wanted: FixedPaymentRequest,
+  known: PaymentRow | null,
+): Promise<PaymentRow | Refused> {
   const { means } = wanted;
   const reason = await means.verify();
   if (reason !== null) return { reason };
-  const begun = await begin(till, wanted, known);
-  if (begun !== null) return record(till, wanted, begun, await means.take(begun));
+  const begun = await begin(x402, wanted, known);
+  if (begun !== null) return record(x402, wanted, begun, await means.take(begun));
   await means.drop();
   throw inProgress();
 }
@@ -117,7 +129,10 @@ function requireFresh({ createdAt }: PaymentRow, { repeatSeconds }: PricedOrder,
   );
 }
 
-async function earlier({ store }: Till, { means, carried }: Wanted): Promise<PaymentRow | null> {
+async function earlier(
+  { store }: X402Context,
+  { means, carried }: FixedPaymentRequest,
+): Promise<PaymentRow | null> {
   const identifier = identifierOf(means.payer, carried.identifier);
   const named = identifier === null ? null : await store.payments.findByIdentifier(identifier);
   return named ?? store.payments.find(means.id);
@@ -125,8 +140,8 @@ async function earlier({ store }: Till, { means, carried }: Wanted): Promise<Pay
 
 /** The row with a lease on it; null where another request was quicker. */
 async function begin(
-  { store, clock }: Till,
-  { means, carried, order }: Wanted,
+  { store, clock }: X402Context,
+  { means, carried, order }: FixedPaymentRequest,
   known: PaymentRow | null,
 ): Promise<PaymentRow | null> {
   const now = seconds(clock);
@@ -163,14 +178,14 @@ async function begin(
 }
 
 async function record(
-  till: Till,
-  { means }: Wanted,
+  x402: X402Context,
+  { means }: FixedPaymentRequest,
   row: PaymentRow,
-  took: Took,
+  took: FixedOutcome,
 ): Promise<PaymentRow | Refused> {
-  const { payments } = till.store;
+  const { payments } = x402.store;
   if (took.kind === 'unknown') {
-    await payments.step(row, { leaseUntil: Math.min(row.leaseUntil - 1, seconds(till.clock)) });
+    await payments.step(row, { leaseUntil: Math.min(row.leaseUntil - 1, seconds(x402.clock)) });
     throw unconfirmed();
   }
   if (took.kind === 'refused') {
@@ -184,8 +199,8 @@ async function record(
   return (await payments.find(row.id)) ?? { ...row, ...step };
 }
 
-function paidOf(till: Till, row: PaymentRow, order: PricedOrder): Paid {
-  const { payments } = till.store;
+function paidOf(x402: X402Context, row: PaymentRow, order: PricedOrder): PaymentResult {
+  const { payments } = x402.store;
   const { id, payer, tx, amount, receiptId } = row;
   return {
     id,
@@ -194,7 +209,7 @@ function paidOf(till: Till, row: PaymentRow, order: PricedOrder): Paid {
     amount,
     receiptId,
     // Of the payment that was taken, which an identifier may have named.
-    claim: claimOf(detailOf(row).proof, order.requestHash, seconds(till.clock)),
+    claim: claimOf(detailOf(row).proof, order.requestHash, seconds(x402.clock)),
     async delivered(given) {
       const now = await payments.find(id);
       if (now?.state === 'settled') await payments.step(now, { state: 'delivered', receiptId: given });

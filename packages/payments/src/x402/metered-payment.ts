@@ -1,8 +1,8 @@
 import type { PaymentRow } from '../payment-store.ts';
-import { respond } from './till.ts';
+import { respond } from './x402-context.ts';
 
 /** What making money available came to. */
-export type Made =
+type MeteredOutcome =
   | { readonly kind: 'made'; readonly tx: string | null }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
@@ -25,7 +25,7 @@ export interface MeteredMeans {
   verify(): Promise<string | null>;
   drop(): Promise<void>;
   /** Makes sure that the money is there. */
-  secure(): Promise<Made>;
+  secure(): Promise<MeteredOutcome>;
   /** Takes what the row says was used. Resolves to the row as it then is. */
   take(row: PaymentRow, receiptId: string | null): Promise<EndedPayment>;
   response(row: EndedPayment): Promise<Parameters<typeof respond>[3]>;

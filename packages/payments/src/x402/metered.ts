@@ -3,39 +3,33 @@ import type { Received } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
-import { holds, identifierOf, inProgress, requireSameRequest, unconfirmed } from './known.ts';
+import { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from '../treasury/units.ts';
 import type { MeteredMeans } from './metered-payment.ts';
-import {
-  NANO_PER_BASE_UNIT,
-  type OpenPayment,
-  type Order,
-  promisedAccount,
-  toBaseUnits,
-  toNano,
-} from './payments.ts';
-import { refusal, requirementsFor, respond, seconds, type Till } from './till.ts';
+import { type OpenPayment, type Order, promisedAccount } from './payments.ts';
+import { holds, identifierOf, inProgress, requireSameRequest, unconfirmed } from './replay.ts';
 import { uptoMeans } from './upto.ts';
 import { voucherMeteredMeans } from './voucher-metered.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
+import { refusal, requirementsFor, respond, seconds, type X402Context } from './x402-context.ts';
 
 /** See {@link Payments.open}. */
 export async function open(
-  till: Till,
+  x402: X402Context,
   received: Received,
   order: Order,
   ceiling: NanoUsdc,
 ): Promise<OpenPayment> {
   const carried = readPayment(received.incoming);
   const amount = amountFor(carried, toBaseUnits(ceiling));
-  const requirements = await requirementsFor(till, order, amount);
+  const requirements = await requirementsFor(x402, order, amount);
   const refuse = (reason?: string) =>
-    refusal(till, { order, amount, requirements, reason, payload: carried?.payload });
+    refusal(x402, { order, amount, requirements, reason, payload: carried?.payload });
   if (carried === null) throw await refuse();
-  const accepted = till.server.findMatchingRequirements(requirements, carried.payload);
-  const means = accepted && (await meansOf(till, carried, accepted));
+  const accepted = x402.server.findMatchingRequirements(requirements, carried.payload);
+  const means = accepted && (await meteredPaymentOf(x402, carried, accepted));
   if (!means) throw await refuse('no_matching_payment_requirements');
 
-  const known = await earlier(till, means, carried);
+  const known = await earlier(x402, means, carried);
   const reason = await means.verify();
   if (reason !== null) throw await refuse(reason);
   try {
@@ -44,7 +38,7 @@ export async function open(
     await means.drop();
     throw error;
   }
-  const row = await begin(till, { means, carried, order, amount }, known);
+  const row = await begin(x402, { means, carried, order, amount }, known);
   if (row === null) {
     await means.drop();
     throw inProgress();
@@ -52,14 +46,14 @@ export async function open(
   const made = await means.secure();
   if (made.kind !== 'made') {
     await means.drop();
-    await till.store.payments.step(row, { state: 'failed' });
+    await x402.store.payments.step(row, { state: 'failed' });
     throw made.kind === 'unknown' ? unconfirmed() : await refuse(made.reason);
   }
-  const credited = await credit(till, row, means.account);
+  const credited = await credit(x402, row, means.account);
   // Of a stream this is what goes out: what it takes is known, and told, at its end.
   const begun = { ...row, charged: 0n, tx: made.tx };
-  await respond(till, received, order, await means.response(begun));
-  return openPayment(till, received, order, { means, row: credited });
+  await respond(x402, received, order, await means.response(begun));
+  return openPayment(x402, received, order, { means, row: credited });
 }
 
 /** What the payer accepted, where that is more than is needed: a price can fall between its being asked and given. */
@@ -68,18 +62,18 @@ function amountFor(carried: CarriedPayment | null, needed: BaseUnits): BaseUnits
   return accepted > needed ? accepted : needed;
 }
 
-function meansOf(
-  till: Till,
+function meteredPaymentOf(
+  x402: X402Context,
   carried: CarriedPayment,
   accepted: PaymentRequirements,
 ): Promise<MeteredMeans | null> {
   return accepted.scheme === 'upto'
-    ? uptoMeans(till, carried, accepted)
-    : voucherMeteredMeans(till, carried, accepted);
+    ? uptoMeans(x402, carried, accepted)
+    : voucherMeteredMeans(x402, carried, accepted);
 }
 
 async function earlier(
-  { store }: Till,
+  { store }: X402Context,
   { id, payer }: MeteredMeans,
   { identifier }: CarriedPayment,
 ): Promise<PaymentRow | null> {
@@ -87,13 +81,13 @@ async function earlier(
   return (name === null ? null : await store.payments.findByIdentifier(name)) ?? store.payments.find(id);
 }
 
-interface Asked {
+interface MeteredPaymentRequest {
   readonly id: string;
   readonly order: Order;
 }
 
 /** @throws where the payment, or its identifier, is under way or was used up */
-function requireFree(known: PaymentRow, { id, order }: Asked): void {
+function requireFree(known: PaymentRow, { id, order }: MeteredPaymentRequest): void {
   if (known.state === 'failed' && known.id === id) return;
   requireSameRequest(known, order.requestHash);
   // One whose process has ended is brought to its end by the sweep, and then free.
@@ -106,7 +100,7 @@ function requireFree(known: PaymentRow, { id, order }: Asked): void {
   );
 }
 
-interface Begun {
+interface MeteredAttempt {
   readonly means: MeteredMeans;
   readonly carried: CarriedPayment;
   readonly order: Order;
@@ -114,8 +108,8 @@ interface Begun {
 }
 
 async function begin(
-  { store, clock, maxCallMs }: Till,
-  { means, carried, order, amount }: Begun,
+  { store, clock, maxCallMs }: X402Context,
+  { means, carried, order, amount }: MeteredAttempt,
   known: PaymentRow | null,
 ): Promise<PaymentRow | null> {
   const now = seconds(clock);
@@ -157,8 +151,12 @@ function attemptOf(row: PaymentRow): string {
 }
 
 /** Until it is noted that all may be used, nothing is. */
-async function credit({ store, chain, clock }: Till, row: PaymentRow, account: string): Promise<PaymentRow> {
-  const amount = toNano(row.amount);
+async function credit(
+  { store, chain, clock }: X402Context,
+  row: PaymentRow,
+  account: string,
+): Promise<PaymentRow> {
+  const amount = toNanoUsdc(row.amount);
   await store.ledger.post({
     id: `${attemptOf(row)}:in`,
     memo: `x402 ${row.scheme}, most`,
@@ -174,7 +172,7 @@ async function credit({ store, chain, clock }: Till, row: PaymentRow, account: s
 }
 
 function openPayment(
-  till: Till,
+  x402: X402Context,
   received: Received,
   order: Order,
   { means, row }: { readonly means: MeteredMeans; readonly row: PaymentRow },
@@ -183,15 +181,15 @@ function openPayment(
   return {
     id: row.id,
     payer: row.payer,
-    network: till.chain.network,
+    network: x402.chain.network,
     account: means.account,
     finish(receiptId) {
       finished ??= (async () => {
-        const ended = await means.take(await giveBack(till, row, means.account), receiptId);
+        const ended = await means.take(await giveBack(x402, row, means.account), receiptId);
         if (ended.settlementReceipt !== undefined) {
           received.incoming.note({ kind: 'settlement_receipt', receiptId: ended.settlementReceipt });
         }
-        return respond(till, received, order, await means.response(ended));
+        return respond(x402, received, order, await means.response(ended));
       })();
       return finished;
     },
@@ -203,7 +201,7 @@ function openPayment(
  * that a second try gives back the same. Resolves to the row with it.
  */
 export async function giveBack(
-  { store, chain, clock }: Pick<Till, 'store' | 'chain' | 'clock'>,
+  { store, chain, clock }: Pick<X402Context, 'store' | 'chain' | 'clock'>,
   row: PaymentRow,
   account: string,
 ): Promise<PaymentRow> {
@@ -211,7 +209,7 @@ export async function giveBack(
   const left = balance - reserved;
   const charged = row.charged < row.amount ? row.charged : row.amount - wholeOf(left, row);
   await store.payments.step(row, { charged });
-  const back = toNano(row.amount - charged);
+  const back = toNanoUsdc(row.amount - charged);
   // Less is there where it was given back before, or never came.
   if (back > 0n && left >= back) {
     await store.ledger.post({

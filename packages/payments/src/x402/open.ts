@@ -15,14 +15,14 @@ import { channelStorage } from './channel-storage.ts';
 import { collect } from './collect.ts';
 import { httpFacilitator, localFacilitator } from './facilitator.ts';
 import { charge } from './fixed.ts';
-import { claimOf } from './known.ts';
 import { open } from './metered.ts';
 import { offersOf } from './offers.ts';
 import { ownerOf } from './owner.ts';
 import type { Payments } from './payments.ts';
+import { claimOf } from './replay.ts';
 import { sweep } from './sweep.ts';
-import { refusal, requirementsFor, seconds, supported, type Till } from './till.ts';
 import { readPayment } from './wire.ts';
+import { refusal, requirementsFor, seconds, supported, type X402Context } from './x402-context.ts';
 
 const TIMEOUT_MS = 30_000;
 const EVERY_MS = 250;
@@ -38,22 +38,22 @@ export interface PaymentsOptions {
   readonly waitMs: number;
   readonly maxCallMs: number;
   /** Mints and keeps the receipt of a settlement that followed a delivery. Resolves to its id. */
-  readonly settlementReceipt: Till['settlementReceipt'];
+  readonly settlementReceipt: X402Context['settlementReceipt'];
   readonly clock: () => number;
   readonly logger: Logger;
 }
 
 /** Asks nothing yet. @throws unavailable where there is neither a facilitator's URL nor a development chain */
 export function openPayments(options: PaymentsOptions): Payments {
-  const till = tillOf(options);
-  const { chain, treasury, clock } = till;
+  const x402 = x402ContextOf(options);
+  const { chain, treasury, clock } = x402;
   const turns = createKeyedMutex();
   return {
     network: chain.network,
     chainId: options.money.chainId,
     asset: chain.usdc,
     treasury,
-    schemes: () => supported(till),
+    schemes: () => supported(x402),
     offered({ incoming }) {
       const carried = readPayment(incoming);
       if (carried === null) return null;
@@ -66,23 +66,23 @@ export function openPayments(options: PaymentsOptions): Payments {
     },
     charge(received, order) {
       const carried = readPayment(received.incoming);
-      const work = () => charge(till, received, order);
+      const work = () => charge(x402, received, order);
       // Of requests with one payment at once the first takes it, and the others find it taken.
       return carried === null ? work() : turns(carried.proof, work);
     },
-    open: (received, order, ceiling) => open(till, received, order, ceiling),
+    open: (received, order, ceiling) => open(x402, received, order, ceiling),
     async required(order) {
       const { amount } = order;
-      const requirements = await requirementsFor(till, order, amount);
-      return refusal(till, { order, amount, requirements });
+      const requirements = await requirementsFor(x402, order, amount);
+      return refusal(x402, { order, amount, requirements });
     },
-    collect: () => collect(till),
-    sweep: () => sweep(till),
-    ownerOf: (transfer) => ownerOf(till, transfer),
+    collect: () => collect(x402),
+    sweep: () => sweep(x402),
+    ownerOf: (transfer) => ownerOf(x402, transfer),
   };
 }
 
-function tillOf(options: PaymentsOptions): Till {
+function x402ContextOf(options: PaymentsOptions): X402Context {
   const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs, settlementReceipt } = options;
   const facilitator = facilitatorOf(options);
   const vouchers = new BatchSettlementEvmScheme(money.treasury, { storage: channelStorage(store.payments) });

@@ -26,7 +26,7 @@ export interface PricedOrder extends Order {
 }
 
 /** How an order was paid. */
-export interface Paid {
+export interface PaymentResult {
   readonly id: string;
   /** Address, lower case. */
   readonly payer: string;
@@ -99,7 +99,7 @@ export interface Payments {
   /** The payment of a request; null where it carries none. @throws payment_malformed */
   offered(received: Received): Offered | null;
   /** Takes the price of an order, and notes on the answer how it was settled. @throws payment_required, which says how to pay */
-  charge(received: Received, order: PricedOrder): Promise<Paid>;
+  charge(received: Received, order: PricedOrder): Promise<PaymentResult>;
   /** Makes up to `ceiling` available for a call. @throws payment_required, which says how to pay */
   open(received: Received, order: Order, ceiling: NanoUsdc): Promise<OpenPayment>;
   /** The refusal of a request without payment, which says how to pay. */
@@ -110,18 +110,6 @@ export interface Payments {
   sweep(): Promise<void>;
   /** Whose a transfer to the treasury is: x402's own, not yet known (`wait`), or not x402's (null). */
   ownerOf(transfer: TreasuryTransfer): Promise<'x402' | 'wait' | null>;
-}
-
-/** Nano-USDC in a base unit. */
-export const NANO_PER_BASE_UNIT = 1_000n;
-
-/** Rounded up. */
-export function toBaseUnits(nano: NanoUsdc): BaseUnits {
-  return (nano + NANO_PER_BASE_UNIT - 1n) / NANO_PER_BASE_UNIT;
-}
-
-export function toNano(amount: BaseUnits): NanoUsdc {
-  return amount * NANO_PER_BASE_UNIT;
 }
 
 /** What callers have promised on the network and the treasury does not hold yet: minus that. */

@@ -1,13 +1,14 @@
 import { TallyError } from '@tallystick/core';
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import { postingId, waitFor } from './chain-watch.ts';
-import { type Detail, inProgress } from './known.ts';
 import type { EndedPayment, MeteredMeans } from './metered-payment.ts';
 import { uptoOf } from './payloads.ts';
-import { paymentAccount, promisedAccount, toNano } from './payments.ts';
-import { seconds, type Till, verified } from './till.ts';
+import { paymentAccount, promisedAccount } from './payments.ts';
+import { type Detail, inProgress } from './replay.ts';
 import type { CarriedPayment } from './wire.ts';
+import { seconds, verified, type X402Context } from './x402-context.ts';
 
 /** What is kept of an `upto` payment: all that a settlement takes, since it follows the delivery. */
 interface UptoDetail extends Detail {
@@ -24,13 +25,13 @@ function uptoDetailOf(row: PaymentRow): UptoDetail {
  * the end has had one call: a payer has one at a time, and none while one is owed.
  */
 export async function uptoMeans(
-  till: Till,
+  x402: X402Context,
   { payload, proof }: CarriedPayment,
   accepted: PaymentRequirements,
 ): Promise<MeteredMeans | null> {
   const authorization = uptoOf(payload);
   if (authorization === null) return null;
-  const { chain } = till;
+  const { chain } = x402;
   const { from: payer, nonce } = authorization;
   const id = `upto:${chain.network}:${payer}:${nonce}`;
   const { number: fromBlock } = await chain.head();
@@ -41,13 +42,13 @@ export async function uptoMeans(
     account: paymentAccount(payer),
     detail: JSON.stringify(detail),
     async verify() {
-      const reason = await verified(till, payload, accepted);
-      if (reason === null) await requireTurn(till, payer, id);
+      const reason = await verified(x402, payload, accepted);
+      if (reason === null) await requireTurn(x402, payer, id);
       return reason;
     },
-    drop: () => leave(till, payer),
+    drop: () => leave(x402, payer),
     secure: async () => ({ kind: 'made', tx: null }),
-    take: (row, receiptId) => endUpto(till, row, receiptId),
+    take: (row, receiptId) => endUpto(x402, row, receiptId),
     response: async ({ tx, state, charged, settlementReceipt }) => ({
       success: state !== 'owed',
       ...(state === 'owed' && { errorReason: 'settlement_failed' }),
@@ -61,27 +62,31 @@ export async function uptoMeans(
 }
 
 /** Settles what was used; until that is done it is owed. */
-export async function endUpto(till: Till, row: PaymentRow, receiptId: string | null): Promise<EndedPayment> {
-  const { payments } = till.store;
+export async function endUpto(
+  x402: X402Context,
+  row: PaymentRow,
+  receiptId: string | null,
+): Promise<EndedPayment> {
+  const { payments } = x402.store;
   if (row.charged > 0n) {
     const owed = { state: 'owed', charged: row.charged, receiptId } as const;
     await payments.step(row, owed);
-    return settleOwed(till, { ...row, ...owed });
+    return settleOwed(x402, { ...row, ...owed });
   }
   const step = { state: 'failed', charged: 0n, receiptId } as const;
   await payments.step(row, step);
-  await leave(till, row.payer);
+  await leave(x402, row.payer);
   return { ...row, ...step };
 }
 
 /** One call a payer: kept in the store, for all processes. */
-async function requireTurn(till: Till, payer: string, id: string): Promise<void> {
-  const { store, clock } = till;
+async function requireTurn(x402: X402Context, payer: string, id: string): Promise<void> {
+  const { store, clock } = x402;
   for (const row of await store.payments.openOf(payer)) {
     if (row.scheme !== 'upto') continue;
     // One whose process has ended is brought to its end by the sweep.
     if (row.state === 'serving') throw inProgress();
-    if (row.state === 'owed' && (await settleOwed(till, row)).state === 'owed') throw owes(row);
+    if (row.state === 'owed' && (await settleOwed(x402, row)).state === 'owed') throw owes(row);
   }
   if (await store.payments.putChannel(turn(payer, id, 1))) return;
   const taken = await store.payments.channel(turnOf(payer));
@@ -104,34 +109,34 @@ function turn(payer: string, id: string, version: number) {
   return { id: turnOf(payer), version, claimable: 0n, document: JSON.stringify(id) };
 }
 
-async function leave({ store }: Till, payer: string): Promise<void> {
+async function leave({ store }: X402Context, payer: string): Promise<void> {
   const taken = await store.payments.channel(turnOf(payer));
   if (taken !== null) await store.payments.deleteChannel(taken.id, taken.version);
 }
 
 /** Settles what was delivered, and mints the receipt of that. Resolves to the row as it then is. */
-export async function settleOwed(till: Till, row: PaymentRow): Promise<EndedPayment> {
-  const { store, logger, settlementReceipt } = till;
-  const before = await findMoved(till, row);
-  const refused = before === null && !(await ask(till, row));
-  const moved = before ?? (await waitFor(() => findMoved(till, row), refused ? 0 : till.seeMs, till.everyMs));
+export async function settleOwed(x402: X402Context, row: PaymentRow): Promise<EndedPayment> {
+  const { store, logger, settlementReceipt } = x402;
+  const before = await findMoved(x402, row);
+  const refused = before === null && !(await ask(x402, row));
+  const moved = before ?? (await waitFor(() => findMoved(x402, row), refused ? 0 : x402.seeMs, x402.everyMs));
   if (moved === null) {
     logger.warn({ payment: row.id, receipt: row.receiptId }, 'a delivered call could not be settled');
     return row;
   }
-  const amount = toNano(row.charged);
+  const amount = toNanoUsdc(row.charged);
   await store.ledger.post({
-    id: postingId(till.chain.network, moved.tx, moved.ordinal),
+    id: postingId(x402.chain.network, moved.tx, moved.ordinal),
     memo: `x402 upto ${moved.tx}`,
-    at: seconds(till.clock),
+    at: seconds(x402.clock),
     entries: [
-      { account: `chain:${till.chain.network}`, amount: -amount },
-      { account: promisedAccount(till.chain.network), amount },
+      { account: `chain:${x402.chain.network}`, amount: -amount },
+      { account: promisedAccount(x402.chain.network), amount },
     ],
   });
   const step = { state: 'delivered', tx: moved.tx } as const;
   if (await store.payments.step(row, step)) {
-    await leave(till, row.payer);
+    await leave(x402, row.payer);
     const { id: paymentId, receiptId, charged, payer } = row;
     const late = { paymentId, receiptId, tx: moved.tx, amount: charged, payer };
     return { ...row, ...step, settlementReceipt: await settlementReceipt(late) };
@@ -140,24 +145,24 @@ export async function settleOwed(till: Till, row: PaymentRow): Promise<EndedPaym
 }
 
 /** False where the facilitator says that it did not settle: then once is enough to look. */
-async function ask(till: Till, row: PaymentRow): Promise<boolean> {
+async function ask(x402: X402Context, row: PaymentRow): Promise<boolean> {
   const { payload, accepted } = uptoDetailOf(row);
   try {
-    const said: SettleResponse = await till.facilitator.settle(payload, {
+    const said: SettleResponse = await x402.facilitator.settle(payload, {
       ...accepted,
       amount: String(row.charged),
     });
-    if (!said.success) till.logger.warn({ payment: row.id, reason: said.errorReason }, 'a settlement failed');
+    if (!said.success) x402.logger.warn({ payment: row.id, reason: said.errorReason }, 'a settlement failed');
     return said.success || said.transaction !== '';
   } catch (error) {
-    till.logger.warn({ err: error }, 'a facilitator gave no answer to a settlement');
+    x402.logger.warn({ err: error }, 'a facilitator gave no answer to a settlement');
     return true;
   }
 }
 
 /** The transfer that settled it: of that payer and amount, in a transaction that settled nothing else. */
 async function findMoved(
-  { chain, treasury, store }: Till,
+  { chain, treasury, store }: X402Context,
   row: PaymentRow,
 ): Promise<{ readonly tx: string; readonly ordinal: number } | null> {
   const { fromBlock } = uptoDetailOf(row);

@@ -3,19 +3,19 @@ import type { PaymentRow } from '../payment-store.ts';
 import { chargeChannel } from './channel.ts';
 import type { MeteredMeans } from './metered-payment.ts';
 import { paymentAccount } from './payments.ts';
-import type { Till } from './till.ts';
 import { givenVoucher, type VoucherDetail, voucherDetailOf, voucherResponse } from './voucher.ts';
 import type { CarriedPayment } from './wire.ts';
+import type { X402Context } from './x402-context.ts';
 
 /** `batch-settlement` for what is priced afterwards: the voucher allows the most, and what was used is charged. */
 export async function voucherMeteredMeans(
-  till: Till,
+  x402: X402Context,
   { payload, proof }: CarriedPayment,
   accepted: PaymentRequirements,
 ): Promise<MeteredMeans | null> {
-  const voucher = givenVoucher(till, payload, accepted);
+  const voucher = givenVoucher(x402, payload, accepted);
   if (voucher === null) return null;
-  const { chain } = till;
+  const { chain } = x402;
   const { id, payer, channelId, base } = voucher;
   const { number: fromBlock } = await chain.head();
   const detail: VoucherDetail = {
@@ -37,14 +37,18 @@ export async function voucherMeteredMeans(
       const made = await voucher.deposit();
       return made.kind === 'taken' ? { kind: 'made', tx: made.tx } : made;
     },
-    take: (row, receiptId) => endVoucher(till, row, receiptId),
-    response: (row) => voucherResponse(till, row),
+    take: (row, receiptId) => endVoucher(x402, row, receiptId),
+    response: (row) => voucherResponse(x402, row),
   };
 }
 
 /** Charges the channel with what was used, by the voucher that it keeps a place for. */
-export async function endVoucher(till: Till, row: PaymentRow, receiptId: string | null): Promise<PaymentRow> {
-  const { store, vouchers, logger } = till;
+export async function endVoucher(
+  x402: X402Context,
+  row: PaymentRow,
+  receiptId: string | null,
+): Promise<PaymentRow> {
+  const { store, vouchers, logger } = x402;
   const { channelId, base } = voucherDetailOf(row);
   const channel = await vouchers.getStorage().get(channelId);
   const charged =

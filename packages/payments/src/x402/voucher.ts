@@ -1,14 +1,15 @@
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import { waitFor } from './chain-watch.ts';
 import { channelState, chargeChannel, syncChannel } from './channel.ts';
-import type { Means, Took } from './fixed-payment.ts';
-import type { Detail } from './known.ts';
+import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
 import { voucherOf } from './payloads.ts';
-import { type PricedOrder, promisedAccount, toNano } from './payments.ts';
-import { seconds, type Till, verified } from './till.ts';
+import { type PricedOrder, promisedAccount } from './payments.ts';
+import type { Detail } from './replay.ts';
 import { isSigned } from './voucher-signature.ts';
 import type { CarriedPayment } from './wire.ts';
+import { seconds, verified, type X402Context } from './x402-context.ts';
 
 /** What is kept of a voucher, beside what its channel keeps. */
 export interface VoucherDetail extends Detail {
@@ -34,20 +35,20 @@ export interface GivenVoucher {
   /** Gives up the channel. */
   drop(): Promise<void>;
   /** Has the deposit made that comes with it, if there is one; what the chain shows counts. */
-  deposit(): Promise<Took>;
+  deposit(): Promise<FixedOutcome>;
   /** Charges the channel, once. False where it has moved on. */
   charge(amount: BaseUnits): Promise<boolean>;
 }
 
 /** Null for a payload of another form. */
 export function givenVoucher(
-  till: Till,
+  x402: X402Context,
   payload: PaymentPayload,
   accepted: PaymentRequirements,
 ): GivenVoucher | null {
   const given = voucherOf(payload);
   if (given === null || given.most < BigInt(accepted.amount)) return null;
-  const { vouchers, chain } = till;
+  const { vouchers, chain } = x402;
   const { channelId, most, payer, isDeposit } = given;
   const base = most - BigInt(accepted.amount);
   const { signature } = payload.payload['voucher'] as { signature: string };
@@ -58,11 +59,11 @@ export function givenVoucher(
     // The signature is what the voucher is worth, so nobody's word is taken for it.
     if (!(await isSigned(chain.network, payload.payload)))
       return 'invalid_batch_settlement_evm_voucher_signature';
-    const reason = await verified(till, used, accepted);
+    const reason = await verified(x402, used, accepted);
     pendingId = vouchers.readRequestContext(used)?.pendingId ?? null;
     return reason;
   };
-  const isBacked = async (): Promise<boolean> => (used === payload && isDeposit) || isCovered(till, given);
+  const isBacked = async (): Promise<boolean> => (used === payload && isDeposit) || isCovered(x402, given);
   return {
     id: `voucher:${chain.network}:${channelId}:${base}`,
     payer,
@@ -70,7 +71,7 @@ export function givenVoucher(
     base,
     async verify() {
       let reason = await verify();
-      if (reason !== null && isDeposit && (await isCovered(till, given))) {
+      if (reason !== null && isDeposit && (await isCovered(x402, given))) {
         used = { ...payload, payload: withoutDeposit(payload.payload) };
         reason = await verify();
       }
@@ -81,7 +82,7 @@ export function givenVoucher(
     drop: () => vouchers.clearPendingRequest(used),
     async deposit() {
       return used === payload && isDeposit
-        ? deposit(till, payload, accepted, given)
+        ? deposit(x402, payload, accepted, given)
         : { kind: 'taken', tx: null };
     },
     charge: (amount) =>
@@ -89,10 +90,10 @@ export function givenVoucher(
   };
 }
 
-type Given = NonNullable<ReturnType<typeof voucherOf>>;
+type VoucherPayload = NonNullable<ReturnType<typeof voucherOf>>;
 
 /** Whether the deposit was made already, its outcome having been lost: then what is left of the payment is its voucher. */
-function isCovered({ holds }: Till, { channelId, most }: Given): Promise<boolean> {
+function isCovered({ holds }: X402Context, { channelId, most }: VoucherPayload): Promise<boolean> {
   return holds(channelId, most);
 }
 
@@ -101,25 +102,25 @@ function withoutDeposit({ channelConfig, voucher }: PaymentPayload['payload']): 
 }
 
 async function deposit(
-  till: Till,
+  x402: X402Context,
   payload: PaymentPayload,
   accepted: PaymentRequirements,
-  given: Given,
-): Promise<Took> {
+  given: VoucherPayload,
+): Promise<FixedOutcome> {
   let said: SettleResponse | null = null;
   try {
-    said = await till.facilitator.settle(payload, accepted);
+    said = await x402.facilitator.settle(payload, accepted);
   } catch (error) {
-    till.logger.warn({ err: error }, 'a facilitator gave no answer to a deposit');
+    x402.logger.warn({ err: error }, 'a facilitator gave no answer to a deposit');
   }
   const failed = said?.success === false && said.transaction === '';
   const covered = await waitFor(
-    async () => ((await isCovered(till, given)) ? true : null),
-    failed ? 0 : till.seeMs,
-    till.everyMs,
+    async () => ((await isCovered(x402, given)) ? true : null),
+    failed ? 0 : x402.seeMs,
+    x402.everyMs,
   );
   if (covered !== null) {
-    await syncChannel(till, given.channelId);
+    await syncChannel(x402, given.channelId);
     return { kind: 'taken', tx: said?.success === true ? said.transaction : null };
   }
   return failed ? { kind: 'refused', reason: said?.errorReason ?? 'settlement_failed' } : { kind: 'unknown' };
@@ -127,14 +128,14 @@ async function deposit(
 
 /** `batch-settlement` at a fixed price: the voucher is taken at once, and claimed on the chain with others. */
 export async function voucherMeans(
-  till: Till,
+  x402: X402Context,
   { payload, proof }: CarriedPayment,
   accepted: PaymentRequirements,
   { credit, amount }: PricedOrder,
-): Promise<Means | null> {
-  const voucher = givenVoucher(till, payload, accepted);
+): Promise<FixedPayment | null> {
+  const voucher = givenVoucher(x402, payload, accepted);
   if (voucher === null) return null;
-  const { chain, store } = till;
+  const { chain, store } = x402;
   const { id, payer, channelId, base } = voucher;
   const { number: fromBlock } = await chain.head();
   const detail: VoucherDetail = { proof, credit, fromBlock, channelId, base: String(base), depositTx: null };
@@ -144,7 +145,7 @@ export async function voucherMeans(
     detail: JSON.stringify(detail),
     verify: () => voucher.verify(),
     drop: () => voucher.drop(),
-    seen: (row) => voucherSeen(till, row),
+    seen: (row) => voucherSeen(x402, row),
     async take() {
       const made = await voucher.deposit();
       if (made.kind !== 'taken') {
@@ -154,40 +155,40 @@ export async function voucherMeans(
       return (await voucher.charge(amount)) ? made : { kind: 'refused', reason: 'channel_busy' };
     },
     async post(row) {
-      const nano = toNano(row.amount);
+      const nanoUsdc = toNanoUsdc(row.amount);
       await store.ledger.post({
         id: `x402:${row.id}`,
         memo: 'x402 voucher',
-        at: seconds(till.clock),
+        at: seconds(x402.clock),
         entries: [
-          { account: promisedAccount(chain.network), amount: -nano },
-          { account: credit, amount: nano },
+          { account: promisedAccount(chain.network), amount: -nanoUsdc },
+          { account: credit, amount: nanoUsdc },
         ],
       });
     },
-    response: (row) => voucherResponse(till, { ...row, charged: row.amount }),
+    response: (row) => voucherResponse(x402, { ...row, charged: row.amount }),
   };
 }
 
 /** Whether the channel was charged: what was charged at its place was charged by it. */
-export async function voucherSeen(till: Till, row: PaymentRow): Promise<Took | null> {
+export async function voucherSeen(x402: X402Context, row: PaymentRow): Promise<FixedOutcome | null> {
   const { channelId, base } = voucherDetailOf(row);
-  const channel = await till.vouchers.getStorage().get(channelId);
+  const channel = await x402.vouchers.getStorage().get(channelId);
   if (channel === undefined || BigInt(channel.chargedCumulativeAmount) <= BigInt(base)) return null;
   return { kind: 'taken', tx: null };
 }
 
 export async function voucherResponse(
-  till: Till,
+  x402: X402Context,
   row: PaymentRow,
 ): Promise<SettleResponse & { readonly payer: string }> {
   const { channelId, base } = voucherDetailOf(row);
-  const channel = await till.vouchers.getStorage().get(channelId);
+  const channel = await x402.vouchers.getStorage().get(channelId);
   const state = channel && channelState(channel, BigInt(base) + row.charged);
   return {
     success: true,
     transaction: row.tx ?? '',
-    network: till.chain.network,
+    network: x402.chain.network,
     payer: row.payer,
     extra: { chargedAmount: String(row.charged), ...(state && { channelState: state }) },
   };

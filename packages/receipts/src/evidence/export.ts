@@ -82,7 +82,7 @@ export async function makeExport(
 ): Promise<RoomExport> {
   const { store, issuer, log, clock } = services;
   const published = trustNow(services);
-  const asOf = await settledSecond(asked, clock);
+  const asOf = await endOfSecond(asked, clock);
   const window = roomWindow(asked, asOf);
   await sweepRoom(services, tenant, asOf);
   const { anchoredSize, treeSize, origin } = await log.status();
@@ -113,7 +113,7 @@ export async function makeExport(
 }
 
 /** The second (Unix) before which everything was stored that is asked for: where need be, once it has begun. */
-async function settledSecond({ to }: AskedPeriod, clock: () => number): Promise<number> {
+async function endOfSecond({ to }: AskedPeriod, clock: () => number): Promise<number> {
   const now = clock();
   const next = Math.floor(now / 1000) + 1;
   if (to === null || to > next - 2) await setTimeout(next * 1000 - now + SETTLE_MS);

@@ -18,14 +18,14 @@ import { mcpRoutes } from '../routes/mcp.ts';
 import { metaRoutes } from '../routes/meta.ts';
 import { meteringRoutes } from '../routes/metering.ts';
 import { pageRoutes } from '../routes/pages.ts';
-import { paidRoutes } from '../routes/paid.ts';
-import { payableRoutes } from '../routes/payable.ts';
 import { prospectorRoutes } from '../routes/prospector.ts';
+import { paidRoutes } from '../routes/purchases.ts';
 import { receiptRoutes } from '../routes/receipts.ts';
 import { rosettaRoutes } from '../routes/rosetta.ts';
 import { statusRoutes } from '../routes/status.ts';
 import { tenantRoutes } from '../routes/tenants.ts';
 import { verifyRoutes } from '../routes/verify.ts';
+import { payableRoutes } from '../routes/x402-discovery.ts';
 import type { Services } from '../services.ts';
 
 interface AppOptions {

@@ -21,7 +21,7 @@ import { createClaims, openProcessLease, returnHoldsOfTheDead } from '@tallystic
 import { openAnchorLog } from '@tallystick/log';
 import type { Payments } from '@tallystick/payments';
 import { createKeySales } from '@tallystick/payments';
-import { createVerificationTurns, purgeExpired, settlementReceipts, sweepRooms } from '@tallystick/receipts';
+import { createVerificationQueue, purgeExpired, settlementReceipts, sweepRooms } from '@tallystick/receipts';
 import { type Config, urlsOf } from '../config/config.ts';
 import { createAnchorMetrics } from '../observability/anchor-metrics.ts';
 import { LogStream } from '../observability/log-stream.ts';
@@ -231,7 +231,7 @@ async function openAll(
     claims,
     endCalls: () => compute.endCalls(),
     mutex,
-    verificationTurns: createVerificationTurns(),
+    verificationQueue: createVerificationQueue(),
     measure: boundedLook(
       async () => {
         await compute.measure();

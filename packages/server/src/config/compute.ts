@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { ComputeConfig } from '@tallystick/inference';
 import { ollamaUrl } from '@tallystick/inference';
-import { parseUrl, type Reader } from './reader.ts';
+import { type EnvReader, parseUrl } from './reader.ts';
 
 const DAY_MS = 86_400_000;
 
-export function readCompute(read: Reader, environment: NodeJS.ProcessEnv): ComputeConfig {
+export function readCompute(read: EnvReader, environment: NodeJS.ProcessEnv): ComputeConfig {
   const file = read.optional('TALLY_CONFIG', { example: '/etc/tally/models.json' });
   const milliseconds = (name: string, fallback: number): number => read.integer(name, fallback, 10, DAY_MS);
   for (const name of ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL', 'OLLAMA_HOST']) requireUpstream(read, name);
@@ -28,7 +28,7 @@ export function readCompute(read: Reader, environment: NodeJS.ProcessEnv): Compu
 }
 
 /** The value is not quoted: it may hold credentials. */
-function requireUpstream(read: Reader, name: string): void {
+function requireUpstream(read: EnvReader, name: string): void {
   const text = read.optional(name, {});
   if (text === null) return;
   const url = name === 'OLLAMA_HOST' ? ollamaUrl(text) : parseUrl(text);

@@ -13,7 +13,7 @@ import { readCompute } from './compute.ts';
 import { type Database, readDatabase } from './database.ts';
 import { type HttpConfig, readHttp } from './http.ts';
 import { readPayments } from './payments.ts';
-import { matches, type Reader, reader } from './reader.ts';
+import { type EnvReader, matches, reader } from './reader.ts';
 import { readSales } from './sales.ts';
 import { parseWitness } from './witness.ts';
 
@@ -102,7 +102,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return config;
 }
 
-function readAll(read: Reader, env: NodeJS.ProcessEnv, production: boolean): Config {
+function readAll(read: EnvReader, env: NodeJS.ProcessEnv, production: boolean): Config {
   const host = read.text('HOST', '127.0.0.1', { accepts: matches(/^[0-9A-Za-z.:-]+$/), example: '0.0.0.0' });
   const port = read.integer('PORT', 8787, 0, 65_535);
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
@@ -150,7 +150,7 @@ const HANDLE = { accepts: isHandle, example: 'acme' };
 /** The form of `hardware.attestation` (spec/receipts.md). */
 const ATTESTATION = /^[a-z0-9][a-z0-9._-]{0,31}:sha256:[0-9a-f]{64}$/;
 
-function readOperator(read: Reader): OperatorFacts {
+function readOperator(read: EnvReader): OperatorFacts {
   const region = { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' };
   return {
     region: read.optional('TALLY_REGION', region),
@@ -166,7 +166,7 @@ function readOperator(read: Reader): OperatorFacts {
   };
 }
 
-function readUrls(read: Reader, fallback: string): Pick<Config, UrlField | 'derivedUrls'> {
+function readUrls(read: EnvReader, fallback: string): Pick<Config, UrlField | 'derivedUrls'> {
   const receiptsUrl = read.publicUrl('TALLY_RECEIPTS_URL', 'https://receipts.example.com');
   const apiUrl = read.publicUrl('TALLY_API_URL', 'https://api.example.com');
   const siteUrl = read.publicUrl('TALLY_SITE_URL', 'https://example.com');
@@ -179,7 +179,7 @@ function readUrls(read: Reader, fallback: string): Pick<Config, UrlField | 'deri
   };
 }
 
-function readKeyring(read: Reader, dataDir: string): Keyring {
+function readKeyring(read: EnvReader, dataDir: string): Keyring {
   const path = resolve(
     read.explicit('TALLY_KEYRING', join(dataDir, 'keyring.json'), { example: '/etc/tally/keyring.json' }),
   );
@@ -194,7 +194,7 @@ function readKeyring(read: Reader, dataDir: string): Keyring {
   return { path, passphrase: value !== null ? { value } : file !== null ? { file: resolve(file) } : null };
 }
 
-function readChain(read: Reader, dataDir: string, production: boolean): ChainSettings {
+function readChain(read: EnvReader, dataDir: string, production: boolean): ChainSettings {
   const rpcUrl = read.explicitSecretUrl(
     'TALLY_CHAIN_RPC_URL',
     ['http:', 'https:'],
@@ -226,7 +226,7 @@ function readChain(read: Reader, dataDir: string, production: boolean): ChainSet
 }
 
 /** `finalized` for the chain's own word, or a number of blocks, the one that holds the transaction among them. */
-function readFinality(read: Reader, fallback: string): Finality {
+function readFinality(read: EnvReader, fallback: string): Finality {
   const text = read.text('TALLY_CHAIN_FINALITY', fallback, {
     accepts: matches(/^(?:finalized|[1-9]\d{0,5})$/),
     example: 'finalized',
@@ -235,7 +235,7 @@ function readFinality(read: Reader, fallback: string): Finality {
 }
 
 function readLog(
-  read: Reader,
+  read: EnvReader,
   { apiUrl, derivedUrls }: Pick<Config, 'apiUrl' | 'derivedUrls'>,
   production: boolean,
 ): Log {

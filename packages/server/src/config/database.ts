@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { POSTGRES_LIMITS, type PostgresLimits } from '@tallystick/store';
-import type { Reader } from './reader.ts';
+import type { EnvReader } from './reader.ts';
 
 /** The database that holds the data. */
 export type Database =
@@ -9,7 +9,7 @@ export type Database =
 
 const LONGEST_MS = 600_000;
 
-export function readDatabase(read: Reader, dataDir: string): Database {
+export function readDatabase(read: EnvReader, dataDir: string): Database {
   const url = read.secretUrl(
     'TALLY_DATABASE_URL',
     ['postgres:', 'postgresql:'],
@@ -21,7 +21,7 @@ export function readDatabase(read: Reader, dataDir: string): Database {
     : { kind: 'postgres', url, limits };
 }
 
-function readLimits(read: Reader): PostgresLimits {
+function readLimits(read: EnvReader): PostgresLimits {
   const ms = (name: string, fallback: number): number =>
     read.integer(`TALLY_DATABASE_${name}_TIMEOUT_MS`, fallback, 100, LONGEST_MS);
   const limits = {

@@ -1,5 +1,5 @@
 import type { BodyLimits } from '../http/body.ts';
-import type { Reader } from './reader.ts';
+import type { EnvReader } from './reader.ts';
 
 /** How long connections and requests may take, and how the server ends. */
 export interface HttpConfig {
@@ -15,7 +15,7 @@ export interface HttpConfig {
 const DAY_MS = 86_400_000;
 
 /** @param production where a balancer must see `/readyz` fail before connections are refused */
-export function readHttp(read: Reader, production: boolean): HttpConfig {
+export function readHttp(read: EnvReader, production: boolean): HttpConfig {
   const milliseconds = (name: string, fallback: number): number => read.integer(name, fallback, 10, DAY_MS);
   return {
     bodies: {

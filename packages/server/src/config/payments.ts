@@ -1,5 +1,5 @@
 import type { PaymentsConfig } from '@tallystick/payments';
-import { matches, parseUrl, publicUrlProblem, type Reader } from './reader.ts';
+import { type EnvReader, matches, parseUrl, publicUrlProblem } from './reader.ts';
 
 interface Around {
   readonly production: boolean;
@@ -7,7 +7,7 @@ interface Around {
 }
 
 /** With payments on, every chain but the development chain must be told who is paid, in what, and by whose hand. */
-export function readPayments(read: Reader, { production, chain }: Around): PaymentsConfig {
+export function readPayments(read: EnvReader, { production, chain }: Around): PaymentsConfig {
   const mode = read.oneOf('TALLY_PAYMENTS', ['off', 'x402'], 'off');
   const needed = mode === 'x402' && !chain.devnet && (production || chain.rpcUrl !== null);
   if (mode === 'x402' && !chain.devnet && !needed) {
@@ -39,7 +39,7 @@ export function readPayments(read: Reader, { production, chain }: Around): Payme
 const FACILITATOR = 'https://facilitator.example.com';
 
 /** A fault does not quote the value, which may hold credentials where none belong. */
-function readFacilitator(read: Reader): string | null {
+function readFacilitator(read: EnvReader): string | null {
   const name = 'TALLY_X402_FACILITATOR';
   const text = read.optional(name, {});
   if (text === null) return null;

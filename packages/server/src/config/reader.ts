@@ -10,7 +10,7 @@ export const matches = (pattern: RegExp) => (text: string) => pattern.test(text)
  * Reads variables one by one and collects what is wrong with them in `faults`, one line a fault. After a
  * fault a harmless stand-in is returned, so that the reading goes on and finds the rest.
  */
-export interface Reader {
+export interface EnvReader {
   readonly faults: string[];
   /** From here on, `explicit*` and `publicUrl` variables have no default. */
   requireExplicit(on: boolean): void;
@@ -29,7 +29,7 @@ export interface Reader {
   explicitSecretUrl(name: string, protocols: readonly string[], example: string): string | null;
 }
 
-export function reader(env: NodeJS.ProcessEnv): Reader {
+export function reader(env: NodeJS.ProcessEnv): EnvReader {
   const faults: string[] = [];
   let required = false;
 

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import type { NanoUsdc } from '@tallystick/ledger';
 import { parseUsdc } from '@tallystick/ledger';
 import type { MailConfig, SalesConfig } from '@tallystick/payments';
-import { matches, parseUrl, type Reader } from './reader.ts';
+import { type EnvReader, matches, parseUrl } from './reader.ts';
 
-export function readSales(read: Reader, production: boolean): SalesConfig {
+export function readSales(read: EnvReader, production: boolean): SalesConfig {
   const usdc = (name: string, fallback: string): NanoUsdc =>
     parseUsdc(read.text(name, fallback, { accepts: isUsdc, example: fallback }));
   const block = read.optional('TALLY_TREASURY_FROM_BLOCK', {
@@ -22,7 +22,7 @@ export function readSales(read: Reader, production: boolean): SalesConfig {
   };
 }
 
-function readMail(read: Reader, production: boolean): MailConfig | null {
+function readMail(read: EnvReader, production: boolean): MailConfig | null {
   const url = read.secretUrl('TALLY_SMTP_URL', ['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com');
   const from = read.optional('TALLY_SMTP_FROM', {
     accepts: matches(/^[\w.+-]+@[\w.-]+$/),

@@ -3,10 +3,10 @@ export interface Html {
   readonly markup: string;
 }
 
-type Part = string | number | Html | readonly Part[] | null | undefined;
+type HtmlPart = string | number | Html | readonly HtmlPart[] | null | undefined;
 
 /** A template whose values are escaped, lists joined, and nothing made of null and undefined. */
-export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return { markup: strings.map((text, index) => text + render(values[index])).join('') };
 }
 
@@ -15,7 +15,7 @@ export function trusted(markup: string): Html {
   return { markup };
 }
 
-function render(part: Part): string {
+function render(part: HtmlPart): string {
   if (part === null || part === undefined) return '';
   if (Array.isArray(part)) return part.map(render).join('');
   if (typeof part === 'object') return (part as Html).markup;

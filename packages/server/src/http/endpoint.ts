@@ -105,11 +105,11 @@ export interface Endpoint {
   readonly maxBodyBytes: number | undefined;
   readonly handle: (exchange: Exchange, frame: Frame) => Promise<Answer>;
   /** As `handle`, with a request that is read already and still to be checked: one that came inside another. */
-  readonly answer: (exchange: Exchange, given: Given) => Promise<Answer>;
+  readonly answer: (exchange: Exchange, given: RequestParts) => Promise<Answer>;
 }
 
 /** What a request says, however it came. */
-export interface Given {
+export interface RequestParts {
   readonly params: Readonly<Record<string, JsonValue>>;
   readonly query: Readonly<Record<string, JsonValue>>;
   readonly body: JsonValue;
@@ -150,7 +150,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
       const rawBody = read?.raw ?? NO_BYTES;
       return definition.handle({ ...exchange, ...place, body: body as Body, rawBody });
     }),
-    answer: inTermsOf(definition, async (exchange, given: Given) => {
+    answer: inTermsOf(definition, async (exchange, given: RequestParts) => {
       const place = await enter(definition, exchange, given);
       const body = definition.body && validate(definition.body, given.body);
       return definition.handle({ ...exchange, ...place, body: body as Body, rawBody: given.rawBody });
@@ -173,7 +173,7 @@ function singleQuery({ req }: Exchange['c']): Readonly<Record<string, string>> {
 async function enter<Query, Params, Admitted>(
   definition: Pick<EndpointDefinition<never, Query, Params, Admitted>, 'params' | 'query' | 'admit'>,
   exchange: Exchange,
-  given: Pick<Given, 'params' | 'query'>,
+  given: Pick<RequestParts, 'params' | 'query'>,
 ): Promise<{ params: Params; query: Query; admitted: Admitted }> {
   const params = (definition.params && validate(definition.params, given.params)) as Params;
   const admitted = (definition.admit && (await definition.admit({ ...exchange, params }))) as Admitted;

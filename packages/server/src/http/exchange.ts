@@ -37,7 +37,7 @@ export interface Frame {
 }
 
 /** Where a handler is mounted: the labels of its metrics, and the codes that it says it gives. */
-export interface Place {
+export interface RequestContext {
   readonly method: string;
   readonly route: string;
   readonly errors?: ReadonlySet<ErrorCode>;
@@ -49,7 +49,7 @@ export interface Place {
  */
 export function exchangeHandler(
   frame: Frame,
-  place: Place,
+  place: RequestContext,
   handle: (exchange: Exchange) => Answer | Promise<Answer>,
 ): (c: AppContext) => Promise<Response> {
   return async (c) => {
@@ -75,7 +75,7 @@ const REFUSALS = { level: 'info', burst: 20 } as const;
 /** Counts and logs an answer. What the service asks itself is no traffic: it is in neither. */
 function report(
   { metrics, logger, storms }: Frame,
-  place: Place,
+  place: RequestContext,
   { c, requestId }: Exchange,
   { status, milliseconds }: { readonly status: number; readonly milliseconds: number },
 ): void {
@@ -86,7 +86,7 @@ function report(
   if (status < 400 || storms.admits(`${method} ${route} ${status}`, REFUSALS)) logger.info(line, 'request');
 }
 
-function refuse(frame: Frame, place: Place, exchange: Exchange, thrown: unknown): Answer {
+function refuse(frame: Frame, place: RequestContext, exchange: Exchange, thrown: unknown): Answer {
   const { requestId } = exchange;
   const { method, route, errors } = place;
   const { logger, storms } = frame;

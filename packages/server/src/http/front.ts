@@ -100,7 +100,7 @@ export class Front {
   }
 
   /** What is answered without the app, or null. */
-  #refusalOf(incoming: IncomingMessage): Refusal | null {
+  #refusalOf(incoming: IncomingMessage): ConnectionRefusal | null {
     const fault = faultOf(incoming);
     if (fault !== null) return { thrown: new TallyError('request_malformed', fault) };
     if (incoming.url === '*' && incoming.method === 'OPTIONS') return { answer: WHOLE_SERVER };
@@ -122,7 +122,7 @@ export class Front {
     return this.#beyond.has(socket) ? 'at its limit of connections' : null;
   }
 
-  #give(refused: Refusal, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  #give(refused: ConnectionRefusal, incoming: IncomingMessage, outgoing: ServerResponse): void {
     const given = incoming.headers['x-request-id'];
     const { status, headers, body } = this.#written(
       refused,
@@ -151,14 +151,14 @@ export class Front {
     this.#write({ thrown: parserError(error) }, '', socket);
   }
 
-  #write(refused: Refusal, path: string, socket: Duplex): void {
+  #write(refused: ConnectionRefusal, path: string, socket: Duplex): void {
     const { status, headers, body } = this.#written(refused, path, undefined);
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
     (socket as Socket).destroySoon();
   }
 
-  #written(refused: Refusal, path: string, givenId: string | undefined): Written {
+  #written(refused: ConnectionRefusal, path: string, givenId: string | undefined): Written {
     const requestId = requestIdOf(givenId);
     const { receiptsUrl } = this;
     const answer = refused.answer ?? refusal(refused.thrown, { path, requestId, receiptsUrl });
@@ -200,7 +200,7 @@ interface Written {
 }
 
 /** An answer of the front: one that is ready, or what was thrown. */
-interface Refusal {
+interface ConnectionRefusal {
   readonly answer?: Answer;
   readonly thrown?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -255,7 +255,7 @@ function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): string 
   return hosts > 1 ? 'The request has more than one Host header.' : null;
 }
 
-function unexpected(): Refusal {
+function unexpected(): ConnectionRefusal {
   const message = 'The only expectation supported is Expect: 100-continue.';
   return { thrown: new TallyError('expectation_failed', message) };
 }

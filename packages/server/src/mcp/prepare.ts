@@ -4,7 +4,7 @@ import {
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
-import type { Endpoint, Given } from '../http/endpoint.ts';
+import type { Endpoint, RequestParts } from '../http/endpoint.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import { type Operation, operationOf } from './schemas.ts';
 import { TOOLS, type ToolDefinition } from './tools.ts';
@@ -15,17 +15,17 @@ export interface Tool {
   readonly inputSchema: StandardSchemaWithJSON;
   readonly outputSchema: StandardSchemaWithJSON;
   /** @throws unknown_field for an argument that has no place */
-  readonly read: (given: unknown) => Wanted;
+  readonly read: (given: unknown) => ToolCall;
 }
 
 /** What a call of a tool comes to. */
-export interface Wanted {
+export interface ToolCall {
   readonly endpoint: Endpoint;
-  readonly given: Omit<Given, 'rawBody'>;
+  readonly given: Omit<RequestParts, 'rawBody'>;
   readonly idempotencyKey: string | undefined;
 }
 
-interface Way {
+interface ToolRoute {
   readonly endpoint: Endpoint;
   readonly operation: Operation;
 }
@@ -41,14 +41,14 @@ const KEY_SCHEMA: JsonObject = {
 
 export function prepareTools(document: OpenApiDocument, endpoints: readonly Endpoint[]): Tool[] {
   const byRoute = new Map(endpoints.map((one) => [`${one.method.toUpperCase()} ${one.path}`, one]));
-  const wayOf = (route: string): Way => {
+  const wayOf = (route: string): ToolRoute => {
     const endpoint = byRoute.get(route);
     if (endpoint === undefined) throw new Error(`A tool is of ${route}, which is no endpoint.`);
     return { endpoint, operation: operationOf(document, route) };
   };
   return TOOLS.map((definition) => {
     const [first, ...others] = definition.routes;
-    const ways: [Way, ...Way[]] = [wayOf(first), ...others.map(wayOf)];
+    const ways: [ToolRoute, ...ToolRoute[]] = [wayOf(first), ...others.map(wayOf)];
     const input = inputOf(definition, ways);
     return {
       definition,
@@ -72,7 +72,7 @@ function unchecked(schema: JsonObject): StandardSchemaWithJSON {
   });
 }
 
-function inputOf(definition: ToolDefinition, ways: readonly [Way, ...Way[]]): JsonObject {
+function inputOf(definition: ToolDefinition, ways: readonly [ToolRoute, ...ToolRoute[]]): JsonObject {
   const { omit = [], arguments: own, required } = definition;
   const [{ operation }] = ways;
   const body =
@@ -101,7 +101,11 @@ function argumentsOf(given: unknown): JsonObject {
   throw new TallyError('invalid_field', 'arguments must be an object.', { field: 'arguments' });
 }
 
-function readCall(args: JsonObject, ways: readonly [Way, ...Way[]], omit: readonly string[]): Wanted {
+function readCall(
+  args: JsonObject,
+  ways: readonly [ToolRoute, ...ToolRoute[]],
+  omit: readonly string[],
+): ToolCall {
   const { endpoint, operation } =
     ways.find((way) => Object.keys(way.operation.path).every((name) => Object.hasOwn(args, name))) ?? ways[0];
   const rest = { ...args };

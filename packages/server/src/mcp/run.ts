@@ -1,12 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type JsonObject, TallyError } from '@tallystick/core';
 import type { Answer } from '../http/answer.ts';
-import type { Endpoint, Given } from '../http/endpoint.ts';
+import type { Endpoint, RequestParts } from '../http/endpoint.ts';
 import { type Exchange, exchangeOf } from '../http/exchange.ts';
 import { refusalHeaders } from '../http/fact-headers.ts';
 import { isFault, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import type { Tool, Wanted } from './prepare.ts';
+import type { Tool, ToolCall } from './prepare.ts';
 
 /** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'logger' | 'metrics'>;
@@ -42,7 +42,7 @@ export async function runTool(
   const done = (status: number): void =>
     services.metrics.observe(place, status, (performance.now() - started) / 1_000);
   try {
-    const answer = await ask(services, read(given), { carrier, cancelled, exchange });
+    const answer = await callTool(services, read(given), { carrier, cancelled, exchange });
     done(answer.status);
     return resultOf(answer, exchange.headers);
   } catch (thrown) {
@@ -57,16 +57,16 @@ export async function runTool(
 /** Asks an endpoint as the carrier's client: who that is, and what it may, goes by the carrier's headers. */
 export function answerOf(
   endpoint: Endpoint,
-  given: Omit<Given, 'rawBody'>,
+  given: Omit<RequestParts, 'rawBody'>,
   { rawBody }: Pick<Carrier, 'rawBody'>,
   exchange: Exchange,
 ): Promise<Answer> {
   return endpoint.answer(exchange, { ...given, rawBody });
 }
 
-async function ask(
+async function callTool(
   { config }: Needs,
-  { endpoint, given, idempotencyKey }: Wanted,
+  { endpoint, given, idempotencyKey }: ToolCall,
   { carrier, cancelled, exchange }: { carrier: Carrier; cancelled: AbortSignal; exchange: Exchange },
 ): Promise<Answer> {
   const limit = endpoint.maxBodyBytes ?? config.maxBodyBytes;

@@ -10,7 +10,7 @@ import {
   UsageError,
 } from '@tallystick/cli/toolkit';
 import { formatTimestamp } from '@tallystick/core';
-import { type Config, declinePayout, formatUsdc, openDesk, type PayoutRow } from '../index.ts';
+import { type Config, declinePayout, formatUsdc, openTreasuryCommands, type PayoutRow } from '../index.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 type Store = Parameters<Parameters<typeof withStore>[1]>[0];
@@ -39,10 +39,11 @@ export async function pay(
   return onStore(async (store, config) => {
     const open = (await payouts(store, kind)).filter(isOpen);
     const wanted = ids.length === 0 ? open : ids.map((id) => named(open, id, kind));
-    const desk = await openDesk(config, store);
-    const outcomes = paidBy === undefined ? await payAll(desk, wanted) : await book(desk, wanted, paidBy);
+    const treasury = await openTreasuryCommands(config, store);
+    const outcomes =
+      paidBy === undefined ? await payAll(treasury, wanted) : await book(treasury, wanted, paidBy);
     const isUnderWay = async (): Promise<boolean> => {
-      await desk.follow();
+      await treasury.follow();
       return (await current(store, outcomes)).some(({ state }) => state === 'paying');
     };
     const deadline = Date.now() + wait * 1_000;
@@ -57,15 +58,19 @@ export async function pay(
   });
 }
 
-type Desk = Awaited<ReturnType<typeof openDesk>>;
-type Outcomes = Awaited<ReturnType<Desk['pay']>>;
+type TreasuryCommands = Awaited<ReturnType<typeof openTreasuryCommands>>;
+type Outcomes = Awaited<ReturnType<TreasuryCommands['pay']>>;
 
-async function payAll(desk: Desk, wanted: readonly PayoutRow[]): Promise<Outcomes> {
-  return wanted.length === 0 ? [] : desk.pay(wanted);
+async function payAll(treasury: TreasuryCommands, wanted: readonly PayoutRow[]): Promise<Outcomes> {
+  return wanted.length === 0 ? [] : treasury.pay(wanted);
 }
 
-async function book(desk: Desk, wanted: readonly PayoutRow[], txHash: string): Promise<Outcomes> {
-  for (const payout of wanted) await desk.bookPaid(payout, txHash);
+async function book(
+  treasury: TreasuryCommands,
+  wanted: readonly PayoutRow[],
+  txHash: string,
+): Promise<Outcomes> {
+  for (const payout of wanted) await treasury.bookPaid(payout, txHash);
   return wanted.map(({ id }) => ({ id, txHash, problem: null }));
 }
 

@@ -1,5 +1,5 @@
 import { EXIT, type Exit, paint, print, printJson, remark } from '@tallystick/cli/toolkit';
-import { formatUsdc, openDesk } from '../index.ts';
+import { formatUsdc, openTreasuryCommands } from '../index.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 /** Compares ledger and chain. */
@@ -7,9 +7,9 @@ export async function reconcile({ own, json }: { own?: string; json?: boolean })
   const config = serviceConfig();
   requireDatabase(config);
   const found = await withStore(config, async (store) => {
-    const desk = await openDesk(config, store);
-    if (own !== undefined) await desk.bookOwn(own);
-    return desk.reconcile();
+    const treasury = await openTreasuryCommands(config, store);
+    if (own !== undefined) await treasury.bookOwn(own);
+    return treasury.reconcile();
   });
   const { network, treasuries, block, transfers, differences } = found;
   const agree = differences.length === 0;

@@ -4,7 +4,7 @@ import { formatTimestamp, TallyError } from '@tallystick/core';
 import { money } from '@tallystick/inference';
 import { idempotencyClaim } from '@tallystick/kit';
 import { parseUsdc, type StatementLine } from '@tallystick/ledger';
-import { nanoOf, openQuote, type PayoutRow, requestWithdrawal } from '@tallystick/payments';
+import { openQuote, type PayoutRow, requestWithdrawal, toNanoUsdc } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -359,7 +359,7 @@ function withdrawalDocument({
     state,
     network,
     address,
-    amount: money(nanoOf(units)),
+    amount: money(toNanoUsdc(units)),
     requested_at: formatTimestamp(createdAt * 1000),
     tx_hash: txHash,
     note,

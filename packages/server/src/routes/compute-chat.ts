@@ -129,7 +129,7 @@ function embeddings(services: Needs): Endpoint {
   });
 }
 
-interface Wanted<Request> {
+interface CallOptions<Request> {
   readonly route: string;
   readonly request: Request;
   readonly stream: boolean;
@@ -139,7 +139,7 @@ interface Wanted<Request> {
 async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
   services: Needs,
   exchange: CallerExchange & Pick<Exchange, 'c'>,
-  { route, request, stream }: Wanted<Request>,
+  { route, request, stream }: CallOptions<Request>,
   carryOut: (call: Call<Request>) => Promise<Completed | Streaming>,
 ): Promise<Answer> {
   const { clients, clock, callers, compute, config } = services;

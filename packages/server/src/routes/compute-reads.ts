@@ -5,13 +5,13 @@ import {
   chatRequestSchema,
   estimateChat,
   FREE_READ_ERRORS,
+  type FreeReader,
   localCards,
   type Model,
   money,
   type PipelineContext,
   priceDocument,
   READ_PRICE,
-  type Reader,
   readChatRequest,
 } from '@tallystick/inference';
 import { callerAccount, DEVELOPMENT, tierOf, type UsageRow } from '@tallystick/ledger';
@@ -311,7 +311,7 @@ function usage({ store, freeReads, config }: Needs): Endpoint {
 }
 
 /** A DID by its proof, in development without one; a key by itself, always. */
-function mayRead({ key, did, proved }: Reader, whose: string, { mode }: Pick<Config, 'mode'>): boolean {
+function mayRead({ key, did, proved }: FreeReader, whose: string, { mode }: Pick<Config, 'mode'>): boolean {
   if (isApiKeyId(whose)) return key?.id === whose;
   return mode === 'development' || (proved && did === whose);
 }
@@ -320,9 +320,9 @@ function usageDocument(row: UsageRow): JsonObject {
   return { day: row.day, model: row.model, ...sums(row) };
 }
 
-type Sums = Omit<UsageRow, 'day' | 'model'>;
+type UsageSums = Omit<UsageRow, 'day' | 'model'>;
 
-function sums(row: Sums): JsonObject {
+function sums(row: UsageSums): JsonObject {
   const { calls, promptTokens, completionTokens, cachedTokens, charged, savedTokens, saving, share } = row;
   return {
     calls,
@@ -337,7 +337,7 @@ function sums(row: Sums): JsonObject {
 }
 
 function totalOf(rows: readonly UsageRow[]): JsonObject {
-  const nothing: Sums = {
+  const nothing: UsageSums = {
     calls: 0,
     promptTokens: 0,
     completionTokens: 0,
@@ -347,7 +347,7 @@ function totalOf(rows: readonly UsageRow[]): JsonObject {
     saving: 0n,
     share: 0n,
   };
-  const total = rows.reduce<Sums>(
+  const total = rows.reduce<UsageSums>(
     (sum, row) => ({
       calls: sum.calls + row.calls,
       promptTokens: sum.promptTokens + row.promptTokens,

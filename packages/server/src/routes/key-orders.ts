@@ -7,9 +7,9 @@ import {
   type Months,
   type OrderRow,
   openQuote,
+  type QuoteRequest,
   SOLD_TIERS,
   type SoldTier,
-  type Wanted,
 } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -58,7 +58,7 @@ const FAULTS: Record<DestinationFault, string> = {
   no_mail_server: 'This service sends no e-mail. Give a domain or a DID as contact, or issuer_did beside it.',
 };
 
-interface Asked {
+interface KeyOrderRequest {
   readonly tier: SoldTier;
   readonly months: Months;
   readonly contact?: string | undefined;
@@ -123,7 +123,7 @@ function quote(services: Needs): Endpoint {
     },
   });
 
-  async function wantedBy(body: Asked): Promise<Wanted> {
+  async function wantedBy(body: KeyOrderRequest): Promise<QuoteRequest> {
     const { tier, months, renew } = body;
     if (renew !== undefined) return { kind: 'renewal', tier, months, apiKey: await renewable(renew, body) };
     const to = { contact: body.contact ?? null, did: body.issuer_did ?? null };
@@ -134,7 +134,7 @@ function quote(services: Needs): Endpoint {
     });
   }
 
-  async function renewable(id: string, { tier, contact: to, issuer_did }: Asked): Promise<string> {
+  async function renewable(id: string, { tier, contact: to, issuer_did }: KeyOrderRequest): Promise<string> {
     if ((to ?? issuer_did) !== undefined) {
       throw new TallyError(
         'conflicting_fields',

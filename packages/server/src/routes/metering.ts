@@ -34,7 +34,7 @@ import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
+import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './receipt-answer.ts';
 import { meteringReceiptSchema } from './receipt-shapes.ts';
 import { noQuery } from './receipts.ts';
 import { anchorWanted, hex64 } from './shapes.ts';
@@ -302,13 +302,13 @@ export function meteringRoutes(services: Needs): Endpoint[] {
 }
 
 /** Whose key a bill comes under: at most one of the two. */
-interface Payer {
+interface MeteringPayer {
   readonly key: ApiKey | null;
   readonly tenant: string | null;
 }
 
 /** @throws payment_required where payments are on and nothing of the request's headers can pay */
-async function payerOf(services: Needs, exchange: Exchange): Promise<Payer> {
+async function payerOf(services: Needs, exchange: Exchange): Promise<MeteringPayer> {
   const { tenants, apiKeys } = services;
   const tenant = await tenants.of(exchange);
   const key = tenant === null ? await apiKeys.find(exchange) : null;
@@ -317,7 +317,7 @@ async function payerOf(services: Needs, exchange: Exchange): Promise<Payer> {
   return { tenant, key };
 }
 
-interface Metered extends Payer {
+interface Metered extends MeteringPayer {
   /** The agent whose balance may pay. */
   readonly agent: Agent;
   readonly anchor: boolean;

@@ -4,7 +4,7 @@ import type { JsonObject } from '@tallystick/core';
 import { json } from '../http/answer.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { createGate } from '../pilots/prospector/gate.ts';
+import { createGate } from '../pilots/prospector/concurrency-limit.ts';
 import type { Services } from '../services.ts';
 import { count, timestamp } from './shapes.ts';
 

@@ -4,7 +4,7 @@ import type { Money } from '@tallystick/chain/evm';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
 import { formatUsdc } from '@tallystick/ledger';
-import { nanoOf, type OrderRow } from '@tallystick/payments';
+import { type OrderRow, toNanoUsdc } from '@tallystick/payments';
 import type { Services } from '../services.ts';
 import { dollars, evmAddress, timestamp } from './shapes.ts';
 
@@ -57,7 +57,7 @@ export function paymentInstructions({ amount, expiresAt }: OrderRow, { token, tr
     asset: token.usdc,
     pay_to: treasury,
     amount: String(amount),
-    amount_usdc: formatUsdc(nanoOf(amount ?? 0n)),
+    amount_usdc: formatUsdc(toNanoUsdc(amount ?? 0n)),
     expires_at: formatTimestamp((expiresAt ?? 0) * 1000),
     confirmations: token.confirmations,
   };

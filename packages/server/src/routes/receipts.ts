@@ -28,7 +28,7 @@ import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './minted.ts';
+import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './receipt-answer.ts';
 import { envelopeSchema, keptReceiptSchema, profileReceiptSchema } from './receipt-shapes.ts';
 import { anchorWanted, did, hex64, sha256Text } from './shapes.ts';
 

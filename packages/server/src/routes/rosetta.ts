@@ -6,7 +6,7 @@ import { receiptAnswer } from '@tallystick/receipts';
 import { json, text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
-import { MINT_HEADERS } from './minted.ts';
+import { MINT_HEADERS } from './receipt-answer.ts';
 import { envelopeSchema } from './receipt-shapes.ts';
 import { count, digestText } from './shapes.ts';
 

@@ -9,7 +9,7 @@ import {
   verifyParsed,
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
-import { evidenceSources, ownTransaction, type Turn } from '@tallystick/receipts';
+import { evidenceSources, ownTransaction, type VerificationSlot } from '@tallystick/receipts';
 import { json } from '../http/answer.ts';
 import { header, isProbe } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -18,7 +18,7 @@ import type { Services } from '../services.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
 /** What these routes use of the service. */
-type Needs = Pick<Services, 'clock' | 'store' | 'trust' | 'apiKeys' | 'verificationTurns'>;
+type Needs = Pick<Services, 'clock' | 'store' | 'trust' | 'apiKeys' | 'verificationQueue'>;
 
 const MAX_BATCH = 500;
 const WRAPPER = new Set(['receipt', 'evidence', 'anchor']);
@@ -149,20 +149,20 @@ const TURN_ERRORS = [...API_KEY_ERRORS, 'unavailable'] as const;
 const KEY_OF_TIER = /^Bearer k_(?:pro|scale|ent)_/i;
 
 /** The turn of a status probe, which does not wait: a flood of callers does not mean that the endpoint is down. */
-const NO_TURN: Turn = { between: async () => {}, end: () => {} };
+const NO_TURN: VerificationSlot = { between: async () => {}, end: () => {} };
 
 /** The caller's turn, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
-async function turnOf({ apiKeys, verificationTurns }: Needs, exchange: Exchange): Promise<Turn> {
+async function turnOf({ apiKeys, verificationQueue }: Needs, exchange: Exchange): Promise<VerificationSlot> {
   const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
   if (isProbe(exchange.c)) return NO_TURN;
-  if (hasKey && (await apiKeys.find(exchange)) !== null) return verificationTurns.first();
-  return verificationTurns.second();
+  if (hasKey && (await apiKeys.find(exchange)) !== null) return verificationQueue.first();
+  return verificationQueue.second();
 }
 
 async function verdictsOn(
   services: Needs,
   receipts: readonly JsonValue[],
-  turn: Turn,
+  turn: VerificationSlot,
 ): Promise<Verification[]> {
   const results: Verification[] = [];
   for (const [index, receipt] of receipts.entries()) {

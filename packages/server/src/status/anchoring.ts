@@ -18,7 +18,7 @@ export interface Anchoring {
 const MAX_LOOKS = 1_440;
 
 /** So many leaves were accepted at a time, in Unix seconds. */
-interface Look {
+interface AnchoringReading {
   readonly accepted: number;
   readonly at: number;
 }
@@ -29,7 +29,7 @@ interface Look {
  */
 export class AnchoringWatch {
   readonly #means: AnchoringMeans;
-  #looks: Look[] = [];
+  #looks: AnchoringReading[] = [];
 
   constructor(means: AnchoringMeans) {
     this.#means = means;
@@ -66,7 +66,7 @@ export class AnchoringWatch {
   }
 
   /** Of the looks before the oldest leaf that waits, only the newest can ever be needed. */
-  #remember(look: Look, anchoredSize: number): void {
+  #remember(look: AnchoringReading, anchoredSize: number): void {
     const needed = this.#looks.findLastIndex(({ accepted }) => accepted <= anchoredSize);
     this.#looks = [...this.#looks.slice(Math.max(0, needed)), look].slice(-MAX_LOOKS);
   }

@@ -34,7 +34,7 @@ export interface ProbedEndpoint
   readonly holds: (reply: ProbeReply, round: Round) => boolean;
 }
 
-type Ask = Omit<ProbedEndpoint, 'name' | 'method' | 'path' | 'availability' | 'probe'>;
+type ProbeRequest = Omit<ProbedEndpoint, 'name' | 'method' | 'path' | 'availability' | 'probe'>;
 type At = readonly [method: 'GET' | 'POST', path: string];
 
 const PURPOSE = 'status probe';
@@ -47,7 +47,7 @@ const keyRefused = ({ status, json }: ProbeReply): boolean =>
   status === 401 && typeof json.code === 'string' && json.code.startsWith('api_key_');
 
 /** An endpoint that serves a whole request. */
-function served(name: string, [method, path]: At, ask: Ask): ProbedEndpoint {
+function served(name: string, [method, path]: At, ask: ProbeRequest): ProbedEndpoint {
   return { name, method, path, availability: 'live', probe: 'answer', ...ask };
 }
 
@@ -55,7 +55,7 @@ function served(name: string, [method, path]: At, ask: Ask): ProbedEndpoint {
 function refused(
   name: string,
   [method, path]: At,
-  ask: Ask,
+  ask: ProbeRequest,
   availability: ProbedEndpoint['availability'] = 'live',
 ): ProbedEndpoint {
   return { name, method, path, availability, probe: 'refusal', ...ask };

@@ -74,13 +74,13 @@ export function createStatus(means: StatusMeans): StatusService {
   let untold = false;
 
   const once = (): Promise<void> => {
-    running ??= tell().finally(() => {
+    running ??= writeStatus().finally(() => {
       running = undefined;
     });
     return running;
   };
 
-  async function tell(): Promise<void> {
+  async function writeStatus(): Promise<void> {
     try {
       await round();
       untold = false;

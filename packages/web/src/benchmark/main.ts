@@ -4,8 +4,6 @@ import { trustAt } from '../trust.ts';
 import { agreeing } from './agree.ts';
 import { worstCases } from './cases.ts';
 import { NODES, type NodeDocument, type NodeName, type Summary } from './documents.ts';
-import { glanceOf } from './glance.ts';
-import { keptFigure } from './kept.ts';
 import { kindsFigure } from './kinds.ts';
 import { losslessFigure } from './lossless.ts';
 import { originOf } from './origin.ts';
@@ -13,6 +11,8 @@ import { pairedFigure } from './paired.ts';
 import { peersOf } from './peers.ts';
 import { type Reading, readNode } from './read.ts';
 import { showSignatures } from './signature.ts';
+import { summaryFiguresOf } from './summary-figures.ts';
+import { survivalFigure } from './survival-figure.ts';
 
 const main = byId('main');
 
@@ -56,14 +56,14 @@ function drawSummary({ document }: Reading): void {
   if (document === null) return;
   const summary = document as unknown as Summary;
   put(byId('origin'), originOf(summary));
-  put(byId('glance'), glanceOf(summary));
+  put(byId('glance'), summaryFiguresOf(summary));
   put(byId('paired'), pairedFigure(summary));
   put(byId('lossless'), losslessFigure(summary.nodes.modality.lossless ?? []));
   put(byId('peers'), peersOf(summary));
   for (const name of NODES) {
     const node = summary.nodes[name];
     put(byId(`${name}-about`), node.about);
-    put(byId(`${name}-kept`), keptFigure(prose.nodes[name].title, node));
+    put(byId(`${name}-kept`), survivalFigure(prose.nodes[name].title, node));
   }
 }
 

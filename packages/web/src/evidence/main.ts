@@ -3,9 +3,9 @@ import { byId, on, put } from '../dom.ts';
 import { unlinkFromDisk } from '../from-disk.ts';
 import { evidenceProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
-import { breather } from './breather.ts';
-import { counted } from './counted.ts';
+import { counted } from './digit-groups.ts';
 import { showFault, showUnreadable, showVerdict } from './verdict.ts';
+import { createYielder } from './yield-to-page.ts';
 
 const root = byId('root', HTMLInputElement);
 const chooser = byId('bundle-file', HTMLInputElement);
@@ -42,7 +42,7 @@ async function verify(bundle: File): Promise<void> {
 }
 
 async function outcomeOf(bundle: File, isWanted: () => boolean): Promise<(known: string) => void> {
-  const breathe = breather();
+  const breathe = createYielder();
   try {
     const verdict = await verifyBundle(sourceOf(bundle), {
       now: Date.now(),

@@ -2,7 +2,7 @@ import type { BundleVerdict, EvidenceFault } from '@tallystick/core';
 import { announce, byId, element, fromTemplate, icon, put, type State, slotOf } from '../dom.ts';
 import { evidenceProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
-import { counted } from './counted.ts';
+import { counted } from './digit-groups.ts';
 
 /** Shows what a bundle turned out to hold. `known` is the root that the reader gave, or an empty text. */
 export function showVerdict(verdict: BundleVerdict, known: string): void {

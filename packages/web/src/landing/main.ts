@@ -4,7 +4,7 @@ import { announce, byId, element, fromTemplate, on, put } from '../dom.ts';
 import { downloadLink } from '../download.ts';
 import { landingProse as prose } from '../prose.ts';
 import { say } from '../words.ts';
-import { stickOf } from './stick.ts';
+import { tallyStickOf } from './tally-stick.ts';
 import { tamper } from './tamper.ts';
 import { showVerdict } from './verdict.ts';
 
@@ -67,7 +67,7 @@ async function judgeNow(): Promise<void> {
 function drawHalves(held: Uint8Array): void {
   const fits = held.every((byte, index) => byte === signed.hash[index]);
   byId('halves').dataset.state = fits ? 'pass' : 'fail';
-  put(byId('halves'), stickOf(signed.hash, held));
+  put(byId('halves'), tallyStickOf(signed.hash, held));
 }
 
 /** Brings the line of a character into sight: a selection alone does not. */
@@ -97,4 +97,4 @@ on(byId('restore'), 'click', async () => {
   await judgeNow();
   announce(prose.text.restored);
 });
-put(byId('stick'), stickOf(signed.hash, signed.hash));
+put(byId('stick'), tallyStickOf(signed.hash, signed.hash));

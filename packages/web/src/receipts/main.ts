@@ -2,7 +2,7 @@ import { receiptIdPattern, utf8 } from '@tallystick/core';
 import { ask, type Refusal, reasonOf } from '../ask.ts';
 import { announce, button, byId, element, fromTemplate, on, put } from '../dom.ts';
 import { downloadLink } from '../download.ts';
-import { judge } from '../judge.ts';
+import { judge } from '../evaluate.ts';
 import { receiptsProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { hideOutcome, showOutcome } from '../verdict.ts';

@@ -4,7 +4,7 @@ export interface Money {
   readonly nano: string;
 }
 
-interface Sums {
+interface UsageSums {
   readonly calls: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
@@ -16,7 +16,7 @@ interface Sums {
 }
 
 /** Usage of one model on one UTC day. */
-export interface UsageDay extends Sums {
+export interface UsageDay extends UsageSums {
   readonly day: string;
   readonly model: string;
 }
@@ -25,7 +25,7 @@ export interface UsageDay extends Sums {
 export interface Usage {
   readonly did: string;
   readonly days: readonly UsageDay[];
-  readonly total: Sums;
+  readonly total: UsageSums;
   readonly account: { readonly balance: Money };
 }
 

@@ -33,9 +33,9 @@ export async function runNormalize(file: string, options: NormalizeOptions): Pro
   requirePartnerKey(options.apiKey);
   const request = await readRequest(file, options.to);
   const { text, json: body } = await serviceAt(url, options).post(ROUTE, request, { idempotencyKey });
-  if (!isObject(body) || body['type'] !== 'svc-rosetta-v1') throw stranger(url);
+  if (!isObject(body) || body['type'] !== 'svc-rosetta-v1') throw unexpectedAnswer(url);
   const receipt = isObject(body['svc']) ? body['svc']['receipt'] : undefined;
-  if (!isObject(receipt)) throw stranger(url);
+  if (!isObject(receipt)) throw unexpectedAnswer(url);
   const receiptId = await checkedReceipt(receipt, url);
   if (contradicts(receipt, { request: canonicalBytes(request), answer: body })) {
     throw new TallyError('unavailable', `${url} answered with a receipt of another request or answer.`);
@@ -61,7 +61,7 @@ async function readRequest(file: string, to: readonly string[] | undefined): Pro
   return request;
 }
 
-function stranger(url: string): TallyError {
+function unexpectedAnswer(url: string): TallyError {
   return new TallyError(
     'unavailable',
     `${url} answered with something that is not a comparison with a receipt.`,

@@ -24,7 +24,7 @@ const first = z.looseObject({
 });
 
 /** One way to pay, whichever version said it. */
-interface Way {
+interface PaymentOption {
   readonly network: string;
   readonly amount: string;
   readonly asset: string;
@@ -35,7 +35,7 @@ interface Way {
 
 export interface Challenge {
   readonly version: 1 | 2;
-  readonly ways: readonly Way[];
+  readonly ways: readonly PaymentOption[];
 }
 
 /** The payment requirements of a 402, or null where there are none that can be decoded. */
@@ -73,7 +73,7 @@ export function challengeFaults({ version, ways }: Challenge, origin: string): s
   );
 }
 
-function wayFaults(way: Way, version: 1 | 2, origin: string): string[] {
+function wayFaults(way: PaymentOption, version: 1 | 2, origin: string): string[] {
   const { network, amount, asset, payTo, maxTimeoutSeconds, resource } = way;
   const evm = version === 2 ? network.startsWith('eip155:') : EVM_ADDRESS.test(asset);
   const faults: (string | false)[] = [

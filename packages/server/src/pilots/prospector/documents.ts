@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '@tallystick/core';
 import { type Answer, type Inspection, isDocument } from './inspection.ts';
-import { type Place, type PlaceName, type Places, placesOf, type Target } from './surface.ts';
+import { type PlaceName, type Places, placesOf, type SurfacePath, type Target } from './surface.ts';
 
 /** What the origin says of itself. Null: no answer came, or there is no place to ask. */
 export interface Documents {
@@ -23,14 +23,14 @@ export interface Documents {
 const BY_OPENAPI = {
   receipt_free: { method: 'POST', path: '/v1/receipt/free' },
   receipt_verify: { method: 'POST', path: '/v1/receipt/verify' },
-} as const satisfies Partial<Record<PlaceName, Place>>;
+} as const satisfies Partial<Record<PlaceName, SurfacePath>>;
 
 /** Reads the public documents, one after another. */
 export async function readDocuments(
   inspection: Inspection,
   { descriptor: given }: Target,
 ): Promise<Documents> {
-  const read = async (place: Place | null): Promise<Answer | null> =>
+  const read = async (place: SurfacePath | null): Promise<Answer | null> =>
     place === null ? null : inspection.ask(place);
   const descriptor = given === null ? await read(placesOf(null).descriptor) : null;
   const said = given ?? descriptor?.json ?? null;
@@ -55,7 +55,7 @@ export async function readDocuments(
   };
 }
 
-function placeIn(paths: JsonValue | undefined, place: Place): Place | null {
+function placeIn(paths: JsonValue | undefined, place: SurfacePath): SurfacePath | null {
   const item = isObject(paths) ? paths[place.path] : undefined;
   return isObject(item) && isObject(item[place.method.toLowerCase()]) ? place : null;
 }

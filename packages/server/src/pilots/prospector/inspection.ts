@@ -5,7 +5,7 @@ import type { GuardedFetch, GuardedResponse } from '@tallystick/kit';
 import { type FetchFault, GuardedFetchError } from '@tallystick/kit';
 import { type Evidence, excerptOf, shown } from './evidence.ts';
 import type { Area, FindingCode } from './findings.ts';
-import type { Place } from './surface.ts';
+import type { SurfacePath } from './surface.ts';
 
 /** What was answered, with the JSON in it. */
 export interface Answer extends GuardedResponse {
@@ -29,7 +29,7 @@ interface Asking {
 }
 
 /** A place, or the end of a session there. */
-type Asked = Place | { readonly method: 'DELETE'; readonly path: string };
+type InspectionRequest = SurfacePath | { readonly method: 'DELETE'; readonly path: string };
 
 /** One readiness check in the making: it asks, and writes down. */
 export interface Inspection {
@@ -44,9 +44,9 @@ export interface Inspection {
   /** Whether a rate limit kept an answer from coming in time: a 429 is asked again, and is no finding. */
   readonly limited: () => boolean;
   /** Asks; what keeps an answer from coming becomes a finding of `transport`, and null is returned. */
-  readonly ask: (place: Asked, asking?: Asking) => Promise<Answer | null>;
+  readonly ask: (place: InspectionRequest, asking?: Asking) => Promise<Answer | null>;
   /** As `ask`; what keeps an answer from coming is returned, and is for the caller to judge. */
-  readonly attempt: (place: Place, asking?: Asking) => Promise<Answer | GuardedFetchError | null>;
+  readonly attempt: (place: SurfacePath, asking?: Asking) => Promise<Answer | GuardedFetchError | null>;
   /** Writes a finding down, unless it has been already. */
   readonly found: (code: FindingCode, detail: string, ...answers: readonly Answer[]) => void;
   readonly well: (area: Area, text: string) => void;
@@ -124,7 +124,7 @@ export function beginInspection({
     return { ...response, json: jsonIn(response.body), evidence };
   };
   /** Null where the origin's rate limit leaves no time for an answer. */
-  const sendPatiently = async (place: Asked, asking: Asking): Promise<Answer | null> => {
+  const sendPatiently = async (place: InspectionRequest, asking: Asking): Promise<Answer | null> => {
     for (let tries = 1; ; tries += 1) {
       const answer = await send(place, asking);
       if (answer.status !== 429) {

@@ -17,13 +17,13 @@ const DEFAULT_PLACES = {
 export type PlaceName = keyof typeof DEFAULT_PLACES;
 
 /** A path of the origin, and how it is called. */
-export interface Place {
+export interface SurfacePath {
   readonly method: 'GET' | 'POST';
   /** With its query; it begins with one slash. */
   readonly path: string;
 }
 
-export type Places = Readonly<Record<PlaceName, Place | null>>;
+export type Places = Readonly<Record<PlaceName, SurfacePath | null>>;
 
 /** What is to be qualified. */
 export interface Target {
@@ -81,7 +81,7 @@ export function placesOf(descriptor: JsonValue): Places {
 }
 
 /** `POST /mcp`; null for another form. A path can't leave the origin: `//host` and backslashes are none. */
-export function parsePlace(text: JsonValue | undefined): Place | null {
+export function parsePlace(text: JsonValue | undefined): SurfacePath | null {
   if (typeof text !== 'string') return null;
   const [, method, path] = /^(GET|POST) (\/(?![/\\])[!-[\]-~]{0,1000})$/.exec(text) ?? [];
   return path === undefined ? null : { method: method === 'GET' ? 'GET' : 'POST', path };

@@ -110,7 +110,7 @@ function judge(rule: Rule, { concept, terms }: Statement, cited: readonly Citati
   return { kind: 'stricter', rule, line, decision: condition };
 }
 
-interface Moved {
+interface TranslatedStatement {
   readonly name: string;
   readonly to: TermValue | null;
 }
@@ -121,7 +121,7 @@ function move(
   name: string,
   value: TermValue,
   { concept }: Pick<Statement, 'concept'>,
-): Moved {
+): TranslatedStatement {
   const term = termsOf(concept).get(name) as Term;
   const binding = found.filter(
     ({ rule, line }) => rule.term === name && rule.require !== null && line.citation.force === 'binding',

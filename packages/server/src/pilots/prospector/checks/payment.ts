@@ -2,9 +2,9 @@ import { isObject, type JsonValue } from '@tallystick/core';
 import { challengeFaults, readChallenge } from '../challenge.ts';
 import type { Documents } from '../documents.ts';
 import { type Inspection, isDocument } from '../inspection.ts';
-import { type Place, parsePlace } from '../surface.ts';
+import { parsePlace, type SurfacePath } from '../surface.ts';
 
-const DISCOVERY: Place = { method: 'GET', path: '/.well-known/x402' };
+const DISCOVERY: SurfacePath = { method: 'GET', path: '/.well-known/x402' };
 
 /** Whether a call that is to be paid says, without being paid, how. Nothing is ever paid. */
 export async function checkPayment(inspection: Inspection, documents: Documents): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function checkPayment(inspection: Inspection, documents: Documents)
 }
 
 /** The first resource of this origin that the x402 discovery document lists. */
-async function discovered(inspection: Inspection): Promise<Place | null | 'unanswered'> {
+async function discovered(inspection: Inspection): Promise<SurfacePath | null | 'unanswered'> {
   const answer = await inspection.ask(DISCOVERY);
   if (answer === null) return 'unanswered';
   const resources = isDocument(answer) && isObject(answer.json) ? answer.json['resources'] : undefined;
@@ -45,7 +45,7 @@ async function discovered(inspection: Inspection): Promise<Place | null | 'unans
 }
 
 /** A resource is text (`POST https://…`), or an object with its `url` or `resource`, and perhaps its `method`. */
-function placeIn(resource: JsonValue, origin: string): Place | null {
+function placeIn(resource: JsonValue, origin: string): SurfacePath | null {
   const [verb, address] = isObject(resource)
     ? [resource['method'] ?? 'GET', resource['url'] ?? resource['resource']]
     : ['', resource];
@@ -56,7 +56,7 @@ function placeIn(resource: JsonValue, origin: string): Place | null {
 }
 
 /** The body that the OpenAPI document gives as an example, so that the call fails for want of payment only. */
-function exampleFor(place: Place, { openapi }: Documents): JsonValue {
+function exampleFor(place: SurfacePath, { openapi }: Documents): JsonValue {
   const steps = ['paths', place.path, 'post', 'requestBody', 'content', 'application/json', 'example'];
   let here: JsonValue | undefined = openapi?.json;
   for (const step of steps) here = isObject(here) ? here[step] : undefined;

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type TrustBundle, trustOf, verify } from '@t
 import { nodeEngine } from '@tallystick/kit';
 import type { Documents } from '../documents.ts';
 import { type Answer, type Inspection, isDocument } from '../inspection.ts';
-import type { Place } from '../surface.ts';
+import type { SurfacePath } from '../surface.ts';
 
 /** What is asked of a free mint. */
 const FREE = { input: 'Is this surface ready?', purpose: 'readiness-check' };
@@ -67,7 +67,7 @@ async function judge(
 /** A member that no receipt has: it leaves the form as it is and breaks every signature. */
 const CHANGE = { x_readiness_check: 'changed' };
 
-async function askVerifier(inspection: Inspection, place: Place, receipt: JsonObject): Promise<void> {
+async function askVerifier(inspection: Inspection, place: SurfacePath, receipt: JsonObject): Promise<void> {
   const { found, well } = inspection;
   const genuine = await inspection.ask(place, { body: receipt });
   if (genuine === null) return;

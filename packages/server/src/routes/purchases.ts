@@ -6,12 +6,12 @@ import { type ReceivedBody, requestHash } from '@tallystick/kit';
 import { callerAccount, DEVELOPMENT, formatUsdc, parseUsdc, REVENUE } from '@tallystick/ledger';
 import {
   NANO_PER_BASE_UNIT,
-  type Paid,
+  type PaymentResult,
   type Payments,
   requireKeySecret,
   SOLD_TIERS,
   toBaseUnits,
-  toNano,
+  toNanoUsdc,
 } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -44,8 +44,8 @@ const settled = z
   })
   .openapi('Settlement', { description: 'How an x402 payment was settled.' });
 
-function settlement({ network }: Payments, { amount, payer, tx }: Paid) {
-  return { network, asset: 'USDC', amount: money(toNano(amount)), payer, tx };
+function settlement({ network }: Payments, { amount, payer, tx }: PaymentResult) {
+  return { network, asset: 'USDC', amount: money(toNanoUsdc(amount)), payer, tx };
 }
 
 function required(payments: Payments | null): Payments {
@@ -187,7 +187,7 @@ function topUp(services: Needs): Endpoint {
       const account = await accountOf(services, call, call.body.account);
       const paid = await payments.charge(call, {
         path: TOP_UP,
-        description: `A top-up of ${formatUsdc(toNano(amount))} USDC`,
+        description: `A top-up of ${formatUsdc(toNanoUsdc(amount))} USDC`,
         schemes: BY_EXACT,
         // Not the body alone: who is credited may follow from the request's headers.
         otherwise: '',
@@ -200,7 +200,7 @@ function topUp(services: Needs): Endpoint {
       return json(
         {
           account,
-          credited: money(toNano(paid.amount)),
+          credited: money(toNanoUsdc(paid.amount)),
           balance: money(balance),
           settlement: settlement(payments, paid),
         },

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalize, copyJson, type JsonObject, mintEnvelope } from '@tallystick/core';
-import { type IdempotencyRecord, reused } from '@tallystick/kit';
+import { type IdempotencyRecord, keyReusedError } from '@tallystick/kit';
 import { noIdOfItsOwn, rowOf } from './issue.ts';
 import { draft, type SigningContext } from './mint.ts';
 import type { OperatorFacts } from './operator-facts.ts';
@@ -8,7 +8,7 @@ import { ownOperation } from './operator-facts.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
 /** A request that was answered, and what its receipt says. */
-export interface Answered {
+export interface StoredAnswer {
   /** The body as parsed. */
   readonly request: object;
   /** The answer without `svc`. */
@@ -29,7 +29,7 @@ export interface Answered {
  */
 export async function receiptAnswer(
   { store, issuer, clock }: SigningContext & { readonly store: Pick<ReceiptStore, 'putReceipt'> },
-  { request, answer, purpose, origin, policy, operator }: Answered,
+  { request, answer, purpose, origin, policy, operator }: StoredAnswer,
   claim: IdempotencyRecord | undefined,
 ): Promise<{ text: string; replayed: boolean }> {
   const signed = await draft({ issuer, clock }, 'env', (issuance) =>
@@ -57,7 +57,7 @@ export async function receiptAnswer(
     case 'replayed':
       return { text: outcome.response, replayed: true };
     case 'reused':
-      throw reused();
+      throw keyReusedError();
     case 'id_taken':
       throw noIdOfItsOwn();
   }

@@ -13,12 +13,13 @@ import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/server
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Logger } from 'pino';
 import type { BaseUnits, PaymentStore } from '../payment-store.ts';
+import { toNanoUsdc } from '../treasury/units.ts';
 import type { ChannelReader } from './channel-reader.ts';
 import type { Offers } from './offers.ts';
-import { type Order, toNano } from './payments.ts';
+import { type Order } from './payments.ts';
 
 /** What payments are taken with. */
-export interface Till {
+export interface X402Context {
   readonly server: x402ResourceServer;
   readonly facilitator: FacilitatorClient;
   readonly vouchers: BatchSettlementEvmScheme;
@@ -61,19 +62,19 @@ const MAX_TIMEOUT_SECONDS = 600;
  * Which schemes the facilitator supports. Asks it where that is not known yet.
  * @throws unavailable where it can't be reached
  */
-export async function supported(till: Till): Promise<Scheme[]> {
-  const known = (scheme: Scheme) => isUsable(till, scheme);
+export async function supported(x402: X402Context): Promise<Scheme[]> {
+  const known = (scheme: Scheme) => isUsable(x402, scheme);
   if (!SCHEMES.some(known)) {
-    await till.server.initialize().catch((error: unknown) => {
+    await x402.server.initialize().catch((error: unknown) => {
       // One that supports a scheme only in part is used for the others.
-      if (!(error instanceof FacilitatorCapabilityError)) throw unreachable(till, error);
+      if (!(error instanceof FacilitatorCapabilityError)) throw unreachable(x402, error);
     });
   }
   return SCHEMES.filter(known);
 }
 
 /** Vouchers are claimed with a signature of the facilitator's authorizer, so without one they are worth nothing. */
-function isUsable({ server, chain }: Till, scheme: Scheme): boolean {
+function isUsable({ server, chain }: X402Context, scheme: Scheme): boolean {
   const kind = server.getSupportedKind(2, chain.network, scheme);
   if (kind === undefined || scheme !== 'batch-settlement') return kind !== undefined;
   const { receiverAuthorizer } = kind.extra ?? {};
@@ -85,19 +86,19 @@ function isUsable({ server, chain }: Till, scheme: Scheme): boolean {
  * @throws unavailable where it can't be reached
  */
 export async function verified(
-  till: Till,
+  x402: X402Context,
   payload: PaymentPayload,
   accepted: PaymentRequirements,
 ): Promise<string | null> {
   try {
-    const { isValid, invalidReason } = await till.server.verifyPayment(payload, accepted);
+    const { isValid, invalidReason } = await x402.server.verifyPayment(payload, accepted);
     return isValid ? null : (invalidReason ?? 'invalid_payment');
   } catch (error) {
-    throw unreachable(till, error);
+    throw unreachable(x402, error);
   }
 }
 
-function unreachable({ logger }: Till, cause: unknown): TallyError {
+function unreachable({ logger }: X402Context, cause: unknown): TallyError {
   logger.error({ err: cause }, 'the facilitator can’t be asked');
   return new TallyError(
     'unavailable',
@@ -110,12 +111,12 @@ function unreachable({ logger }: Till, cause: unknown): TallyError {
 
 /** One for each scheme of the order that is supported, in the order's own order. */
 export async function requirementsFor(
-  till: Till,
+  x402: X402Context,
   order: Order,
   amount: BaseUnits,
 ): Promise<PaymentRequirements[]> {
-  const { server, chain, treasury, maxCallMs } = till;
-  const usable = await supported(till);
+  const { server, chain, treasury, maxCallMs } = x402;
+  const usable = await supported(x402);
   const domain = await chain.domain();
   const lasts = Math.min(MAX_TIMEOUT_SECONDS, Math.max(TIMEOUT_SECONDS, Math.ceil(maxCallMs / 1000) + 60));
   const made = order.schemes
@@ -144,11 +145,11 @@ export interface Unpaid {
 
 /** The refusal of a request, which says how to pay. */
 export async function refusal(
-  till: Till,
+  x402: X402Context,
   { order, amount, requirements, reason, payload }: Unpaid,
 ): Promise<Refusal> {
-  const url = till.urlOf(order.path);
-  const document = await till.server.createPaymentRequiredResponse(
+  const url = x402.urlOf(order.path);
+  const document = await x402.server.createPaymentRequiredResponse(
     [...requirements],
     { url, description: order.description, mimeType: 'application/json' },
     reason ?? 'PAYMENT-SIGNATURE header is required',
@@ -156,10 +157,10 @@ export async function refusal(
     undefined,
     payload,
   );
-  const offers = await till.offers.offers(url, document.accepts);
-  const extensions = { ...document.extensions, [till.offers.key]: offers };
+  const offers = await x402.offers.offers(url, document.accepts);
+  const extensions = { ...document.extensions, [x402.offers.key]: offers };
   const payment = plain({ ...document, extensions });
-  const price = formatUsdc(toNano(amount));
+  const price = formatUsdc(toNanoUsdc(amount));
   const what = reason === undefined ? 'This costs' : `The payment is not valid (${reason}). This costs`;
   return new Refusal(
     'payment_required',
@@ -170,18 +171,18 @@ export async function refusal(
 
 /** Notes on the answer how the payment was settled, with x402's receipt. */
 export async function respond(
-  till: Till,
+  x402: X402Context,
   { incoming }: Received,
   order: Pick<Order, 'path'>,
   settled: SettleResponse & { readonly payer: string },
 ): Promise<JsonObject> {
   const { payer, network, transaction } = settled;
-  const receipt = await till.offers.receipt(till.urlOf(order.path), {
+  const receipt = await x402.offers.receipt(x402.urlOf(order.path), {
     payer,
     network,
     transaction: transaction === '' ? null : transaction,
   });
-  const document = plain({ ...settled, extensions: { [till.offers.key]: receipt } });
+  const document = plain({ ...settled, extensions: { [x402.offers.key]: receipt } });
   incoming.note({ kind: 'payment_settled', document });
   return document;
 }

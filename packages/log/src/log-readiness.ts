@@ -11,7 +11,7 @@ const faults: ReadonlySet<ErrorCode> = new Set([
 /**
  * Whether the log may accept and sign in this process: once the start check has passed, and until a fault is found.
  */
-export class Gate {
+export class LogReadiness {
   readonly #check: () => Promise<void>;
   #state: 'unchecked' | 'open' | TallyError = 'unchecked';
 

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Refusal } from '@tallystick/kit';
 
 /** Leave to verify. Whoever has it calls `end` once, whatever comes. */
-export interface Turn {
+export interface VerificationSlot {
   /** To be awaited between two receipts of one request, so that others have their turn. */
   between(): Promise<void>;
   end(): void;
@@ -14,10 +14,10 @@ export interface Turn {
  * only one of the second verifies at a time. It rests after each receipt for three times as long as the receipt took, so
  * that it has a quarter of the processor at most, and a caller of the first class hardly ever meets it.
  */
-export interface VerificationTurns {
-  first(): Turn;
+export interface VerificationQueue {
+  first(): VerificationSlot;
   /** @throws unavailable, with `Retry-After`, where too many wait already */
-  second(): Promise<Turn>;
+  second(): Promise<VerificationSlot>;
 }
 
 /** Requests of the second class that wait at most. */
@@ -31,7 +31,7 @@ const IN_USE_MS = 1_000;
 const REST = 3;
 
 /** @param now milliseconds, of a clock that only runs forward */
-export function createVerificationTurns(now: () => number = () => performance.now()): VerificationTurns {
+export function createVerificationQueue(now: () => number = () => performance.now()): VerificationQueue {
   const waiting: (() => void)[] = [];
   let working = 0;
   let firstUntil = Number.NEGATIVE_INFINITY;
@@ -44,7 +44,7 @@ export function createVerificationTurns(now: () => number = () => performance.no
     else await setImmediate();
   };
 
-  const handOn = async (workedMs: number): Promise<void> => {
+  const releaseSlot = async (workedMs: number): Promise<void> => {
     await rest(workedMs);
     working -= 1;
     for (const next of waiting.splice(0, Math.max(0, atOnce() - working))) {
@@ -53,14 +53,14 @@ export function createVerificationTurns(now: () => number = () => performance.no
     }
   };
 
-  const begin = (): Turn => {
+  const begin = (): VerificationSlot => {
     let since = now();
     return {
       async between() {
         await rest(now() - since);
         since = now();
       },
-      end: () => void handOn(now() - since),
+      end: () => void releaseSlot(now() - since),
     };
   };
 

@@ -7,7 +7,7 @@ import type { NodeSummary, TierResult } from './documents.ts';
 import { count, distinct, estimate, percent, round, span, tierName } from './numbers.ts';
 
 /** Draws the share of questions that survive at each budget, by tier. */
-export function keptFigure(name: string, { tiers }: NodeSummary): HTMLElement {
+export function survivalFigure(name: string, { tiers }: NodeSummary): HTMLElement {
   const { text, columns } = prose;
   const budgets = distinct(tiers.map(({ budget }) => budget)).sort((a, b) => b - a);
   const series = distinct(tiers.map(({ tier }) => tier)).map((id) => ({

@@ -32,7 +32,7 @@ const grain = (): SVGElement[] =>
  * @param signed of what was signed; the upper half
  * @param held of what is there now; the lower half
  */
-export function stickOf(signed: Uint8Array, held: Uint8Array): SVGElement {
+export function tallyStickOf(signed: Uint8Array, held: Uint8Array): SVGElement {
   const half = (className: string, transform: string, hash: Uint8Array): SVGElement => {
     const wood = svg('g', { transform }, svg('path', { class: 'wood', d: outline(hash) }), ...grain());
     return svg('g', { class: className }, wood);

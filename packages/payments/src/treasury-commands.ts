@@ -11,7 +11,7 @@ import type { Reconciliation } from './treasury/reconcile.ts';
 import type { PayoutRow, TreasuryStore } from './treasury-store.ts';
 
 /** Where the operator pays out and compares ledger and chain; beside a running server, or without one. */
-export interface TreasuryDesk {
+export interface TreasuryCommands {
   /** CAIP-2. */
   readonly network: string;
   readonly treasury: string;
@@ -34,10 +34,10 @@ const KEY = { name: 'treasury’s key', field: 'treasury_key' };
  * Asks nothing of the chain yet; what speaks to it is loaded here.
  * @throws unavailable where no chain, token or treasury is configured; invalid_field
  */
-export async function openDesk(
+export async function openTreasuryCommands(
   config: TreasurySettings,
   store: { readonly treasury: TreasuryStore; readonly ledger: LedgerStore },
-): Promise<TreasuryDesk> {
+): Promise<TreasuryCommands> {
   const { bookOwn, bookPaid, reconcile, requireKnownPayments } = await import('./treasury/reconcile.ts');
   const { payOut } = await import('./payouts/pay.ts');
   const { createPayoutFollower } = await import('./payouts/follow.ts');
@@ -71,7 +71,7 @@ export async function openDesk(
   };
 }
 
-interface Place {
+interface TreasuryConfig {
   readonly token: TokenChain;
   readonly treasury: string;
   /** May hold credentials. */
@@ -79,7 +79,7 @@ interface Place {
   readonly chainId: number;
 }
 
-async function openPlace(config: TreasurySettings): Promise<Place> {
+async function openPlace(config: TreasurySettings): Promise<TreasuryConfig> {
   const { chain, payments } = config;
   const { openTokenChain } = await import('@tallystick/chain/evm');
   const { getAddress } = await import('viem/utils');
@@ -125,7 +125,7 @@ async function devPlace({
 
 async function openTreasuryWallet(
   config: TreasurySettings,
-  { token, rpcUrl, chainId }: Place,
+  { token, rpcUrl, chainId }: TreasuryConfig,
 ): Promise<Wallet> {
   const { openWallet } = await import('./payouts/wallet.ts');
   return openWallet({

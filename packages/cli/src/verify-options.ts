@@ -11,10 +11,10 @@ import {
 import type { Command } from 'commander';
 import { rpcOption } from './anchor/rpc-option.ts';
 import { readAnchor } from './anchor/verify-anchor.ts';
-import { type Asked, askNode } from './asking.ts';
+import { judge } from './evaluate.ts';
 import { nameOf, readJson } from './input.ts';
 import { readIssuer } from './issuer-record.ts';
-import { judge } from './judge.ts';
+import { askNode, type KeyQuestion } from './key-question.ts';
 import { lineOfItem } from './meter/evidence.ts';
 import { watchedEvidence } from './meter/progress.ts';
 import {
@@ -209,7 +209,7 @@ function noReceipt(error: TallyError): Judged {
   };
 }
 
-function finalityRemarks(answer: Asked['anchor' | 'settlement']): string[] {
+function finalityRemarks(answer: KeyQuestion['anchor' | 'settlement']): string[] {
   if (!answer?.transaction || answer.final) return [];
   return [`The node does not call block ${answer.transaction.blockHeight} final yet: ask again later.`];
 }
@@ -287,14 +287,14 @@ function account({ sources, refused }: TrustSources, vouchedBy: string | null) {
 }
 
 /** By what was asked about: the anchor as `chain`, the settlement under its name. */
-function nodeAccount(chain: Asked['anchor'], settlement: Asked['settlement']) {
+function nodeAccount(chain: KeyQuestion['anchor'], settlement: KeyQuestion['settlement']) {
   return {
     ...(chain && { chain: chainAccount(chain) }),
     ...(settlement && { settlement: chainAccount(settlement) }),
   };
 }
 
-function chainAccount({ chainId, transaction, final }: NonNullable<Asked['anchor' | 'settlement']>) {
+function chainAccount({ chainId, transaction, final }: NonNullable<KeyQuestion['anchor' | 'settlement']>) {
   return {
     chain_id: chainId,
     block_height: transaction?.blockHeight ?? null,

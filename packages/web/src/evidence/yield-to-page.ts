@@ -5,7 +5,7 @@ const STRETCH = 32;
  * Lets a page draw and be used during long work: call it often. It resolves to whether it let go this time. A task of a
  * channel and no timer, since the timers of a page that nobody looks at are slowed down.
  */
-export function breather(): () => Promise<boolean> {
+export function createYielder(): () => Promise<boolean> {
   let since = performance.now();
   return async () => {
     if (performance.now() - since < STRETCH) return false;

@@ -17,11 +17,17 @@ import {
   parseUsdc,
   REVENUE,
 } from '@tallystick/ledger';
-import { type Paid, type Payments, type PricedOrder, toBaseUnits, toNano } from '@tallystick/payments';
+import {
+  type PaymentResult,
+  type Payments,
+  type PricedOrder,
+  toBaseUnits,
+  toNanoUsdc,
+} from '@tallystick/payments';
 import type { Terms } from './issue.ts';
 import { prepaidTerms, type TermsContext, x402Terms } from './terms.ts';
 
-interface Asked {
+interface ReceiptOrder {
   readonly profile: Priced;
   readonly agent: Agent;
   readonly path: string;
@@ -64,7 +70,7 @@ const RESERVED_SECONDS = 30;
 export async function payForReceipt(
   context: Paying,
   received: Received,
-  asked: Asked,
+  asked: ReceiptOrder,
 ): Promise<{ readonly terms: Terms; readonly claim: IdempotencyRecord | undefined }> {
   const { payments, store } = context;
   const { profile, agent } = asked;
@@ -82,7 +88,7 @@ export async function payForReceipt(
 }
 
 /** What a receipt costs, as an order of x402. */
-export function orderOf({ profile, path, requestHash }: Omit<Asked, 'agent'>): PricedOrder {
+export function orderOf({ profile, path, requestHash }: Omit<ReceiptOrder, 'agent'>): PricedOrder {
   return {
     path,
     description: `A ${profile} receipt`,
@@ -94,10 +100,10 @@ export function orderOf({ profile, path, requestHash }: Omit<Asked, 'agent'>): P
 }
 
 /** What the transaction moved, as the receipt says it; a voucher has moved nothing yet. */
-function settlementOf({ chainId }: Payments, { tx, amount }: Paid): SettlementReference | null {
+function settlementOf({ chainId }: Payments, { tx, amount }: PaymentResult): SettlementReference | null {
   if (tx === null) return null;
   const rail = { rail: 'x402', chain_id: chainId, asset: 'USDC' };
-  return { ...rail, status: 'confirmed', tx, amount: formatUsdc(toNano(amount)) };
+  return { ...rail, status: 'confirmed', tx, amount: formatUsdc(toNanoUsdc(amount)) };
 }
 
 interface Prepaid {

@@ -7,7 +7,7 @@ import type { AnchorAnswer } from './results.ts';
  * Prints where a hash is, or writes it to `--out`, as the service said it.
  * @param file the receipt, where it is in one
  */
-export function handOnAnchor(
+export function writeAnchorResult(
   { text, json: body, state }: AnchorAnswer,
   { out, json }: Destination,
   file?: string,

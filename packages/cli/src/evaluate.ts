@@ -46,8 +46,8 @@ export async function judge(
 ): Promise<Judgement> {
   const records = record === undefined ? [] : [record];
   const own = sources.map(({ bundle }) => trustOf([...bundle.issuers, ...records], [bundle]));
-  const nobody = trustOf(records);
-  const leads = own.length === 0 ? [nobody] : own.map((lead) => withLead(lead, own));
+  const emptyTrust = trustOf(records);
+  const leads = own.length === 0 ? [emptyTrust] : own.map((lead) => withLead(lead, own));
   const verdicts = await Promise.all(leads.map((trust) => verify(receipt, { ...known, trust })));
   const differ = new Set(verdicts.map(essence)).size > 1;
   const chosen = Math.max(
@@ -56,7 +56,7 @@ export async function judge(
   );
   const verdict = await verify(receipt, {
     ...known,
-    trust: leads[chosen] ?? nobody,
+    trust: leads[chosen] ?? emptyTrust,
     evidence: evidence?.(),
     evidenceSources: leadingTrust(sources, known.now).evidenceSources,
   });

@@ -5,7 +5,7 @@ import type { Summary } from './documents.ts';
 import { percent, round, span, tierName } from './numbers.ts';
 
 /** The first tier at each budget, beside the second: the benchmark in three numbers. */
-export function glanceOf({ nodes }: Summary): HTMLElement {
+export function summaryFiguresOf({ nodes }: Summary): HTMLElement {
   const { tiers } = nodes.semantic;
   const first = tiers[0]?.tier ?? '';
   const second = tiers.find(({ tier }) => tier !== first)?.tier ?? '';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { apiKey, expectProblem, startTestService, type TestService } from '../../server/test/service.ts';
-import { createVerificationTurns, type Turn } from './verification-classes.ts';
+import { createVerificationQueue, type VerificationSlot } from './verification-queue.ts';
 
 let service: TestService | undefined;
 afterEach(async () => {
@@ -39,8 +39,8 @@ describe('POST /v1/receipts/verify', () => {
   it.each(['pro', 'scale', 'enterprise'] as const)('a %s key passes a full queue', async (tier) => {
     service = await startTestService();
     const receipt = await aReceipt(service);
-    const { verificationTurns } = service.services;
-    const waiting = Array.from({ length: 1_008 }, () => verificationTurns.second());
+    const { verificationQueue } = service.services;
+    const waiting = Array.from({ length: 1_008 }, () => verificationQueue.second());
     const refused = await service.post(VERIFY, receipt);
     expectProblem(refused, 'unavailable');
     expect(refused.headers.get('retry-after')).toBe('2');
@@ -60,7 +60,7 @@ describe('POST /v1/receipts/verify', () => {
 describe('the second class', () => {
   it('has one turn at a time while the first class is in use, in the order of asking', async () => {
     let time = 0;
-    const turns = createVerificationTurns(() => time);
+    const turns = createVerificationQueue(() => time);
     const order: number[] = [];
     turns.first().end();
     const asked = Array.from({ length: 5 }, async (_, number) => {
@@ -68,7 +68,7 @@ describe('the second class', () => {
       order.push(number);
       return turn;
     });
-    const taken: Turn[] = [];
+    const taken: VerificationSlot[] = [];
     for (const one of asked) {
       taken.push(await one);
       expect(order).toHaveLength(taken.length);

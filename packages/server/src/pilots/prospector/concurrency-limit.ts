@@ -3,7 +3,7 @@ import { Refusal } from '@tallystick/kit';
 const RETRY_SECONDS = 15;
 
 /** Lets so many checks run at once. It counts in this process. */
-export interface Gate {
+export interface ConcurrencyLimit {
   /** @throws rate_limited, with `Retry-After` */
   run<T>(partner: string, work: () => Promise<T>): Promise<T>;
 }
@@ -14,7 +14,7 @@ export function createGate({
 }: {
   readonly perPartner: number;
   readonly together: number;
-}): Gate {
+}): ConcurrencyLimit {
   const running = new Map<string, number>();
   let all = 0;
   return {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createGate } from './gate.ts';
+import { createGate } from './concurrency-limit.ts';
 
 /** Work that goes on until it is let go. */
 function held() {
