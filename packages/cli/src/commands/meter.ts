@@ -132,7 +132,7 @@ function verifyMeteredCommand(meter: Command, finish: (exit: Exit) => void): voi
 function openingCommands(meter: Command, finish: (exit: Exit) => void): void {
   meter
     .command('open')
-    .summary('open one commitment for a third party')
+    .summary('open a commitment for another party')
     .description(
       'Prints as JSON the value and the key that open one commitment of a receipt. They reveal neither the salt nor the other keys.',
     )

@@ -63,7 +63,7 @@ test('--explain shows a coloured diff and what each method saved', async () => {
 
 test.each([
   [['--tier', 'best'], /Allowed choices are lossless, extractive\./],
-  [['--budget', '0'], /A number of tokens, or a share between 0 and 1/],
+  [['--budget', '0'], /Expected a number of tokens, or a share between 0 and 1/],
 ])('wrong usage: %j', async (args, message) => {
   const { code, stderr } = await tally(['compress', at('chat.txt'), ...args]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });

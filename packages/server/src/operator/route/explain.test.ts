@@ -49,7 +49,7 @@ it('fails where the recorded outcome is another', async () => {
   const changed = structuredClone(routing()) as { outcome: { model: string } };
   changed.outcome.model = 'openai/gpt-4o';
   expect(await explainRoute(file(changed), {})).toBe(1);
-  expect(printed).toContain('differs from what its inputs lead to: model.');
+  expect(printed).toContain('differs from what the recorded inputs lead to: model.');
 });
 
 it('decides a request with the operator’s file', async () => {
