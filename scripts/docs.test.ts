@@ -55,7 +55,8 @@ describe('the README of each package', () => {
     const [sentence = ''] = said.split(/\. |\.$/);
     const listed = [...sentence.matchAll(/`(\w+)`/g)].map(([, other]) => other);
     const all = Object.keys(PACKAGES).filter((other) => other !== name && !listed.includes(other));
-    expect((sentence.startsWith('every package but') ? all : listed).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([...allowed].sort());
+    const named = sentence.startsWith('every package but') ? all : listed;
+    expect(new Set(named)).toEqual(new Set(allowed));
   });
 
   // Inside the repository, so that the names of the packages resolve; Node strips no types under node_modules.
