@@ -1,4 +1,12 @@
-import { createSigner, generateSecretKey, type Signer, signRequest, utf8 } from '@tallystick/core';
+import {
+  createSigner,
+  generateSecretKey,
+  type Signer,
+  sha256,
+  signRequest,
+  toHex,
+  utf8,
+} from '@tallystick/core';
 import {
   extractJWSHeader,
   type JWSSignedOffer,
@@ -27,6 +35,26 @@ function emit(profile: string, input = 'x'): [string, RequestInit] {
     `${service.url}/v1/receipt/emit?profile=${profile}`,
     { method: 'POST', headers: { 'content-type': 'application/json' }, body },
   ];
+}
+
+/** A bill of three units, of which one has evidence; each call another bill. */
+function meter(type: string): [string, RequestInit] {
+  const bill = {
+    machine_commitment: '1'.repeat(64),
+    customer_commitment: '2'.repeat(64),
+    salt_commitment: toHex(sha256(utf8(type))),
+    window_start: '2026-01-01T00:00:00Z',
+    window_end: '2026-01-15T00:00:00Z',
+    service_unit: 'pallet_moved',
+    billed_unit_count: 3,
+    rate: { unit_rate_minor: 250, currency: 'EUR', rate_commitment: '4'.repeat(64) },
+  };
+  const leaf = { unit: 1, receipt_sha256: 'a'.repeat(64) };
+  const body =
+    type === 'application/json'
+      ? JSON.stringify({ ...bill, evidence: [leaf] })
+      : `${JSON.stringify(bill)}\n${JSON.stringify(leaf)}\n`;
+  return [`${service.url}/v1/receipt/metering`, { method: 'POST', headers: { 'content-type': type }, body }];
 }
 
 describe('the x402 client buys by exact', () => {
@@ -61,6 +89,28 @@ describe('the x402 client buys by exact', () => {
     expect(seen).toBe('confirmed');
     await expectVerifiedByRpc(service, text);
     await service.expectLedgerIsChain();
+  });
+
+  it.each(['application/json', 'application/x-ndjson'])('a metering receipt of %s', async (type) => {
+    const { fetch, address } = payer('alice', service.money.rpcUrl);
+    const before = await service.usdc(address);
+    const [url, request] = meter(type);
+    const unpaid = await globalThis.fetch(url, request);
+    expect({ status: unpaid.status, asks: requiredBy(unpaid).accepts.map(({ amount }) => amount) }).toEqual({
+      status: 402,
+      asks: ['1200'],
+    });
+    const response = await fetch(url, request);
+    expect(response.status, await response.clone().text()).toBe(200);
+    expect(await response.json()).toMatchObject({ signed_body: { receipt_type: 'sls.metering' } });
+    expect(await service.usdc(address)).toBe(before - 1_200n);
+    await service.expectLedgerIsChain();
+  });
+
+  it('a metering receipt without a body that is worth reading: the price comes first', async () => {
+    const [url, request] = meter('application/json');
+    const response = await globalThis.fetch(url, { ...request, body: '{' });
+    expect(response.status).toBe(402);
   });
 
   it('a key, which is good at once and shown again to the same payment', async () => {

@@ -31,6 +31,7 @@ import {
   takeAll,
 } from '@tallystick/receipts';
 import type { Answer } from '../http/answer.ts';
+import { hasMediaType } from '../http/body.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
@@ -57,6 +58,8 @@ type Needs = Pick<
 >;
 
 const ROUTE = '/v1/receipt/metering';
+/** A bill and its evidence, a line each. */
+const LINES = 'application/x-ndjson';
 /** Two of the largest bills at once, each of which takes some 550 MB. */
 const LEAVES_AT_ONCE = 20_000_000;
 
@@ -238,7 +241,7 @@ export function meteringRoutes(services: Needs): Endpoint[] {
       example: { ...EXAMPLE, evidence: EXAMPLE_LEAVES },
       admit: (call) => payerOf(services, call),
       stream: {
-        mediaType: 'application/x-ndjson',
+        mediaType: LINES,
         description:
           'The first line is the bill without `evidence` (at most 64 KiB), each further line one item of evidence in order (at most 128 KiB), up to 10,000,000. Errors name the line.',
         example: [EXAMPLE, ...EXAMPLE_LEAVES].map((line) => `${JSON.stringify(line)}\n`).join(''),
@@ -294,7 +297,9 @@ export function meteringRoutes(services: Needs): Endpoint[] {
         const said = rest as JsonObject;
         const intake = openIntake(services, said, policy ?? 'hashed');
         const evidence = await takeAll(intake, items as JsonValue[]);
-        const agent = await services.agents.agentOf(call);
+        // Whose bill it is does not follow from its agent, who is asked for only where a balance may pay.
+        const isPriced = services.payments !== null && payer.key === null && payer.tenant === null;
+        const agent = isPriced ? await services.agents.agentOf(call) : NOBODY;
         return mint(services, call, { ...payer, agent, anchor, policy, said, evidence });
       },
     }),
@@ -312,7 +317,10 @@ async function payerOf(services: Needs, exchange: Exchange): Promise<MeteringPay
   const { tenants, apiKeys } = services;
   const tenant = await tenants.of(exchange);
   const key = tenant === null ? await apiKeys.find(exchange) : null;
-  const mayBePrepaid = tenant !== null || key !== null || carriesSignature(exchange.incoming);
+  const mayBePrepaid =
+    tenant !== null ||
+    key !== null ||
+    (carriesSignature(exchange.incoming) && !hasMediaType(exchange.c, LINES));
   await refuseUnpaid(services, exchange, { profile: 'metering', mayBePrepaid });
   return { tenant, key };
 }
