@@ -68,7 +68,9 @@ describe('a profile that is added to the registry', () => {
     };
     const refusal = await service.post(EMIT, { input: 'x', seal });
     expectProblem(refusal, 'unknown_field', 'seal');
-    expect(refusal.text).toContain('A brief receipt has no seal. Leave it out, or ask for standard or pq.');
+    expect(refusal.text).toContain(
+      'A brief receipt has no seal. Leave it out, or choose the profile standard or pq.',
+    );
   });
 
   it('is priced, and an alternative of the recommender', async () => {

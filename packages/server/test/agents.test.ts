@@ -66,7 +66,7 @@ describe.each(DATABASES)('a signed request on %s', (database) => {
     await service.services.store.purge(Math.floor(service.clock() / 1000));
     const again = await service.post(EMIT, BODY, headers);
     expectProblem(again, 'signature_invalid');
-    expect(again.json.detail).toContain('used before');
+    expect(again.json.detail).toContain('already used');
     service.clock.advance(1_000);
     const late = await service.post(EMIT, BODY, headers);
     expectProblem(late, 'signature_invalid');

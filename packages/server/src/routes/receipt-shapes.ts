@@ -1,17 +1,22 @@
 import { z } from '@hono/zod-openapi';
+import { PROFILES } from '@tallystick/core';
 import schemas from '../http/receipt-schemas.json' with { type: 'json' };
 
-/** The families of receipts as `spec/schemas` defines them; `scripts/openapi-schemas.ts` compiles it for the OpenAPI document. */
-const familySchema = (name: keyof typeof schemas) => z.looseObject({}).openapi(name, schemas[name] as object);
+const COMPILED: Readonly<Record<string, object>> = schemas;
+
+/**
+ * The families of receipts as `spec/schemas` defines them; `scripts/openapi-schemas.ts` compiles it for the OpenAPI document.
+ * One that is not compiled is an object of which nothing more is said.
+ */
+const familySchema = (name: string) => z.looseObject({}).openapi(name, COMPILED[name] ?? { type: 'object' });
 
 export const envelopeSchema = familySchema('EnvelopeReceipt');
 export const meteringReceiptSchema = familySchema('MeteringReceipt');
 
-const profiles = [
-  familySchema('NanoReceipt'),
-  familySchema('StandardReceipt'),
-  familySchema('PqReceipt'),
-] as const;
+/** `NanoReceipt` of the profile nano. */
+const nameOf = (profile: string): string => `${profile.slice(0, 1).toUpperCase()}${profile.slice(1)}Receipt`;
+
+const profiles = PROFILES.map((profile) => familySchema(nameOf(profile)));
 
 /** A receipt of a profile. */
 export const profileReceiptSchema = z.union(profiles);
