@@ -75,7 +75,7 @@ describe.each(DATABASES)('the month of a Pro key on %s', (database) => {
     const key = await keyWith(49_998, { database });
     const refused = await send(['a', 'b', 'c'], key);
     expectProblem(refused, 'quota_exceeded');
-    expect(refused.json.detail).toMatch(/2 are left.* 3/);
+    expect(refused.json.detail).toMatch(/needs 3 .*and 2 are left/);
     expect(refused.headers.get('ratelimit')).toBe('"pro";r=2;t=90');
     expectProblem(await service.get(`/v1/anchor/by-hash/${hashOf('a')}`), 'anchor_not_found');
     expect((await send(['a', 'b', 'a', 'used 7'], key)).status).toBe(200);

@@ -60,7 +60,7 @@ describe('money on the development chain', () => {
   });
 
   test('refunds are listed, paid and dismissed', async () => {
-    expect((await run('refunds', 'list')).stderr).toContain('There is no refund that waits.');
+    expect((await run('refunds', 'list')).stderr).toContain('There is no refund waiting.');
     await pay(4_000_000n, '');
     await pay(1n, 'hello');
     const queue = await until(

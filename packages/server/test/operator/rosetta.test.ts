@@ -48,7 +48,7 @@ describe('tally apikey create', () => {
 describe('tally rosetta normalize', () => {
   test('shows what maps, is stricter, corresponds to nothing or is to be decided', async () => {
     const { code, stdout, stderr } = await normalize(at('policy.json'), '--to', 'in, us-ca');
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/receipted by r_env_/)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/receipt of this answer is r_env_/)]);
     for (const line of [
       /^eu → in {2}India$/m,
       /^▲ retention +stricter {2}GDPR Art\. 5\(1\)\(e\); .*DPDP Rules Rule 8\(3\)/m,
