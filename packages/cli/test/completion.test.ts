@@ -58,7 +58,7 @@ describe('in a shell', () => {
 
   test.skipIf(!has('zsh'))('zsh (skipped where there is none)', () => {
     const script = [
-      'autoload -Uz compinit && compinit -u -d /dev/null',
+      'autoload -Uz compinit && compinit -u -D',
       'eval "$(tally completion zsh)"',
       '_describe() { print -rl -- "$1" "${(@P)2}" }',
       '_files() { print files }',

@@ -79,7 +79,7 @@ test('a receipt is verified with the keyboard alone, and the verdict is announce
   expect(await focused()).toBe('Intact, but not trusted');
   expect(await page.getAttribute('#announcement', 'role')).toBe('status');
   expect(await page.textContent('#announcement')).toMatch(
-    /^Intact, but not trusted\. Nothing that you trust says whose key this is\. 5 passed, 5 not checked\.$/,
+    /^Intact, but not trusted\. No trust bundle that you use says whose key this is\. 5 passed, 5 not checked\.$/,
   );
   await page.keyboard.press('Tab');
   expect(

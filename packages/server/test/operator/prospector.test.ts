@@ -33,7 +33,7 @@ describe('tally prospector qualify', () => {
       /^– transport +15 +– {2}Plain HTTP/m,
       /^minor +payment_not_offered {2}No x402 payment is offered$/m,
       /^ {4}fix: Name a paid endpoint/m,
-      /its own|of itself/,
+      /publishes about itself/,
     ])
       expect(stdout).toMatch(line);
   });
