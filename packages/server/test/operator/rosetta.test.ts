@@ -53,7 +53,7 @@ describe('tally rosetta normalize', () => {
       /^eu → in {2}India$/m,
       /^▲ retention +stricter {2}GDPR Art\. 5\(1\)\(e\); .*DPDP Rules Rule 8\(3\)/m,
       /▲ days 90: at least 365 days \(DPDP Rules Rule 8\(3\), from 2027-05-13\)/,
-      /\? basis: No single value follows/,
+      /\? basis: The rules of this jurisdiction do not give a single value/,
       /^∅ region_transfer +no equivalent {2}GDPR Art\. 44; .* → CCPA, Cal\. Civ\. Code § 1798\.100\(d\)$/m,
       /^ {4}purpose\.mood: one of specified, basis, further_use$/m,
       /^This is not legal advice\./m,
