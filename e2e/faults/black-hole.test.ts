@@ -144,9 +144,7 @@ describe('connections to the database that die without a word', () => {
     const { code, signal, stderr } = await ended;
     expect(performance.now() - began).toBeLessThan(CLOSED_MS);
     expect({ code, signal }).toEqual({ code: 1, signal: null });
-    expect(stderr).toMatch(
-      /^.*did not shut down cleanly: giving up the lead of the log took more than.*$/m,
-    );
+    expect(stderr).toMatch(/^.*did not shut down cleanly: giving up the lead of the log took more than.*$/m);
     await load.stop();
     await load.expectKept(other, env, chain.anvil.rpcUrl);
   });
