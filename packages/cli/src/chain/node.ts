@@ -61,7 +61,7 @@ export async function openNode(
     return told === null ? null : (blockIn(told) ?? fail(method));
   }
 
-  /** Where the canonical chain has a transaction, and what it left there. */
+  /** Block, position and logs of a transaction on the canonical chain. */
   async function included(txHash: string): Promise<Inclusion | null> {
     const method = 'eth_getTransactionReceipt';
     const told = await rpc(method, [txHash]);

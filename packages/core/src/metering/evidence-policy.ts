@@ -3,7 +3,7 @@ import { TallyError } from '../errors.ts';
 import { EVIDENCE_CLASSES, type EvidenceClass } from './evidence-classes.ts';
 
 /**
- * Refuses an item of a lesser class than the policy names.
+ * Refuses an item of evidence whose class is below the one that the policy requires.
  * @param path what the error calls the item
  * @param hash the anchored hash of its leaf, 32 bytes
  * @throws metering_evidence_policy

@@ -18,10 +18,10 @@ export interface Size {
 export class Delivered {
   readonly #answer: TokenTally;
   readonly #reasoning: TokenTally;
-  /** Choices that have ended. */
+  /** Number of choices whose text is complete. */
   ends = 0;
   toolCalls = 0;
-  /** Whether there is speech or an image, or text that was withheld. */
+  /** Whether the answer holds speech, an image or withheld text, none of which is counted here. */
   isUnseen = false;
   /** Whether there is reasoning that is not shown, or only in a summary. */
   hidesReasoning = false;

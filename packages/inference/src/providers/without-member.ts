@@ -34,7 +34,7 @@ export function withoutMember(text: string, name: string): string {
   return `${text.slice(0, start)}${kept.join(',')}}${text.slice(from)}`;
 }
 
-/** Where the string ends whose first character is at `from`. An expression of a long one would exhaust the stack. */
+/** Index after the JSON string that begins at `from`. It is searched by hand: a regular expression overflows the stack on a long one. */
 function endOfString(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);

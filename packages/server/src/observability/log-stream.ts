@@ -1,6 +1,6 @@
 import { write, writeSync } from 'node:fs';
 
-/** Bytes that are gathered before they are written, unless a second passes first. */
+/** Size of the buffer, in bytes: it is written when it is full, or after a second. */
 const GATHER_BYTES = 4_096;
 const GATHER_MS = 1_000;
 /** Bytes that wait for a slow reader; what comes beyond them is dropped. */
