@@ -7,14 +7,14 @@ import type { LedgerStore } from '@tallystick/ledger';
 import { callerAccount, parseUsdc, REVENUE } from '@tallystick/ledger';
 import { type Payments, type PricedOrder, toNanoUsdc } from '@tallystick/payments';
 
-/** Who reads. */
+/** The caller of a read. */
 export interface FreeReader extends Agent {
   readonly key: ApiKey | null;
 }
 
-/** A read whose API key was looked up before its body was read, or is looked up now. */
+/** A read. Its API key may have been looked up before its body was read. */
 interface Read extends ReceivedBody {
-  /** What `keyOf` gave; absent where it was not asked. */
+  /** What `keyOf` returned; absent where it was not called. */
   readonly admitted?: ApiKey | null | undefined;
 }
 
@@ -56,9 +56,9 @@ interface FreeReadDependencies {
 }
 
 interface Limits {
-  /** Reads a UTC day of each DID, and of each address without one; 0 turns the counting off. */
+  /** Free reads per UTC day of each DID, and of each address without one; 0 turns counting off. */
   readonly perDay: number;
-  /** Reads a UTC day of all DIDs at one address, so that invented DIDs gain little; 0 is without limit. */
+  /** Free reads per UTC day of all DIDs at one address, so that invented DIDs gain little; 0 is no limit. */
   readonly perDayByAddress: number;
   readonly development: boolean;
 }
@@ -66,14 +66,14 @@ interface Limits {
 /** 0.001 USDC. */
 const PRICE = 1_000n;
 const SCHEMES = ['batch-settlement'] as const;
-/** For how long a payment may be repeated: until then the answer may have been lost. */
+/** Seconds for which a payment may be repeated, in case the answer was lost. */
 const REPEAT_SECONDS = 600;
 
-/** How else a read is paid for, as the refusal says it. */
+/** How else a read can be paid, for the text of a refusal. */
 const OTHERWISE =
   ', or send X-Agent-DID proved by a signature and X-Accept-Charge: 0.001, which charges its balance; with an API key reads are free';
 
-/** Of every endpoint that `FreeReads` admits. */
+/** The price of every endpoint that `FreeReads` admits. */
 export const READ_PRICE = {
   usd: '0.001',
   unit: 'read beyond the free ones',
@@ -83,7 +83,7 @@ export const READ_PRICE = {
 /** The request header in which a caller agrees to be charged. */
 const ACCEPT_CHARGE = 'X-Accept-Charge';
 
-/** What the header does, for the reference. */
+/** Describes the header for the API reference. */
 export const CHARGE_HEADERS = {
   [ACCEPT_CHARGE]:
     'Maximum in USDC, such as 0.001, that this request may take from the balance of the proved X-Agent-DID once its free reads are used up. Without this header nothing is taken and the answer is 402.',
@@ -91,13 +91,13 @@ export const CHARGE_HEADERS = {
 
 const DAY_SECONDS = 86_400;
 
-/** Reads of one kind of counter in a UTC day. */
+/** The free reads that one counter allows in a UTC day. */
 interface Budget {
   /** Name of the policy in the `RateLimit` headers. */
   readonly name: 'free-read' | 'free-read-by-address';
   readonly counter: string;
   readonly limit: number;
-  /** Whose reads these are, in the words of a refusal. */
+  /** The owner of these reads, in the words of a refusal. */
   readonly whose: string;
 }
 
@@ -114,7 +114,7 @@ export function createFreeReads(means: FreeReadDependencies, limits: Limits): Fr
       const agreed = agreedCharge(call);
       if (key !== null || limits.perDay === 0 || call.incoming.isProbe) return { ...agent, key };
       const isOffered = payments !== null && payments.offered(call) !== null;
-      // With payments on, who names no DID pays for each read.
+      // With payments on, a caller without a DID pays for each read.
       const isCounted = payments === null || (agent.did !== null && !isOffered);
       if (isCounted && (await count(means, limits, call, agent)) === 'free') return { ...agent, key };
       if (payments === null) throw new Error('A read beyond its limit was served.');
@@ -145,7 +145,7 @@ async function count(
     const counter = `free-read:${day}:${budget.counter}`;
     const { allowed, used } = await means.store.consume(counter, limit, resetAt);
     const window = { name, limit, seconds: DAY_SECONDS, resetAt };
-    // An allowed read shows what is left to the DID.
+    // The header of an allowed read shows the budget of the DID.
     const left = secondsLeft(window, now);
     if (!allowed || shown === null) call.incoming.note({ kind: 'rate_limit', window, used, left });
     shown ??= budget;
@@ -160,7 +160,7 @@ async function count(
   return 'free';
 }
 
-/** Nobody uses up another’s reads by naming a DID without proof. */
+/** The address is part of an unproved DID's counter, so nobody can use up another's reads by claiming its DID. */
 function budgetsOf({ did, proved }: Agent, address: string, limits: Limits): Budget[] {
   const { perDay, perDayByAddress } = limits;
   const own: Budget =
@@ -184,7 +184,7 @@ function budgetsOf({ did, proved }: Agent, address: string, limits: Limits): Bud
   ];
 }
 
-/** What the caller agrees to be charged, in nano-USDC: 0 where it says nothing. @throws invalid_field */
+/** The amount that the caller accepts to be charged, in nano-USDC; 0 without the header. @throws invalid_field */
 function agreedCharge({ incoming }: ReceivedBody): bigint {
   const text = incoming.header('x-accept-charge');
   return text === undefined ? 0n : parseUsdc(text, ACCEPT_CHARGE);

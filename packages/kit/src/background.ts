@@ -1,6 +1,6 @@
 /**
- * Runs `work` every `ms`, never twice at once, and lets the process end in between. `work` must not reject. The
- * returned function stops it and resolves when a run under way has ended.
+ * Runs `work` every `ms`, never twice at once, without keeping the process alive. `work` must not reject. The returned
+ * function stops it, and resolves when a run under way has ended.
  */
 export function repeat(ms: number, work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
@@ -16,12 +16,12 @@ export function repeat(ms: number, work: () => Promise<void>): () => Promise<voi
   };
 }
 
-/** Where failures of background work are told. */
+/** Where failures of background work are logged. */
 export interface FailureLog {
   warn(fields: { readonly err: unknown }, message: string): void;
 }
 
-/** Work beside the requests. A failure is logged once, however often it comes again, until the work has succeeded. */
+/** Work that runs beside the requests. A repeated failure is logged once, until the work has succeeded again. */
 export interface Background {
   /**
    * Runs `work` every `ms`, never twice at once. The returned function stops it, and resolves when a run under way has ended.

@@ -3,18 +3,18 @@ import { canonicalize, type JsonValue, TallyError } from '@tallystick/core';
 import type { Incoming } from './incoming.ts';
 import type { IdempotencyRecord, Repeated } from './records.ts';
 
-/** For how long a key is remembered: long enough for a retry queue that stood still over a weekend. */
+/** How long a key is remembered, in seconds: long enough for a retry queue that stood still over a weekend. */
 const TTL_SECONDS = 72 * 60 * 60;
 
-/** Where earlier answers are found. */
+/** Reads earlier answers. */
 export interface IdempotencyReader {
-  /** What an earlier request under this scope was answered, or null where no record is live at `now` (unix seconds). */
+  /** The answer to an earlier request under this scope, or null where no record is live at `now` (unix seconds). */
   findIdempotent(scope: string, requestHash: string, now: number): Promise<Repeated | null>;
 }
 
-/** What a request's idempotency record is made of. */
+/** The parts of a request's idempotency record. */
 export interface IdempotentRequest {
-  /** `Clients.scope`: the same key of another caller is another key. */
+  /** The caller, as `Clients.scope` names it: the same key of another caller is another key. */
   readonly caller: string;
   readonly route: string;
   readonly profile?: string;
@@ -24,8 +24,8 @@ export interface IdempotentRequest {
 }
 
 /**
- * The request's `Idempotency-Key`, or undefined. A route whose answer is the same however often it is asked needs no more.
- *
+ * The request's `Idempotency-Key`, or undefined. A route that always gives the same answer needs no more than this
+ * check.
  * @throws idempotency_key_invalid unless the key is 1 to 255 visible ASCII characters
  */
 export function idempotencyKey({ idempotencyKey: key }: Incoming): string | undefined {
@@ -66,8 +66,7 @@ export function requestHash(
 }
 
 /**
- * What an earlier request under the same claim was answered, or null. `now` is in Unix milliseconds.
- *
+ * The answer to an earlier request under the same claim, or null. `now` is in Unix milliseconds.
  * @throws idempotency_key_reused when the key came with another request
  */
 export async function replayOf(

@@ -1,4 +1,4 @@
-/** Runs the work of one name one after another, in the order of the calls, and that of different names at once. */
+/** Runs work of one name one after another, in the order of the calls; work of different names runs at once. */
 export type KeyedMutex = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 export function createKeyedMutex(): KeyedMutex {

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable, type TallyError } from '@tallystick/core';
 import type { ProviderWords } from './refusal.ts';
 
-/** An error as OpenAI's API shapes it, so that its clients raise the exceptions that theirs would. */
+/** An error in the form of OpenAI's API, so that its clients raise the exceptions that they would with OpenAI. */
 export interface OpenAiError {
   readonly message: string;
   readonly type: string;
@@ -9,7 +9,7 @@ export interface OpenAiError {
   readonly code: string;
 }
 
-/** Where OpenAI has a code of its own. */
+/** The codes for which OpenAI has its own. */
 const CODES: Partial<Record<ErrorCode, string>> = {
   context_too_long: 'context_length_exceeded',
   api_key_missing: 'invalid_api_key',
@@ -20,7 +20,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   provider_rate_limited: 'rate_limit_exceeded',
 };
 
-/** @param words what the provider itself said, which goes before our own */
+/** @param words the provider's own message, which is put before ours */
 export function openAiError(error: TallyError, words?: ProviderWords): OpenAiError {
   const { status } = errorTable[error.code];
   return {

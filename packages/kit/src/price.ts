@@ -2,17 +2,17 @@
 export const SCHEMES = ['exact', 'batch-settlement', 'upto'] as const;
 export type Scheme = (typeof SCHEMES)[number];
 
-/** What an endpoint costs who pays by x402, or from a balance. */
+/** The price of an endpoint, paid by x402 or from a balance. */
 export interface EndpointPrice {
-  /** US dollars as decimal text; by what is asked for, where that decides; null where it is known only afterwards. */
+  /** US dollars as decimal text; by variant, if the request decides; null if known only after the call. */
   readonly usd: string | Readonly<Record<string, string>> | null;
-  /** For what. */
+  /** The unit that the price is for. */
   readonly unit: string;
-  /** How x402 pays it; by what is asked for, where that decides. */
+  /** The x402 schemes that can pay it; by variant, if the request decides. */
   readonly schemes: readonly Scheme[] | Readonly<Record<string, readonly Scheme[]>>;
 }
 
-/** The codes that taking a payment throws. */
+/** The error codes of taking a payment. */
 export const PAYMENT_ERRORS = [
   'payment_required',
   'payment_malformed',

@@ -1,19 +1,19 @@
-/** Where money that callers pay in comes from: minus what they ever paid in. */
+/** The account on the other side of all money paid in: its balance is minus their sum. */
 export const EXTERNAL = 'external';
-/** What the service keeps. */
+/** The account of what the service has earned. */
 export const REVENUE = 'revenue';
-/** Who pays, in development, for a caller without balance: it may owe. */
+/** The account that pays, in development, for callers without a balance. It may be negative. */
 export const DEVELOPMENT = 'development';
 
-/** Stands for whoever brings an x402 payment with each call. Nothing is ever posted to it. */
+/** Stands for the account of a caller who pays each call by x402. Nothing is ever posted to it. */
 export const X402 = 'x402';
 
-/** The account that an API key (by its public id, `key_…`) or a DID pays from, and that a DID's share goes to. */
+/** The account from which an API key (by its public id, `key_…`) or a DID pays, and to which a DID's share goes. */
 export function callerAccount(keyIdOrDid: string): string {
   return `caller:${keyIdOrDid}`;
 }
 
-/** What a provider is owed, by its name in the catalogue. */
+/** The account of what a provider is owed, by its name in the catalogue. */
 export function providerAccount(name: string): string {
   return `provider:${name}`;
 }

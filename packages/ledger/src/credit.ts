@@ -8,17 +8,14 @@ export interface Credit {
   /** The public id of an API key, or a DID. */
   readonly caller: string;
   readonly amount: NanoUsdc;
-  /** Of the payment: it is credited once. */
+  /** Names the payment, which is credited only once. */
   readonly reference: string;
   readonly memo: string;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-/**
- * Credits a caller with what it paid in.
- * @throws invalid_field unless the amount is greater than 0
- */
+/** Credits a caller with a payment. @throws invalid_field unless the amount is greater than 0 */
 export async function creditCaller(
   { ledger }: { readonly ledger: LedgerStore },
   { caller, amount, reference, memo, now }: Credit,

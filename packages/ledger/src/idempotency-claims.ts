@@ -7,22 +7,26 @@ import type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { type ProcessLease, returnHoldsOfTheDead } from './process-lease.ts';
 
-/** A request with an `Idempotency-Key` that this process alone carries out, or its answer where it came before. */
+/**
+ * A request with an `Idempotency-Key` that only this process carries out, or its answer if it was carried out before.
+ */
 type Claimed =
-  /** `release` ends the claim; it must be called once what the request did is durable, or once nothing is left of it. */
+  /**
+   * `release` ends the claim. It must be called once what the request did is durable, or once nothing of it remains.
+   */
   | { readonly kind: 'mine'; readonly release: () => void }
   | { readonly kind: 'replayed'; readonly response: string };
 
-/** Claims on idempotency keys, over all processes on the database. */
+/** Claims on idempotency keys that hold over all processes of a database. */
 export interface Claims {
   /**
-   * Claims a request, or waits for who carries it out already. Resolves to that one's answer, or to a claim of our own
-   * where it failed or died.
-   * @param wait ends the waiting when it aborts
-   * @throws idempotency_key_reused where the key belongs to another request; what `wait` was aborted for: its reason
+   * Claims a request, or waits while another request with the key is carried out. Resolves to the answer of that one,
+   * or to a claim of this process if it failed or died.
+   * @param wait aborts the waiting
+   * @throws idempotency_key_reused where the key was used with another request; the reason of `wait` if it aborts
    */
   take(request: IdempotencyRecord, wait: AbortSignal): Promise<Claimed>;
-  /** Tries again to end the claims whose end could not be written. */
+  /** Tries again to end claims whose end could not be written. */
   sweep(): Promise<void>;
 }
 
@@ -34,23 +38,23 @@ interface ClaimsOptions {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** How often a claim of another process is looked at: at first, and at most. */
+/** Milliseconds between checks on a claim of another process: at first, and at most. */
 const FIRST_LOOK_MS = 25;
 const LAST_LOOK_MS = 1_000;
 
 type Token = Pick<Claim, 'scope' | 'token'>;
 
-/** A claim of this process, from before it is asked for until it has ended. */
+/** A claim of this process, from before it is requested until it has ended. */
 interface Own {
   readonly requestHash: string;
-  /** Its signal aborts when the claim has ended or was refused. */
+  /** Aborts when the claim has ended or was refused. */
   readonly ended: AbortController;
 }
 
 export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Claims {
   /** The claims of this process, by scope. */
   const own = new Map<string, Own>();
-  /** Claims that may still be in the database though they have ended. */
+  /** Claims that have ended, and may still be in the database. */
   const stale = new Set<Token>();
 
   const endClaim = (token: Token): Promise<void> =>
@@ -64,13 +68,13 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
     try {
       return await store.claims.take({ ...token, requestHash, process: lease.id });
     } catch (error) {
-      // Where the connection broke at the commit, it is in the database all the same.
+      // If the connection broke at the commit, the claim may be in the database all the same.
       stale.add(token);
       throw error;
     }
   };
 
-  /** A claim of this process, an earlier answer, or null where another process has the claim. */
+  /** Returns a claim of this process or an earlier answer; null where another process has the claim. */
   const tryTake = async (request: IdempotencyRecord): Promise<Claimed | null> => {
     const { scope, requestHash } = request;
     const token = { scope, token: randomUUID() };
@@ -103,7 +107,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
         if (running !== undefined && running.requestHash !== request.requestHash) throw keyReusedError();
         const claimed = running === undefined ? await tryTake(request) : null;
         if (claimed !== null) return claimed;
-        // A claim of this process wakes whoever waits when it ends, so the database need not be asked.
+        // When a claim of this process ends, those who wait for it are woken without a query.
         await (running === undefined
           ? pause(look, wait)
           : pause(LAST_LOOK_MS, AbortSignal.any([wait, running.ended.signal])));

@@ -4,8 +4,8 @@ import type { IdempotencyRecord, ReceiptRow, Repeated } from '@tallystick/kit';
 export type NanoUsdc = bigint;
 
 /**
- * What rounding leaves over of a payer's bills: millionths of a nano-USDC, because prices are for a million
- * tokens. Carried from one bill to the next, so that nothing is lost.
+ * The part of a payer's bills that rounding leaves over: millionths of a nano-USDC, because prices are for a million
+ * tokens. It is carried from one bill to the next, so that nothing is lost.
  */
 export type Dust = bigint;
 
@@ -15,22 +15,22 @@ export interface Entry {
   readonly amount: NanoUsdc;
 }
 
-/** Money put aside for a call that is under way. */
+/** A request to hold money for a call that is under way. */
 export interface ReserveRequest {
   readonly id: string;
   readonly account: string;
   /** At least 0. */
   readonly amount: NanoUsdc;
-  /** Unix seconds: from then on `expireReservations` gives it back. Later than any call can last. */
+  /** Unix seconds after which `expireReservations` ends the reservation; later than any call can last. */
   readonly expiresAt: number;
-  /** Id of a process whose lease, once it has ended, ends the reservation too; null where only its time does. */
+  /** Id of the process whose lease ends the reservation too; null where only `expiresAt` ends it. */
   readonly process?: string | null;
 }
 
 export type ReserveOutcome =
   /**
-   * With it goes the dust of the account: it is the reservation's until that ends. `available` is what the account can
-   * spend beside it; null where the reservation was there before.
+   * `dust` is the account's dust, which belongs to the reservation until that ends. `available` is what the account can
+   * still spend; null where the reservation existed before.
    */
   { readonly kind: 'reserved'; readonly dust: Dust; readonly available: NanoUsdc | null } | Insufficient;
 
@@ -48,25 +48,28 @@ interface UsageIncrement {
   readonly model: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Among the prompt tokens. */
+  /** Those of the prompt tokens that came from the provider's cache. */
   readonly cachedTokens: number;
   readonly charged: NanoUsdc;
-  /** Input tokens that compression took out, which are not among the prompt tokens. */
+  /** Input tokens that compression removed; they are not counted as prompt tokens. */
   readonly savedTokens: number;
-  /** What compression saved, net of what it lost of the provider's cache. */
+  /** What compression saved, less the provider's cache discount that it lost. */
   readonly saving: NanoUsdc;
-  /** The caller's share of that, as a credit or a discount. */
+  /** The caller's share of the saving, as a credit or a discount. */
   readonly share: NanoUsdc;
 }
 
-/** What compression did for a chat call; where it changed nothing, as many tokens before as after, and no methods. */
+/**
+ * What compression did for a chat call. Where it changed nothing, the tokens before and after are equal and there are
+ * no methods.
+ */
 export interface CompressionIncrement {
   readonly changed: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Tokens that the provider could have read from its cache had the prompt not been changed. */
+  /** Prompt tokens that the provider could have read from its cache if compression had not changed the prompt. */
   readonly lostCacheTokens: number;
-  /** Tokens that each method saved. */
+  /** Number of tokens saved by each method. */
   readonly methods: Readonly<Record<string, number>>;
 }
 
@@ -83,26 +86,32 @@ export interface CompressionTotals extends Omit<CompressionIncrement, 'methods' 
 export interface MethodTotal {
   readonly method: string;
   readonly calls: number;
-  /** That it saved. */
+  /** Tokens that the method saved. */
   readonly tokens: number;
 }
 
-/** The end of a call. */
+/** What is booked when a call has ended. */
 export interface Settlement {
-  /** Of the posting and of the receipt. */
+  /** Id of both the posting and the receipt. */
   readonly id: string;
-  /** Null where no account of a caller is debited. */
+  /** Null where no caller's account is debited. */
   readonly reservationId: string | null;
   /** Unix seconds. */
   readonly at: number;
-  /** Sum to 0. Only the account of the reservation may be debited among those of callers, and by no more than it. */
+  /**
+   * Entries that sum to 0. Of the callers' accounts only that of the reservation may be debited, and by no more than is
+   * reserved.
+   */
   readonly entries: readonly Entry[];
-  /** What the reservation's account carries on: instead of the dust that the reservation came with. */
+  /** The dust that the account carries on, in place of what the reservation had. */
   readonly dust: Dust;
   readonly usage: UsageIncrement;
-  /** Null where there was no prompt to compress: of embeddings. */
+  /** Null where there was no prompt to compress, as for embeddings. */
   readonly compression?: CompressionIncrement | null;
-  /** The member whose job this was, if it is one. Null where the call is none, as one that is not paid. */
+  /**
+   * DID of the member whose completed job this is; null if the call counts as no job, for example because nothing was
+   * paid.
+   */
   readonly jobOf: string | null;
   readonly receipt: ReceiptRow;
   readonly idempotency?: IdempotencyRecord | undefined;
@@ -110,48 +119,48 @@ export interface Settlement {
 
 export type SettleOutcome =
   | 'settled'
-  /** The same settlement came before, and nothing happened now. */
+  /** The settlement was booked before, and nothing happened now. */
   | 'settled_before'
   /** The reservation has ended, or is smaller than the debit: reserve again, then settle. */
   | 'unreserved'
-  /** A receipt of another kind has the id. */
+  /** Another receipt has the id. */
   | 'id_taken'
   | Repeated;
 
-/** What an operator posts: credits, transfers. */
+/** A posting by an operator, such as a credit. */
 export interface LedgerPosting {
   readonly id: string;
   readonly memo: string;
   /** Unix seconds. */
   readonly at: number;
-  /** Sum to 0; each account once. */
+  /** Entries that sum to 0, with each account at most once. */
   readonly entries: readonly Entry[];
 }
 
 export interface AccountBalance {
   readonly balance: NanoUsdc;
-  /** Never more than the balance of a caller's account. */
+  /** Amount held by reservations; never more than the balance of a caller's account. */
   readonly reserved: NanoUsdc;
   readonly dust: Dust;
-  /** How many entries it has. */
+  /** Number of the account's entries. */
   readonly lines: number;
 }
 
-/** An entry of an account, in the order in which they were committed. */
+/** An entry of an account. Lines are numbered in the order of their commits. */
 export interface StatementLine {
   /** From 1, contiguous. */
   readonly line: number;
-  /** Id of the posting; of a call, that of its receipt. */
+  /** Id of the posting; for a call, the id of its receipt. */
   readonly posting: string;
-  /** Of a call: its model. */
+  /** For a call, its model. */
   readonly memo: string;
   readonly at: number;
   readonly amount: NanoUsdc;
-  /** Of the account after this line. */
+  /** Balance of the account after this line. */
   readonly balance: NanoUsdc;
 }
 
-/** The calls of a day and model. */
+/** The calls of one day and model, added up. */
 export interface UsageRow extends Omit<UsageIncrement, 'subject'> {
   /** UTC, `2026-03-01`. */
   readonly day: string;
@@ -163,73 +172,67 @@ export interface Member {
   readonly handle: string | null;
   /** Unix seconds. */
   readonly registeredAt: number;
-  /** Completed, paid calls since. */
+  /** Number of completed, paid calls since the registration. */
   readonly jobs: number;
 }
 
 export interface BalanceCheck {
   readonly postings: number;
-  /** Of all entries: 0. */
+  /** Sum of all entries; must be 0. */
   readonly sum: NanoUsdc;
-  /** What contradicts itself, in words; empty when all is well. */
+  /** Contradictions in the books, in words; empty when there are none. */
   readonly faults: readonly string[];
 }
 
 /**
  * Double-entry books. Errors, ordering and concurrency are those of `Store`; besides:
- *
- * Balance: every posting sums to 0, in its transaction. A caller's balance never goes below what is reserved
- * of it, whoever else writes: each decision is made on rows that are locked until it is committed.
- *
- * Durability: settlements and postings are on disk when they resolve. A reservation, or its release, outlives
- * the process, but not always the machine: it is then as if never made, and its call settles as `unreserved`.
- *
+ * Balance: every posting sums to 0, in its transaction. A caller's balance never falls below what is reserved of it,
+ * whoever else writes: each decision is made on rows that are locked until the commit.
+ * Durability: settlements and postings are on disk when they resolve. A reservation, or its release, survives the
+ * process, but not always the machine: it may then never have been made, and its call settles as `unreserved`.
  * `reserve`, `settle` and `release` share transactions (group commit).
  */
 export interface LedgerStore {
-  /** An account of a caller is debited only through a reservation. The same id again gets the same reservation. */
+  /** Reserves money; a caller's account is debited in no other way. The same id again returns the same reservation. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>;
   /**
-   * One transaction ends the reservation, posts the entries, counts usage and job, and stores the receipt with
-   * its idempotency record. Unless it answers `settled`, only the reservation ends.
-   *
+   * Ends the reservation, posts the entries, counts usage and job, and stores the receipt with its idempotency record,
+   * in one transaction. Unless it returns `settled`, only the reservation ends.
    * @throws {RangeError} where the entries do not sum to 0
    */
   settle(settlement: Settlement): Promise<SettleOutcome>;
-  /** Gives a reservation back. One that has ended is none. */
+  /** Ends a reservation without a debit. Ending it twice does nothing. */
   release(id: string): Promise<void>;
-  /**
-   * @throws {RangeError} where the entries do not sum to 0
-   */
+  /** Posts entries. @throws {RangeError} where they do not sum to 0 */
   post(posting: LedgerPosting): Promise<'posted' | 'posted_before' | Insufficient>;
-  /** An account that was never used has nothing. */
+  /** The balance of an account; zero where it was never used. */
   balance(account: string): Promise<AccountBalance>;
-  /** What is put aside in all. */
+  /** Total of all reservations. */
   reserved(): Promise<NanoUsdc>;
-  /** The lines after the line `after` (0 where it is not given), in order. */
+  /** The statement lines of an account after the line `after` (default 0), in order. */
   statement(
     account: string,
     page: { readonly after?: number; readonly limit: number },
   ): Promise<StatementLine[]>;
-  /** By day, then by model; both ends are days (`2026-03-01`) and belong to the span. */
+  /** Usage by day, then by model. Both ends of the span are days (`2026-03-01`), and included. */
   usage(subject: string, span?: { readonly from?: string; readonly to?: string }): Promise<UsageRow[]>;
-  /** What compression did since the beginning: for one subject, or for all (null). */
+  /** Totals of compression of all time: for one subject, or for all (null). */
   compression(subject: string | null): Promise<CompressionTotals>;
   /**
-   * Gives back what has expired at `now` (unix seconds), and what processes put aside whose lease has ended (see
-   * `ClaimStore`); some at a time, answers how many.
+   * Ends reservations that have expired at `now` (unix seconds), or whose process has lost its lease (see
+   * `ClaimStore`). Ends a limited number at a time, and returns how many.
    */
   expireReservations(now: number): Promise<number>;
-  /** Recomputes every sum, on one snapshot of the books. */
+  /** Recomputes every sum on one snapshot of the books. */
   checkBalanced(): Promise<BalanceCheck>;
 
-  /** A DID that is registered already stays as it is, and is answered. */
+  /** Registers a member. A DID that is registered already is returned unchanged. */
   registerMember(member: {
     readonly did: string;
     readonly handle: string | null;
     readonly at: number;
   }): Promise<Member | 'handle_taken'>;
   member(did: string): Promise<Member | null>;
-  /** Most jobs first; the older member first among equals. */
+  /** The members with most jobs first; among equals, the older member first. */
   leaderboard(limit: number): Promise<Member[]>;
 }

@@ -8,16 +8,16 @@ interface LowBalanceDependencies {
   readonly config: { readonly sales: { readonly lowBalance: NanoUsdc } };
 }
 
-/** The header of `showLowBalance`, for the reference. */
+/** The response header that tells `showLowBalance`'s fact, for the API reference. */
 export const LOW_BALANCE_HEADER = {
   'X-Balance-Low':
     'Available balance of the paying account, in USDC; sent when it is below the threshold that GET /v1/balance names.',
 };
 
 /**
- * Notes what is left where a prepaid account has little left, so that its holder pays in before it is empty. It is
- * left out while the database is unavailable: what was delivered and billed is answered all the same.
- * @param atLeast what is known to be available, which spares asking where it is enough; else null
+ * Notes what is left where a prepaid account runs low, so that its holder can pay in before it is empty. It is left out
+ * while the database is unavailable: an answer that is delivered and billed must not fail for it.
+ * @param atLeast what is known to be available, which saves a query where it is enough; else null
  */
 export async function showLowBalance(
   { store, config }: LowBalanceDependencies,
@@ -33,7 +33,7 @@ export async function showLowBalance(
   if (found === null) return;
   const { balance, reserved, lines } = found;
   const available = balance - reserved;
-  // Nobody has ever paid into an account without a line.
+  // An account without lines was never paid into.
   if (lines > 0 && available < config.sales.lowBalance)
     incoming.note({ kind: 'low_balance', available: formatUsdc(available) });
 }

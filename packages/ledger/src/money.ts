@@ -3,13 +3,10 @@ import type { NanoUsdc } from './ledger-store.ts';
 
 const DECIMALS = 9;
 export const NANO_PER_USDC = 10n ** BigInt(DECIMALS);
-/** A billion USDC: far from what a 64-bit column holds. */
+/** A billion USDC, far below the limit of a 64-bit column. */
 const MAX_NANO = 10n ** 18n;
 
-/**
- * Decimal text in USDC (`12.5`, at most 9 decimals, at most a billion) as nano-USDC.
- * @throws invalid_field
- */
+/** Parses decimal text in USDC (`12.5`, at most 9 decimals, at most a billion) as nano-USDC. @throws invalid_field */
 export function parseUsdc(text: string, field = 'amount'): NanoUsdc {
   const [, whole, fraction = ''] = /^(0|[1-9]\d{0,9})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
   const nano = whole === undefined ? null : BigInt(whole + fraction.padEnd(DECIMALS, '0'));
@@ -21,7 +18,7 @@ export function parseUsdc(text: string, field = 'amount'): NanoUsdc {
   );
 }
 
-/** Nano-USDC as decimal text in USDC, exactly and with no zero too many: `-0.000000001`, `12.5`, `3`. */
+/** Formats nano-USDC as decimal text in USDC, exactly and without trailing zeros: `-0.000000001`, `12.5`, `3`. */
 export function formatUsdc(nano: NanoUsdc): string {
   const digits = (nano < 0n ? -nano : nano).toString().padStart(DECIMALS + 1, '0');
   const fraction = digits.slice(-DECIMALS).replace(/0+$/, '');

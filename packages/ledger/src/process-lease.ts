@@ -4,23 +4,23 @@ import type { Logger } from 'pino';
 import type { ClaimStore } from './claim-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
-/** The sign of life of one serving process, which ties to it what it has put aside and claimed in the database. */
+/** The lease of one serving process. Its reservations and claims in the database end with it. */
 export interface ProcessLease {
   /** Random, so that no two processes share it, whatever machine they run on. */
   readonly id: string;
   /**
-   * Resolves while the lease runs. Where it may have run out, since the process was paused or the database away, it is
-   * renewed first: what is claimed under a lease that has ended could be taken over at once.
+   * Resolves while the lease runs. If it may have run out, because the process was paused or the database unavailable,
+   * it is renewed first: whatever is claimed under an ended lease could be taken over at once.
    * @throws unavailable
    */
   ensure(): Promise<void>;
-  /** Ends the lease, so that what the process leaves behind is free at once. */
+  /** Ends the lease, so that others can take over at once. */
   close(): Promise<void>;
 }
 
 interface LeaseOptions {
   readonly store: { readonly claims: ClaimStore };
-  /** How long the process counts as alive after a renewal. Three renewals fit into it. */
+  /** Seconds for which the process counts as alive after a renewal. Three renewals fit into it. */
   readonly seconds: number;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -32,7 +32,7 @@ interface LeaseOptions {
  */
 export async function openProcessLease({ store, seconds, logger }: LeaseOptions): Promise<ProcessLease> {
   const id = randomUUID();
-  /** On the clock of `performance.now()`. */
+  /** Milliseconds on the clock of `performance.now()`. */
   let runsUntil = 0;
   const renew = async (): Promise<void> => {
     const begun = performance.now();
@@ -50,7 +50,7 @@ export async function openProcessLease({ store, seconds, logger }: LeaseOptions)
     },
     async close() {
       await stop();
-      // Whoever reads the database sees the lease end by itself where this fails.
+      // If this fails, the lease ends by itself in the database.
       await store.claims
         .endLease(id)
         .catch((error: unknown) => logger.warn({ err: error }, 'the process lease was not ended'));
@@ -59,8 +59,8 @@ export async function openProcessLease({ store, seconds, logger }: LeaseOptions)
 }
 
 /**
- * Gives back what has expired and what dead processes had put aside, then frees the keys that they had claimed: who
- * takes such a key over finds the money there again.
+ * Ends the reservations that have expired or belong to dead processes, then ends the claims of dead processes: whoever
+ * takes over a claim finds the money available again.
  * @param now unix seconds
  */
 export async function returnHoldsOfTheDead(

@@ -11,14 +11,17 @@ interface PendingResult {
 
 export type AnchorResult = PendingResult | AnchoredResult;
 
-/** Accepted, with each hash's present state in the order of the hashes; or past the quota. */
+/**
+ * The state of each hash, in the order of the hashes, once all are accepted; or how much of the quota is used, where it
+ * does not suffice.
+ */
 type AnchorOutcome =
   | { readonly kind: 'accepted'; readonly results: readonly AnchorResult[] }
   | { readonly kind: 'over_quota'; readonly used: number; readonly wanted: number };
 
 export interface LogStatus {
   readonly origin: string;
-  /** Leaves accepted. */
+  /** Number of accepted leaves. */
   readonly accepted: number;
   /** Size of the newest signed checkpoint, 0 before the first. */
   readonly treeSize: number;
@@ -30,36 +33,42 @@ export interface LogStatus {
   readonly overdueSeconds: number;
   /** `ok`, or why no hashes are accepted. */
   readonly accepting: string;
-  /** `ok`, or why the leader's postings are held up; other processes do not know. */
+  /** `ok`, or why this process, the leader, cannot post; always `ok` in the other processes, which do not know. */
   readonly posting: string;
-  /** Whether this process leads. */
+  /** Whether this process is the leader. */
   readonly leading: boolean;
 }
 
 /** The anchor log as routes use it. */
 export interface AnchorLog {
   readonly origin: string;
-  /** Durable and placed when it resolves. @throws anchor_unavailable, unavailable */
+  /**
+   * Accepts hashes of 32 bytes each. They are durable and have their indexes when it resolves.
+   * @throws anchor_unavailable, unavailable
+   */
   accept(hashes: readonly Uint8Array[], quota: AcceptRequest['quota']): Promise<AnchorOutcome>;
-  /** The leaf of a 32-byte hash. @throws anchor_not_found */
+  /** Finds the leaf of a 32-byte hash. @throws anchor_not_found */
   find(hash: Uint8Array): Promise<Leaf>;
-  /** @throws anchor_not_found for an index that is not accepted */
+  /** Reads a leaf by its index. @throws anchor_not_found for an index that is not accepted */
   leaf(index: number): Promise<Leaf>;
-  /** Where a leaf of this log stands by now. */
+  /** Tells whether a leaf is pending or under a final root, with its proof. */
   resolve(leaf: Leaf): Promise<AnchorResult>;
   /** A C2SP tlog-proof of the leaf in the newest checkpoint that holds it. @throws anchor_not_found until one does */
   tlogProof(leaf: Leaf): Promise<string>;
   /** Hex roots and consistency path between two tree sizes. @throws merkle_range */
   consistency(from: number, to: number): Promise<readonly Uint8Array[]>;
-  /** The newest signed checkpoint's note, or null for a moment before the first. */
+  /** The newest signed checkpoint's note; null only before the first checkpoint. */
   checkpoint(): Promise<string | null>;
-  /** What stands at a C2SP tlog-tiles path (`tile/0/x001/234.p/5`, `tile/entries/000`); null where there is nothing. */
+  /**
+   * The bytes of the tile at a C2SP tlog-tiles path (`tile/0/x001/234.p/5`, `tile/entries/000`); null where there is
+   * none.
+   */
   tile(path: string): Promise<Uint8Array | null>;
   status(): Promise<LogStatus>;
   /** `ok`, or what is wrong, for `/readyz`. */
   ready(): Promise<string>;
   /** Stops signing and posting for good, and lets another process do it at once. */
   resign(): Promise<void>;
-  /** As `resign`; then waits for the steps that are under way. */
+  /** Resigns as `resign` does, then waits for the steps that are under way. */
   close(): Promise<void>;
 }

@@ -16,16 +16,16 @@ import { asFinal, type FinalPosting, FinalPostings } from './final-postings.ts';
 import type { Leaf, LogStore, TreeHead } from './log-store.ts';
 import type { TreeReader } from './tree-reader.ts';
 
-/** Proofs made in one turn of the event loop. */
+/** Number of proofs that are made before the event loop gets its turn. */
 const TURN_PROOFS = 64;
 
-/** Answers where leaves are: scheduled, or under a root that is final on the chain. */
+/** Tells of leaves whether they are scheduled, or under a root that is final on the chain. */
 export class Results {
   readonly #store: LogStore;
   readonly #tree: TreeReader;
   readonly #network: string;
   readonly #postings: FinalPostings;
-  /** The leaves under final roots, as far as was seen: it only grows. */
+  /** Size of the largest tree whose root was seen to be final. It only grows. */
   #anchoredSize: number | undefined;
 
   constructor(store: LogStore, tree: TreeReader, network: string) {
@@ -45,13 +45,16 @@ export class Results {
     }
   }
 
-  /** @param now Unix milliseconds */
+  /** The state of one leaf. @param now Unix milliseconds */
   async of(leaf: Leaf, now: number): Promise<AnchorResult> {
     const found = await this.#postings.of(leaf.index);
     return found === null ? pending(leaf, now) : this.#anchored(leaf, found.posting, found.note);
   }
 
-  /** In the order of the leaves. Most are new, and need no look at the chain. @param now Unix milliseconds */
+  /**
+   * The states of many leaves, in their order. Most leaves are new, and their state is known without asking the store.
+   * @param now Unix milliseconds
+   */
   async ofAll(leaves: readonly Leaf[], now: number): Promise<AnchorResult[]> {
     const anchoredSize = await this.anchoredSize();
     const results: AnchorResult[] = [];
@@ -96,7 +99,7 @@ export class Results {
   }
 }
 
-/** The inclusion path of a leaf, checked before it is given away. @throws log_corrupted */
+/** Makes the inclusion path of a leaf, and checks it before it is returned. @throws log_corrupted */
 export async function provenPath(tree: TreeReader, leaf: Leaf, head: TreeHead): Promise<Uint8Array[]> {
   const path = await tree.inclusionProof(leaf.index, head.size);
   const claim = {

@@ -4,11 +4,11 @@ import { behind, lastNonceOf } from './anchorer-queue.ts';
 import type { LogStore } from './log-store.ts';
 
 /**
- * Holds the log against its chain, at start, before anything is accepted or signed. The posting account sends nothing
- * but this log's postings, so its nonce says how many there are.
+ * Compares the log with its chain at start, before anything is accepted or signed. The posting account sends only this
+ * log's postings, so its nonce tells how many there are.
  * @throws log_behind when the account has sent more than is stored here: the data are an older copy
  * @throws chain_mismatch when it has sent less: the chain is another one, or was reset
- * @throws chain_unavailable when the chain can't say
+ * @throws chain_unavailable when the chain cannot be asked
  */
 export async function checkNotBehind(log: LogStore, chain: Chain): Promise<void> {
   const next = await chain.nextNonce();

@@ -1,6 +1,6 @@
 import type { Fenced, LogStore } from './log-store.ts';
 
-/** The lease has passed to another process, which goes on from what is stored. */
+/** Thrown when the lease has passed to another process, which continues from what is stored. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';
 }

@@ -12,7 +12,7 @@ type FollowOptions = Pick<AnchorerOptions, 'log' | 'chain' | 'origin' | 'patienc
 
 type Follow = (writes: PostingWrites, posting: ChainPosting) => Promise<Progress>;
 
-/** A block after which the nonce of our attempts was used, though none of them was found in the chain. */
+/** The block in which the nonce of our attempts was seen used, although none of the attempts is in the chain. */
 interface UsedNonce {
   readonly txHash: string;
   readonly blockHeight: number;
@@ -20,15 +20,18 @@ interface UsedNonce {
   readonly seenAt: number;
 }
 
-/** So many times the going price is as far as an attempt is raised, or a chain that stands still would empty us. */
+/**
+ * The highest price that an attempt is raised to, as a multiple of the current price. Without it, a chain that makes no
+ * blocks would cost the account all its money.
+ */
 const MOST_TIMES_ASKED = 10n;
 
 const waiting: Progress = { final: false, problem: null };
 const held = (problem: string): Progress => ({ final: false, problem });
 
 /**
- * Moves a posting towards `finalized` by one look at the chain. What it remembers between two looks only spares
- * requests or makes it wait: all else is in the store.
+ * Makes the function that moves a posting one step towards `finalized`. It asks the chain once a call. What it keeps in
+ * memory between calls only saves requests or delays a step: everything else is in the store.
  */
 export function createFollower(options: FollowOptions): Follow {
   const { log, chain, origin, patience, logger, now } = options;
@@ -41,7 +44,7 @@ export function createFollower(options: FollowOptions): Follow {
     const sender = await chain.senderOf(newest.raw);
     const account = await chain.account(sender);
     const used = account.nonce > newest.nonce;
-    // Asked before the blocks, so that what is found at or below this height is found on the final chain.
+    // Read before the blocks, so that a block found at or below this height is on the final chain.
     const finalHeight = await chain.finalHeight();
     const found = await firstIncluded(
       used ? attempts : attempts.filter(({ nonce }) => nonce !== newest.nonce),
@@ -71,7 +74,7 @@ export function createFollower(options: FollowOptions): Follow {
     if (posting.place?.txHash !== place.txHash || posting.place.blockHash !== place.blockHash) {
       await writes.movePosting(sequence, { state: 'confirmed', place, finalizedAt: null });
       logger.info({ posting: sequence, ...place }, 'a root is in a block');
-      // The calldata is in the block all the same, and that is all that verifiers look for.
+      // The calldata is in the block although the transaction failed, and verifiers look for nothing else.
       if (!succeeded) logger.warn({ posting: sequence }, 'the transaction failed, but its data are posted');
     }
     if (place.blockHeight > finalHeight) return waiting;
@@ -87,9 +90,9 @@ export function createFollower(options: FollowOptions): Follow {
   }
 
   /**
-   * The nonce is used and none of our attempts is in the chain. That may be one node lagging behind another, or a
-   * foreign transaction that a reorganisation may yet drop, after which ours could be taken. So another nonce is taken
-   * only when the block that showed it is final, is still there, and was first seen long enough ago.
+   * The nonce is used and none of our attempts is in the chain. Either this node lags behind another, or a foreign
+   * transaction used it, which a reorganisation may still drop. So another nonce is taken only when the block that
+   * showed it is final, is still there, and was first seen long enough ago.
    */
   async function giveUpNonce(
     writes: PostingWrites,
@@ -137,7 +140,7 @@ export function createFollower(options: FollowOptions): Follow {
         }
         return waiting;
       case 'nonce_used':
-        // By this one, which the next look finds in its block, or by another one.
+        // One of our own transactions used the nonce: the next call finds its block.
         return waiting;
       case 'underpriced':
         return (await raise(writes, posting, attempt, sender)) === null
@@ -154,7 +157,10 @@ export function createFollower(options: FollowOptions): Follow {
     }
   }
 
-  /** Stores a dearer attempt with the same nonce; null when it is dear enough already, or not ours to sign. */
+  /**
+   * Stores an attempt at a higher price with the same nonce. Null when the price is high enough already, or the attempt
+   * is another account's.
+   */
   async function raise(
     writes: PostingWrites,
     posting: ChainPosting,

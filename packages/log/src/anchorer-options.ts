@@ -5,22 +5,22 @@ import type { LogStore } from './log-store.ts';
 export interface AnchorerOptions {
   readonly log: LogStore;
   readonly chain: Chain;
-  /** The checkpoints' origin. */
+  /** Origin of the log's checkpoints. */
   readonly origin: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Seconds between scheduled postings, which are at its multiples since the Unix epoch. */
+  /** Seconds between scheduled postings. They are scheduled at multiples of it since the Unix epoch. */
   readonly period: number;
-  /** Seconds that a posting which was sent may be in no block before it is sent again for more. */
+  /** Seconds after which a posting that is in no block yet is sent again at a higher price. */
   readonly patience: number;
-  /** Seconds between two looks at the chain for a posting that is under way. */
+  /** Seconds between two requests to the chain about the posting under way. */
   readonly poll: number;
   /** Resolves when a signed checkpoint covers the first `size` leaves. */
   readonly integrateTo: (size: number) => Promise<void>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** How far a step came: `problem` is null where all goes its way. */
+/** How far a step came; `problem` is null unless something holds the posting up. */
 export interface Progress {
   readonly final: boolean;
   readonly problem: string | null;

@@ -12,14 +12,14 @@ type QueueOptions = Pick<
   readonly now: () => number;
 };
 
-/** The posting that was queued, null when none is due, or why the one that is due can't be. */
+/** Returns the posting that it queued, null when none is due, or the reason why the due posting cannot be queued. */
 type Queue = (writes: PostingWrites, previous: ChainPosting | null) => Promise<ChainPosting | string | null>;
 
-/** Queues the posting that is due, of the newest signed root, with its first attempt. */
+/** Makes the function that queues a due posting of the newest signed root, with its first attempt. */
 export function createQueue(options: QueueOptions): Queue {
   const { log, chain, origin, period, integrateTo, logger, now } = options;
 
-  /** The scheduled time of the oldest batch that no root covers is past. */
+  /** Whether the scheduled time of the oldest batch that no posted root covers has passed. */
   async function isDue(previous: ChainPosting | null): Promise<boolean> {
     const oldest = await log.getLeaf(previous?.size ?? 0);
     return oldest !== null && oldest.batchAt <= now();

@@ -8,20 +8,19 @@ import { createFollower } from './anchorer-follow.ts';
 import { createQueue } from './anchorer-queue.ts';
 
 /**
- * Posts the log's newest signed root once in each period in which the log has grown.
- *
- * One posting is under way at a time, from `queued` to `finalized`; what is due meanwhile is covered by the next. Every
- * transaction is stored before it is sent, and all that are signed for one posting have the same nonce, so that the
- * chain takes one at most. Another nonce is taken only once a foreign transaction has used up that one for good. So a
- * crash at any point, or two processes that both believe to lead, post each root once.
+ * Posts the log's newest signed root once in each period in which the log has grown. One posting at a time is under
+ * way, from `queued` to `finalized`; the next posting covers what becomes due meanwhile. Every transaction is stored
+ * before it is sent, and all transactions of one posting have the same nonce, so the chain takes at most one of them.
+ * Another nonce is taken only once a foreign transaction has used that nonce for good. So each root is posted once,
+ * even after a crash at any point or with two processes that both believe they lead.
  */
 export interface Anchorer {
   /**
-   * One step: looks after the posting under way, or queues the one that is due. Does nothing while it waits for the
-   * chain, nor once the epoch is fenced. The chain's faults end in `problem`; all others reject.
+   * Runs one step: follows the posting under way, or queues the one that is due. It does nothing while it waits for the
+   * chain, or once the epoch is fenced. A fault of the chain resolves to a `problem`; every other error rejects.
    */
   step(epoch: number): Promise<void>;
-  /** Why postings are held up, for operators; null when they are not. Hashes are safe to accept meanwhile. */
+  /** Why postings are held up, for operators; null when they are not. Hashes can safely be accepted meanwhile. */
   problem(): string | null;
 }
 

@@ -16,10 +16,10 @@ export interface CosignerOptions {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Has the witnesses cosign the newest checkpoint, after it was published: they never delay it. */
+/** Has the witnesses cosign the newest checkpoint after it is published. Publishing never waits for them. */
 export interface Cosigner extends Duty {
   /**
-   * Holds the data against what the witnesses have seen of this log. One that can't be reached is passed over.
+   * Compares the stored log with what the witnesses have seen of it. A witness that cannot be reached is skipped.
    * @throws log_behind, log_corrupted
    */
   checkNotBehind(): Promise<void>;
@@ -27,7 +27,7 @@ export interface Cosigner extends Duty {
 
 export function createCosigner(options: CosignerOptions): Cosigner {
   const { store, log, witnesses, logger } = options;
-  /** What each witness last cosigned, as far as it is known. */
+  /** Size of the tree that each witness last cosigned, as far as it is known. */
   const sizes = new Map<WitnessConfig, number>();
 
   /** The note with the witness's cosignature, or null where it gave none. @throws log_behind, log_corrupted */
@@ -66,13 +66,16 @@ export function createCosigner(options: CosignerOptions): Cosigner {
 
 const lastLine = (note: string): string => note.slice(note.lastIndexOf('\n', note.length - 2) + 1);
 
-/** Of the empty tree: a log that has lost all its data still has its key to ask with. */
+/** A checkpoint of the empty tree, by which a log that has lost all its data can still ask a witness. */
 async function emptyCheckpoint(log: LogSigner): Promise<StoredCheckpoint> {
   const head = { size: 0, root: emptyRoot() };
   return { ...head, note: await signCheckpoint({ origin: log.origin, ...head }, ownSigner(log)) };
 }
 
-/** Asks with what the witness is known to have; once more when it says that it has another size. */
+/**
+ * Asks a witness for a cosignature with the size that it is known to have, and once more if it answers with another
+ * size.
+ */
 async function request(
   { store, tree, fetch }: CosignerOptions,
   sizes: Map<WitnessConfig, number>,
@@ -96,7 +99,7 @@ async function request(
   throw new TallyError('unavailable', `The witness ${witness.name} keeps changing what it has cosigned.`);
 }
 
-/** Another process may have published a newer checkpoint than the one at hand; the store then has it. */
+/** Checks that a tree which a witness has seen is in the store: another process may have published it since. */
 async function requireKnown(store: LogStore, witness: WitnessConfig, size: number): Promise<null> {
   const newest = (await store.newestCheckpoint())?.size ?? 0;
   if (size <= newest) return null;

@@ -1,7 +1,7 @@
 import { TallyError } from '@tallystick/core';
 import type { ChainPosting, LogStore, PostingPlace } from './log-store.ts';
 
-/** A posting whose place on the chain is final: it changes no more. */
+/** A posting in a block that is final, so that its place no longer changes. */
 export interface FinalPosting extends ChainPosting {
   readonly place: PostingPlace;
   readonly finalizedAt: number;
@@ -13,20 +13,20 @@ interface NotedPosting {
   readonly note: string;
 }
 
-/** Postings that are remembered: whoever reads many leaves reads those of a batch together. */
+/** Number of postings kept in memory. Leaves are mostly read batch by batch, so few are needed. */
 const REMEMBERED = 16;
 
-/** Finds the final postings that leaves are under, and remembers those found last. */
+/** Finds the final postings that cover leaves, and remembers those found last. */
 export class FinalPostings {
   readonly #store: Pick<LogStore, 'postingOf' | 'getCheckpoint'>;
-  /** Each with the first leaf that is known to be under it; the one found last is first. */
+  /** The remembered postings, each with the first leaf that is known to be under it. The one found last comes first. */
   #found: readonly (NotedPosting & { readonly first: number })[] = [];
 
   constructor(store: Pick<LogStore, 'postingOf' | 'getCheckpoint'>) {
     this.#store = store;
   }
 
-  /** The posting that a leaf is under, or null where that is not final yet. @throws log_corrupted */
+  /** The posting that covers a leaf, or null while that is not final. @throws log_corrupted */
   async of(index: number): Promise<NotedPosting | null> {
     const known = this.#found.find(({ first, posting }) => first <= index && index < posting.size);
     if (known !== undefined) return known;
@@ -43,7 +43,7 @@ export class FinalPostings {
   }
 }
 
-/** A posting as a final one; null where it is not. */
+/** The posting as a final one; null if it is not final. */
 export function asFinal(posting: ChainPosting | null): FinalPosting | null {
   if (posting?.state !== 'finalized') return null;
   const { place, finalizedAt } = posting;

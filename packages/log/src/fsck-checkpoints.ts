@@ -13,13 +13,13 @@ import { nodeEngine } from '@tallystick/kit';
 import type { Findings } from './fsck-report.ts';
 import type { LogStore, StoredCheckpoint } from './log-store.ts';
 
-/** Walks the stored checkpoints in step with the tree. */
+/** Checks the stored checkpoints while the tree is rebuilt. */
 export interface CheckpointCheck {
-  /** The size of the next one to check; infinite when there is none. */
+  /** Size of the next checkpoint to check; infinite when there is none. */
   readonly next: number;
-  /** Checks all that are of this size or were passed by. */
+  /** Checks all checkpoints of this tree's size, and reports those of smaller sizes that were skipped. */
   at(tree: CompactRange): Promise<void>;
-  /** Checks those that are left, which are over more leaves than there are. */
+  /** Checks the remaining checkpoints, whose trees have more leaves than there are. */
   end(): Promise<void>;
 }
 
@@ -70,7 +70,8 @@ export function checkCheckpoints(
       }
     },
     async end() {
-      // Those past the head at the start may be of a leader that runs meanwhile; the store then has their tree.
+      // A leader that runs meanwhile may have signed checkpoints past the head that was read at the start; the store
+      // then has their trees.
       const limit = (await store.head()).size;
       while (current !== null) {
         if (current.size > limit) await check(current, null);
@@ -80,7 +81,10 @@ export function checkCheckpoints(
   };
 }
 
-/** What is wrong with a note: it must be the log's, say what its row says, and every cosignature of a witness must be good. */
+/**
+ * Finds what is wrong with a note: it must be the log's, agree with its row, and every known witness's cosignature must
+ * be good.
+ */
 async function noteFaults(
   { size, root, note }: StoredCheckpoint,
   { log, witnesses }: CheckpointOptions,

@@ -3,7 +3,7 @@ import { encodePosting, equalBytes, type LogKey, toHex } from '@tallystick/core'
 import type { Findings } from './fsck-report.ts';
 import type { ChainPosting, LogStore, PostingAttempt } from './log-store.ts';
 
-/** Reads a signed raw transaction (`0x` hex); null when it is none. `data` is `0x` hex. */
+/** Decodes a signed raw transaction (`0x` hex); null when it is none. `data` is `0x` hex. */
 export type DecodeAttempt = (
   raw: string,
 ) => { readonly txHash: string; readonly nonce: number; readonly data: string } | null;
@@ -15,7 +15,7 @@ interface Options {
   readonly decodeAttempt?: DecodeAttempt;
 }
 
-/** Holds every posting against its checkpoint, its transactions and, where there is one, the chain. */
+/** Compares every posting with its checkpoint, its transactions and, where there is one, the chain. */
 export async function checkPostings(options: Options, findings: Findings, headSize: number): Promise<void> {
   let earlier: Pick<ChainPosting, 'sequence' | 'size' | 'batchAt'> = { sequence: 0, size: 0, batchAt: 0 };
   for await (const posting of options.store.listPostings()) {

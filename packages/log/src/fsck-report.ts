@@ -1,21 +1,21 @@
-/** Where something is wrong, and what. */
+/** One thing that is wrong, and where. */
 export interface Fault {
   /** `leaf 5`, `tile/0/000`, `checkpoint 256`, `posting 3`, `head`. */
   readonly where: string;
   readonly what: string;
 }
 
-/** Signatures on stored checkpoints that are not the log's own, by the key that made them. */
+/** The signatures that one key other than the log's has made on stored checkpoints. */
 export interface WitnessFinding {
   readonly name: string;
   /** 8 hex digits: the key's id in a signed note. */
   readonly key_id: string;
   /**
-   * `configured` and `former` (it was configured once): each of its cosignatures was checked, and a bad one is a fault.
-   * `unknown`: there is no key to check it with, which is no fault: others may sign a checkpoint too.
+   * `configured` and `former` (configured once): each of its cosignatures was checked, and a bad one is a fault.
+   * `unknown`: there is no key to check it with, which is no fault, since anybody may sign a checkpoint.
    */
   readonly standing: 'configured' | 'former' | 'unknown';
-  /** How many checkpoints carry such a signature; `newest` is the size of the newest of them, in leaves. */
+  /** Number of checkpoints with such a signature. `newest` is the size of the newest of them, in leaves. */
   readonly checkpoints: number;
   readonly newest: number;
 }
@@ -26,11 +26,11 @@ export interface FsckReport {
   readonly tiles: number;
   readonly checkpoints: number;
   readonly postings: number;
-  /** Who has cosigned checkpoints. */
+  /** The keys that have cosigned checkpoints. */
   readonly witnesses: readonly WitnessFinding[];
-  /** The first 1,000. */
+  /** The first 1,000 faults. */
   readonly faults: readonly Fault[];
-  /** All of them, counted. */
+  /** The number of all faults. */
   readonly faultCount: number;
 }
 
@@ -49,7 +49,7 @@ export class Findings {
     if (this.#faults.length < KEPT_FAULTS) this.#faults.push({ where, what });
   }
 
-  /** Counts a signature of another key than the log's on the checkpoint of `size` leaves; the sizes come in rising order. */
+  /** Counts another key's signature on the checkpoint of `size` leaves. The sizes must come in rising order. */
   cosigned(key: Pick<WitnessFinding, 'name' | 'key_id' | 'standing'>, size: number): void {
     const id = `${key.name} ${key.key_id}`;
     const before = this.#witnesses.get(id);

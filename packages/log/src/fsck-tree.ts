@@ -14,8 +14,8 @@ const ABSENT = new Uint8Array(HASH_BYTES);
 const PROGRESS_LEAVES = 16_384;
 
 /**
- * Reads all leaves, a tile's worth at a time; holds them against the tiles and, through a second way of hashing, the
- * roots of all checkpoints and the head.
+ * Reads all leaves, 256 at a time. Compares them with the tiles and, by a second way of hashing, with the roots of all
+ * checkpoints and of the head.
  */
 export async function checkTree(
   store: LogStore,
@@ -62,7 +62,7 @@ export async function checkTree(
   if (!equalBytes(range.root(), head.root)) findings.fault('head', 'its root is not that of the leaves');
 }
 
-/** The leaves of a range: where one is missing, its place is kept. Null when all are. */
+/** Reads the leaves of a range, with undefined for each that is missing. Null when all are missing. */
 async function readLeaves(
   store: LogStore,
   findings: Findings,
@@ -81,7 +81,7 @@ async function readLeaves(
   return Buffer.concat(parts);
 }
 
-/** Each hash has one leaf, this one, and batches never fall. Answers the last batch. */
+/** Checks that each hash leads back to its own leaf and that batches never fall. Returns the last batch. */
 async function checkPlaces(
   store: LogStore,
   findings: Findings,
@@ -108,13 +108,13 @@ async function checkPlaces(
   return batchAt;
 }
 
-/** The hashes of a level that do not fill a tile yet, and which tile they are of. */
+/** The hashes of a level that do not fill a tile yet, and the index of that tile. */
 interface Row {
   index: number;
   hashes: Uint8Array[];
 }
 
-/** Builds all tiles of a tree again, and holds them against the stored ones. */
+/** Rebuilds all tiles of a tree, and compares them with the stored ones. */
 class TreeCheck {
   readonly #store: LogStore;
   readonly #findings: Findings;
@@ -129,8 +129,8 @@ class TreeCheck {
   }
 
   /**
-   * Takes the leaf hashes of a tile of level 0, in the order of the tiles. Answers the hashes that the tree was built
-   * from, as far as can be told: the stored ones where the level above has their root.
+   * Takes the leaf hashes of a tile of level 0; tiles come in their order. Returns the hashes that the tree was built
+   * from, as far as can be known: the stored ones if the level above has their root, else the given ones.
    */
   async addTile(index: number, leafHashes: Buffer): Promise<Uint8Array> {
     const hashes = await this.#checkLeaves(index, leafHashes);
@@ -182,7 +182,7 @@ class TreeCheck {
     }
   }
 
-  /** The stored hashes, as many as expected; null once it is a fault that there are not. */
+  /** The stored hashes, as many as expected; null, once reported, when they are missing or too few. */
   async #stored(level: number, index: number, expected: Uint8Array): Promise<Uint8Array | null> {
     const stored = await this.#store.getTile(level, index);
     if (stored?.length === expected.length) return stored;
@@ -194,7 +194,7 @@ class TreeCheck {
     return null;
   }
 
-  /** Whether the level above has the root of a stored tile, so that the tree was built from it. */
+  /** Whether the level above has the root of a stored tile, which shows that the tree was built from it. */
   async #isInTree(index: number, tile: Uint8Array): Promise<boolean> {
     if (tileWidth(this.#size, 0, index) < 256) return false;
     const above = await this.#store.getTile(1, Math.floor(index / 256));
@@ -210,7 +210,7 @@ function differences(expected: Uint8Array, stored: Uint8Array): number[] {
   return places;
 }
 
-/** Tiles that a tree of this size does not have, which the pass over the leaves never asks for. */
+/** Reports tiles that a tree of this size does not have: the pass over the leaves does not read them. */
 export async function checkStrayTiles(store: LogStore, findings: Findings, size: number): Promise<void> {
   for await (const { level, index } of store.listTiles()) {
     findings.counts.tiles += 1;

@@ -9,22 +9,21 @@ import type { LogStore } from './log-store.ts';
 export interface FsckOptions {
   readonly store: LogStore;
   readonly log: LogKey;
-  /** Witnesses that are configured now. Those that were at some time are kept with the log. */
+  /** The witnesses that are configured now. The log's store also has the keys of former ones. */
   readonly witnesses?: readonly VerifierKey[];
-  /** Asked for the transaction of every confirmed posting, where it is given. */
+  /** If given, it is asked for the transaction of every confirmed posting. */
   readonly chain?: Pick<Chain, 'transaction'>;
   readonly decodeAttempt?: DecodeAttempt;
-  /** Called now and then, with the leaves checked so far and all that there are. */
+  /** Called from time to time with the number of leaves checked so far, and of all. */
   readonly onProgress?: (checked: number, leaves: number) => void;
 }
 
 /**
- * Recomputes the log from its leaves, in one pass and bounded memory, and names all that differs: leaf hashes, every
- * tile, the root and signatures of every checkpoint, every posting and its transactions. A signature of a key that is
- * neither the log's nor a witness's is reported, and is no fault. A leaf that is in no tree yet
- * has nothing but its place to be held against.
- *
- * It writes nothing, and may run beside a server: what is accepted or published meanwhile is not looked at.
+ * Recomputes the log from its leaves, in one pass and bounded memory, and reports everything that differs: leaf hashes,
+ * every tile, the root and signatures of every checkpoint, every posting and its transactions. A signature by a key
+ * that is neither the log's nor a witness's is listed, and is no fault. Of a leaf that is in no tree yet, only the
+ * index can be checked. It writes nothing, and may run beside a server: what is accepted or published meanwhile is not
+ * checked.
  */
 export async function fsckLog(options: FsckOptions): Promise<FsckReport> {
   const { store, log } = options;
@@ -42,7 +41,7 @@ export async function fsckLog(options: FsckOptions): Promise<FsckReport> {
   return findings.report();
 }
 
-/** The witnesses that are configured, then those that were. */
+/** The witnesses that are configured, then the former ones. */
 async function knownWitnesses({ store, witnesses = [] }: FsckOptions): Promise<KnownWitness[]> {
   const isConfigured = (one: VerifierKey): boolean =>
     witnesses.some(({ name, publicKey }) => name === one.name && equalBytes(publicKey, one.publicKey));

@@ -1,16 +1,16 @@
 import { type LogKey, TallyError, toBase64url } from '@tallystick/core';
 import type { LogStore } from './log-store.ts';
 
-/** Whose log the configuration describes. */
+/** The log that the configuration describes. */
 export interface ConfiguredLog extends LogKey {
-  /** False where the origin was only derived from the address: a log that is stored keeps its own. */
+  /** False where the origin was derived from the service's address: a stored log then keeps its own origin. */
   readonly originIsExplicit: boolean;
   readonly chainId: number;
 }
 
 /**
- * The log's name and key as they are stored, stored now at the first start.
- * @throws log_mismatch when the data are of a log with another origin, key or chain
+ * The log's name and key as they are stored. The first start stores them.
+ * @throws log_mismatch when the data belong to a log with another origin, key or chain
  */
 export async function claimLog(store: LogStore, configured: ConfiguredLog): Promise<LogKey> {
   const { origin, originIsExplicit, publicKey, chainId } = configured;

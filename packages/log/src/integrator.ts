@@ -8,15 +8,15 @@ import { HASH_BYTES } from './tree-hash.ts';
 import { TreeReader } from './tree-reader.ts';
 import { storeTiles } from './tree-source.ts';
 
-/** Leaves between two moves of the durable head: it bounds memory, and what a crash makes to do again. */
+/** Leaves between two moves of the durable head. It bounds the memory, and the work to be done again after a crash. */
 const STEP_LEAVES = 32_768;
 
-/** Leaves hashed in one turn of the event loop: about 2 ms. */
+/** Leaves that are hashed before the event loop gets its turn: about 2 ms. */
 const TURN_LEAVES = 1_024;
 
 /**
- * What a step did: `idle` where every accepted leaf (`size` of them) is under a signed checkpoint, `signed` where the
- * head moved or its checkpoint was missing, `fenced` where another process leads.
+ * What a step did: `idle` where every accepted leaf (`size` of them) is already under a signed checkpoint, `signed`
+ * where the head moved or its checkpoint was missing, `fenced` where another process leads.
  */
 export type Integration =
   | { readonly kind: 'idle'; readonly size: number }
@@ -25,7 +25,9 @@ export type Integration =
 
 const fenced: Integration = { kind: 'fenced' };
 
-/** Whether this process still leads. It is told how many leaves the tree has so far, which may not be stored yet. */
+/**
+ * Whether this process still leads, called with the number of leaves in the tree so far, which may not be stored yet.
+ */
 type Leads = (size: number) => boolean;
 
 /**
@@ -44,14 +46,14 @@ export async function integrate(
   epoch: number,
   leads: Leads,
 ): Promise<Integration> {
-  // The checkpoint is read before the head: the head never falls, so it can only be behind by a fault.
+  // The checkpoint is read before the head. The head never falls, so a checkpoint that is ahead of it is a fault.
   const signed = await store.newestCheckpoint();
   const head = await store.head();
   const accepted = await store.countLeaves();
   if (accepted <= head.size && signed?.size === head.size) return { kind: 'idle', size: head.size };
 
   const edge = await checkedEdge(store, log, head, signed);
-  // The empty tree is signed too, so that clients find a checkpoint; but not where leaves are there already.
+  // The empty tree is signed too, so that clients find a checkpoint, unless there are leaves already.
   if (accepted <= head.size || (signed?.size ?? 0) < head.size) {
     return publish(store, log, epoch, head, leads);
   }
@@ -59,7 +61,10 @@ export async function integrate(
   return to === null ? fenced : publish(store, log, epoch, to, leads);
 }
 
-/** The right edge of the head, once its root is the head's and the newest checkpoint's tree is its start. */
+/**
+ * Reads the right edge of the head, and checks that its root is the head's and that its tree extends the newest
+ * checkpoint's.
+ */
 async function checkedEdge(
   store: LogStore,
   log: LogSigner,
@@ -78,7 +83,10 @@ async function checkedEdge(
   return edge;
 }
 
-/** What a stored note says. @throws log_corrupted when it is not the log's, or says another thing than its row */
+/**
+ * Verifies a stored note and reads it.
+ * @throws log_corrupted when the log did not sign it, or it differs from its row
+ */
 async function openStored(log: LogSigner, stored: StoredCheckpoint): Promise<TreeHead> {
   const checkpoint = await openCheckpoint(stored.note, log, nodeEngine).catch((cause: unknown) => {
     throw corrupted(
@@ -94,7 +102,7 @@ function requireRoot(found: Uint8Array, expected: Uint8Array, what: string): voi
   if (!equalBytes(found, expected)) throw corrupted(`The tiles do not have the root of ${what}.`);
 }
 
-/** Moves the durable head to `size` leaves. Null when another process leads. */
+/** Moves the durable head to `size` leaves. Returns null when another process leads. */
 async function advance(
   store: LogStore,
   epoch: number,

@@ -11,23 +11,25 @@ import type { LogStore } from './log-store.ts';
 const LEASE_TTL = 5;
 const RENEW_MS = 1_000;
 const INTEGRATE_MS = 200;
-/** Milliseconds without progress after which a leader does not renew its lease, and after which it gives it up. */
+/**
+ * Milliseconds without progress after which a leader no longer renews its lease, and after which it gives the lease up.
+ */
 const LATE_MS = 2_000;
 const STALLED_MS = 4_000;
-/** Milliseconds that a leader which gave up leaves the lease to the others. */
+/** Milliseconds for which a leader that gave up its lease does not take it again, so that others can. */
 const REST_MS = 3_000;
 
-/** What a leader does beside integrating, one step at a time; `step` rejects freely, and is called again. */
+/** Work that a leader does beside integrating, one step at a time. `step` may reject; it is called again. */
 export interface Duty {
-  /** @param epoch the lease's: all writes must name it */
+  /** Does one step. @param epoch of the lease: every write must name it */
   step(epoch: number): Promise<void>;
 }
 
 export type LeaderPart = 'lease' | 'integrate' | 'post' | 'cosign';
 
-/** What the leader counts. */
+/** Counts what the leader does. */
 export interface LogMetrics {
-  /** A checkpoint was published. @param seconds since integrating began */
+  /** Counts a published checkpoint. @param seconds since integrating began */
   published(size: number, seconds: number): void;
   failed(part: LeaderPart): void;
 }
@@ -43,31 +45,29 @@ export interface LeaderOptions {
 }
 
 /**
- * One process at a time leads: it integrates, signs, posts and has the witnesses cosign. The lease only spares the
- * others the work; what keeps the log from forking is that every write names the lease's epoch.
- *
- * Nothing is done before the gate is open or after it has shut. A fault that the leader finds shuts the gate and ends
- * the lease; any other failure is logged once, counted, and tried again.
- *
- * The lease is renewed only while integrating makes progress. Its renewal takes one statement on any connection that
- * lives; if it went on while integrating hangs or fails, no other process could take over.
+ * Lets one process at a time lead: it integrates, signs, posts and has the witnesses cosign. The lease only saves the
+ * others the work; the log cannot fork because every write names the lease's epoch. Nothing is done until the start
+ * check has passed, or after a fault. A fault that the leader finds stops the log and ends the lease; any other failure
+ * is logged once, counted, and tried again. The lease is renewed only while integrating makes progress. A renewal takes
+ * one statement on any live connection; if it went on while integrating hangs or fails, no other process could take
+ * over.
  */
 export class Leader {
   readonly #options: LeaderOptions;
   readonly #holder = randomUUID();
   #lease: { readonly epoch: number; readonly until: number } | null = null;
   #signedSize = 0;
-  /** When integrating last made progress, or this process began to lead. */
+  /** When integrating last made progress, or this process took the lease, in Unix milliseconds. */
   #progressAt = 0;
-  /** The largest tree that integrating came to since then, stored or not. */
+  /** Size of the largest tree that integrating has reached since then, stored or not. */
   #reachedSize = 0;
   #restUntil = 0;
   #closed = false;
   #integrating: Promise<void> | undefined;
-  /** What each part failed with last; logged once, however often it is tried. */
+  /** The last failure of each part, so that a repeated one is logged once. */
   readonly #troubles = new Map<LeaderPart, string>();
   #stops: (() => Promise<void>)[] = [];
-  /** Set when the timers are stopped; resolves when what they had begun is done. */
+  /** Set when the timers are stopped; resolves when the steps that they had begun are done. */
   #ended: Promise<unknown> | undefined;
 
   constructor(options: LeaderOptions) {
@@ -92,8 +92,8 @@ export class Leader {
   }
 
   /**
-   * Takes the lease; renews it while integrating makes progress, and gives it up where it makes none; lets go of it once
-   * the gate has shut. Never rejects.
+   * Takes the lease, renews it while integrating makes progress, and gives it up otherwise or once the log has stopped
+   * for a fault. Never rejects.
    */
   async renew(): Promise<void> {
     const { gate, logger } = this.#options;
@@ -112,7 +112,7 @@ export class Leader {
 
   async #take(): Promise<void> {
     const now = this.#options.clock();
-    // A step of an earlier lease that still hangs would also keep this one from making progress.
+    // A step of an earlier lease that still hangs would keep this lease from making progress too.
     if (this.#integrating !== undefined || now < this.#restUntil) return;
     this.#progressAt = now;
     this.#reachedSize = 0;
@@ -143,8 +143,8 @@ export class Leader {
   }
 
   /**
-   * Puts all leaves that are accepted by now under signed checkpoints, if this process leads. Calls at the same time
-   * share one run. Rejects with what went wrong, once it is logged.
+   * Integrates and signs all leaves that are accepted by now, if this process leads. Concurrent calls share one run.
+   * Rejects with the failure, which is logged first.
    */
   integrate(): Promise<void> {
     this.#integrating ??= this.#integrateAccepted()
@@ -161,7 +161,7 @@ export class Leader {
 
   /** Resolves when a signed checkpoint covers the first `size` leaves, which must be accepted. @throws unavailable */
   async integrated(size: number): Promise<void> {
-    // A run under way may have counted the leaves before the newest ones.
+    // The run under way may have started before the newest leaves were accepted.
     if (this.#signedSize < size) await this.#integrating;
     if (this.#signedSize < size) await this.integrate();
     if (this.#signedSize >= size) return;
@@ -171,7 +171,7 @@ export class Leader {
     );
   }
 
-  /** One step of a duty, if this process leads. Never rejects. */
+  /** Runs one step of a duty if this process leads. Never rejects. */
   async perform(part: LeaderPart, duty: Duty): Promise<void> {
     const { epoch } = this;
     if (epoch === null) return;
@@ -190,7 +190,7 @@ export class Leader {
     await this.#resign().catch((error: unknown) => this.#failed('lease', error));
   }
 
-  /** As `resign`; then waits for the steps that are under way. */
+  /** Resigns as `resign` does, then waits for the steps that are under way. */
   async close(): Promise<void> {
     await this.resign();
     await this.#ended;
@@ -220,7 +220,7 @@ export class Leader {
     }
   }
 
-  /** A long step makes progress with each leaf that it hashes, but not with those that an earlier try had hashed. */
+  /** A step makes progress only with leaves that no earlier try had hashed. */
   #leads(epoch: number, size: number): boolean {
     if (size > this.#reachedSize) {
       this.#reachedSize = size;

@@ -1,13 +1,16 @@
 import { equalBytes, type LogKey, type Signer, TallyError } from '@tallystick/core';
 
-/** The log's name and key, and who signs for it now. */
+/** The log's name and key, and the signer that is active now. */
 export interface LogSigner extends LogKey {
-  /** The active signer of the log's purpose: asked each time, since keys may be replaced while running. */
+  /**
+   * Returns the active signer for the key purpose `log`. It is called for each signature, since keys may be replaced
+   * while running.
+   */
   readonly signer: () => Signer;
 }
 
 /**
- * The signer, when it still is the log's: a checkpoint under another key would start another log.
+ * Returns the signer if it still has the log's key: a checkpoint under another key would start another log.
  * @throws log_mismatch
  */
 export function ownSigner(log: LogSigner): Signer {

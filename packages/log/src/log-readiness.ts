@@ -1,6 +1,9 @@
 import { type ErrorCode, TallyError } from '@tallystick/core';
 
-/** What no waiting mends: the log stops, and says so until an operator has acted and started it again. */
+/**
+ * The faults that no retry can clear: the log stops, and reports the fault until an operator has acted and restarted
+ * it.
+ */
 const faults: ReadonlySet<ErrorCode> = new Set([
   'log_mismatch',
   'log_behind',
@@ -8,14 +11,12 @@ const faults: ReadonlySet<ErrorCode> = new Set([
   'chain_mismatch',
 ]);
 
-/**
- * Whether the log may accept and sign in this process: once the start check has passed, and until a fault is found.
- */
+/** Whether the log may accept and sign in this process: from when the start check has passed until a fault is found. */
 export class LogReadiness {
   readonly #check: () => Promise<void>;
   #state: 'unchecked' | 'open' | TallyError = 'unchecked';
 
-  /** @param check whether the data are the newest there are; rejects with a fault, or where it can't say yet */
+  /** @param check whether the data are the newest there are; rejects with a fault, or when that cannot be known yet */
   constructor(check: () => Promise<void>) {
     this.#check = check;
   }
@@ -24,7 +25,7 @@ export class LogReadiness {
     return this.#state === 'open';
   }
 
-  /** What was found wrong, for good. */
+  /** The fault that was found. It stays. */
   get fault(): TallyError | null {
     return this.#state instanceof TallyError ? this.#state : null;
   }
@@ -37,7 +38,7 @@ export class LogReadiness {
       : this.#state.message;
   }
 
-  /** Runs the start check unless it has passed. Rejects with what the check rejects with. */
+  /** Runs the start check unless it has passed. Rejects with the check's error. */
   async pass(): Promise<void> {
     if (this.#state === 'open') return;
     if (this.#state instanceof TallyError) throw this.#state;
@@ -50,7 +51,7 @@ export class LogReadiness {
     }
   }
 
-  /** Closes the gate for good if the error is a fault. Answers whether it is. */
+  /** Stops the log for good if the error is a fault. Returns whether it is. */
   report(error: unknown): boolean {
     if (!(error instanceof TallyError) || !faults.has(error.code)) return false;
     this.#state = error;

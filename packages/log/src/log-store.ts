@@ -6,25 +6,25 @@ export interface Leaf {
   readonly index: number;
   /** 32 bytes, as accepted; the leaf hash is SHA-256(0x00 || hash). */
   readonly hash: Uint8Array;
-  /** The posting it is scheduled for. Never falls as indexes rise. */
+  /** Unix seconds of the posting that it is scheduled for. It never falls as indexes rise. */
   readonly batchAt: number;
 }
 
 export interface AcceptRequest {
-  /** 32 bytes each. The same hash twice gets the same leaf. */
+  /** Hashes of 32 bytes each. A hash that comes twice gets the same leaf. */
   readonly hashes: readonly Uint8Array[];
-  /** When the next posting is scheduled; a leaf gets a later one where that batch is closed already. */
+  /** Unix seconds of the next posting. A leaf gets a later one if that batch is closed already. */
   readonly batchAt: number;
-  /** Counts the hashes that the log did not have. Null where there is no limit. */
+  /** Counter of the hashes that are new to the log; null where there is no limit. */
   readonly quota: { readonly counter: string; readonly limit: number; readonly expiresAt: number } | null;
 }
 
-/** One leaf per hash, in their order; or, past the quota, nothing placed and nothing counted. */
+/** One leaf per hash, in their order; or, past the quota, no leaf and nothing counted. */
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly leaves: readonly Leaf[] }
   | { readonly kind: 'over_quota'; readonly used: number; readonly wanted: number };
 
-/** Whose log this is. Written once, at the first start. */
+/** Name, key and chain of a log. Written once, at the first start. */
 export interface LogIdentity {
   /** The checkpoint's origin and note name. */
   readonly origin: string;
@@ -39,19 +39,19 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
-/** A signed checkpoint: its note text holds the head again, with origin and signatures. */
+/** A signed checkpoint. Its note repeats the head, with origin and signatures. */
 export interface StoredCheckpoint extends TreeHead {
   readonly note: string;
 }
 
-/** A hash tile (C2SP tlog-tiles): `hashes` is 32 to 8,192 bytes, and grows until it is full. */
+/** A hash tile (C2SP tlog-tiles). `hashes` is 32 to 8,192 bytes, and grows until the tile is full. */
 export interface Tile {
   readonly level: number;
   readonly index: number;
   readonly hashes: Uint8Array;
 }
 
-/** Held by one process at a time, for a while. A new holder gets a greater epoch. */
+/** The right to lead, which one process has for a time. A new holder gets a greater epoch. */
 export interface Lease {
   readonly epoch: number;
 }
@@ -60,7 +60,7 @@ export interface Advance {
   readonly epoch: number;
   readonly from: TreeHead;
   readonly to: TreeHead;
-  /** Every tile that the leaves [from.size, to.size) made or lengthened. */
+  /** Every tile that the leaves [from.size, to.size) created or extended. */
   readonly tiles: readonly Tile[];
 }
 
@@ -71,16 +71,16 @@ export type PostingState = 'queued' | 'broadcast' | 'confirmed' | 'finalized';
 
 /** A root on its way to the chain. Times are unix seconds. */
 export interface ChainPosting extends TreeHead {
-  /** From 1, one for each posting. */
+  /** Number of the posting, from 1. */
   readonly sequence: number;
-  /** The scheduled time: every leaf with `batchAt` at most this is below `size`. */
+  /** The scheduled time: every leaf with `batchAt` up to this has an index below `size`. */
   readonly batchAt: number;
   readonly state: PostingState;
-  /** The account's nonce that its attempts use. */
+  /** The account's nonce in all its attempts. */
   readonly nonce: number;
-  /** Where it is on the chain, while it is: null until confirmed, and again after a reorganisation. */
+  /** Its place on the chain: null until confirmed, and again after a reorganisation. */
   readonly place: PostingPlace | null;
-  /** When finality was seen; null before. */
+  /** When its block was seen to be final; null before. */
   readonly finalizedAt: number | null;
 }
 
@@ -93,12 +93,12 @@ export interface PostingPlace {
   readonly blockTime: number;
 }
 
-/** One signed transaction of a posting. All of one posting with the same nonce exclude each other. */
+/** One signed transaction of a posting. Of the attempts with one nonce, the chain takes at most one. */
 export interface PostingAttempt {
   readonly sequence: number;
   readonly nonce: number;
   readonly txHash: string;
-  /** The signed raw transaction, `0x` hex: sending it again changes nothing. */
+  /** The signed raw transaction, `0x` hex. Sending it again has no further effect. */
   readonly raw: string;
   /** Wei for each unit of gas, decimal. */
   readonly maxFeePerGas: string;
@@ -108,75 +108,74 @@ export interface PostingAttempt {
 
 /**
  * The anchor log's leaves, tiles, checkpoints and postings. Durability, ordering and errors are those of `Store`.
- *
  * Leaves: `accept` calls share transactions (group commit). Indexes are contiguous from 0 over all processes, a hash
  * has one leaf for ever, and nothing deletes or moves one.
- *
- * Fence: the tree only ever grows along one line. `advance` swaps the durable head under the lease's epoch; all writes
- * that name an epoch are `fenced` once another process holds the lease, whatever the clock of the caller says.
- * Repeating such a write, because it is not known whether it was carried out, answers the same and changes nothing;
- * but `addAttempt` and `queuePosting` leave a posting where it is, and only the newest `movePosting` can be repeated.
+ * Fence: `advance` compares and swaps the durable head under the lease's epoch, so the tree never forks. Every write
+ * that names an epoch is `fenced` once another process holds the lease, whatever the caller's clock says. A write whose
+ * outcome is unknown can be repeated: it returns the same and changes nothing more. After a repeated `addAttempt` or
+ * `queuePosting` a posting keeps its place, and only the newest `movePosting` can be repeated.
  */
 export interface LogStore {
-  /** Stores the identity at the first call, and answers the one that is stored. */
+  /** Stores the identity at the first call. Returns the one that is stored. */
   claimIdentity(identity: LogIdentity): Promise<LogIdentity>;
 
   /** The identity that is stored; null before the first claim. */
   identity(): Promise<LogIdentity | null>;
 
-  /** @throws unavailable also when too many hashes wait */
+  /** Accepts hashes and gives each new one a leaf. @throws unavailable also when too many hashes wait */
   accept(request: AcceptRequest): Promise<AcceptOutcome>;
   findLeaf(hash: Uint8Array): Promise<Leaf | null>;
   /** Whether each of the hashes, 32 bytes each, has a leaf: in their order. Reads a page at a time. */
   haveLeaves(hashes: readonly Uint8Array[]): Promise<boolean[]>;
   getLeaf(index: number): Promise<Leaf | null>;
-  /** The hashes of the leaves [from, to), 32 bytes each, in one piece; fewer where the log ends before `to`. */
+  /** The hashes of the leaves [from, to), 32 bytes each, concatenated; fewer where the log ends before `to`. */
   readLeaves(from: number, to: number): Promise<Uint8Array>;
-  /** How many leaves are accepted. */
+  /** The number of accepted leaves. */
   countLeaves(): Promise<number>;
 
   /**
-   * Takes or renews the lease for `ttl` seconds by the database's clock: the present holder always, another one once
-   * it has run out. Null while another holds it. `ttl` may have fractions.
+   * Takes or renews the lease for `ttl` seconds (fractions allowed) by the database's clock. The present holder always
+   * gets it, another one only after it has run out. Null while another holds it.
    */
   acquireLease(holder: string, ttl: number): Promise<Lease | null>;
-  /** Lets go of the lease if `holder` has it; its epoch is fenced from then on. */
+  /** Ends the lease if `holder` has it; its epoch is fenced from then on. */
   releaseLease(holder: string): Promise<void>;
 
-  /** The durable head, which may not be signed yet; size 0 and the empty root at first. */
+  /** The durable head, which may not be signed yet. At first it has size 0 and the empty root. */
   head(): Promise<TreeHead>;
   /**
-   * Writes the tiles and moves the head, in one transaction, when the lease has this epoch and the head is `from`; or
-   * does nothing when it is `to` already. Undone where `to` is no larger tree of accepted leaves.
-   * @throws log_corrupted, undone, when a tile would change a hash that is stored
+   * Writes the tiles and moves the head, in one transaction, if the lease has this epoch and the head is `from`. Does
+   * nothing if the head is `to` already. The transaction is rolled back if `to` is not a larger tree of accepted
+   * leaves.
+   * @throws log_corrupted when a tile would change a stored hash
    */
   advance(advance: Advance): Promise<'advanced' | Fenced>;
   /**
-   * Stores the signed checkpoint of the present head; or, of a checkpoint that is stored, replaces the note by one with
-   * more signatures, also once the head has moved on. `fenced` also when it is neither's tree.
+   * Stores the signed checkpoint of the present head, or replaces the note of a stored checkpoint by one with more
+   * signatures, even after the head has moved. `fenced` also for the checkpoint of any other tree.
    */
   putCheckpoint(epoch: number, checkpoint: StoredCheckpoint): Promise<'stored' | Fenced>;
-  /** The newest signed checkpoint, or null before the first, which is of the empty tree unless leaves came sooner. */
+  /** The newest signed checkpoint; null before the first, which is of the empty tree unless leaves came sooner. */
   newestCheckpoint(): Promise<StoredCheckpoint | null>;
   getCheckpoint(size: number): Promise<StoredCheckpoint | null>;
-  /** The signed checkpoints in the order of their sizes, a page at a time. */
+  /** Yields the signed checkpoints by size. Reads a page at a time. */
   listCheckpoints(): AsyncIterable<StoredCheckpoint>;
-  /** What is stored of a tile; null where there is none. */
+  /** The stored hashes of a tile; null where there are none. */
   getTile(level: number, index: number): Promise<Uint8Array | null>;
   /**
-   * Keeps the keys of witnesses with the log, for good: they are what their cosignatures are checked by after they have
-   * left the configuration. A key that is kept already stays.
+   * Stores the keys of witnesses for good, so that their cosignatures can be checked after they have left the
+   * configuration. A stored key is not changed.
    */
   rememberWitnesses(witnesses: readonly VerifierKey[]): Promise<void>;
-  /** Every witness whose key is kept, by name. */
+  /** Every witness whose key is stored, by name. */
   listWitnesses(): Promise<VerifierKey[]>;
 
-  /** All tiles, by level and index, a page at a time. */
+  /** Yields all tiles by level and index. Reads a page at a time. */
   listTiles(): AsyncIterable<Tile>;
 
   /**
    * Closes every batch up to `batchAt`: a leaf accepted from then on gets a `batchAt` of at least `next`, which must be
-   * greater. Answers how many leaves are accepted by then.
+   * greater. Returns the number of leaves accepted by then.
    */
   closeBatch(epoch: number, batchAt: number, next: number): Promise<number | Fenced>;
   /**
@@ -188,20 +187,20 @@ export interface LogStore {
     posting: Pick<ChainPosting, 'sequence' | 'batchAt' | 'size' | 'root' | 'nonce'>,
     attempt: PostingAttempt,
   ): Promise<'queued' | Fenced>;
-  /** Stores one more attempt; the posting takes its nonce and state `queued`, without a place. */
+  /** Stores one more attempt. The posting gets its nonce, state `queued` and no place. */
   addAttempt(epoch: number, attempt: PostingAttempt): Promise<'added' | Fenced>;
-  /** Moves a posting to a state; `place` and `finalizedAt` as the state has them. */
+  /** Moves a posting to a state, with the `place` and `finalizedAt` of that state. */
   movePosting(
     epoch: number,
     sequence: number,
     to: Pick<ChainPosting, 'state' | 'place' | 'finalizedAt'>,
   ): Promise<'moved' | Fenced>;
   newestPosting(): Promise<ChainPosting | null>;
-  /** The newest first, at most so many. */
+  /** The newest `count` postings, newest first. */
   recentPostings(count: number): Promise<ChainPosting[]>;
   /** The first posting whose tree holds the leaf, or null. */
   postingOf(leafIndex: number): Promise<ChainPosting | null>;
-  /** In the order of their sequences, a page at a time. */
+  /** Yields the postings by sequence. Reads a page at a time. */
   listPostings(): AsyncIterable<ChainPosting>;
   /** All attempts of a posting, oldest first. */
   listAttempts(sequence: number): Promise<PostingAttempt[]>;

@@ -14,11 +14,11 @@ import { type TileSource, TreeReader } from './tree-reader.ts';
 const TIMEOUT_MS = 10_000;
 const MAX_NOTE = 131_072;
 
-/** Where a monitor keeps the newest checkpoint that it has seen, a signed note. */
+/** Where a monitor keeps the newest checkpoint that it has seen, as a signed note. */
 export interface MonitorState {
-  /** Null before the first. */
+  /** The saved note; null before the first. */
   load(): Promise<string | null>;
-  /** Durable when it resolves. */
+  /** Saves a note. It is durable when it resolves. */
   save(note: string): Promise<void>;
 }
 
@@ -31,20 +31,20 @@ export interface MonitorOptions {
 }
 
 /**
- * What a monitor has seen: nothing before (`first`), no change, growth that keeps what was there; or a log that shows
- * fewer leaves than it has signed (`rollback`), or two trees that contradict each other (`fork`). With both of the last
- * two, the two signed notes are the evidence.
+ * What a monitor has found: nothing was known before (`first`), no change (`same`), growth that keeps what was there;
+ * or a log that shows fewer leaves than it has signed (`rollback`), or two trees that contradict each other (`fork`).
+ * After a rollback or a fork, the two signed notes are the evidence.
  */
 export type Sighting =
   | { readonly kind: 'first' | 'unchanged' | 'grown'; readonly checkpoint: Checkpoint }
   | { readonly kind: 'rollback' | 'fork'; readonly earlier: string; readonly later: string };
 
 /**
- * Looks at a log once from outside, by its checkpoint and hash tiles alone, and holds it against what was seen before.
- * The newest good checkpoint is saved; after a rollback or a fork the earlier one stays.
- *
- * @throws note_invalid, checkpoint_invalid, checkpoint_signature_invalid for what the log shows as its checkpoint
- * @throws unavailable when the log can't be reached or a tile that its checkpoint needs can’t be fetched; log_corrupted when one is too short
+ * Checks a log once from outside, by its checkpoint and hash tiles alone, against what was seen before. The newest good
+ * checkpoint is saved; after a rollback or a fork the earlier one stays.
+ * @throws note_invalid, checkpoint_invalid, checkpoint_signature_invalid when the log's checkpoint is not good
+ * @throws unavailable when the log cannot be reached or a tile that its checkpoint needs cannot be fetched;
+ * log_corrupted when a tile is too short
  */
 export async function followLog({ fetch, url, vkey, state }: MonitorOptions): Promise<Sighting> {
   const log = { origin: vkey.name, publicKey: vkey.publicKey };
@@ -76,7 +76,7 @@ async function isGrowth(before: Checkpoint, now: Checkpoint, tiles: TileSource):
   });
 }
 
-/** A log's public tiles. A partial tile may be gone once it is full. */
+/** Reads a log's public tiles. A partial tile may be gone once it is full. */
 function urlTiles(fetch: typeof globalThis.fetch, url: string): TileSource {
   return async (level, index, width) => {
     try {

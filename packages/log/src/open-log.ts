@@ -21,12 +21,12 @@ export interface AnchorLogOptions {
   readonly signer: () => Signer;
   /** The public URL without its scheme. */
   readonly origin: string;
-  /** False where the origin was only derived from the address: a log that is stored keeps its own. */
+  /** False where the origin was derived from the address: a stored log then keeps its own origin. */
   readonly originIsExplicit: boolean;
-  /** Null where nothing is posted. */
+  /** Null where nothing is posted to a chain. */
   readonly chain: Chain | null;
   readonly chainId: number;
-  /** The `<network>` of an anchor reference. */
+  /** The `<network>` part of anchor references. */
   readonly network: string;
   /** Seconds between scheduled postings. */
   readonly period: number;
@@ -38,10 +38,10 @@ export interface AnchorLogOptions {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** Seconds after which a transaction that is in no block is sent again for more. */
+/** Seconds after which a transaction that is in no block is sent again at a higher price. */
 const PATIENCE = 60;
 
-/** Periods shorter than this are of a development chain, whose blocks come at once. */
+/** Periods shorter than this, in seconds, mean a development chain, whose blocks come at once. */
 const SHORT_PERIOD = 60;
 
 /**
@@ -54,7 +54,7 @@ export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLo
   const { store, signer, origin, originIsExplicit, chainId } = options;
   const { publicKey } = signer();
   const own = await claimLog(store, { origin, originIsExplicit, publicKey, chainId });
-  // Before any of them is asked: so no cosignature is ever stored whose key is not.
+  // Stored before any witness is asked, so that no cosignature is stored without its key.
   await store.rememberWitnesses(options.witnesses);
   const parts = assemble(options, { ...own, signer });
   try {
@@ -69,7 +69,7 @@ export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLo
   return anchorLog(options, own.origin, parts);
 }
 
-/** What a log is made of. */
+/** The parts of a log. */
 export interface LogParts {
   readonly gate: LogReadiness;
   readonly leader: Leader;
@@ -78,7 +78,7 @@ export interface LogParts {
   readonly cosigner: Cosigner | null;
 }
 
-/** Wires a log whose identity is claimed; nothing runs yet. */
+/** Connects the parts of a log whose identity is claimed. No timer runs yet. */
 export function assemble(options: AnchorLogOptions, log: LogSigner): LogParts {
   const { store, chain, period, clock, logger, witnesses, fetch } = options;
   const { origin } = log;

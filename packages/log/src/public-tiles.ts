@@ -4,9 +4,9 @@ import { HASH_BYTES } from './tree-hash.ts';
 import { hashesAt } from './tree-shape.ts';
 
 /**
- * What stands at a C2SP tlog-tiles path, full or partial, within the newest signed checkpoint; null where there is
- * nothing. A partial tile of any width is the start of the full one, so that all of it is immutable.
- * @throws log_corrupted when the store lacks what the checkpoint's tree has
+ * The bytes at a C2SP tlog-tiles path, of a full or partial tile, within the newest signed checkpoint; null where there
+ * is nothing. A partial tile of any width is the start of the full one, so all of them are immutable.
+ * @throws log_corrupted when the store lacks a tile of the checkpoint's tree
  */
 export async function publicTile(store: LogStore, path: string): Promise<Uint8Array | null> {
   const tile = parseTilePath(path);

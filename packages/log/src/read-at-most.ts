@@ -1,4 +1,4 @@
-/** The body of a request or answer. @throws RangeError past `limit` bytes, without reading on */
+/** Reads the body of a request or response. @throws RangeError past `limit` bytes, without reading on */
 export async function readAtMost(message: Request | Response, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -6,7 +6,7 @@ import { hashesAt, levelsOf } from './tree-shape.ts';
 
 const TILE_BYTES = 256 * HASH_BYTES;
 
-/** All that is needed to grow a tree: the partial tile of each level, lowest first, 0 to 255 hashes each. */
+/** What is needed to grow a tree: the partial tile of each level, lowest first, 0 to 255 hashes each. */
 export interface RightEdge {
   readonly size: number;
   readonly partials: readonly Buffer[];
@@ -15,7 +15,7 @@ export interface RightEdge {
 /** The edge of the empty tree. */
 export const emptyEdge: RightEdge = { size: 0, partials: [] };
 
-/** Reads the edge of the first `size` leaves from the tiles. @throws log_corrupted where a tile is not there */
+/** Reads the edge of the first `size` leaves from the tiles. @throws log_corrupted where a tile is missing */
 export async function readEdge(store: Pick<LogStore, 'getTile'>, size: number): Promise<RightEdge> {
   const partials: Buffer[] = [];
   for (let level = 0; level < levelsOf(size); level++) {
@@ -42,7 +42,7 @@ async function readPartial(
   return asBuffer(tile).subarray(0, width * HASH_BYTES);
 }
 
-/** The root of the tree that has this edge, 32 bytes. */
+/** The root of the tree with this edge, 32 bytes. */
 export function edgeRoot(edge: RightEdge): Uint8Array {
   return foldNodes(edge.partials.flatMap(perfectSubtrees).reverse(), nodeSha256);
 }
@@ -56,8 +56,8 @@ function perfectSubtrees(partial: Buffer): Uint8Array[] {
 }
 
 /**
- * Appends entries, 32 bytes each in one piece. A tile that they fill is among `full`, and its root goes into the level
- * above; what is partial at the end is the new edge. Nothing that was given is changed.
+ * Appends entries of 32 bytes each, concatenated. `full` has the tiles that they fill, whose roots go into the level
+ * above; what remains partial is the new edge. The inputs are not changed.
  */
 export function growEdge(edge: RightEdge, entries: Uint8Array): { edge: RightEdge; full: Tile[] } {
   const partials = [...edge.partials];
@@ -84,7 +84,7 @@ export function tileRoot(full: Uint8Array): Uint8Array {
   return pyramid(full)[8] ?? new Uint8Array(0);
 }
 
-/** The partial tiles that became longer, or began, since the tree had `from` leaves. */
+/** The partial tiles that grew, or began, since the tree had `from` leaves. */
 export function changedPartials(from: number, edge: RightEdge): Tile[] {
   return edge.partials.flatMap((hashes, level) => {
     const count = hashesAt(edge.size, level);

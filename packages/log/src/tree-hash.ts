@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /** Bytes of one hash. */
 export const HASH_BYTES = 32;
 
-// Used again for each hash, and filled by one copy: RFC 9162, 2.1.1 puts a byte before a leaf and before two nodes.
+// Reused for each hash and filled by one copy. RFC 9162, 2.1.1 prefixes a byte to a leaf and to two nodes.
 const leafPreimage = Buffer.alloc(1 + HASH_BYTES);
 const nodePreimage = Buffer.alloc(1 + 2 * HASH_BYTES);
 nodePreimage[0] = 0x01;
@@ -13,7 +13,7 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The leaf hashes of entries of 32 bytes each, both in one piece: SHA-256(0x00 || entry). */
+/** The leaf hashes of concatenated entries of 32 bytes each, concatenated: SHA-256(0x00 || entry). */
 export function hashLeaves(entries: Uint8Array): Buffer {
   const source = asBuffer(entries);
   const hashes = Buffer.allocUnsafe(source.length);
@@ -24,7 +24,7 @@ export function hashLeaves(entries: Uint8Array): Buffer {
   return hashes;
 }
 
-/** The parents of neighbouring hashes, in one piece: SHA-256(0x01 || left || right). A last one alone has none. */
+/** The parents of neighbouring hashes, concatenated: SHA-256(0x01 || left || right). An odd last hash has none. */
 function hashParents(children: Buffer): Buffer {
   const pairs = Math.floor(children.length / (2 * HASH_BYTES));
   const parents = Buffer.allocUnsafe(pairs * HASH_BYTES);
@@ -35,14 +35,14 @@ function hashParents(children: Buffer): Buffer {
   return parents;
 }
 
-/** All perfect subtrees over a tile's hashes: at `h` those of height `h`, until there is none. */
+/** All perfect subtrees over a tile's hashes: element `h` has those of height `h`. */
 export function pyramid(tile: Uint8Array): Buffer[] {
   const levels: Buffer[] = [];
   for (let level = asBuffer(tile); level.length > 0; level = hashParents(level)) levels.push(level);
   return levels;
 }
 
-/** The hash at a place in a row of hashes; a view. */
+/** The hash at an index of concatenated hashes, as a view of the same bytes. */
 export function hashAt(hashes: Uint8Array, place: number): Uint8Array {
   return hashes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES);
 }

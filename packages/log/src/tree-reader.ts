@@ -11,26 +11,24 @@ import { HASH_BYTES, hashAt, pyramid } from './tree-hash.ts';
 import { rootNodes, tileWidth } from './tree-shape.ts';
 
 /**
- * Where tiles come from: at least the first `width` hashes of a tile, or null. What it once answered for a place
- * never changes.
+ * Reads at least the first `width` hashes of a tile, or null. What it has once returned for a tile must never change.
  */
 export type TileSource = (level: number, index: number, width: number) => Promise<Uint8Array | null>;
 
-/** Tiles that are kept with their inner nodes, 16 KiB each. */
+/** Number of tiles that are cached with their inner nodes, 16 KiB each. */
 const CACHED_TILES = 4096;
 
 /**
- * Proofs and roots of a tree in tiles (C2SP tlog-tiles). It remembers the tiles used last with their inner nodes, which
- * cost more to hash than to read; a tile that has grown is read again when more of it is asked.
- *
- * Every method throws `log_corrupted` where the source lacks a tile that a tree of that size has.
+ * Makes proofs and roots of a tree in tiles (C2SP tlog-tiles). It caches the tiles used last with their inner nodes,
+ * which cost more to hash than to read. A tile that has grown is read again when more of it is needed. Every method
+ * throws `log_corrupted` where the source lacks a tile of a tree of that size.
  */
 export class TreeReader {
   readonly #source: TileSource;
   readonly #limit: number;
-  /** By `index * 64 + level`, the one used last at the end. */
+  /** Cached tiles by `index * 64 + level`, the one used last at the end. */
   readonly #tiles = new Map<number, readonly Buffer[]>();
-  /** The last key in `#tiles`: the nodes of a path come tile by tile. */
+  /** The last key in `#tiles`: consecutive nodes of a path are often in one tile. */
   #newest = -1;
 
   constructor(source: TileSource, limit = CACHED_TILES) {

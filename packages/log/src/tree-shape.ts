@@ -1,16 +1,16 @@
 import type { TreeNode } from '@tallystick/core';
 
-/** How many hashes the tiles of a level hold in all: the perfect subtrees of 256^level leaves. */
+/** Total number of hashes in the tiles of a level: one for each perfect subtree of 256^level leaves. */
 export function hashesAt(size: number, level: number): number {
   return Math.floor(size / 256 ** level);
 }
 
-/** How many hashes a tile has in a tree of `size` leaves: 0 to 256. */
+/** Number of hashes of a tile in a tree of `size` leaves: 0 to 256. */
 export function tileWidth(size: number, level: number, index: number): number {
   return Math.min(256, Math.max(0, hashesAt(size, level) - index * 256));
 }
 
-/** How many levels of tiles a tree has. */
+/** Number of levels of tiles in a tree. */
 export function levelsOf(size: number): number {
   let levels = 0;
   while (hashesAt(size, levels) > 0) levels += 1;

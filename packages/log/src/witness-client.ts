@@ -6,7 +6,7 @@ import { type AddCheckpoint, formatAddCheckpoint } from './witness-protocol.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER = 65_536;
 
-/** A witness as the operator names it. */
+/** A witness in the operator's configuration. */
 export interface WitnessConfig extends VerifierKey {
   /** The submission prefix, without a trailing slash. */
   readonly url: string;
@@ -22,8 +22,9 @@ export type WitnessAnswer =
   | { readonly kind: 'inconsistent' };
 
 /**
- * Asks a witness to cosign (C2SP tlog-witness, "add-checkpoint"). Answers the note with its cosignature, checked.
- * @throws unavailable when it can't be reached, refuses, or answers with no good cosignature of its key
+ * Asks a witness to cosign (C2SP tlog-witness, "add-checkpoint"). Returns the note with its cosignature, which is
+ * checked.
+ * @throws unavailable when it cannot be reached, refuses, or returns no good cosignature by its key
  */
 export async function askWitness(
   witness: WitnessConfig,
@@ -58,7 +59,7 @@ async function post(
   }
 }
 
-/** The note with the first line that is a good cosignature of the witness: lines of other keys are passed over. */
+/** Adds to the note the first line that is a good cosignature of the witness. Lines of other keys are skipped. */
 async function cosigned(witness: WitnessConfig, note: string, body: string): Promise<string | null> {
   for (const line of body.split('\n').slice(0, -1)) {
     const candidate = tryAdd(note, `${line}\n`);

@@ -1,9 +1,9 @@
 import { TallyError } from '@tallystick/core';
 
-/** A witness takes no more lines of proof than this (C2SP tlog-witness, "add-checkpoint"). */
+/** The most lines of proof that a witness takes (C2SP tlog-witness, "add-checkpoint"). */
 const MAX_PROOF = 63;
 
-/** A request to cosign: the proof is that the first `old` leaves are the start of the checkpoint's tree. */
+/** A request to cosign. Its proof shows that the checkpoint's tree extends its first `old` leaves. */
 export interface AddCheckpoint {
   readonly old: number;
   readonly proof: readonly Uint8Array[];
@@ -18,7 +18,7 @@ export function formatAddCheckpoint({ old, proof, checkpoint }: AddCheckpoint): 
   return `old ${old}\n${lines.join('')}\n${checkpoint}`;
 }
 
-/** @throws note_invalid for every text that `formatAddCheckpoint` would not write */
+/** Parses a request. @throws note_invalid for every text that `formatAddCheckpoint` would not write */
 export function parseAddCheckpoint(body: string): AddCheckpoint {
   const [, digits, lines = '', checkpoint = ''] = syntax.exec(body) ?? [];
   const old = Number(digits);

@@ -11,8 +11,8 @@ interface StoredHead {
 }
 
 /**
- * A witness's state in one JSON file, an object from origin to `{size, root}`. It is replaced whole, and on disk
- * before `write` resolves.
+ * Keeps a witness's state in one JSON file, an object from origin to `{size, root}`. Each write replaces the whole
+ * file, and is on disk before it resolves.
  * @throws invalid_field when the file is not such an object: a witness that has forgotten may cosign a fork
  */
 export async function openWitnessState(path: string): Promise<WitnessState> {

@@ -18,11 +18,11 @@ import { type AddCheckpoint, parseAddCheckpoint } from './witness-protocol.ts';
 
 const MAX_BODY = 65_536;
 
-/** What a witness has cosigned last of each log. Only one witness uses it at a time. */
+/** The tree that a witness has last cosigned of each log. Only one witness may use it at a time. */
 export interface WitnessState {
-  /** Null before the first. */
+  /** The tree last cosigned; null before the first. */
   read(origin: string): Promise<TreeHead | null>;
-  /** Durable when it resolves. */
+  /** Stores the tree. It is durable when it resolves. */
   write(origin: string, head: TreeHead): Promise<void>;
 }
 
@@ -36,11 +36,11 @@ export interface WitnessOptions {
 }
 
 /**
- * A witness (C2SP tlog-witness) as a fetch handler: `POST <prefix>/add-checkpoint`. It cosigns a checkpoint only when
- * that is proved to extend what it cosigned before, and remembers it durably before it answers.
+ * Makes a witness (C2SP tlog-witness) as a fetch handler for `POST <prefix>/add-checkpoint`. It cosigns a checkpoint
+ * only if that is proved to extend what it cosigned before, and stores it durably before it answers.
  */
 export function createWitness(options: WitnessOptions): (request: Request) => Promise<Response> {
-  /** Requests of one log, one after the other: what is checked must still hold when it is written. */
+  /** The requests of one log run one after another: what is checked must still hold when it is written. */
   const turns = new Map<string, Promise<unknown>>();
 
   return async (request) => {
@@ -59,13 +59,13 @@ export function createWitness(options: WitnessOptions): (request: Request) => Pr
   };
 }
 
-/** A request whose checkpoint nobody has verified yet. */
+/** A request whose checkpoint is not verified yet. */
 interface CosignRequest extends Omit<AddCheckpoint, 'checkpoint'> {
   readonly note: string;
   readonly checkpoint: Checkpoint;
 }
 
-/** Empty, and so refused, when it is too long. */
+/** Reads the body. A body that is too long reads as empty text, which is refused. */
 async function readBody(request: Request): Promise<string> {
   try {
     return (await readAtMost(request, MAX_BODY)).toString('utf8');

@@ -2,32 +2,32 @@ import type { ChainSettings } from '@tallystick/chain';
 import type { NanoUsdc } from '@tallystick/ledger';
 import type { TierPrices } from './keys/prices.ts';
 
-/** How callers pay, and who is paid. */
+/** How callers can pay, and the account that they pay to. */
 export interface PaymentsConfig {
   readonly mode: 'off' | 'x402';
-  /** The account that is paid, as it was given; null for the development chain's. */
+  /** The account that is paid, as configured; null for the development chain's. */
   readonly treasury: string | null;
-  /** The contract of USDC on the configured chain, as it was given; null for the development chain's. */
+  /** The contract of USDC on the configured chain, as configured; null for the development chain's. */
   readonly usdc: string | null;
-  /** How many blocks make a transfer certain, the one that holds it among them. */
+  /** The number of blocks that make a transfer final, including the one that contains it. */
   readonly confirmations: number;
-  /** Null for the facilitator in this process, which only the development chain has. */
+  /** Null for the facilitator in this process, which exists for the development chain only. */
   readonly facilitatorUrl: string | null;
-  /** How long what a facilitator says is looked for on the chain. */
+  /** Seconds for which the chain is searched for a settlement that a facilitator reports. */
   readonly waitSeconds: number;
 }
 
-/** What is sold for USDC, how it is delivered, and what is paid back. */
+/** What is sold for USDC, how keys are delivered, and how money is paid back. */
 export interface SalesConfig {
-  /** For a month. */
+  /** Prices for a month. */
   readonly prices: TierPrices;
-  /** Below it a paid answer says so. */
+  /** Balance below which the response to a paid call mentions it. */
   readonly lowBalance: NanoUsdc;
-  /** Withdrawals are of so much at least. */
+  /** The smallest withdrawal. */
   readonly minWithdrawal: NanoUsdc;
-  /** The first block that is read for transfers to the treasury; null for the newest at the first start. */
+  /** The first block to read for transfers to the treasury; null for the newest block at the first start. */
   readonly fromBlock: number | null;
-  /** Absolute path of the treasury's secp256k1 key, with which the CLI pays out; no server opens it. */
+  /** Absolute path of the treasury's secp256k1 key, with which the CLI pays out. No server reads it. */
   readonly treasuryKeyFile: string | null;
   /** Null where no e-mail can be sent. */
   readonly mail: MailConfig | null;
@@ -41,10 +41,10 @@ export interface MailConfig {
   readonly requireTls: boolean;
 }
 
-/** What the treasury and its commands are told of the service's configuration. */
+/** The part of the service's configuration that the treasury and its commands use. */
 export interface TreasurySettings {
   readonly mode: 'development' | 'production';
-  /** Absolute path; the development chain says there where it is. */
+  /** Absolute path. The development chain stores its address there. */
   readonly dataDir: string;
   /** Public origin of the service, without a trailing slash. */
   readonly apiUrl: string;

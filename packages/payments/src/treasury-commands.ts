@@ -10,7 +10,10 @@ import type { TreasurySettings } from './settings.ts';
 import type { Reconciliation } from './treasury/reconcile.ts';
 import type { PayoutRow, TreasuryStore } from './treasury-store.ts';
 
-/** Where the operator pays out and compares ledger and chain; beside a running server, or without one. */
+/**
+ * The operator's commands to pay out and to compare ledger and chain; they work beside a running server, or without
+ * one.
+ */
 export interface TreasuryCommands {
   /** CAIP-2. */
   readonly network: string;
@@ -21,9 +24,9 @@ export interface TreasuryCommands {
   bookOwn(txHash: string): Promise<void>;
   /** See `bookPaid`. */
   bookPaid(payout: PayoutRow, txHash: string): Promise<void>;
-  /** See `payOut`. @throws unavailable where the treasury's key is not at hand, or the books lack a payment */
+  /** See `payOut`. @throws unavailable where the treasury's key is missing, or the books lack a payment */
   pay(payouts: readonly PayoutRow[]): Promise<PayOutcome[]>;
-  /** Ends those that are confirmed; see `createPayoutFollower`. */
+  /** Ends the payouts that are confirmed; see `createPayoutFollower`. */
   follow(): Promise<void>;
 }
 
@@ -31,7 +34,7 @@ const TIMEOUT_MS = 15_000;
 const KEY = { name: 'treasury’s key', field: 'treasury_key' };
 
 /**
- * Asks nothing of the chain yet; what speaks to it is loaded here.
+ * Opens the commands without a request to the chain, whose client is loaded here.
  * @throws unavailable where no chain, token or treasury is configured; invalid_field
  */
 export async function openTreasuryCommands(
@@ -52,7 +55,7 @@ export async function openTreasuryCommands(
     network,
     clock,
     logger: { info: () => {}, warn: () => {} },
-    // Only a server that watches for long enough may judge that a nonce is lost.
+    // Only a server, which watches for long enough, may decide that a nonce is lost.
     patience: Number.POSITIVE_INFINITY,
   });
   return {
@@ -103,7 +106,7 @@ async function openPlace(config: TreasurySettings): Promise<TreasuryConfig> {
   return { token, treasury: getAddress(treasury), rpcUrl, chainId: chain.id };
 }
 
-/** The development chain of a server that runs. */
+/** Where the development chain of a running server is. */
 async function devPlace({
   dataDir,
 }: TreasurySettings): Promise<{ rpcUrl: string; usdc: string; treasury: string }> {

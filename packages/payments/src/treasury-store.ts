@@ -6,19 +6,19 @@ export type BaseUnits = bigint;
 
 /** A confirmed transfer to the treasury. Times are unix seconds. */
 export interface TransferRow {
-  /** `<network>:<tx hash>:<ordinal>`: the same wherever a reorganisation puts the transaction. */
+  /** `<network>:<tx hash>:<ordinal>`, which a reorganisation does not change. */
   readonly id: string;
   /** CAIP-2: `eip155:8453`. */
   readonly network: string;
   readonly txHash: string;
-  /** From 0, of the transfers to the treasury in the transaction. */
+  /** Counts, from 0, the transfers to the treasury within the transaction. */
   readonly ordinal: number;
   readonly height: number;
   readonly blockHash: string;
   readonly blockTime: number;
   readonly sender: string;
   readonly amount: BaseUnits;
-  /** Hex of what follows the call of `transfer`; null where the transfer was made in another way. */
+  /** Hex of the bytes after the calldata of `transfer`; null where the transfer was made in another way. */
   readonly memo: string | null;
   readonly seenAt: number;
 }
@@ -26,14 +26,14 @@ export interface TransferRow {
 type TransferOutcome = 'key' | 'top_up' | 'refund' | 'x402';
 
 export interface EndedTransfer extends TransferRow {
-  /** Null, with the next two, while it is not decided. */
+  /** Null, as the next two are, until the transfer has ended. */
   readonly outcome: TransferOutcome | null;
   /** Id of the order or payout, or the account that was credited. */
   readonly reference: string | null;
   readonly endedAt: number | null;
 }
 
-/** An address that is watched. */
+/** An address whose transfers are watched. */
 export interface Watched {
   /** CAIP-2. */
   readonly network: string;
@@ -49,14 +49,14 @@ export interface Cursor {
 
 export interface TreasuryCursor extends Cursor {
   readonly treasury: string;
-  /** Where the first cursor was: what came up to it was there before. */
+  /** Height of the first cursor: earlier transfers were there before the service watched. */
   readonly firstHeight: number;
 }
 
 type OrderKind = 'key' | 'renewal' | 'top_up';
 /**
- * `open`: quoted, not paid. `expired`: not paid in time. `delivering`: the key is on its way to the contact.
- * `undeliverable`: given up, for the operator to see to. `done`: nothing is left to do.
+ * `open`: quoted, not paid. `expired`: not paid in time. `delivering`: the key is being delivered to the contact.
+ * `undeliverable`: given up, and left to the operator. `done`: nothing is left to do.
  */
 type OrderState = 'open' | 'expired' | 'delivering' | 'undeliverable' | 'done';
 
@@ -69,21 +69,21 @@ export interface OrderRow {
   /** An e-mail address or a domain. */
   readonly contact: string | null;
   readonly did: string | null;
-  /** Of the ledger, of a top-up. */
+  /** For a top-up, the ledger account. */
   readonly account: string | null;
-  /** What an open quote asks for, exactly: no two that are open ask for the same. Null without a quote. */
+  /** The exact amount of an open quote; no two open quotes have the same. Null without a quote. */
   readonly amount: BaseUnits | null;
-  /** A transfer's id, or the name of another payment: each pays for one order. */
+  /** The id of the transfer, or another payment's name. Each pays for one order. */
   readonly payment: string | null;
   readonly createdAt: number;
-  /** Of the quote. */
+  /** When the quote expires. */
   readonly expiresAt: number | null;
   /** Id of the key that is issued or renewed. */
   readonly apiKey: string | null;
   readonly paidUntil: number | null;
-  /** Hex of 32 bytes: with the keyring's secret it gives the key. Null once the key is delivered. */
+  /** Hex of 32 bytes, which give the key together with the keyring's secret. Null once the key is delivered. */
   readonly seed: string | null;
-  /** The key, sealed to the DID. */
+  /** The key sealed to the DID. */
   readonly sealed: string | null;
   readonly attempts: number;
   readonly dueAt: number | null;
@@ -91,13 +91,13 @@ export interface OrderRow {
   readonly deliveredAt: number | null;
 }
 
-/** What a paid order gets. */
+/** What becomes of an order when it is paid. */
 export type OrderPaid = Pick<
   OrderRow,
   'id' | 'state' | 'payment' | 'apiKey' | 'paidUntil' | 'seed' | 'dueAt'
 >;
 
-/** How a delivery went, or that an order is left alone from now on. */
+/** How a delivery went, or that the order is left alone from now on. */
 export type OrderStep = Pick<
   OrderRow,
   'id' | 'state' | 'seed' | 'sealed' | 'dueAt' | 'problem' | 'deliveredAt' | 'contact'
@@ -105,8 +105,8 @@ export type OrderStep = Pick<
 
 export type PayoutKind = 'refund' | 'withdrawal';
 /**
- * `waiting`: for the operator. `paying`: a signed transaction is stored, and perhaps sent. `paid`: it is confirmed.
- * `declined`: dismissed or rejected.
+ * `waiting`: for the operator's decision. `paying`: a signed transaction is stored, and perhaps sent. `paid`: it is
+ * confirmed. `declined`: dismissed or rejected.
  */
 export type PayoutState = 'waiting' | 'paying' | 'paid' | 'declined';
 
@@ -115,21 +115,21 @@ export interface PayoutRow {
   readonly kind: PayoutKind;
   readonly state: PayoutState;
   readonly network: string;
-  /** Of the ledger: whose money it is. */
+  /** Ledger account that owns the money. */
   readonly account: string;
-  /** Who gets it. */
+  /** Address that is paid. */
   readonly address: string;
   readonly amount: BaseUnits;
-  /** Of a refund: why. */
+  /** For a refund, its reason. */
   readonly reason: string | null;
-  /** Of a refund: what is refunded. */
+  /** For a refund, the transfer that is refunded. */
   readonly transfer: string | null;
   readonly createdAt: number;
   readonly sender: string | null;
   readonly nonce: number | null;
   readonly txHash: string | null;
   readonly height: number | null;
-  /** What the operator said, or what went wrong. */
+  /** The operator's remark, or what went wrong. */
   readonly note: string | null;
   readonly endedAt: number | null;
 }
@@ -139,7 +139,7 @@ export interface PayoutAttempt {
   readonly sender: string;
   readonly nonce: number;
   readonly txHash: string;
-  /** The signed raw transaction, `0x` hex: sending it again changes nothing. */
+  /** The signed raw transaction, `0x` hex. Sending it again has no further effect. */
   readonly raw: string;
   /** Wei for each unit of gas, decimal. */
   readonly maxFeePerGas: string;
@@ -147,17 +147,17 @@ export interface PayoutAttempt {
   readonly createdAt: number;
 }
 
-/** What a transfer ends as, all of it in one transaction. */
+/** How a transfer ends, all of it in one transaction. */
 export interface TransferEnding {
   readonly transfer: string;
   readonly outcome: TransferOutcome;
   readonly reference: string;
   readonly at: number;
-  /** Null where the payment layer of x402 posts it. */
+  /** Null where x402's payment code posts it. */
   readonly posting: LedgerPosting | null;
-  /** An open order that is paid with it. */
+  /** The open order that the transfer pays. */
   readonly claims?: OrderPaid;
-  /** An order that nobody had asked a quote for. */
+  /** An order that is paid without a quote. */
   readonly order?: OrderRow;
   readonly apiKey?: ApiKeyRow;
   readonly renews?: Renewal;
@@ -166,22 +166,22 @@ export interface TransferEnding {
 
 export interface Renewal {
   readonly id: string;
-  /** What its end must be, or it is a conflict. */
+  /** `paidUntil` that the key must still have; otherwise the ending is a conflict. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * What comes to the treasury and leaves it. Durability, ordering and errors are those of `Store`.
- *
- * Concurrency: each transfer ends once, an order is paid once, and a payout is paid once, whatever number of processes
- * work on them: each step is one transaction that names the state it starts from. What was overtaken changes nothing.
+ * Transfers to the treasury, orders, and payouts from it. Durability, ordering and errors are those of `Store`.
+ * Concurrency: each transfer ends once, an order is paid once, and a payout is paid once, however many processes work
+ * on them: each step is one transaction that names the state it starts from. A step that another one has overtaken
+ * changes nothing.
  */
 export interface TreasuryStore {
-  /** Of every address that is watched or was. */
+  /** The cursors of all addresses that are or were watched. */
   cursors(network: string): Promise<TreasuryCursor[]>;
   /**
-   * Records transfers, those that are new, and moves the cursor, in one transaction; nothing where the cursor is no
+   * Records the new ones of the transfers and moves the cursor, in one transaction. Does nothing where the cursor is no
    * longer at `from` (null: there is none yet).
    */
   record(
@@ -190,29 +190,29 @@ export interface TreasuryStore {
     move: { readonly from: Cursor | null; readonly to: Cursor },
     opening: LedgerPosting | null,
   ): Promise<'recorded' | 'overtaken'>;
-  /** Those that have not ended, oldest first. */
+  /** The transfers that have not ended, oldest first. */
   undecided(network: string, limit: number): Promise<TransferRow[]>;
-  /** All, in the order of their ids, a page at a time. */
+  /** Yields all transfers that have ended, by id. Reads a page at a time. */
   listTransfers(network: string): AsyncIterable<EndedTransfer>;
-  /** `conflict`: an order or key is no longer as the ending takes it to be; decide again. */
+  /** Ends a transfer. `conflict`: an order or key has changed since the ending was decided; decide again. */
   end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'>;
 
-  /** `taken`: another open order asks for the same amount. */
+  /** Opens an order. `taken`: another open order has the same amount. */
   openOrder(order: OrderRow): Promise<'opened' | 'taken'>;
-  /** Stores an order that is paid already, with its key; or answers the one that the payment has paid for. */
+  /** Stores an order that is already paid, with its key; or returns the order that the payment has paid for. */
   issueOrder(order: OrderRow, apiKey: ApiKeyRow): Promise<OrderRow>;
   order(id: string): Promise<OrderRow | null>;
   openOrderOf(amount: BaseUnits): Promise<OrderRow | null>;
   listOrders(): AsyncIterable<OrderRow>;
   /**
-   * Takes an order that is due: its `dueAt` becomes `until`, and its attempts count one more, so that nobody else takes
-   * it before, and that it is taken again where this process ends. Null where none is due.
+   * Takes an order that is due: sets its `dueAt` to `until` and counts an attempt, so that nobody else takes it until
+   * then, and somebody does if this process ends. Null where none is due.
    */
   takeDue(now: number, until: number): Promise<OrderRow | null>;
-  /** Moves an order from the attempt that `takeDue` answered. */
+  /** Changes an order that `takeDue` returned, if nobody has taken it since. */
   moveOrder(step: OrderStep, attempts: number): Promise<'moved' | 'overtaken'>;
 
-  /** Puts a caller's money aside for a withdrawal. The same id again is `requested_before`. */
+  /** Holds a caller's money for a withdrawal. The same id again is `requested_before`. */
   requestPayout(
     payout: PayoutRow,
     posting: LedgerPosting,
@@ -221,22 +221,22 @@ export interface TreasuryStore {
   >;
   payout(id: string): Promise<PayoutRow | null>;
   listPayouts(filter?: { readonly kind?: PayoutKind; readonly account?: string }): AsyncIterable<PayoutRow>;
-  /** Those of state `paying`, in the order of their nonces. */
+  /** The payouts in state `paying`, by nonce. */
   payoutsUnderWay(network: string): Promise<PayoutRow[]>;
-  /** The greatest nonce that a payout of the account was ever signed with, or null. */
+  /** The greatest nonce with which a payout of the account was ever signed, or null. */
   newestNonce(network: string, sender: string): Promise<number | null>;
-  /** Stores a signed transaction of a payout that is waiting. `overtaken`: it no longer is, or its nonce is taken. */
+  /** Stores the first transaction of a waiting payout. `overtaken`: it is no longer waiting, or the nonce is taken. */
   startPayout(attempt: PayoutAttempt): Promise<'started' | 'overtaken'>;
-  /** Stores one more transaction of the same nonce. */
+  /** Stores one more transaction with the same nonce. */
   addPayoutAttempt(attempt: PayoutAttempt): Promise<'added' | 'overtaken'>;
-  /** Oldest first. */
+  /** All transactions of a payout, oldest first. */
   payoutAttempts(id: string): Promise<PayoutAttempt[]>;
-  /** Ends a payout, and posts it. */
+  /** Ends a payout and posts its end. */
   endPayout(
     payout: Pick<PayoutRow, 'id' | 'txHash' | 'height' | 'note'>,
     move: { readonly from: PayoutState; readonly to: 'paid' | 'declined'; readonly at: number },
     posting: LedgerPosting,
   ): Promise<'ended' | 'overtaken'>;
-  /** Takes a payout back to `waiting`: its transaction failed for good, or its nonce is used by another. */
+  /** Sets a payout back to `waiting`: its transaction failed for good, or a foreign transaction used its nonce. */
   reopenPayout(id: string, note: string): Promise<'reopened' | 'overtaken'>;
 }

@@ -4,7 +4,7 @@ import { lockState } from './log-transactions.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { run, type Work } from './work.ts';
 
-/** Where the next leaf goes: its index, and the least batch that it may be in. */
+/** The index of the next leaf, and the earliest batch that it may be in. */
 interface Next {
   readonly nextIndex: number;
   readonly batchFloor: number;
@@ -35,7 +35,7 @@ export function* accept(
   return placement.outcomes;
 }
 
-/** Decides in order; adds the new leaves to `known` and counts them in `used`. */
+/** Gives each request its leaves, in order. Adds the new leaves to `known`, and counts them in `used`. */
 function place(
   requests: readonly AcceptRequest[],
   known: Map<string, Leaf>,
@@ -64,7 +64,7 @@ function place(
   return { outcomes, added, nextIndex, batchFloor };
 }
 
-/** Each hash once, by what maps can compare. */
+/** The distinct hashes, by a key that a map can compare. */
 function keyed(hashes: readonly Uint8Array[]): Map<string, Uint8Array> {
   return new Map(hashes.map((hash) => [keyOf(hash), hash]));
 }

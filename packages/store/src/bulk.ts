@@ -11,8 +11,8 @@ type Write<Row> = (rows: readonly Row[]) => Work<number>;
 type Read<Given, Row> = (given: readonly Given[]) => Work<Row[]>;
 
 /**
- * Makes the statements about many rows from the descriptions of tables, for either database. Where rows may be
- * locked by others, they are locked in the order of their keys, so that no two transactions wait for each other.
+ * Makes the statements about many rows from the descriptions of tables, for either database. Rows that others may lock
+ * are locked in the order of their keys, so that no two transactions wait for each other.
  */
 export class Bulk {
   readonly #db: Compiler;
@@ -23,17 +23,17 @@ export class Bulk {
     this.#dialect = dialect;
   }
 
-  /** Inserts rows, none of which may be there. */
+  /** Inserts rows whose keys must be new. */
   insert<Row extends object>(table: Table<Row>): Write<Row> {
     return this.#write(table.columns, (v) => insertion(table, this.#dialect.rows.list(table.columns, v, [])));
   }
 
-  /** Inserts rows; `otherwise` is what becomes of one whose key is there, as in `on conflict (…) do …`. */
+  /** Inserts rows. `otherwise` says what to do with a row whose key exists, as in `on conflict (…) do …`. */
   insertOr<Row extends object>(table: Table<Row>, otherwise: RawBuilder<unknown>): Write<Row> {
     return this.#write(table.columns, (v) => this.#insertionOr(table, otherwise, v));
   }
 
-  /** Inserts the rows whose keys are not there; answers the first columns of those keys. */
+  /** Inserts the rows whose keys are new. Returns the first column of those keys. */
   insertNew<Row extends object>(table: Table<Row>): (rows: readonly Row[]) => Work<Set<string>> {
     const { property, name } = keyOf(table);
     const { oneByOne } = this.#dialect.rows;
@@ -56,7 +56,7 @@ export class Bulk {
     };
   }
 
-  /** Inserts rows, or adds them to those of their keys. */
+  /** Inserts rows, or adds them to the existing rows of the same keys. */
   add<Row extends object>(table: Table<Row>): Write<Row> {
     const sums = valuesOf(table).map(
       ({ name }) => sql`${sql.ref(name)} = ${ref(table, name)} + ${sql.ref(`excluded.${name}`)}`,
@@ -64,17 +64,17 @@ export class Bulk {
     return this.insertOr(table, sql`update set ${sql.join(sums)}`);
   }
 
-  /** Sets the columns beside the key, in rows that nobody else writes. */
+  /** Sets the columns beside the key. Nobody else may write the rows. */
   update<Row extends object>(table: Table<Row>): Write<Row> {
     return this.#change(table, (_, value) => value);
   }
 
-  /** Adds to the columns beside the key, in rows that nobody else writes. */
+  /** Adds to the columns beside the key. Nobody else may write the rows. */
   increase<Row extends object>(table: Table<Row>): Write<Row> {
     return this.#change(table, ({ name }, value) => sql`${ref(table, name)} + ${value}`);
   }
 
-  /** Deletes by the first column of the key. */
+  /** Deletes rows by the first column of the key. */
   remove<Row extends object>(table: Table<Row>): (keys: readonly Key[]) => Work<void> {
     const key = keyOf(table);
     const write = this.#write<object>(
@@ -87,7 +87,7 @@ export class Bulk {
     };
   }
 
-  /** Deletes the rows that agree with a given one in every described column. */
+  /** Deletes the rows that equal a given row in every described column. */
   removeEqual<Row extends object>(table: Table<Row>): Write<Row> {
     const { name, key, columns } = table;
     const { rows, forUpdate, soleWriter } = this.#dialect;
@@ -102,7 +102,7 @@ export class Bulk {
     });
   }
 
-  /** Reads rows by the first column of their key; nobody else writes them until the transaction ends. */
+  /** Reads rows by the first column of their key, and keeps others from writing them until the transaction ends. */
   lock<Row extends object>(table: Table<Row>): Read<Key, Row> {
     const rowFrom = readerOf(table);
     const column = keyOf(table);
@@ -119,7 +119,7 @@ export class Bulk {
     };
   }
 
-  /** Locks rows as `lock` does and makes those that are not there, where that is what keeps others from them. */
+  /** Locks rows as `lock` does, and first inserts missing ones if the database can only lock what exists. */
   hold<Row extends object>(table: Table<Row>): Read<Row, Row> {
     const { soleWriter } = this.#dialect;
     const key = keyOf(table);
@@ -127,7 +127,7 @@ export class Bulk {
       const lock = this.lock(table);
       return (rows) => lock(rows.map((row) => (row as Record<string, unknown>)[key.property] as Key));
     }
-    // The update changes nothing: it locks a row that is there already, and so returns it.
+    // This update changes nothing: it locks an existing row, and so returns it.
     const same = sql.join(valuesOf(table).map(({ name }) => sql`${sql.ref(name)} = ${ref(table, name)}`));
     const rowFrom = readerOf(table);
     const read = this.#read<Row, Values>(
@@ -139,7 +139,7 @@ export class Bulk {
     };
   }
 
-  /** Deletes the rows whose keys a query selects, and answers them. */
+  /** Deletes the rows whose keys a query selects, and returns them. */
   take<V, Row extends object>(
     table: Table<Row>,
     keys: (values: V) => RawBuilder<unknown>,
@@ -228,7 +228,7 @@ function insertion<Row>({ name, columns }: Table<Row>, list: RawBuilder<unknown>
   return sql`insert into ${sql.table(name)} (${namesOf(columns)}) ${list}`;
 }
 
-/** The columns under the names of their properties. */
+/** Selects the columns under the names of their properties. */
 function selection<Row>({ columns }: Table<Row>): RawBuilder<unknown> {
   return sql.join(
     columns.map(({ property, name, type }) => {
@@ -238,7 +238,7 @@ function selection<Row>({ columns }: Table<Row>): RawBuilder<unknown> {
   );
 }
 
-/** Makes rows of what {@link selection} reads: money is text there. */
+/** Converts what {@link selection} reads to rows; money comes as text. */
 function readerOf<Row>({ columns }: Table<Row>): (read: Values) => Row {
   const amounts = columns.flatMap(({ property, type }) => (type === 'money' ? property : []));
   if (amounts.length === 0) return (read) => read as Row;
@@ -249,7 +249,7 @@ function readerOf<Row>({ columns }: Table<Row>): (read: Values) => Row {
   };
 }
 
-/** Whether a row of the table has these columns in common with a given one. */
+/** The condition that a row of the table equals a given one in these columns. */
 function matching<Row>(
   table: Table<Row>,
   columns: readonly Column[],

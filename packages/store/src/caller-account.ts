@@ -1,4 +1,7 @@
-/** Whether an account is a caller's: its balance never goes below what is reserved. Others may owe. */
+/**
+ * Whether the account belongs to a caller: then its balance never falls below what is reserved. Other accounts may be
+ * negative.
+ */
 export function isCallerAccount(account: string): boolean {
   return account.startsWith('caller:');
 }

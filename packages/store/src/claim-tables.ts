@@ -14,10 +14,10 @@ export interface FoundClaim {
 
 /** The statements about many claims. All run inside a transaction. */
 export interface ClaimTables {
-  /** Inserts those whose scope has no claim; each scope comes once. Answers the scopes of those inserted. */
+  /** Inserts the claims whose scope has none; each scope comes once. Returns the scopes of the inserted ones. */
   insertClaims(claims: readonly Claim[]): Work<Set<string>>;
   deleteClaims(claims: readonly Pick<Claim, 'scope' | 'token'>[]): Work<unknown>;
-  /** By scope. */
+  /** The claims by scope. */
   findClaims(scopes: readonly string[]): Work<Map<string, FoundClaim>>;
 }
 

@@ -2,7 +2,7 @@ import { MAX_NOTES, type Note } from '@tallystick/inference';
 import { type RawBuilder, sql } from 'kysely';
 import { type Compiler, raw, statement } from './statement.ts';
 
-/** Where a note stands, and when. */
+/** The key of a compression note, and its time. */
 export interface NotePlace {
   readonly account: string;
   readonly conversation: string;

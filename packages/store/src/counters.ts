@@ -7,7 +7,7 @@ import type { Work } from './work.ts';
 interface Count {
   readonly counter: string;
   readonly used: number;
-  /** Unix seconds. One that is there already keeps its own. */
+  /** Unix seconds. A counter that exists keeps its own. */
   readonly expiresAt: number;
 }
 
@@ -19,7 +19,7 @@ const COUNTERS = table<Count>('counters', ['counter'], {
 
 /** The counters, inside a transaction. */
 export interface Counters {
-  /** What each has counted; nobody else counts them until the transaction ends. */
+  /** Locks the counters until the transaction ends, and returns their counts. */
   hold(counts: readonly Count[]): Work<readonly Count[]>;
   set(counts: readonly Count[]): Work<unknown>;
 }
@@ -35,7 +35,7 @@ export interface Consume {
   readonly expiresAt: number;
 }
 
-/** Counts up, one request after the other. */
+/** Counts up for each request, in order. */
 export function* consume(counters: Counters, requests: readonly Consume[]): Work<ConsumeOutcome[]> {
   const before = yield* lockUsed(counters, requests);
   const after = new Map(before);
@@ -49,19 +49,19 @@ export function* consume(counters: Counters, requests: readonly Consume[]): Work
   return outcomes;
 }
 
-/** Counts up a counter, which expires at `expiresAt` if this makes it. */
+/** One use of a counter, which expires at `expiresAt` if this use creates it. */
 interface Use {
   readonly counter: string;
   readonly expiresAt: number;
 }
 
-/** What the counters of all uses have counted, locked; the first use of each says when it expires. */
+/** Locks the counters of all uses and returns their counts; the first use of each sets when it expires. */
 export function* lockUsed(counters: Counters, uses: readonly Use[]): Work<Map<string, number>> {
   const counts = [...expiriesOf(uses)].map(([counter, expiresAt]) => ({ counter, used: 0, expiresAt }));
   return new Map((yield* counters.hold(counts)).map(({ counter, used }) => [counter, used]));
 }
 
-/** Stores the counts that are not what they were before. */
+/** Stores the counts that have changed. */
 export function* saveUsed(
   counters: Counters,
   uses: readonly Use[],

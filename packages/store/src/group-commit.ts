@@ -4,17 +4,17 @@ import { TallyError } from '@tallystick/core';
 export interface GroupCommitOptions<Request, Outcome> {
   /** Runs one transaction over the batch and resolves, once it is durable, to one outcome per request. */
   commit(batch: readonly Request[]): Promise<readonly Outcome[]>;
-  /** Whether an error blames the data of one request, which then fails without its neighbours. */
+  /** Whether an error was caused by the data of one request, which then fails alone. */
   isRowFault(error: unknown): boolean;
-  /** How much of a transaction a request takes. Without it, each takes one. */
+  /** The share of `maxBatch` that a request takes; 1 if it is left out. */
   weigh?(request: Request): number;
-  /** The most weight in one transaction; a request that weighs more has one to itself. */
+  /** The greatest weight of one transaction; a heavier request has one to itself. */
   maxBatch: number;
-  /** The weight that waits from which requests are refused, which bounds memory and delay. */
+  /** The weight of waiting requests from which new ones are refused. It bounds memory and delay. */
   maxPending: number;
 }
 
-/** Turns that a request may wait for company. */
+/** Turns of the event loop for which a request may wait for others. */
 const MAX_TURNS = 16;
 
 interface Pending<Request, Outcome> {
@@ -25,14 +25,14 @@ interface Pending<Request, Outcome> {
 }
 
 /**
- * Puts requests that arrive together into one transaction, so that they share one flush to disk. The first
- * request when idle waits for the end of the event loop's turn; what arrives by then, or while a transaction
- * is under way, goes into the next. One transaction at a time, in the order of arrival.
+ * Puts requests that arrive together into one transaction, so that they share one flush to disk. The first request when
+ * idle waits for the end of the event loop's turn; what arrives by then, or during a transaction, goes into the next
+ * one. One transaction runs at a time, in the order of arrival.
  */
 export class GroupCommit<Request, Outcome> {
   readonly #options: GroupCommitOptions<Request, Outcome>;
   #pending: Pending<Request, Outcome>[] = [];
-  /** Of all that are pending. */
+  /** Total weight of the waiting requests. */
   #weight = 0;
   #running: Promise<void> | undefined;
   #closed = false;
@@ -57,7 +57,7 @@ export class GroupCommit<Request, Outcome> {
     });
   }
 
-  /** Refuses new requests and resolves when those that wait are settled. */
+  /** Refuses new requests, and resolves when the waiting ones are settled. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
@@ -72,8 +72,8 @@ export class GroupCommit<Request, Outcome> {
   }
 
   /**
-   * Waits as long as each turn of the event loop brings more: the callers that were answered together come back
-   * together, but not all in one turn.
+   * Waits as long as each turn of the event loop brings more requests: callers that were answered together come back
+   * together, but over several turns.
    */
   async #gather(): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS; turn++) {

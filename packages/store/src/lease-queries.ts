@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import { type Compiler, raw, statement } from './statement.ts';
 
-/** The statements about leases that all dialects share. */
+/** The statements about leases that all databases share. */
 export function leaseQueries(db: Compiler, { now, forUpdate }: Dialect) {
   return {
     renewLease: statement((v: { id: string; seconds: number }) =>

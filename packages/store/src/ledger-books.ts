@@ -1,7 +1,7 @@
 import type { Dust, Entry, NanoUsdc } from '@tallystick/ledger';
 import type { Account, EntryRow } from './ledger-tables.ts';
 
-/** Accounts that a transaction has locked, as it changes them, and the entries that it makes. */
+/** The accounts that a transaction has locked, with its changes, and the entries that it makes. */
 export class Books {
   readonly #accounts = new Map<string, { -readonly [Key in keyof Account]: Account[Key] }>();
   readonly #changed = new Set<string>();
@@ -15,7 +15,7 @@ export class Books {
     return this.#accounts.has(name);
   }
 
-  /** What the account could spend: nothing where it does not exist. */
+  /** The amount that an account can spend; 0 if it does not exist. */
   available(name: string): NanoUsdc {
     const account = this.#accounts.get(name);
     return account === undefined ? 0n : account.balance - account.reserved;
@@ -31,7 +31,7 @@ export class Books {
     }
   }
 
-  /** Puts an amount aside, and answers the dust that goes with it. */
+  /** Reserves an amount. Returns the account's dust, which goes with the reservation. */
   reserve(name: string, amount: NanoUsdc): Dust {
     const account = this.#change(name);
     const { dust } = account;

@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts';
 import { raw, statement } from './statement.ts';
 import { all, type Work } from './work.ts';
 
-/** One statement, and so one snapshot, while others write. */
+/** One statement, so that it reads one snapshot while others write. */
 export function ledgerCheckQuery(db: Kysely<Schema>) {
   return statement(() =>
     raw(

@@ -18,14 +18,14 @@ export type LedgerWrite =
 
 export type LedgerOutcome = ReserveOutcome | SettleOutcome | 'released';
 
-/** Carries out group-committed writes: one outcome per write, in their order. */
+/** Carries out a batch of writes. Returns one outcome per write, in their order. */
 export function* commitLedger(database: SqlDatabase, batch: readonly LedgerWrite[]): Work<LedgerOutcome[]> {
   const outcomes: LedgerOutcome[] = [];
   for (const round of rounds(batch)) outcomes.push(...(yield* commitRound(database, round)));
   return outcomes;
 }
 
-/** Cuts a batch where a write is about the same reservation or settlement as an earlier one. */
+/** Cuts a batch before each write that concerns the same reservation or settlement as an earlier one. */
 function rounds(batch: readonly LedgerWrite[]): LedgerWrite[][] {
   const cut: LedgerWrite[][] = [];
   let current: LedgerWrite[] = [];
@@ -51,8 +51,8 @@ function keysOf(write: LedgerWrite): string[] {
 }
 
 /**
- * What ends comes before what begins, so that the money of an ended reservation is free at once. The accounts
- * that everybody posts to are locked last, and briefly.
+ * Ends reservations before it makes new ones, so that the money of an ended one is free at once. The accounts that all
+ * settlements post to are locked last, and briefly.
  */
 function* commitRound(database: SqlDatabase, writes: readonly LedgerWrite[]): Work<LedgerOutcome[]> {
   const { ledgerTables: tables } = database;
@@ -100,7 +100,7 @@ function accountsOf(
   const reserved = begun.map(({ account }) => account);
   const touched = [...new Set([...posted, ...reserved, ...ended.map(({ account }) => account)])];
   return {
-    // One of a caller that has nothing is not made, so that asking for money leaves no trace.
+    // A missing account of a caller is not created, so that asking for money leaves no trace.
     opened: [...new Set([...posted, ...reserved.filter((account) => !isCallerAccount(account))])],
     ofCallers: touched.filter(isCallerAccount),
     common: touched.filter((account) => !isCallerAccount(account)),
@@ -112,7 +112,10 @@ function endReservations(books: Books, ended: readonly Reservation[], settled: r
   for (const { id, account, amount, dust } of ended) books.unreserve(account, amount, left.get(id) ?? dust);
 }
 
-/** Puts aside what is there, one request after the other. Nothing of a caller that has nothing needs no row. */
+/**
+ * Makes the reservations that the balances cover, one request after the other. Reserving 0 for a caller without an
+ * account needs no row.
+ */
 function makeReservations(
   books: Books,
   begun: readonly ReserveRequest[],

@@ -2,18 +2,18 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';
 
-/** Money as text: it can be past 2^53. */
+/** Money as text, since it can exceed 2^53. */
 export function asText(column: string) {
   return sql<string>`cast(${sql.ref(column)} as text)`;
 }
 
-/** Whether the process that made a row of `reservations` has no lease any more. `now` is the database's clock. */
+/** Whether the process of a row in `reservations` has no lease any more. `now` is the database's clock. */
 export function ofDeadProcess(now: RawBuilder<number>) {
   return sql<boolean>`(process is not null and not exists (
     select 1 from processes where processes.id = reservations.process and lease_until > ${now}))`;
 }
 
-/** The ledger's statements that all dialects share. */
+/** The ledger's statements that all databases share. */
 export function ledgerQueries(db: Kysely<Schema>) {
   return { ...bookQueries(db), ...compressionTotals(db), ...memberQueries(db) };
 }
@@ -78,7 +78,7 @@ function bookQueries(db: Kysely<Schema>) {
   };
 }
 
-/** Sums are text in one dialect and numbers in the other unless they are cast. */
+/** Without a cast, sums are text in one database and numbers in the other. */
 function compressionTotals(db: Kysely<Schema>) {
   const sumOf = (column: string) => sql<string>`cast(coalesce(sum(${sql.ref(column)}), 0) as text)`;
   const days = db

@@ -14,7 +14,7 @@ export function usageFrom(row: Raw<UsageRow>): UsageRow {
 
 type CompressionSums = Record<keyof Omit<CompressionTotals, 'methods'>, string>;
 
-/** From sums, which are text. */
+/** Compression totals from sums, which are text. */
 export function compressionFrom(
   sums: CompressionSums | undefined,
   methods: readonly { method: string; calls: string; tokens: string }[],

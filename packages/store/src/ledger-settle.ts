@@ -8,7 +8,7 @@ import { all, type Work } from './work.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** Whether the settlement debits no caller but the one of its reservation, and by no more than that. */
+/** Whether the settlement debits no caller's account but that of its reservation, and no more than is reserved. */
 export function isCovered(
   { reservationId, entries }: Settlement,
   held: ReadonlyMap<string, Reservation>,
@@ -22,9 +22,8 @@ export function isCovered(
 }
 
 /**
- * Stores what goes with the covered settlements, all but their entries. The receipts decide which of them
- * happen: one whose idempotency key is used, or that happened before, does not. What became of those is told by
- * their ids.
+ * Stores all but the entries of the covered settlements. Storing the receipts decides which settlements happen: not one
+ * whose idempotency key is used, or that happened before. Returns what became of those, by id.
  */
 export function* settleAll(
   database: SqlDatabase,
@@ -50,7 +49,7 @@ export function* settleAll(
   return { settled, unsettled };
 }
 
-/** What became of a settlement that did not happen now. */
+/** Finds out why a settlement did not happen now. */
 function* whyNot(database: SqlDatabase, id: string, put: PutOutcome | undefined): Work<SettleOutcome> {
   const [before] = yield* all(database.queries.postingById, { id });
   if (before !== undefined) return 'settled_before';
@@ -84,12 +83,12 @@ function added(row: UsageOf, more: Settlement['usage']): UsageOf {
 }
 
 /**
- * The subject under which what compression did for everybody is added up. No caller has this name. It is the last in the
- * order of keys, since all transactions wait for its row.
+ * The subject whose row sums up compression for all callers. No caller has this name. It sorts last, since all
+ * transactions wait for its row.
  */
 export const EVERYBODY = '~';
 
-/** Sums by subject and day, and for everybody by day, so that no reader has to add up all subjects. */
+/** Sums by subject and day, and by day for everybody, so that no reader has to add up all subjects. */
 function compressionOf(settled: readonly Settlement[]): CompressionOf[] {
   const rows = new Map<string, CompressionOf>();
   const add = (subject: string, { at, usage, compression }: Settlement): void => {
@@ -118,7 +117,7 @@ function compressionOf(settled: readonly Settlement[]): CompressionOf[] {
   return [...rows.values()];
 }
 
-/** The same sums for each method of compression. */
+/** The same sums for each compression method. */
 function methodsOf(settled: readonly Settlement[]): MethodOf[] {
   const rows = new Map<string, MethodOf>();
   const add = (subject: string, { at, compression }: Settlement): void => {
@@ -137,7 +136,7 @@ function methodsOf(settled: readonly Settlement[]): MethodOf[] {
   return [...rows.values()];
 }
 
-/** The date of a day since the epoch, `2026-03-01`. */
+/** The date of a day since the epoch: `2026-03-01`. */
 function dateOf(day: number): string {
   return new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10);
 }

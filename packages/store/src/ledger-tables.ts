@@ -45,7 +45,7 @@ export interface UsageOf extends UsageRow {
   readonly subject: string;
 }
 
-/** What compression did for a subject on a day. */
+/** What compression did for a subject on one day. */
 export interface CompressionOf extends Omit<CompressionTotals, 'methods'> {
   readonly subject: string;
   readonly day: string;
@@ -57,32 +57,34 @@ export interface MethodOf extends MethodTotal {
 }
 
 /**
- * The ledger's statements about many rows. All run inside a transaction.
- *
- * Rows are locked in one order: reservations, accounts of callers, receipts, usage and members, then the
- * accounts that everybody posts to; within each, by their keys. So no two transactions wait for each other.
+ * The ledger's statements about many rows. All run inside a transaction. Rows are locked in one order: reservations,
+ * accounts of callers, receipts, usage and members, then the accounts that all settlements post to; within each, by
+ * key. So no two transactions wait for each other.
  */
 export interface LedgerTables {
-  /** Those that are there, by id; nobody else ends them until the transaction does. */
+  /** Locks those reservations that exist, so that nobody else ends them before the transaction does. By id. */
   lockReservations(ids: readonly string[]): Work<Map<string, Reservation>>;
   insertReservations(reservations: readonly Reservation[]): Work<unknown>;
   deleteReservations(ids: readonly string[]): Work<void>;
-  /** Takes out what has expired and what dead processes left, but nothing that another transaction holds. */
+  /**
+   * Deletes and returns reservations that have expired or belong to dead processes, unless another transaction has
+   * locked them.
+   */
   takeExpired(until: { readonly now: number; readonly limit: number }): Work<Reservation[]>;
-  /** Makes those that are not there. */
+  /** Creates those accounts that do not exist. */
   openAccounts(names: readonly string[]): Work<unknown>;
-  /** Those that are there; nobody else writes them until the transaction ends. */
+  /** Locks those accounts that exist: nobody else writes them until the transaction ends. */
   lockAccounts(names: readonly string[]): Work<Account[]>;
   setAccounts(accounts: readonly Account[]): Work<unknown>;
   insertPostings(postings: readonly PostingRow[]): Work<unknown>;
   insertEntries(entries: readonly EntryRow[]): Work<unknown>;
-  /** Adds to what is there. Each key comes once. */
+  /** Adds to the stored usage. Each key comes once. */
   addUsage(usage: readonly UsageOf[]): Work<unknown>;
-  /** As `addUsage`. */
+  /** Like `addUsage`. */
   addCompression(rows: readonly CompressionOf[]): Work<unknown>;
-  /** As `addUsage`. */
+  /** Like `addUsage`. */
   addMethods(rows: readonly MethodOf[]): Work<unknown>;
-  /** Counts for those that are members. */
+  /** Counts jobs for those DIDs that are members. */
   addJobs(jobs: ReadonlyMap<string, number>): Work<unknown>;
 }
 

@@ -39,7 +39,7 @@ export function* expireReservations(tables: LedgerTables, now: number, limit: nu
   return expired.length;
 }
 
-/** In the order of {@link LedgerTables}. */
+/** Locks accounts in the order of {@link LedgerTables}. */
 function* lockBooks(tables: LedgerTables, names: readonly string[]): Work<Books> {
   const books = new Books();
   const distinct = [...new Set(names)];
@@ -48,7 +48,7 @@ function* lockBooks(tables: LedgerTables, names: readonly string[]): Work<Books>
   return books;
 }
 
-/** See {@link LedgerStore.registerMember}. Looks again where another registration comes in between. */
+/** See {@link LedgerStore.registerMember}. Tries again if another registration comes in between. */
 export function* registerMember(
   queries: Queries,
   member: { readonly did: string; readonly handle: string | null; readonly at: number },

@@ -7,7 +7,7 @@ import { statement } from './statement.ts';
 
 type Compiler = Kysely<Schema>;
 
-/** A posting as its table has it: the columns of its place are null together. */
+/** A posting as its table stores it: the columns of its place are null together. */
 export interface ChainPostingRow {
   sequence: number;
   batchAt: number;
@@ -22,7 +22,7 @@ export interface ChainPostingRow {
   finalizedAt: number | null;
 }
 
-/** The anchor log's statements, which all dialects share. */
+/** The anchor log's statements, which all databases share. */
 export function logQueries(db: Compiler, dialect: Dialect) {
   return {
     ...stateQueries(db, dialect),
@@ -76,7 +76,7 @@ function stateQueries(db: Compiler, { forUpdate, now }: Dialect) {
         )
         .returning('lease_epoch as epoch'),
     ),
-    // The epoch ends with the lease: what its holder still has under way is fenced.
+    // Dropping the lease ends its epoch: whatever its holder still tries to write is fenced.
     dropLease: statement((v: { holder: string }) =>
       db
         .updateTable('log_state')

@@ -8,12 +8,12 @@ import type { Work } from './work.ts';
 /** The log's statements about many rows. All run inside a transaction. */
 export interface LogTables {
   /**
-   * The leaves of those hashes that have one. `hold` keeps other writers out of the log, which is done late
-   * where that makes others wait; no leaf is missing from the answer after it.
+   * The leaves of those hashes that have one. `hold` runs late, since it locks other writers out of the log; the answer
+   * is complete as of then.
    */
   findLeaves<T>(hashes: readonly Uint8Array[], hold: Work<T>): Work<{ leaves: Leaf[]; held: T }>;
   insertLeaves(leaves: readonly Leaf[]): Work<unknown>;
-  /** Answers how many were written: not those that would change a hash that is there. */
+  /** Stores tiles, except those that would change a stored hash. Returns how many were written. */
   putTiles(tiles: readonly Tile[]): Work<number>;
 }
 
@@ -40,7 +40,7 @@ export function logTables(bulk: Bulk, { soleWriter }: Dialect): LogTables {
   return {
     *findLeaves(hashes, hold) {
       if (soleWriter) return { held: yield* hold, leaves: yield* find(hashes) };
-      // Each statement sees what is committed when it starts: the second one, all that came before the lock.
+      // Each statement sees what is committed when it starts, so the second one sees all that came before the lock.
       const early = yield* find(hashes);
       const held = yield* hold;
       const found = new Set(early.map(({ hash }) => hexOf(hash)));

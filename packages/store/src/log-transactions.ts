@@ -12,7 +12,7 @@ import type { LogQueries } from './log-queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { all, run, type Work } from './work.ts';
 
-/** The log's one row of state. */
+/** The one row of the log's state. */
 export interface LogState {
   nextIndex: number;
   batchFloor: number;
@@ -24,7 +24,7 @@ export interface LogState {
   publicKey: string | null;
 }
 
-/** The log's state, which nobody else writes until the transaction ends. */
+/** Locks and returns the log's state: nobody else writes it until the transaction ends. */
 export function* lockState(queries: LogQueries): Work<LogState> {
   return stateIn(yield* all(queries.lockState, {}));
 }
@@ -39,8 +39,8 @@ export function headIn({ headSize, headRoot }: LogState): TreeHead {
 }
 
 /**
- * A write of the one who holds the lease. Comparing epochs is enough: a new holder has a greater one, and until
- * there is one nobody else has led.
+ * Writes for the holder of the lease. Comparing epochs is enough: a new holder has a greater one, and before that
+ * nobody else has led.
  */
 function* fenced<T>(
   queries: LogQueries,
@@ -170,7 +170,10 @@ function* move(
 
 const NOWHERE = { txHash: null, blockHeight: null, blockHash: null, blockTime: null };
 
-/** Whether a call that was answered by an error had been carried out: the hash names all of an attempt. */
+/**
+ * Whether a call that ended in an error was carried out after all. The hash identifies the attempt with everything in
+ * it.
+ */
 function* hasAttempt(queries: LogQueries, { sequence, txHash }: PostingAttempt): Work<boolean> {
   const [attempt] = yield* all(queries.attemptByHash, { txHash });
   return attempt?.sequence === sequence;

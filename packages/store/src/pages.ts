@@ -1,4 +1,4 @@
-/** Yields rows from pages of `size`; `read` gets the last row so far and answers those that follow it. */
+/** Yields rows in pages of `size`. `read` gets the last row so far, and returns those after it. */
 export async function* pages<Row>(
   size: number,
   read: (last: Row | undefined) => Promise<Row[]>,

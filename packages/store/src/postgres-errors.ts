@@ -1,15 +1,15 @@
 import { TallyError } from '@tallystick/core';
 import { DatabaseError } from 'pg';
 
-/** The five characters of PostgreSQL's appendix A, or undefined when the server did not speak. */
+/** The five characters of PostgreSQL's error code (appendix A), or undefined if the error is not the server's. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
 /**
- * What passes by itself is `unavailable`: a connection fault (08), an idle transaction that was ended (25P03), a
- * deadlock (40001, 40P01), out of resources (53), a lock that was waited for too long (55P03), shutting down or
- * cancelled after too long a time (57).
+ * Turns errors that pass by themselves into `unavailable`: a connection fault (08), a transaction ended for idling
+ * (25P03), a deadlock (40001, 40P01), lack of resources (53), a lock not obtained in time (55P03), a shutdown or a
+ * cancelled statement (57). Returns every other error unchanged.
  */
 export function publicError(error: unknown): unknown {
   const state = sqlState(error);

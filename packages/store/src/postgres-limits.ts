@@ -1,18 +1,18 @@
-/** How many connections to PostgreSQL a process has, and how long it waits for anything there. */
+/** The number of connections to PostgreSQL, and the time-outs of everything that waits there. */
 export interface PostgresLimits {
-  /** Most connections of this process. */
+  /** The most connections that this process opens. */
   readonly connections: number;
-  /** Milliseconds until a connection must be open, or one of the open ones free. */
+  /** Milliseconds within which a connection must open, or an open one become free. */
   readonly connectMs: number;
-  /** Milliseconds that the server works on one statement, its waiting for locks included. */
+  /** Milliseconds that the server may work on one statement, including waiting for locks. */
   readonly statementMs: number;
-  /** Milliseconds that one statement waits for a lock. */
+  /** Milliseconds that one statement may wait for a lock. */
   readonly lockMs: number;
-  /** Milliseconds that a transaction may be open without a statement; the server then ends its connection. */
+  /** Milliseconds that a transaction may be open without running a statement. The server then ends its connection. */
   readonly idleTransactionMs: number;
-  /** Milliseconds until the answer to a statement must be here; the connection then counts as dead. */
+  /** Milliseconds within which the answer to a statement must arrive. The connection then counts as dead. */
   readonly queryMs: number;
-  /** Milliseconds of silence after which the operating system asks whether the other end is still there. */
+  /** Milliseconds of silence after which the operating system probes the connection. */
   readonly keepAliveMs: number;
 }
 

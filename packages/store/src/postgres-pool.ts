@@ -11,24 +11,22 @@ export interface PoolOptions {
 
 /**
  * Runs one statement. Rejects with the driver's error.
- * @param waitMs for its answer; without it as long as the pool waits for any
+ * @param waitMs how long to wait for its answer; by default the pool's `queryMs`
  */
 export type RunStatement = (sql: string, values: unknown[], waitMs?: number) => Promise<QueryResult>;
 
-/** Milliseconds that a query which is under way still has when the pool is closed. */
+/** Milliseconds that queries under way may still take when the pool is closed. */
 const CLOSE_MS = 2_000;
 
 /**
- * Connections to one PostgreSQL, of which none is waited for without end.
- *
- * A connection that fails below SQL, or is silent for too long, is thrown away, and with it every other one that was
- * open by then: what kills one without a word (a failover, a firewall that has forgotten them) kills its neighbours,
- * and each of them would cost its next user the same wait.
+ * The connections to one PostgreSQL server. Nothing waits for one without end. A connection that fails below SQL, or is
+ * silent for too long, is dropped, and so are all others that were open by then: what silently kills one (a failover, a
+ * firewall) kills the others too, and each of them would cost its next user the same wait.
  */
 export class PostgresPool {
   readonly #options: PoolOptions;
   #pool: Pool;
-  /** Every connection that is open, also those of pools that were given up. */
+  /** Every open connection, also of dropped pools. */
   readonly #open = new Set<PoolClient>();
 
   constructor(options: PoolOptions) {
@@ -38,7 +36,7 @@ export class PostgresPool {
 
   /**
    * Runs some work on a connection of its own. Work that fails leaves no transaction open.
-   * @throws what `work` throws; unavailable where no connection can be had
+   * @throws what `work` throws; unavailable where no connection is available
    */
   async use<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
     const pool = this.#pool;
@@ -49,7 +47,7 @@ export class PostgresPool {
     try {
       return await work((text, values, waitMs) =>
         client.query({ text, values, ...waiting(waitMs) }).catch((error: unknown) => {
-          // All that the server itself says is a DatabaseError.
+          // Every error that the server itself reports is a DatabaseError.
           dead ||= !(error instanceof DatabaseError);
           throw error;
         }),
@@ -63,7 +61,7 @@ export class PostgresPool {
     }
   }
 
-  /** Lets go of all connections, of those that do not answer after two seconds. */
+  /** Closes all connections; after two seconds also those that do not answer. */
   async close(): Promise<void> {
     const ended = this.#pool.end();
     await Promise.race([ended, setTimeout(CLOSE_MS, undefined, { ref: false })]);
@@ -83,10 +81,11 @@ export class PostgresPool {
       keepAliveInitialDelayMillis: limits.keepAliveMs,
       ...settingUp(limits),
     });
-    // A connection that breaks while idle has left the pool already; unheard, the event would end the process.
+    // A connection that breaks while idle has left the pool already. Without a listener the event would end the
+    // process.
     pool.on('error', () => undefined);
     pool.on('connect', (client) => {
-      // One that breaks while in use rejects its query as well, which is where it is dealt with.
+      // A connection that breaks while in use rejects its query as well, and is handled there.
       client.on('error', () => undefined);
       client.once('end', () => this.#open.delete(client));
       this.#open.add(client);
@@ -94,27 +93,27 @@ export class PostgresPool {
     return pool;
   }
 
-  /** What still runs on the pool's connections goes on until it ends or is silent for too long itself. */
+  /** Drops the pool. Its queries under way go on until they end or time out. */
   #giveUp(pool: Pool): void {
     if (pool !== this.#pool || pool.ending) return;
     this.#pool = this.#openPool();
     const old = [...this.#open];
     pool.end().catch(() => undefined);
     const { queryMs } = this.#options.limits;
-    // A connection that nobody uses is asked to end, and a dead one never answers that.
+    // An idle connection is asked to end. A dead one never answers that.
     void setTimeout(queryMs + CLOSE_MS, undefined, { ref: false }).then(() => old.forEach(destroy));
   }
 }
 
 /**
- * What a new connection begins with. It is not sent with the start of the connection, which poolers refuse; and
- * transactions set it again for themselves. The pool waits for it, which its types do not know.
+ * The settings of a new connection. They are not sent with its start, which poolers refuse, and each transaction sets
+ * them again for itself. The pool waits for the promise, which its types do not show.
  */
 function settingUp({ statementMs }: PostgresLimits): object {
   return { onConnect: (client: PoolClient) => client.query(`SET statement_timeout = ${statementMs}`) };
 }
 
-/** The driver takes this for one statement, which its types do not know. */
+/** The driver takes a time-out for one statement, which its types do not show. */
 function waiting(query_timeout: number | undefined): object {
   return query_timeout === undefined ? {} : { query_timeout };
 }

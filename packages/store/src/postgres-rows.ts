@@ -9,7 +9,7 @@ const ARRAYS: Readonly<Record<Column['type'], RawBuilder<unknown>>> = {
   bytes: sql`bytea[]`,
 };
 
-/** A statement has all rows at once, as an array for each column, since each statement costs a round trip. */
+/** Each statement takes all rows at once, as an array per column, since each statement costs a round trip. */
 export const postgresRows: RowSource = {
   oneByOne: false,
   *batches(rows, columns) {
@@ -34,7 +34,7 @@ function arrayOf({ property, type }: Column, values: Values): RawBuilder<unknown
   return sql`${values[property]}::${ARRAYS[type]}`;
 }
 
-/** By bytes, as the keys of tables are ordered. */
+/** Sorted by bytes, as the keys of tables are. */
 function inOrder(columns: readonly Column[]): RawBuilder<unknown> {
   if (columns.length === 0) return sql``;
   const order = columns.map(({ name, type }) => {

@@ -23,10 +23,10 @@ import { raw, statement } from './statement.ts';
 import type { Store } from './store.ts';
 import { all, run, type StepResult, type Work } from './work.ts';
 
-/** Milliseconds for a statement that nobody waits for: a migration, or the audit of a whole table. */
+/** Milliseconds for a statement that no request waits for: a migration, or the audit of a whole table. */
 const UNHURRIED_MS = 24 * 3_600_000;
 
-/** Any constant will do, as long as every release takes the same. */
+/** An arbitrary constant, which must be the same in every release. */
 const MIGRATION_LOCK = 7_462_559;
 
 const COLUMNS: ColumnTypes = {
@@ -46,8 +46,8 @@ const DIALECT: Dialect = {
 };
 
 /**
- * How a transaction begins. A process that stops in the middle of one holds its locks no longer than it may be idle.
- * In one round trip, and for the transaction alone, so that it also holds behind a pooler.
+ * The statement that begins a transaction. A stopped process holds its locks no longer than it may be idle. It is one
+ * round trip and sets only this transaction, so that it also works behind a pooler.
  */
 function begin(limits: PostgresLimits, durability: Durability, pace: Pace): string {
   const [statementMs, lockMs] = pace === 'served' ? [limits.statementMs, limits.lockMs] : [0, 0];
@@ -83,7 +83,7 @@ export async function openPostgresStore(
   }
 }
 
-/** Bytes as `Uint8Array`; integers as numbers, all within 2^53; JSON as the text it is. */
+/** Reads bytes as `Uint8Array`, integers as numbers (all are below 2^53), and JSON as its text. */
 function typeParsers(): TypeOverrides {
   const parsers = new TypeOverrides();
   parsers.setTypeParser(BYTEA, fromByteaHex);
@@ -92,7 +92,7 @@ function typeParsers(): TypeOverrides {
   return parsers;
 }
 
-/** Bytes as the server writes them, `\x` and hex. */
+/** Reads bytes as the server writes them: `\x` and hex. */
 function fromByteaHex(text: string): Uint8Array {
   const { buffer, byteOffset, length } = Buffer.from(text.slice(2), 'hex');
   return new Uint8Array(buffer, byteOffset, length);
@@ -135,7 +135,7 @@ function* migrateAlone(db: Kysely<Schema>): Work<void> {
   yield* migrate(db, COLUMNS);
 }
 
-/** Runs some work, one round trip a step. */
+/** Runs some work, with one round trip per step. */
 async function perform<T>(run: RunStatement, work: Work<T>, waitMs?: number): Promise<T> {
   let step = work.next();
   while (step.done !== true) step = work.next(await query(run, step.value.sql, step.value.values, waitMs));
@@ -157,8 +157,8 @@ async function query(
 }
 
 /**
- * Runs work in a transaction. Where the connection dies under it, nobody knows whether it was committed: it rejects,
- * so that nothing is acknowledged, and whoever tries again finds what was written.
+ * Runs work in a transaction. If the connection dies meanwhile, nobody knows whether it was committed: it rejects, so
+ * that nothing is acknowledged, and a caller that tries again finds what was written.
  */
 function inTransaction<T>(pool: PostgresPool, beginning: string, work: Work<T>, pace: Pace): Promise<T> {
   return pool.use(async (run) => {

@@ -7,7 +7,7 @@ export interface Put {
   readonly idempotency: IdempotencyRecord | undefined;
 }
 
-/** Stores receipts, inside a transaction: one outcome per put, in their order. */
+/** Stores receipts inside a transaction. Returns one outcome per put, in their order. */
 export function* putReceipts(tables: ReceiptTables, puts: readonly Put[]): Work<PutOutcome[]> {
   const outcomes = new Map<Put, PutOutcome>();
   for (let waiting = puts; waiting.length > 0; ) {
@@ -18,8 +18,8 @@ export function* putReceipts(tables: ReceiptTables, puts: readonly Put[]): Work<
 }
 
 /**
- * Settles the first put of every scope and id, and with them those that repeat their scope or id. What stays
- * open (its scope was given back, or purged just now) goes into another round.
+ * Settles the first put of every scope and id, and with it those that repeat its scope or id. What stays open, because
+ * its scope was released or purged just now, goes into another round.
  */
 function* putRound(
   tables: ReceiptTables,
@@ -48,7 +48,7 @@ function* putRound(
   }
 }
 
-/** Drops every put whose scope or id an earlier one has. */
+/** Drops every put whose scope or id an earlier put has. */
 function firstOfEach(puts: readonly Put[]): Put[] {
   const scopes = new Set<string>();
   const ids = new Set<string>();
@@ -60,7 +60,7 @@ function firstOfEach(puts: readonly Put[]): Put[] {
   });
 }
 
-/** A record never outlives the receipt that it replays. */
+/** The idempotency record of a put. It never outlives the receipt that it replays. */
 function recordOf({ row, idempotency }: Put): RecordRow[] {
   if (idempotency === undefined) return [];
   const { scope, requestHash, response = null } = idempotency;
@@ -72,7 +72,7 @@ function scopesOf(puts: readonly Put[]): string[] {
   return [...new Set(puts.flatMap(({ idempotency }) => idempotency?.scope ?? []))];
 }
 
-/** What a request under a scope that has a record is answered. */
+/** The outcome for a request whose scope has a record. */
 export function replayOf(record: Lookup, requestHash: string): Repeated {
   return record.requestHash === requestHash
     ? { kind: 'replayed', response: record.response }

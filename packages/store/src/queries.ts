@@ -12,7 +12,7 @@ import { type Compiler, statement } from './statement.ts';
 import { tenantQueries } from './tenant-queries.ts';
 import { treasuryQueries } from './treasury-queries.ts';
 
-/** The statements that all dialects share. */
+/** The statements that all databases share. */
 export function sharedQueries(db: Compiler, dialect: Dialect) {
   return {
     ...receiptQueries(db),

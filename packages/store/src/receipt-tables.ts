@@ -8,14 +8,14 @@ import type { Work } from './work.ts';
 export interface RecordRow {
   readonly scope: string;
   readonly requestHash: string;
-  /** The receipt whose body is the response. */
+  /** Id of the receipt whose body is the response. */
   readonly receiptId: string | null;
-  /** The response where it is no receipt. */
+  /** The response where it is not a receipt. */
   readonly response: string | null;
   readonly expiresAt: number;
 }
 
-/** What an idempotency record answers a repetition with. */
+/** What an idempotency record answers to a repeated request. */
 export interface Lookup {
   readonly requestHash: string;
   readonly response: string;
@@ -23,12 +23,12 @@ export interface Lookup {
 
 /** The statements about many receipts and idempotency records. All run inside a transaction. */
 export interface ReceiptTables {
-  /** Inserts those whose id is free; each id comes once. Answers the ids of those inserted. */
+  /** Inserts the receipts whose id is free; each id comes once. Returns the ids of the inserted ones. */
   insertReceipts(rows: readonly ReceiptRow[]): Work<Set<string>>;
-  /** Inserts those whose scope is free; each scope comes once. Answers the scopes of those inserted. */
+  /** Inserts the records whose scope is free; each scope comes once. Returns the scopes of the inserted ones. */
   claimScopes(records: readonly RecordRow[]): Work<Set<string>>;
   releaseScopes(scopes: readonly string[]): Work<void>;
-  /** By scope. */
+  /** The idempotency records by scope. */
   findRecords(scopes: readonly string[]): Work<Map<string, Lookup>>;
 }
 

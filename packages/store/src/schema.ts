@@ -20,7 +20,7 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
 
 type Value<Of> = Of extends string ? string : Of;
 
-/** The columns that hold the rows of a contract: its properties in snake case, or as `Names` has them. */
+/** The columns that store the rows of a contract: its properties in snake case, or as `Names` renames them. */
 type Columns<Row, Names = unknown> = {
   [P in keyof Row & string as P extends keyof Names ? Names[P] & string : Snake<P>]-?: Value<Row[P]>;
 };
@@ -34,9 +34,9 @@ export interface Schema {
   idempotency: {
     scope: string;
     request_hash: string;
-    /** The receipt whose body is the response, so that a body is written once. */
+    /** Id of the receipt whose body is the response, so that a body is stored once. */
     receipt_id: string | null;
-    /** The response where it is no receipt. */
+    /** The response where it is not a receipt. */
     response: string | null;
     expires_at: number;
   };
@@ -45,12 +45,12 @@ export interface Schema {
   documents: { name: string; version: number; body: string };
   api_keys: Columns<ApiKeyRow>;
   leaves: Columns<Leaf, { index: 'idx' }>;
-  /** One row, which every writer of the log locks. */
+  /** Has one row, which every writer of the log locks. */
   log_state: {
     id: number;
-    /** The index of the next leaf: as many are accepted. */
+    /** Index of the next leaf, which is the number of accepted leaves. */
     next_index: number;
-    /** The least `batch_at` of the next leaf. */
+    /** The least `batch_at` that the next leaf may have. */
     batch_floor: number;
     head_size: number;
     /** Null while the tree is empty. */
@@ -59,14 +59,14 @@ export interface Schema {
     lease_holder: string | null;
     /** Unix seconds with fractions, by the database's clock. */
     lease_expires_at: number;
-    /** Null, with the next two, until the log is claimed. */
+    /** Null, as the next two are, until the log is claimed. */
     origin: string | null;
     chain_id: number | null;
     public_key: string | null;
   };
   tiles: Columns<Tile, { index: 'idx' }>;
   checkpoints: Columns<StoredCheckpoint>;
-  /** Every witness that was ever configured; rows are never removed. */
+  /** Every witness that was ever configured. Rows are never removed. */
   log_witnesses: Columns<VerifierKey>;
   postings: {
     sequence: number;
@@ -75,7 +75,7 @@ export interface Schema {
     root: Uint8Array;
     state: string;
     nonce: number;
-    /** Null, with the next three, while it is in no block. */
+    /** Null, as the next three are, while the posting is in no block. */
     tx_hash: string | null;
     block_height: number | null;
     block_hash: string | null;
@@ -83,7 +83,7 @@ export interface Schema {
     finalized_at: number | null;
   };
   posting_attempts: Columns<PostingAttempt> & {
-    /** From 1, in the order of their making. */
+    /** From 1, in the order in which the attempts were made. */
     attempt: number;
   };
   /** Money is in nano-USDC, dust in millionths of that; both are read as text, since they can pass 2^53. */
@@ -105,21 +105,21 @@ export interface Schema {
   };
   /** The serving processes. */
   processes: {
-    /** Random, chosen anew by each process that starts. */
+    /** Random; each process chooses one when it starts. */
     id: string;
     /** Unix seconds with fractions, by the database's clock. */
     lease_until: number;
   };
-  /** Requests with an `Idempotency-Key` that are being carried out. */
+  /** Requests with an `Idempotency-Key` that are under way. */
   claims: Columns<Claim>;
   ledger_postings: { id: string; memo: string; at: number };
   ledger_entries: {
     account: string;
-    /** From 1 within the account. */
+    /** From 1 within each account. */
     line: number;
     posting: string;
     amount: bigint;
-    /** Of the account after it. */
+    /** Balance of the account after this entry. */
     balance: bigint;
   };
   usage_days: {
@@ -132,7 +132,7 @@ export interface Schema {
     completion_tokens: number;
     cached_tokens: number;
     charged: bigint;
-    /** Sent neither to a provider nor counted among the prompt tokens. */
+    /** Tokens that compression removed; they were neither sent to a provider nor counted as prompt tokens. */
     saved_tokens: number;
     saving: bigint;
     share: bigint;
@@ -144,7 +144,7 @@ export interface Schema {
     value: string;
     expires_at: number;
   };
-  /** The calls whose prompts were compressed. */
+  /** What compression did, by subject and day. */
   compression_days: {
     changed_calls: number;
     subject: string;
@@ -158,7 +158,7 @@ export interface Schema {
   };
   compression_method_days: { subject: string; day: string; method: string; calls: number; tokens: number };
   members: { did: string; handle: string | null; registered_at: number; jobs: number };
-  /** How far transfers to the treasury are recorded. */
+  /** The block up to which transfers to the treasury are recorded. */
   transfer_cursors: {
     network: string;
     treasury: string;
@@ -166,23 +166,23 @@ export interface Schema {
     block_hash: string;
     first_height: number;
   };
-  /** Amounts in base units of USDC: millionths. */
+  /** Confirmed transfers. Amounts are base units of USDC (millionths). */
   transfers: Columns<EndedTransfer>;
-  /** What is bought by an on-chain payment: a key's time, or a top-up. */
+  /** Orders that are paid by an on-chain payment: a key, its renewal, or a top-up. */
   orders: Columns<OrderRow>;
-  /** Money on its way out of the treasury, in base units: refunds and withdrawals. */
+  /** Refunds and withdrawals, which leave the treasury. Amounts are base units. */
   payouts: Columns<PayoutRow>;
   payout_attempts: Columns<PayoutAttempt> & { attempt: number };
   /** Amounts in base units of the asset. */
   x402_payments: Columns<PaymentRow, { tx: 'tx_hash' }>;
   x402_channels: Columns<ChannelRow>;
   tenants: Columns<TenantRow>;
-  /** Which tenant a key of `api_keys` opens. */
+  /** The tenant of a key in `api_keys`. */
   tenant_keys: { key_id: string; tenant: string };
-  /** Signed records of what left the room of a tenant. */
+  /** Signed records of what was purged from a tenant's evidence room. */
   room_purges: Columns<PurgeRow> & { tenant: string };
   room_exports: Columns<ExportRow, { from: 'period_from'; to: 'period_to' }> & {
-    /** What is needed to write the same bytes again; null once that is over. */
+    /** What is needed to write the same bytes again; null once they are written. */
     contents: string | null;
   };
   schema_migrations: { version: number; name: string; applied_at: number };

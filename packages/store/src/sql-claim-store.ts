@@ -11,8 +11,8 @@ const MAX_PENDING = 10_000;
 type Token = Pick<Claim, 'scope' | 'token'>;
 
 /**
- * A {@link ClaimStore} on a SQL database. Claims are given in transactions of their own, and end in others: each locks its
- * rows in the order of their scopes, which one that did both could not.
+ * A {@link ClaimStore} on a SQL database. Claims are taken in transactions of their own and released in others: each
+ * kind locks its rows in the order of their scopes, which a transaction that did both could not.
  */
 export class SqlClaimStore implements ClaimStore {
   readonly #database: SqlDatabase;
@@ -30,7 +30,7 @@ export class SqlClaimStore implements ClaimStore {
       ...shared,
       commit: (batch) => database.transaction(takeClaims(database, batch)),
     });
-    // An end that is lost with the machine is made up for by the end of the process's lease.
+    // If a release is lost in a crash of the machine, the end of the process's lease ends the claim.
     this.#releases = new GroupCommit({
       ...shared,
       commit: (batch) => database.transaction(releaseClaims(database, batch), 'relaxed'),
@@ -63,7 +63,7 @@ export class SqlClaimStore implements ClaimStore {
     await this.#database.transaction(forget(), 'relaxed');
   }
 
-  /** Refuses new writes and commits those that wait. */
+  /** Refuses new writes, and commits the waiting ones. */
   async close(): Promise<void> {
     await Promise.all([this.#takes.close(), this.#releases.close()]);
   }
@@ -74,16 +74,16 @@ function* releaseClaims({ claimTables }: SqlDatabase, batch: readonly Token[]): 
   return batch.map(() => undefined);
 }
 
-/** One outcome per claim, in their order. */
+/** Takes claims. Returns one outcome per claim, in their order. */
 function* takeClaims(
   { claimTables: tables, receiptTables }: SqlDatabase,
   claims: readonly Claim[],
 ): Work<TakeOutcome[]> {
-  // Of several claims on one scope the first is tried. The order is reversed because a map keeps the last.
+  // Of several claims on one scope, the first is tried. The order is reversed because a map keeps the last.
   const first = new Map(claims.toReversed().map((claim) => [claim.scope, claim]));
   const inserted = yield* tables.insertClaims([...first.values()]);
   const taken = new Set([...first.values()].filter(({ scope }) => inserted.has(scope)));
-  // Read after the insert, which waits for a claimant that is just ending: its record is seen, or its claim is.
+  // Read after the insert, which waits for a claim that is just ending: so either its record is seen, or its claim.
   const records = yield* receiptTables.findRecords([...first.keys()]);
   const others = claims.filter((claim) => !taken.has(claim));
   const held = yield* tables.findClaims([...new Set(others.map(({ scope }) => scope))]);
@@ -95,7 +95,7 @@ function* takeClaims(
   });
 }
 
-/** @param held undefined for a claim that has ended since the insert: whoever waits looks again */
+/** @param held undefined for a claim that has ended since the insert: the waiting request tries again */
 function heldBy(held: FoundClaim | undefined, { requestHash }: Claim): TakeOutcome {
   if (held === undefined) return { kind: 'held', live: true };
   const { live } = held;

@@ -35,7 +35,7 @@ export class SqlCompressionStore implements CompressionStore {
   }
 }
 
-/** In the order of their keys, so that no two writers wait for each other. */
+/** Writes notes in the order of their keys, so that no two writers wait for each other. */
 function* writeNotes(
   { putNote, trimNotes }: CompressionQueries,
   place: NotePlace,

@@ -11,10 +11,10 @@ import type { Work } from './work.ts';
 
 export type Durability = 'durable' | 'relaxed';
 
-/** Whether somebody waits for the answer, so that it has to come soon or not at all; or it may take its time. */
+/** `served`: somebody waits for the answer, so that it must come soon or fail. `unhurried`: it may take its time. */
 export type Pace = 'served' | 'unhurried';
 
-/** The statements that all dialects share. */
+/** The statements that all databases share. */
 export interface SharedStatements {
   readonly queries: Queries;
   readonly counters: Counters;
@@ -36,18 +36,20 @@ export function sharedStatements(db: Compiler, dialect: Dialect): SharedStatemen
   };
 }
 
-/** A SQL database, with what differs between them. */
+/** A SQL database, with the parts in which databases differ. */
 export interface SqlDatabase extends SharedStatements {
-  /** Runs work that only reads; it sees what is committed. */
+  /** Runs work that only reads. It sees everything that is committed. */
   read<T>(work: Work<T>, pace?: Pace): Promise<T>;
   /**
-   * Runs work in a transaction and resolves once it is durable; rolls back when it throws. A `relaxed` one is
-   * seen by all and outlives this process at once, but the machine only once a durable one has followed.
+   * Runs work in a transaction and resolves once it is durable; rolls back when it throws. A `relaxed` one is visible
+   * to all and survives this process at once, but survives the machine only once a durable one has followed.
    */
   transaction<T>(work: Work<T>, durability?: Durability): Promise<T>;
-  /** Positions, from 0, of those hashes that have a leaf, in any order. Every hash must be of 32 bytes. One statement. */
+  /**
+   * The positions, from 0, of those hashes that have a leaf, in any order. Every hash must be 32 bytes. One statement.
+   */
   positionsOfLeaves(hashes: readonly Uint8Array[]): Work<number[]>;
-  /** Holds off other writers of documents until the transaction ends. */
+  /** Keeps others from writing documents until the transaction ends. */
   lockDocuments(): Work<void>;
   isRowFault(error: unknown): boolean;
   backup(path: string): Promise<void>;

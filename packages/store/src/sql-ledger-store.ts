@@ -29,7 +29,7 @@ const MAX_BATCH = 512;
 const MAX_PENDING = 10_000;
 const EXPIRE_LIMIT = 1_000;
 
-/** Before and after every day as `2026-03-01`, in the order of bytes. */
+/** These sort before and after every day such as `2026-03-01`, by bytes. */
 const FIRST_DAY = '';
 const LAST_DAY = '~';
 
@@ -58,7 +58,7 @@ export class SqlLedgerStore implements LedgerStore {
     assertBalanced(settlement.entries);
     const settle = () => this.#writes.submit({ kind: 'settle', settlement }) as Promise<SettleOutcome>;
     return settle().catch((error: unknown) => {
-      // The answer was delivered, and nobody knows whether its bill was written. Sending it again writes it once at most.
+      // The answer was delivered, and nobody knows whether its bill was written. A repetition writes it at most once.
       if (error instanceof TallyError && error.code === 'unavailable') return settle();
       throw error;
     });
@@ -131,7 +131,7 @@ export class SqlLedgerStore implements LedgerStore {
     return this.#database.read(all(this.#queries.leaders, { limit }));
   }
 
-  /** Refuses new writes and commits those that wait. */
+  /** Refuses new writes, and commits the waiting ones. */
   close(): Promise<void> {
     return this.#writes.close();
   }
@@ -139,7 +139,7 @@ export class SqlLedgerStore implements LedgerStore {
 
 const UNUSED = { balance: '0', reserved: '0', dust: '0', lines: 0 };
 
-/** Only money that moves has to be on disk: a reservation that is lost with the machine frees its money. */
+/** Only moved money has to be on disk: a reservation that is lost with the machine frees its money. */
 function durabilityOf(batch: readonly LedgerWrite[]): 'durable' | 'relaxed' {
   return batch.some(({ kind }) => kind === 'settle') ? 'durable' : 'relaxed';
 }

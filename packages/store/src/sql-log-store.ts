@@ -24,12 +24,12 @@ import type { SqlDatabase } from './sql-database.ts';
 import type { Statement } from './statement.ts';
 import { all, run } from './work.ts';
 
-/** Hashes, not requests: the most that one transaction places, and the most that wait. */
+/** The most hashes that one transaction places, and the most that may wait. */
 const MAX_BATCH = 10_000;
 const MAX_PENDING = 250_000;
 
 const LEAF_PAGE = 8_192;
-/** Hashes that are looked up at a time: the embedded database holds up the thread for some milliseconds. */
+/** Hashes that are looked up at a time: the embedded database blocks the thread for some milliseconds. */
 const HASH_PAGE = 1_024;
 const TILE_PAGE = 64;
 const PAGE = 200;
@@ -207,7 +207,7 @@ export class SqlLogStore implements LogStore {
     return this.#all(this.#queries.attemptsOf, { sequence });
   }
 
-  /** Refuses new hashes and resolves when those that wait are placed. */
+  /** Refuses new hashes, and resolves when the waiting ones have their leaves. */
   close(): Promise<void> {
     return this.#accepts.close();
   }

@@ -92,7 +92,7 @@ function channelFrom(row: Omit<ChannelRow, 'claimable'> & { readonly claimable: 
   return { ...row, claimable: BigInt(row.claimable) };
 }
 
-/** Looks again where another one of the same id or identifier comes in between. */
+/** Begins a payment. Tries again if another one of the same id or identifier comes in between. */
 function* begin(queries: PaymentQueries, row: PaymentRow): Work<PaymentRow | null> {
   if ((yield* run(queries.insertPayment, row)) === 1) return null;
   const [same] = yield* all(queries.paymentById, row);

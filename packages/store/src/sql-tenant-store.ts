@@ -134,7 +134,7 @@ export class SqlTenantStore implements TenantStore {
   }
 }
 
-/** The row of the tenant is locked, so that none is given a key while it is revoked. */
+/** Locks the row of the tenant, so that a tenant gets no key while it is revoked. */
 function* putKey(
   queries: Queries,
   tenant: string,

@@ -4,7 +4,7 @@ import type { SqlDatabase } from './sql-database.ts';
 import { type Compiler, raw, statement } from './statement.ts';
 import { all } from './work.ts';
 
-/** Most of these hashes have no leaf: one statement for all takes a quarter of the time of one for each. */
+/** Most of these hashes have no leaf. One statement for all takes a quarter of the time of one each. */
 export function sqliteLeafPositions(db: Compiler): SqlDatabase['positionsOfLeaves'] {
   const query = statement((v: { hashes: Uint8Array; bytes: number }) =>
     raw(

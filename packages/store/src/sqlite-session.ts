@@ -11,7 +11,7 @@ export class SqliteSession {
     this.#connection = connection;
   }
 
-  /** Runs every step of some work, without letting anything else in. */
+  /** Runs every step of some work without letting anything run in between. */
   perform<T>(work: Work<T>): T {
     let step = work.next();
     while (step.done !== true) {
@@ -26,7 +26,7 @@ export class SqliteSession {
   }
 
   /**
-   * Runs `task` in a transaction that is durable on return, and undone when it throws. A `relaxed` one is not
+   * Runs `task` in a transaction that is durable on return, and rolled back when it throws. A `relaxed` one is not
    * flushed to disk by itself: the next durable one flushes both (sqlite.org/pragma.html#pragma_synchronous).
    */
   transaction<T>(task: () => T, durability: Durability = 'durable'): T {

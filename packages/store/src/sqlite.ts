@@ -15,20 +15,20 @@ import { sqliteRows } from './sqlite-rows.ts';
 import { SqliteSession } from './sqlite-session.ts';
 import type { Store } from './store.ts';
 
-/** How long a statement waits for another process that holds the write lock. */
+/** Milliseconds that a statement waits for another process that holds the write lock. */
 const BUSY_MS = 5_000;
 
 /**
- * Ids are random within their second, so a batch touches many pages of their index: larger pages mean fewer writes
- * for it. But a call that is billed alone touches ten pages, and with 16 kB a page takes twice as long. They can only
- * be chosen before the database exists.
+ * Ids are random within their second, so a batch touches many pages of their index: larger pages mean fewer writes for
+ * it. But a call that is billed alone touches ten pages, and takes twice as long with 16 kB a page. The size can only
+ * be chosen when the database is created.
  */
 const PAGE_BYTES = 8_192;
 const CHECKPOINT_PAGES = 4_000;
 
-/** Look-ups by hash hit pages at random, and SQLite's own 2 MB hold 250 of them; the system caches the rest. */
+/** Look-ups by hash touch random pages, and SQLite's default of 2 MB holds 250 of them; the system caches the rest. */
 const CACHE_KIB = 4_096;
-/** What a large batch of hashes changes is not written twice: 32 MB. */
+/** At 32 MB, the changed pages of a large batch of hashes are not spilled to disk before the commit. */
 const SPILL_PAGES = 4_096;
 
 const ALL_PAGES = 2 ** 31 - 1;
@@ -57,11 +57,10 @@ const TOO_BIG = 18;
 const CONSTRAINT = 19;
 
 /**
- * Opens (or makes) the store in a file, whose folder must exist, and brings it to the newest version. Any
- * number of processes of one machine may open it; the file must be on a local disk.
- *
- * @throws {TallyError} `unavailable`, naming the file, when it is no database or can't be opened, or was written by a newer
- * release.
+ * Opens (or creates) the store in a file, whose folder must exist, and brings it to the newest version. Any number of
+ * processes of one machine may open it; the file must be on a local disk.
+ * @throws {TallyError} `unavailable`, naming the file, when it is not a database or cannot be opened, or was written by
+ * a newer release.
  */
 export async function openSqliteStore(file: string): Promise<Store> {
   try {
@@ -118,7 +117,7 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     transaction: (work, durability) =>
       inPromise(() => session.transaction(() => session.perform(work), durability)),
     positionsOfLeaves: sqliteLeafPositions(compiler),
-    // The transaction holds the only write lock there is.
+    // Nothing to do: the transaction holds the only write lock there is.
     *lockDocuments() {},
     isRowFault,
     backup: (path) => writeBackup(file, path),
@@ -126,7 +125,7 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
   };
 }
 
-/** Runs a task at once; its error is the promise's, as callers may see it. */
+/** Runs a task at once. An error that it throws rejects the promise. */
 async function inPromise<T>(task: () => T): Promise<T> {
   try {
     return task();
@@ -136,8 +135,8 @@ async function inPromise<T>(task: () => T): Promise<T> {
 }
 
 /**
- * A connection of its own reads one snapshot in one step on a thread: writers go on meanwhile, and no write
- * makes the copy start again.
+ * Copies one snapshot in one step, on a connection and thread of its own: writers go on meanwhile, and no write
+ * restarts the copy.
  */
 async function writeBackup(file: string, path: string): Promise<void> {
   const partial = `${path}.partial`;
@@ -173,7 +172,7 @@ function isRowFault(error: unknown): boolean {
   return code === CONSTRAINT || code === TOO_BIG || isUnbindable(error);
 }
 
-/** Of a type that SQLite has not, or an integer past 64 bits. */
+/** Whether a value has a type that SQLite lacks, or is an integer beyond 64 bits. */
 function isUnbindable(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === 'ERR_INVALID_ARG_TYPE' || error.code === 'ERR_INVALID_ARG_VALUE';

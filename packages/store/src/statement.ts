@@ -1,7 +1,7 @@
 import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** What compiles statements. It has no connection. */
+/** Compiles statements. It has no connection. */
 export type Compiler = Kysely<Schema>;
 
 /** SQL compiled once. `Values` are the named values that it takes, `Row` is what it returns. */
@@ -9,7 +9,7 @@ export interface Statement<Values, Row> {
   readonly sql: string;
   /** The names of the values, in the order of the SQL's parameters. */
   readonly parameters: readonly (keyof Values & string)[];
-  /** Only a type: no statement holds a row. */
+  /** For the type alone: no statement has this member. */
   readonly row?: Row;
 }
 
@@ -24,15 +24,15 @@ class Placeholder {
 const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) });
 
 /**
- * Compiles a query whose values are filled in at each run. `build` gets a stand-in for every value by its
- * name; Kysely carries them to the parameters, which tells their order.
+ * Compiles a query whose values are given at each run. `build` gets a placeholder for every value by its name; Kysely
+ * carries them to the parameters, which shows their order.
  */
 export function statement<Values, Row>(build: (values: Values) => Compilable<Row>): Statement<Values, Row> {
   const { sql, parameters } = build(placeholders as Values).compile();
   return { sql, parameters: parameters.map(placeholderName) as (keyof Values & string)[] };
 }
 
-/** SQL that one dialect alone has, for {@link statement}. */
+/** SQL that only one database has, for {@link statement}. */
 export function raw<Row>(db: Compiler, query: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => query.compile(db) };
 }

@@ -8,21 +8,17 @@ import type { PaymentStore, TreasuryStore } from '@tallystick/payments';
 import type { ReceiptStore } from '@tallystick/receipts';
 
 /**
- * What the service keeps. Every adapter passes the one suite in `store-suite.ts`.
- *
- * Durability: a write resolves only after its transaction is on disk, so what was answered survives a crash
- * of the process and of the machine. A write that rejects may or may not have happened (the connection can
- * break at the commit); repeat it with the same id or idempotency scope to find out.
- *
- * Ordering: writes of one process commit in the order of their calls, and a read sees every write that
- * resolved before it was called, in this process or in another.
- *
- * Concurrency: any number of calls at once, from any number of processes on one database. `putReceipt` and
- * `consume` share transactions (group commit): many calls, one flush to disk. A call whose own data are
- * refused rejects alone; when the transaction itself fails, all that share it reject.
- *
- * Errors: `unavailable` when the database cannot be reached or written, when too many writes wait already,
- * and for any call after `close`.
+ * Everything that the service stores. Every adapter passes the same suite, `store-suite.ts`.
+ * Durability: a write resolves only after its transaction is on disk, so what was answered survives a crash of the
+ * process and of the machine. A write that rejects may or may not have happened (the connection can break at the
+ * commit); repeat it with the same id or idempotency scope to find out.
+ * Ordering: writes of one process commit in the order of their calls, and a read sees every write that resolved before
+ * it was called, in this process or in another.
+ * Concurrency: any number of calls at once, from any number of processes on one database. `putReceipt` and `consume`
+ * share transactions (group commit): many calls, one flush to disk. A call whose own data are refused rejects alone;
+ * when the transaction itself fails, all that share it reject.
+ * Errors: `unavailable` when the database cannot be reached or written, when too many writes wait already, and for any
+ * call after `close`.
  */
 export interface Store extends ReceiptStore, CounterStore, DocumentStore, IssuerStore {
   readonly log: LogStore;
@@ -35,11 +31,12 @@ export interface Store extends ReceiptStore, CounterStore, DocumentStore, Issuer
   readonly claims: ClaimStore;
 
   /**
-   * Writes a consistent copy to `path` while the store is in use, replacing what is there only once the
-   * copy is complete and on disk. Where the database has its own tool for that, throws `unavailable`.
+   * Writes a consistent copy to `path` while the store is in use. An existing file is replaced only once the copy is
+   * complete and on disk.
+   * @throws unavailable where the database has its own tool for backups
    */
   backup(path: string): Promise<void>;
 
-  /** Refuses new writes, commits those that wait, then lets go of the database. */
+  /** Refuses new writes, commits the waiting ones, then closes the connections. */
   close(): Promise<void>;
 }

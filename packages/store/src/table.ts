@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts';
 
-/** How a column holds its values. `money` is a 64-bit integer that may be past 2^53, so it is read as text. */
+/** How a column stores its values. `money` is a 64-bit integer that may exceed 2^53, so it is read as text. */
 type ColumnType = 'text' | 'integer' | 'money' | 'bytes';
 
 /** One column of a table, and the property of its row type. */
@@ -10,13 +10,13 @@ export interface Column {
   readonly type: ColumnType;
 }
 
-/** Describes a table, or some of its columns: all that the statements about many rows are made of. */
+/** Describes a table, or some of its columns. The statements about many rows are made from it. */
 export interface Table<Row> {
   readonly name: keyof Schema;
-  /** The columns of the primary key, in its order. */
+  /** The columns of the primary key, in the key's order. */
   readonly key: readonly Column[];
   readonly columns: readonly Column[];
-  /** Only a type: no description holds a row. */
+  /** For the type alone: no description has this member. */
   readonly row?: Row;
 }
 
@@ -31,8 +31,8 @@ type TypeOf<Value> = [Value] extends [bigint | null | undefined]
 type Property<Row> = keyof Row & string;
 
 /**
- * Describes a table by the type of each property of its rows. A column has the name of its property in snake case,
- * unless `names` says another one.
+ * Describes a table by the type of each property of its rows. A column is named like its property in snake case, unless
+ * `names` gives another name.
  */
 export function table<Row>(
   name: keyof Schema,
@@ -48,7 +48,7 @@ export function table<Row>(
   return { name, key: key.flatMap((one) => columns.find(({ property }) => property === one) ?? []), columns };
 }
 
-/** The same table with the columns of these properties alone. */
+/** The same table with only the columns of these properties. */
 export function pick<Row, P extends Property<Row>>(
   { columns, ...rest }: Table<Row>,
   properties: readonly P[],

@@ -16,7 +16,7 @@ export function* purge(
   limit: number,
 ): Work<Awaited<ReturnType<Store['purge']>>> {
   const idempotency = yield* run(purgeIdempotency, { now, limit });
-  // A record replays its receipt's body: none may be left behind when the body goes.
+  // A record replays its receipt's body, so no record may remain when the body is purged.
   const receipts = idempotency < limit ? yield* run(purgeReceipts, { now, limit }) : 0;
   const counters = yield* run(purgeCounters, { now, limit });
   return { receipts, idempotency, counters };
@@ -37,7 +37,7 @@ export function* putIssuer(
   return 'conflict';
 }
 
-/** Writes the record, or answers the one that holds the scope. Loops when that is purged in between. */
+/** Writes the record, or returns the one that has the scope. Tries again when that one is purged in between. */
 function* claim(tables: ReceiptTables, record: IdempotentResponse): Work<Lookup | undefined> {
   const { scope } = record;
   for (;;) {

@@ -14,7 +14,7 @@ import { asText } from './ledger-queries.ts';
 import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';
 
-/** The treasury's statements. Few rows are written at once, so all dialects share them. */
+/** The treasury's statements. Few rows are written at once, so all databases share them. */
 export function treasuryQueries(db: Kysely<Schema>) {
   return { ...transferQueries(db), ...orderQueries(db), ...payoutQueries(db), ...attemptQueries(db) };
 }
@@ -206,7 +206,7 @@ function orderQueries(db: Kysely<Schema>) {
           paid_until: v.paidUntil,
           seed: v.seed,
           due_at: v.dueAt,
-          // Whoever has taken the open order is overtaken.
+          // Resetting the attempts ends the right of a process that has taken the open order.
           attempts: sql.lit(0),
         })
         .where('id', '=', v.id)

@@ -14,12 +14,12 @@ import { post } from './ledger-transactions.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { all, run, type Work } from './work.ts';
 
-/** Undoes a transaction whose ground has changed under it. */
+/** Rolls back a transaction whose starting state another one has changed. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
 
-/** Undoes a transaction for which a caller has too little. */
+/** Rolls back a transaction that the caller's balance does not cover. */
 export class Uncovered extends Error {
   override readonly name = 'Uncovered';
   readonly available: bigint;

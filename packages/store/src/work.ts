@@ -1,6 +1,6 @@
 import { bind, type Statement } from './statement.ts';
 
-/** One statement to run, and whether its rows are wanted. */
+/** One statement to run, and whether its rows are needed. */
 interface Step {
   readonly sql: string;
   readonly values: unknown[];
@@ -13,19 +13,18 @@ export interface StepResult {
 }
 
 /**
- * Database work that says what to run but not how to wait for it, so that it is written once: the embedded
- * database runs all steps of a transaction in one go, where nothing can come in between, and one behind a
- * socket awaits each.
+ * Database work that says what to run but not how to wait for it, so that it is written once: the embedded database
+ * runs all steps of a transaction at once, and a database behind a socket awaits each.
  */
 export type Work<T> = Generator<Step, T, StepResult>;
 
-/** A step that answers the number of rows changed. */
+/** A step that returns the number of changed rows. */
 export function* run<Values>(statement: Statement<Values, unknown>, values: Values): Work<number> {
   const { changed } = yield { sql: statement.sql, values: bind(statement, values), wantsRows: false };
   return changed;
 }
 
-/** A step that answers all rows. */
+/** A step that returns all rows. */
 export function* all<Values, Row>(statement: Statement<Values, Row>, values: Values): Work<Row[]> {
   const { rows } = yield { sql: statement.sql, values: bind(statement, values), wantsRows: true };
   return rows as Row[];

@@ -7,12 +7,15 @@ import { type PartName, results } from './results.ts';
 interface SignedNode {
   /** JCS. */
   readonly text: string;
-  /** Weak: of two processes each signs at its own time, and what they say is the same. */
+  /** A weak tag: each process signs at its own time, but the content is the same. */
   readonly etag: string;
 }
 
 export interface Benchmark {
-  /** Signed once with each benchmark key. @throws unavailable where the keyring holds none */
+  /**
+   * Returns a document, signed once with each benchmark key.
+   * @throws unavailable where the keyring has no benchmark key
+   */
   readonly node: (name: BenchmarkNode) => Promise<SignedNode>;
 }
 
@@ -51,7 +54,7 @@ function contentOf(name: BenchmarkNode): JsonObject {
   return copyJson({ ...common, nodes: summaries, peers }) as JsonObject;
 }
 
-/** Of a part what a reader looks at first, and where the rest is. */
+/** What readers of a part look at first, and where to find the rest. */
 function summaryOf(part: PartName): JsonObject {
   const { about, tiers, paired, lossless } = results.nodes[part];
   const url = `/v1/compute/benchmark/${part}`;

@@ -20,5 +20,5 @@ interface Results {
   readonly peers: JsonObject[];
 }
 
-// The script that writes the file is typed; JSON has no types of its own that would fit.
+// JSON imports have wider types than the script that writes the file.
 export const results = file as unknown as Results;

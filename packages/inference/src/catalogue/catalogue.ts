@@ -19,14 +19,17 @@ export interface Model {
   readonly builtIn: boolean;
   /** The provider's own name for it. */
   readonly upstreamModel: string;
-  /** Tokens of prompt and answer together. */
+  /** Most tokens of prompt and answer together. */
   readonly context: number;
-  /** Tokens of an answer. */
+  /** Most tokens of an answer. */
   readonly maxOutput: number;
   readonly abilities: ReadonlySet<Ability>;
   readonly kind: 'chat' | 'embedding';
   readonly price: Price;
-  /** The share of exam questions of the domain that it is expected to answer right, 0 to 1: labelled, not measured here. */
+  /**
+   * The share of exam questions of a domain that the model is expected to answer correctly, 0 to 1: taken from
+   * published results, not measured here.
+   */
   readonly prior: Readonly<Record<Domain, number>>;
   readonly hardware: string | null;
   readonly region: string | null;
@@ -40,7 +43,7 @@ export interface Model {
 /** The models whose provider is configured. */
 export interface Catalogue {
   readonly models: readonly Model[];
-  /** By id, or by a provider's own name where only one model has it. */
+  /** Finds a model by its id, or by the provider's own name if only one model has it. */
   find(idOrAlias: string): Model | null;
 }
 

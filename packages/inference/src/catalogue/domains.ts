@@ -1,4 +1,4 @@
-/** The fields that a model's ability is told apart by. */
+/** The fields of knowledge by which models are compared. */
 export const DOMAINS = [
   'general',
   'mathematics',

@@ -1,6 +1,6 @@
 /**
- * The URL that `OLLAMA_HOST` names, by Ollama's own rules: `http` and the port 11434 where there is no scheme; the
- * scheme's port where there is one and no other; this machine where there is no host. Null where it is no address.
+ * The URL that `OLLAMA_HOST` names, by Ollama's own rules. Without a scheme: `http` and port 11434. With a scheme but
+ * no port: the scheme's port. Without a host: this machine. Null where it is no address.
  */
 export function ollamaUrl(text: string): URL | null {
   const [, scheme, address = ''] = /^(?:(https?):\/\/)?(.*)$/is.exec(text.trim()) ?? [];

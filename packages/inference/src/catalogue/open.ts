@@ -15,7 +15,7 @@ import {
   type ProviderFile,
 } from './schema.ts';
 
-/** A provider that can be called: everything but the connection. */
+/** A provider's configuration; it can be called once it is connected. */
 interface ProviderEntry {
   readonly name: string;
   readonly kind: UpstreamKind;
@@ -32,7 +32,7 @@ export interface OpenedCatalogue {
 /** The provider of the models that are built in. */
 export const LOCAL = 'local';
 
-/** Where the usual clients read a provider's address from. */
+/** Environment variables from which the usual clients read a provider's address. */
 const BASE_URL_ENV: Readonly<Record<string, string>> = {
   openai: 'OPENAI_BASE_URL',
   anthropic: 'ANTHROPIC_BASE_URL',
@@ -48,9 +48,9 @@ export function readOperatorFile(json: JsonValue): OperatorFile {
 }
 
 /**
- * The providers that are configured, and the models that they and this process serve. A default provider counts as
- * configured with its API key or its base URL in the environment; one of the operator's file always does. A model
- * of the file changes the default of the same id, or is added; `enabled: false` takes it away.
+ * The configured providers, and the models that they and this process serve. A default provider counts as configured if
+ * its API key or base URL is in the environment; one in the operator's file always does. A model in the file changes
+ * the default with the same id, or is added; `enabled: false` removes it.
  * @param env only read for the names of keys and base URLs
  * @throws missing_field, invalid_field, conflicting_fields with the path in the operator's file
  */

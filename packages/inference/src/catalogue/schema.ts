@@ -23,7 +23,7 @@ const modelFields = {
   max_output: tokens,
   abilities: z.array(z.enum(ABILITIES)),
   kind: z.enum(['chat', 'embedding']).optional(),
-  /** USDC for 1,000,000 tokens. Cache prices are the input price where they are not given. */
+  /** USDC for 1,000,000 tokens. A cache price that is left out equals the input price. */
   price: z.strictObject({
     input: dollars,
     output: dollars,
@@ -48,7 +48,7 @@ const modelSchema = z.strictObject({
   ...modelFields,
 });
 
-/** What is said of a model that the default catalogue has already replaces what is said there, member by member. */
+/** For a model of the default catalogue, each member given here replaces the default's. */
 const modelChange = modelSchema.partial().required({ id: true }).extend({ enabled: z.boolean().optional() });
 
 const providerSchema = z.strictObject({
@@ -61,7 +61,7 @@ const providerSchema = z.strictObject({
     .string()
     .max(2048)
     .refine(isHttp, 'Not an http:// or https:// URL without credentials, query and fragment'),
-  /** The environment variable that holds the key; the file itself holds none. */
+  /** The environment variable that contains the key; the file never does. */
   api_key_env: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'Not the name of an environment variable')

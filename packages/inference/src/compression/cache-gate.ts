@@ -1,25 +1,25 @@
 import type { TokenPrices } from '../token-prices.ts';
 
-/** A provider that caches by itself does so from this many tokens on. */
+/** Tokens from which a provider with an automatic cache starts to cache. */
 export const CACHE_MINIMUM = 1_024;
-/** And reads from its cache in steps of so many, or of a divisor of it. */
+/** The automatic cache is read in steps of this many tokens, or of a divisor of it. */
 export const CACHE_STEP = 128;
 
-/** What a provider that caches by itself reads its cache for. */
+/** The prices that apply to reading an automatic cache. */
 export interface CachePrice extends Pick<TokenPrices, 'inputPerMTok' | 'cacheReadPerMTok'> {
   /** Whether tokens are counted as the provider does. */
   readonly exact: boolean;
 }
 
-/** Of the tokens that an encoding other than the provider's counts, the share that is taken for certain. */
+/** Share of the counted tokens that is certain when another encoding than the provider's counts them. */
 export const CERTAIN = 0.75;
 
 /**
- * Whether a prompt may begin so in every later call: with `left` tokens, `saved` fewer than it came with. Reading the
- * longer beginning from the cache must not be worth more than what was saved. Of that beginning the cache has at most as
- * many more tokens as the steps that `saved` reaches into; and where it has nothing of the shorter one, which is too
- * short, at most the steps below the minimum besides. Where within a step it ends is not known, and changes from call to
- * call as what follows grows, so the worst is taken.
+ * Whether every later call may begin with this prompt, which has `left` tokens, `saved` fewer than it came with.
+ * Reading the longer prompt from the cache must not be worth more than what was saved. Of the longer prompt the cache
+ * holds at most as many more tokens as the steps that `saved` reaches into; and where it holds nothing of the shorter
+ * prompt, because that is too short, at most the steps below the minimum besides. Where within a step the prompt ends
+ * is unknown, and changes from call to call, so the worst case is taken.
  */
 export function isNoDearer(price: CachePrice, saved: number, left: number): boolean {
   const { inputPerMTok: input, cacheReadPerMTok: read, exact } = price;
@@ -30,17 +30,17 @@ export function isNoDearer(price: CachePrice, saved: number, left: number): bool
   return BigInt(steps + unread) * (input - read) <= BigInt(certain) * input;
 }
 
-/** Tokens of a prompt from which on what it saves may be small. */
+/** Tokens of a prompt above which even a small saving pays. */
 export function leastLeft({ exact }: CachePrice): number {
   return exact ? CACHE_MINIMUM : Math.ceil(CACHE_MINIMUM / CERTAIN);
 }
 
 /**
- * Whether each message may go out shorter, asked in order of those that would: where the prompt up to its end could be
- * dearer in a later call, it goes out as it came. A function of the messages up to that one, so that every call and
- * process finds the same.
+ * Decides for each message whether it may be sent shorter, in the order of those that would be: if the prompt up to its
+ * end could cost more in a later call, the message is sent as it came. The result depends only on the messages up to
+ * that one, so every call and process decides the same.
  * @param before tokens of the message at an index, as it came
- * @param free messages before this index are not held back
+ * @param free messages before this index are never held back
  */
 export function cacheGate(
   price: CachePrice,

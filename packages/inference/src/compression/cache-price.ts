@@ -11,21 +11,22 @@ export function modelsMeant(catalogue: Catalogue, { model }: ChatBody): readonly
 }
 
 /**
- * Whether a provider caches by itself, at a discount and in steps: one whose writing has a price of its own caches only
- * behind an explicit breakpoint, before which nothing is changed.
+ * Whether a provider caches automatically, at a discount and in steps. A provider with a price for cache writes caches
+ * only up to explicit breakpoints, before which nothing is changed.
  */
 export function cachesInSteps({ inputPerMTok, cacheReadPerMTok, cacheWritePerMTok }: TokenPrices): boolean {
   return cacheReadPerMTok < inputPerMTok && cacheWritePerMTok === inputPerMTok;
 }
 
-/** Whether an encoding counts the tokens that a model's provider does. */
+/** Whether an encoding counts tokens as a model's provider does. */
 export function countsAs(tokenizer: Model['tokenizer'], encoding: string): boolean {
   return `${tokenizer}_base` === encoding;
 }
 
 /**
- * The price at which a cache is worth the most, of all models that are meant; null where none caches in steps.
- * @param encoding that counts
+ * The price at which a cache is worth the most, of all models that may serve the request; null where none caches in
+ * steps.
+ * @param encoding that counts the tokens
  */
 export function cachePriceOf(
   models: readonly Pick<Model, 'price' | 'tokenizer'>[],

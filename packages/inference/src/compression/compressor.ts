@@ -20,7 +20,7 @@ import type { CompressionResult, CompressionTask } from './task.ts';
 import { CompressionThread } from './thread.ts';
 import { type Conversation, nameOf, UncutNotes } from './uncut-notes.ts';
 
-/** UTF-16 units from which on a prompt has a thread of its own kind, so that short ones don't wait behind it. */
+/** Length in UTF-16 units from which prompts have a thread of their own, so that short ones do not wait behind them. */
 const LONG = 400_000;
 const SPARED =
   'Some messages were cut less than they could be, or not at all: changing them would cost more in later calls, because less could be read from the provider’s cache.';
@@ -65,7 +65,7 @@ export function createCompressor({
     form: SentMessages,
   ): CompressionTask => {
     const { messages, options, fit, account, body, sent } = conversation;
-    // The router counts so.
+    // The router counts in this encoding.
     const encoding = fit === undefined ? encodingOf(catalogue, body) : 'o200k_base';
     return {
       messages,
@@ -73,7 +73,7 @@ export function createCompressor({
       budget: fit ?? options.budget,
       retrieve: options.retrieve,
       encoding,
-      // What has to fit has no other form that could be cheaper.
+      // A prompt that must fit has no other form that could be cheaper.
       cachePrice: fit === undefined ? cachePriceOf(modelsMeant(catalogue, body), encoding) : null,
       account,
       form,
@@ -87,11 +87,11 @@ export function createCompressor({
   const recall = (conversation: Conversation): Promise<ConversationState> =>
     conversations.recall(conversation.account, nameOf(conversation));
 
-  /** Cuts, or leaves, each block as it went before; what is new is written down before it is sent. */
+  /** Sends each block as it was sent before, cut or whole. The form of a new block is stored before it is sent. */
   const cut = async (conversation: Conversation, remembered: ConversationState): Promise<Compressed> => {
     const { account, options, dry = false, fit } = conversation;
     const { sent: before, blocks } = remembered;
-    // Where nothing else fits, also what went out whole may be cut.
+    // Where nothing else fits, even what was sent whole may be cut.
     const now = fit === undefined ? sentNow(options.tier, before, conversation.sent) : FITTED;
     const task = taskOf(conversation, remembered, now);
     uncut.forget(conversation);
@@ -109,7 +109,9 @@ export function createCompressor({
     return compressedBy(conversation, result);
   };
 
-  /** What went before is too long by now: its form can't be kept. Leaves room, so that the next call can keep this one. */
+  /**
+   * The form that was sent before is too long by now. Cuts more than needed, so that the next call can keep this form.
+   */
   const cutAnew = async (
     task: CompressionTask,
     fit: number,
@@ -154,7 +156,7 @@ export function createCompressor({
       }
     },
     async excerpt({ text, query, maxTokens, account }) {
-      // A token is a character at least, but for scripts that few vocabularies know.
+      // A token is at least one character, except in scripts that few vocabularies include.
       if (text.length <= maxTokens) return text;
       const messages = [{ role: 'tool', content: text }];
       const nothing = { form: FITTED, sent: 0, notes: new Map<string, string>(), binding: false };
@@ -180,7 +182,7 @@ export function createCompressor({
   };
 }
 
-/** Whether something may have gone out cut, that a model could read. */
+/** Whether something that a model could read may have been sent cut. */
 function wasCut({ sent }: ConversationState): boolean {
   return sent !== null && sent.switches.length > 0 && sent.fitted === 0;
 }
@@ -220,7 +222,7 @@ function compressedBy(
   };
 }
 
-/** Why more is left than the budget; null where it is not. */
+/** Why more is left than the budget; null where it is not more. */
 function shortOf(
   { tier, budget, retrieve, toolless }: CompressionOptions,
   { tokensBefore, tokensAfter }: CompressionResult,
@@ -231,7 +233,7 @@ function shortOf(
   return toolless ? TOOLLESS : RECOVERABLE;
 }
 
-/** The encoding of the model that is asked for; of several, or of one whose encoding is not public, o200k. */
+/** The encoding of the requested model; o200k for several models, or for one whose encoding is not public. */
 function encodingOf(catalogue: Catalogue, { model }: ChatBody): string {
   const found = typeof model === 'string' ? catalogue.find(model) : null;
   if (found === null) return 'o200k_base';

@@ -4,37 +4,37 @@ import type { CompressionStore, Note } from '../compression-store.ts';
 import { contentsOf } from './messages.ts';
 import type { RequestTier } from './options.ts';
 
-/** How long it is remembered in what form a conversation was sent: as long as a provider's cache lives, at most. */
+/** Seconds for which the form of a conversation is remembered: as long as a provider's cache lives at most. */
 const KEPT_SECONDS = 86_400;
 
-/** In what form a conversation went out. */
+/** The form in which a conversation was sent. */
 export interface SentMessages {
-  /** Messages before this index went out as they came. */
+  /** Messages before this index were sent as they came. */
   readonly plain: number;
-  /** Where what might be cut begins, and where it ends again, by turns: ascending indexes of messages. */
+  /** Ascending indexes of messages at which cutting starts, stops, starts again, and so on. */
   readonly switches: readonly number[];
-  /** Messages before this index went out in a prompt that was cut because no model reads it otherwise. */
+  /** Messages before this index were sent in a prompt that was cut because it fits no model otherwise. */
   readonly fitted: number;
 }
 
 /** What is remembered of a conversation. */
 export interface ConversationState {
-  /** Null where it is not known. */
+  /** Null where it is unknown. */
   readonly sent: SentMessages | null;
-  /** Of its blocks, by their ids. */
+  /** Notes about its blocks, by block id. */
   readonly blocks: ReadonlyMap<string, string>;
 }
 
-/** What no block is named. */
+/** A key that is no block's id. */
 const SENT = 'forms';
 /** An index after every message. */
 const ALL = Number.MAX_SAFE_INTEGER;
-/** Where all of a conversation may be cut, so that a model reads it. */
+/** The form of a conversation that may be cut anywhere, because it fits no model otherwise. */
 export const FITTED: SentMessages = { plain: 0, switches: [0], fitted: ALL };
 
 /**
- * The name of a conversation: a hash of how it begins, up to what the user first says, and of the session that the
- * caller names. Where two conversations begin alike, the provider's cache is theirs together too.
+ * The name of a conversation: a hash of its beginning, up to the first text of the user, and of the session that the
+ * caller names. Conversations that begin alike share the provider's cache too.
  */
 export function conversationOf(messages: readonly JsonObject[], session: string | null): string {
   const first = messages.findIndex(({ role }) => role === 'user');
@@ -42,8 +42,8 @@ export function conversationOf(messages: readonly JsonObject[], session: string 
 }
 
 /**
- * In what form a conversation goes out now. What went out stays as it is, since a provider's cache holds it; the tier is
- * that of what is new. `off` holds for all of it: the caller wants its own words.
+ * The form in which a conversation is sent now. What was sent before keeps its form, since a provider's cache has it;
+ * the tier applies to what is new. `off` applies to everything: the caller wants its own words.
  */
 export function sentNow(tier: RequestTier, before: SentMessages | null, sent: number): SentMessages {
   if (tier === 'off') return { plain: ALL, switches: [], fitted: 0 };
@@ -52,14 +52,16 @@ export function sentNow(tier: RequestTier, before: SentMessages | null, sent: nu
   return { plain: Math.min(before?.plain ?? 0, sent), switches, fitted: Math.min(before?.fitted ?? 0, sent) };
 }
 
-/** Whether the message at an index might be cut when it first went out. */
+/** Whether the message at an index could be cut when it was first sent. */
 export function isCutAt(switches: readonly number[], index: number): boolean {
   return switches.filter((from) => from <= index).length % 2 === 1;
 }
 
 const GLIMPSE = 64;
 
-/** A name that is had for less, and that two conversations may share: good for what may be missed. */
+/**
+ * A name that is cheap to compute and that two conversations may share. It serves only where a mistake does no harm.
+ */
 export function glimpseOf(messages: readonly JsonObject[], session: string | null): string {
   const parts = [session ?? ''];
   for (const { role, content } of messages) {
@@ -70,7 +72,7 @@ export function glimpseOf(messages: readonly JsonObject[], session: string | nul
   return parts.join('\n');
 }
 
-/** What is remembered of each caller's conversations, in the store. */
+/** What the store remembers of each caller's conversations. */
 export class Conversations {
   readonly #store: CompressionStore;
   /** Unix milliseconds. */
@@ -88,7 +90,9 @@ export class Conversations {
     return { sent: sent === undefined ? null : (JSON.parse(sent) as SentMessages), blocks: notes };
   }
 
-  /** Answers what stands there then, of the blocks: what another process wrote first, where one did. */
+  /**
+   * Stores notes. Returns those of the blocks as they are stored then: as another process wrote them, if it was first.
+   */
   async remember(
     account: string,
     conversation: string,

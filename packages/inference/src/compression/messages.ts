@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import { objectsOf } from '../providers/members.ts';
 
-/** Users' texts are instructions until they are this long, in UTF-16 units: as `compress` has it. */
+/** Users' texts shorter than this, in UTF-16 units, are instructions: as in `compress`. */
 const MIN_PASTE = 600;
 
-/** The texts of a message that compression may touch, were it not for cache breakpoints. */
+/** The texts of a message that compression may change if no cache breakpoint forbids it. */
 export function materialOf(message: JsonObject): string[] {
   const { role } = message;
   if (role !== 'tool' && role !== 'function' && role !== 'user') return [];
@@ -17,7 +17,7 @@ export function contentsOf(content: JsonValue | undefined): string[] {
   return objectsOf(content).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
 }
 
-/** UTF-16 units of all that is said. */
+/** UTF-16 units of all texts in the messages. */
 export function lengthOf(messages: readonly JsonObject[]): number {
   return messages.reduce(
     (sum, { content }) => contentsOf(content).reduce((own, text) => own + text.length, sum),
@@ -25,7 +25,7 @@ export function lengthOf(messages: readonly JsonObject[]): number {
   );
 }
 
-/** How many messages of a conversation went out in calls before this one: those that came before an answer. */
+/** Number of messages that were sent in earlier calls: those before the last answer. */
 export function sentBefore(messages: readonly JsonObject[]): number {
   return Math.max(
     0,

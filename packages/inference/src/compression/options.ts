@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 export const TIERS = ['off', 'lossless', 'extractive'] as const;
 export type RequestTier = (typeof TIERS)[number];
 
-/** Of a prompt that may be cut, the share that is left where no budget is given; as of `compress`. */
+/** The share of a prompt that is kept where no budget is given; as in `compress`. */
 export const DEFAULT_SHARE = 0.5;
 
 /** How a caller wants its prompt compressed. */
@@ -13,11 +13,11 @@ export interface CompressionOptions {
   readonly budget: number | null;
   /** Whether the tool `svc_retrieve` is added. */
   readonly retrieve: boolean;
-  /** Whether it was allowed, but no model that may be meant takes tools. */
+  /** Whether the tool was allowed, but none of the candidate models takes tools. */
   readonly toolless: boolean;
 }
 
-/** Members of `svc`. */
+/** The members of `svc` about compression. */
 export const compressionMembers = {
   compression: z.enum(TIERS).optional().openapi({
     description:

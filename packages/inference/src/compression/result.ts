@@ -4,7 +4,7 @@ import { asObject, asText, objectsOf } from '../providers/members.ts';
 import { contentsOf } from './messages.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 
-/** What is told of a conversation that was compressed, with what it changed and nothing else of it. */
+/** The result for a conversation that was compressed: only what changed. */
 export function resultOf(
   { messages, retrieve, form: { plain } }: CompressionTask,
   { messages: out, account, blocks }: Compressed,
@@ -49,7 +49,7 @@ export function resultOf(
   };
 }
 
-/** Tokens of all that a message says. */
+/** Tokens of all texts in a message. */
 export function tokensOf(message: JsonObject, tokenizer: Tokenizer): number {
   return textsOf(message).reduce((sum, text) => sum + tokenizer.count(text), 0);
 }

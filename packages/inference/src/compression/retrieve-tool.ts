@@ -4,7 +4,7 @@ import type { ChatBody } from '../types.ts';
 
 export const RETRIEVE = 'svc_retrieve';
 
-/** The same in every call, so that no provider's cache is lost over it. */
+/** The same in every call, so that it never invalidates a provider's cache. */
 const TOOL: JsonObject = {
   type: 'function',
   function: {
@@ -23,10 +23,7 @@ const TOOL: JsonObject = {
   },
 };
 
-/**
- * A request with the tool behind the caller's own.
- * @throws invalid_request for what the tool can't go with
- */
+/** Adds the tool after the caller's own tools. @throws invalid_request for what cannot be combined with the tool */
 export function addRetrieveTool(body: ChatBody): ChatBody {
   const { n, functions } = body;
   if (typeof n === 'number' && n > 1) throw conflict('n', 'n is above 1');
@@ -43,18 +40,18 @@ function conflict(field: string, why: string): TallyError {
   });
 }
 
-/** What a model asks the tool for. */
+/** The arguments with which a model calls the tool. */
 export interface RetrieveArguments {
   readonly id: string;
   readonly query: string | null;
 }
 
-/** Whether a tool call, whole or a piece of one, names the tool. */
+/** Whether a tool call, complete or partial, names the tool. */
 export function isRetrieveCall(call: JsonObject): boolean {
   return asObject(call['function'])?.['name'] === RETRIEVE;
 }
 
-/** Null where the arguments are none. */
+/** The arguments of a tool call; null where they are invalid. */
 export function wantedBy(call: JsonObject): RetrieveArguments | null {
   const given = parsed(asText(asObject(call['function'])?.['arguments']) ?? '');
   const id = asText(given?.['id']);

@@ -2,45 +2,45 @@ import type { JsonObject } from '@tallystick/core';
 import type { CachePrice } from './cache-gate.ts';
 import type { SentMessages } from './conversations.ts';
 
-/** A conversation to compress. Everything in it can be sent to a thread. */
+/** A conversation to compress. All of it can be sent to a thread. */
 export interface CompressionTask {
   readonly messages: readonly JsonObject[];
   readonly tier: 'lossless' | 'extractive';
   /** Tokens, or a share below 1. */
   readonly budget: number | null;
-  /** Whether what is cut can be given back by a tool; else only what stands elsewhere in its block is cut. */
+  /** Whether the tool can return what is cut; without it, only what is repeated elsewhere in its block is cut. */
   readonly retrieve: boolean;
-  /** The encoding that counts, or a name that has none. */
+  /** The encoding that counts tokens, or the name of one that is not public. */
   readonly encoding: string;
-  /** What is asked of the conversation; null for what its last user message asks. */
+  /** The question to the conversation; null to take it from the last user message. */
   readonly query: string | null;
-  /** Whose the counts are. */
+  /** Account whose token counts are cached. */
   readonly account: string;
-  /** What earlier calls bind this one to. */
+  /** The form that earlier calls have fixed. */
   readonly form: SentMessages;
-  /** At which price a provider's cache holds messages back; null where none does. */
+  /** The cache price that holds messages back; null where no provider's cache does. */
   readonly cachePrice: CachePrice | null;
-  /** Messages before this index went out in an earlier call. */
+  /** Messages before this index were sent in an earlier call. */
   readonly sent: number;
-  /** What is remembered of the blocks of this conversation, by their ids. */
+  /** The notes about the blocks of this conversation, by block id. */
   readonly notes: ReadonlyMap<string, string>;
-  /** Whether all of that holds, also for blocks that are new in this call. */
+  /** Whether the notes also fix the blocks that are new in this call. */
   readonly binding: boolean;
 }
 
-/** What was left out of a block. */
+/** What was cut from a block. */
 export interface Removed {
   readonly id: string;
   readonly removed: number;
   readonly of: number;
   readonly unit: string;
   readonly tokens: number;
-  /** The block as it came, where the tool may give it back. */
+  /** The block as it came, where the tool may return it. */
   readonly original: string | null;
 }
 
 export interface CompressionResult {
-  /** Index and message, of those that changed. */
+  /** Index and message of each changed message. */
   readonly changed: readonly (readonly [number, JsonObject])[];
   readonly tokenizer: string;
   readonly estimate: boolean;
@@ -48,14 +48,14 @@ export interface CompressionResult {
   readonly tokensAfter: number;
   readonly methods: Readonly<Record<string, number>>;
   readonly removed: readonly Removed[];
-  /** Whether something was left as it came for the sake of the provider's cache. */
+  /** Whether something was kept as it came because of the provider's cache. */
   readonly spared: boolean;
-  /** Whether something that an earlier call sent cut is whole now. */
+  /** Whether something that an earlier call sent cut is sent whole now. */
   readonly restored: boolean;
   /** Tokens of each message. */
   readonly before: readonly number[];
   readonly after: readonly number[];
-  /** What is to be remembered, with the value that may be overwritten. */
+  /** The notes to store, with the value that may be overwritten. */
   readonly notes: readonly {
     readonly key: string;
     readonly value: string;

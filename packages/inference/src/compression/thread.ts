@@ -2,13 +2,14 @@ import { Worker } from 'node:worker_threads';
 import type { CompressionResult, CompressionTask } from './task.ts';
 import type { Failure, Job, Outcome } from './worker.ts';
 
-/** Calls that wait beyond these are turned away. */
+/** Calls are refused while this many wait. */
 const MAX_WAITING = 256;
 const IDLE_MS = 600_000;
 
 /**
- * Compression in a thread of its own: reading the vocabulary takes most of a second and a million tokens take another,
- * in which nothing else would be answered. It starts with the first task, and ends when none has come for a while.
+ * Runs compression in a thread of its own: reading the vocabulary takes most of a second and a million tokens take
+ * another, in which nothing else would be answered. It starts with the first task, and ends after some time without
+ * any.
  */
 export class CompressionThread {
   readonly #idleMs: number;
@@ -18,13 +19,13 @@ export class CompressionThread {
   #idle: NodeJS.Timeout | undefined;
   #jobs = 0;
 
-  /** @param onDone told how long a task took */
+  /** @param onDone called with the seconds that a task took */
   constructor(onDone: (seconds: number) => void, idleMs = IDLE_MS) {
     this.#onDone = onDone;
     this.#idleMs = idleMs;
   }
 
-  /** @throws Error where it could not be done */
+  /** Compresses in the thread. @throws Error where that failed */
   async run(task: CompressionTask): Promise<CompressionResult> {
     if (this.#waiting.size >= MAX_WAITING) throw new Error('compression: too many prompts are waiting');
     const worker = this.#open();
@@ -48,7 +49,7 @@ export class CompressionThread {
 
   #open(): Worker {
     if (this.#worker !== null) return this.#worker;
-    // From source the file is TypeScript, built it is JavaScript.
+    // The file is TypeScript in the source and JavaScript once built.
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
     const worker = new Worker(new URL(file, import.meta.url));
     worker.on('message', (outcome: Outcome) => this.#settle(outcome));
@@ -68,7 +69,7 @@ export class CompressionThread {
     this.#idle = setTimeout(() => void this.close(), this.#idleMs).unref();
   }
 
-  /** What waited for it fails; the next task starts another. */
+  /** Fails the waiting tasks; the next task starts another thread. */
   #lost(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = null;

@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import type { ToCompress } from '../pipeline/compressor-interface.ts';
 import { type Conversations, conversationOf, glimpseOf, sentNow } from './conversations.ts';
 
-/** What a request comes to. */
+/** A request's conversation. */
 export interface Conversation extends ToCompress {
   readonly messages: readonly JsonObject[];
-  /** How many of the messages went out in an earlier call. */
+  /** Number of messages that were sent in an earlier call. */
   readonly sent: number;
 }
 
@@ -14,17 +14,17 @@ export function nameOf({ messages, session }: Conversation): string {
   return conversationOf(messages, session);
 }
 
-/** Conversations of which this process knows that they are written down, at most. */
+/** Most conversations of which this process remembers that their note is stored. */
 const MAX_KNOWN = 10_000;
 
 /**
- * Writes down, behind the back of the call, that a conversation goes out uncut, so that a later call does not cut what a
- * provider may have in its cache. Once a conversation and tier, as far as this process remembers.
+ * Stores, after the call has gone on, that a conversation is sent uncut, so that a later call does not cut what a
+ * provider may have cached. Once for each conversation and tier, as far as this process remembers.
  */
 export class UncutNotes {
   readonly #conversations: Conversations;
   readonly #logger: Pick<Logger, 'warn'>;
-  /** The tier that was written down, the longest known first. */
+  /** The tier that was stored for a conversation, the oldest first. */
   readonly #known = new Map<string, string>();
   readonly #writing = new Set<Promise<void>>();
 
@@ -49,7 +49,7 @@ export class UncutNotes {
     this.#writing.add(written);
   }
 
-  /** What is written down of the conversation is no longer known. */
+  /** Forgets that a note was stored. */
   forget(conversation: Conversation): void {
     this.#known.delete(keyOf(conversation));
   }

@@ -13,22 +13,25 @@ import { DEFAULT_SHARE } from './options.ts';
 import { resultOf, tokensOf } from './result.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 
-/** What is remembered of a block: under which options it was cut, and what was kept. */
+/** The note of a block: the options under which it was cut, and what was kept. */
 interface BlockNote {
   readonly options: string;
   readonly selection: Selection;
 }
 
-/** More than any conversation has. */
+/** More tokens than any conversation has. */
 const NO_BUDGET = Number.MAX_SAFE_INTEGER;
-/** What is cut to less than a cache begins at is held back; cutting comes to a little less than its budget. */
+/**
+ * Tokens added to the budget at a cache's minimum: what is cut below the minimum is held back, and cutting ends a
+ * little below its budget.
+ */
 const ABOVE_MINIMUM = 64;
-/** Callers whose counts are kept, at most: the same blocks come again in the next call. */
+/** Most callers whose token counts are cached: the same blocks come again in the next call. */
 const MAX_TOKENIZERS = 4;
 
 const tokenizers = new Map<string, Tokenizer>();
 
-/** Compresses; where it cuts, blocks that went before in the form in which they did. */
+/** Compresses a conversation. Blocks that were sent before keep their form. */
 export function work(task: CompressionTask): CompressionResult {
   const { messages, tier, retrieve, query, form, cachePrice } = task;
   const tokenizer = tokenizerOf(task);
@@ -58,7 +61,7 @@ export function work(task: CompressionTask): CompressionResult {
   return resultOf(task, result, tokenizer, { notes, spared, restored: known.restored });
 }
 
-/** In tokens. */
+/** The budget in tokens. */
 function budgetOf({ tier, budget }: CompressionTask, before: readonly number[]): number {
   if (tier === 'lossless') return NO_BUDGET;
   const share = budget ?? DEFAULT_SHARE;
@@ -75,19 +78,19 @@ function tokenizerOf({ account, encoding }: CompressionTask): Tokenizer {
   return found;
 }
 
-/** What went out as it came stays so: an explicit breakpoint behind it says that to the engine. */
+/** An explicit breakpoint tells the engine to leave everything before it as it came. */
 function withBreakpoint(messages: readonly JsonObject[], plain: number): readonly JsonObject[] {
   const last = messages[plain - 1];
   return last === undefined ? messages : messages.with(plain - 1, { ...last, cache_control: true });
 }
 
-/** What binds the blocks of this call: those that went before keep their form, others may be cut anew. */
+/** The forms that blocks must have: those that were sent before keep theirs, others may be cut anew. */
 class KnownBlocks {
   readonly #task: CompressionTask;
   readonly #options: string;
-  /** Where each block first stands: that decides, since equal blocks get equal bytes. */
+  /** The first message with each block. It decides, since equal blocks must be sent equal. */
   readonly #first = new Map<string, number>();
-  /** Whether a block that may be given back no longer was cut. */
+  /** Whether a block was cut before that must now be sent whole. */
   restored = false;
 
   constructor(task: CompressionTask) {
@@ -95,7 +98,7 @@ class KnownBlocks {
     this.#options = optionsOf(task);
   }
 
-  /** As `compress` asks for it, in order. */
+  /** The selection for a block, as `compress` asks for it, in order. */
   selection(id: string, message: number): Selection | 'whole' | undefined {
     if (!this.#first.has(id)) this.#first.set(id, message);
     if (this.#isWhole(id)) return 'whole';
@@ -105,7 +108,7 @@ class KnownBlocks {
     return this.#task.binding || sent || note?.options === this.#options ? note?.selection : undefined;
   }
 
-  /** What is to be remembered of this call. */
+  /** The notes to store of this call. */
   notesOf(selections: readonly RememberedSelection[]): CompressionResult['notes'] {
     const cuttable = new Map<string, Selection>();
     for (const { id, selection } of selections)
@@ -139,7 +142,7 @@ function optionsOf({ budget, retrieve }: CompressionTask): string {
   return `${budget ?? 'default'} ${retrieve ? 'retrieve' : 'recoverable'}`;
 }
 
-/** The request's schema has seen to it that they are messages. */
+/** The request's schema has checked that they are messages. */
 function asChat(messages: readonly JsonObject[]): readonly ChatMessage[] {
   return messages as unknown as readonly ChatMessage[];
 }

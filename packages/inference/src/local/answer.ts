@@ -2,17 +2,17 @@ import type { Sentence, Task } from './conversation.ts';
 import { cueOf, isQuestion } from './cues.ts';
 import { Terms } from './terms.ts';
 
-/** BM25, with little weight on length: sentences are of a kind. */
+/** BM25, with little weight on length, since sentences are of similar length. */
 const k1 = 1.2;
 const b = 0.4;
 const neighbourShare = 0.3;
 const antecedentShare = 0.8;
 const cueBonus = 0.5;
-/** The share of the question's terms that must be near: without the wanted kind of answer, and with it. */
+/** Share of the question's terms that must be near an answer: without the requested kind of answer, and with it. */
 const enough = 0.62;
 const enoughWithCue = 0.45;
 const nearbyWeight = 0.7;
-/** How close to the best a further sentence must come. */
+/** Score, as a share of the best, that a further sentence must reach. */
 const alsoGood = 0.72;
 const mostSentences = 3;
 
@@ -20,11 +20,11 @@ interface LocalQuestion {
   /** Terms of the question; names and numbers weigh more. */
   readonly weights: ReadonlyMap<number, number>;
   readonly total: number;
-  /** Those that are neither name nor number: what is asked of what those name. */
+  /** Terms that are neither names nor numbers: what is asked about the named things. */
   readonly ordinary: readonly number[];
 }
 
-/** The sentences that answer the question best, in their order; none where nothing does. */
+/** The sentences that answer the question best, in their order; empty where none does. */
 export function answerSentences({ asked, before, material }: Task): Sentence[] {
   const terms = new Terms();
   const cue = cueOf(asked);
@@ -45,11 +45,11 @@ export function answerSentences({ asked, before, material }: Task): Sentence[] {
   return pick(text, scores, question);
 }
 
-/** "How tall" is answered by a length, which need not say tall. */
+/** "How tall" is answered by a length, and the sentence need not contain "tall". */
 const howPhrase =
   /\bhow (?:long|far|tall|high|deep|wide|old|many|much|often|big|large|fast|heavy|expensive)\b/i;
 
-/** What the question itself names is not who or what it asks for. */
+/** Names in the question itself are not the person or thing that it asks for. */
 function namesIn(asked: string): RegExp | null {
   const names = [...asked.matchAll(/(?<=\s)\p{Lu}[\p{L}\p{N}]+/gu)].map(([name]) => name);
   return names.length === 0 ? null : new RegExp(`\\b(?:${names.join('|')})\\b`, 'gu');
@@ -72,7 +72,7 @@ function weigh(terms: Terms, asked: string, before: string): LocalQuestion {
     }
   }
   let total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-  // "And when was that?" leans on what was asked before.
+  // A question such as "And when was that?" refers to the question before it.
   if (weights.size < 2 && before !== '')
     for (const term of terms.read(before, 0, before.length))
       if (!weights.has(term)) {
@@ -105,7 +105,7 @@ function bm25(found: readonly (readonly number[])[], weights: ReadonlyMap<number
   });
 }
 
-/** What the sentences beside it add: one that says "she" is about whom the one before it names. */
+/** The score that neighbouring sentences add: one that says "she" is about the person whom the one before names. */
 function besideScore({ material }: Indexed, own: readonly number[], index: number): number {
   const leans = pronoun.test(material[index]?.text ?? '');
   return neighbours(material, index).reduce((sum, other) => {
@@ -119,8 +119,8 @@ function neighbours(material: readonly Sentence[], index: number): number[] {
 }
 
 /**
- * How much of the question the sentence and, for less, those beside it speak of, 0 to 1; 0 where they only name what
- * it is about and say nothing of what is asked.
+ * The share of the question, 0 to 1, that the sentence covers, its neighbours counting less; 0 where they only name the
+ * subject and say nothing of what is asked.
  */
 function covered(
   { material, found }: Indexed,
@@ -138,7 +138,7 @@ function covered(
   return sum / total;
 }
 
-/** The best, those nearly as good that add a term or come as near, and the one before a leading pronoun. */
+/** The best sentence, those nearly as good that add a term or come as near, and the one before a leading pronoun. */
 function pick(
   { material, found }: Indexed,
   scores: readonly number[],

@@ -1,4 +1,4 @@
-/** What the built-in models are, for those who choose among models. */
+/** Descriptions of the built-in models, for callers who choose a model. */
 
 export const extractCard = {
   id: 'local/extract-1',

@@ -1,7 +1,7 @@
 const BREAK = 0;
 export const LETTER = 1;
 export const DIGIT = 2;
-/** Of a script that is written without spaces between words, or whose words carry their particles. */
+/** The kind of characters whose script has no spaces between words, or attaches particles to them. */
 export const IDEOGRAPH = 3;
 
 const ascii = new Uint8Array(128);
@@ -9,7 +9,7 @@ for (let code = 0; code < 26; code++) ascii[65 + code] = ascii[97 + code] = LETT
 for (let code = 48; code < 58; code++) ascii[code] = DIGIT;
 ascii[95] = LETTER;
 
-/** What a UTF-16 code unit is to the splitting of words; 0 where it stands between them. */
+/** The kind of a UTF-16 code unit for splitting words; 0 for one between words. */
 export function kindOf(code: number): number {
   if (code < 128) return ascii[code] ?? BREAK;
   if (code < 0xc0) return BREAK;

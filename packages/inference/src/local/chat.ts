@@ -64,7 +64,7 @@ function tooLong(size: string): ProviderError {
   });
 }
 
-/** All choices are alike: nothing here is drawn by lot. */
+/** All choices are equal, since nothing here is random. */
 function complete(head: AnswerHead, { text, finish }: Extract, choices: number, usage: Usage): JsonObject {
   const body = completion(head, { text, toolCalls: [], finish, usage });
   return { ...body, choices: copies(body, choices) };
@@ -85,7 +85,7 @@ async function* streamed(
   yield chunkOf(usageChunk(head, usage));
 }
 
-/** Of a few characters where there are no spaces. */
+/** Pieces of a few characters where the script has no spaces. */
 function wordsOf(text: string): JsonObject[] {
   return (text.match(/\s*\S{1,32}\s*$|\s*\S{1,32}|\s+$/gu) ?? []).map((content) => ({ content }));
 }

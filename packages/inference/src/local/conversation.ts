@@ -6,7 +6,7 @@ export interface Message {
   readonly text: string;
 }
 
-/** A piece of the conversation, to the letter. */
+/** A piece of the conversation, character for character. */
 export interface Sentence extends Span {
   /** Which message it is from. */
   readonly message: number;
@@ -15,18 +15,18 @@ export interface Sentence extends Span {
 
 export interface Task {
   readonly kind: 'answer' | 'summary';
-  /** The question, or what was asked of the summary. */
+  /** The question, or the request for a summary. */
   readonly asked: string;
-  /** What was asked before, for a question that leans on it. */
+  /** The question before, which the question may refer to. */
   readonly before: string;
   readonly material: readonly Sentence[];
 }
 
 const mostAsked = 5;
-/** In characters: one that is shorter, in at most two sentences, is all asked. */
+/** Characters: a shorter message of at most two sentences is a question as a whole. */
 const shortMessage = 300;
 
-/** Divides a conversation into what is asked last and the material to answer it from. */
+/** Divides a conversation into its last question and the material that can answer it. */
 export function taskOf(messages: readonly Message[], said: (text: string) => boolean): Task {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const sentences = messages.flatMap((message, index) =>
@@ -50,7 +50,7 @@ export function taskOf(messages: readonly Message[], said: (text: string) => boo
   };
 }
 
-/** What comes with the request to summarise is what is to be summarised, if it is more than a heading. */
+/** The text that comes with a request to summarise is what to summarise, unless it is only a heading. */
 function inMessage(material: readonly Sentence[], message: number): readonly Sentence[] {
   const own = material.filter((sentence) => sentence.message === message);
   return own.some(({ text }) => text.length > 40) ? own : material;
@@ -68,7 +68,7 @@ function isMaterial({ text, message, code }: Sentence, messages: readonly Messag
   return !(mayInstruct && (isInstruction(text) || (role === 'system' && isOrder(text))));
 }
 
-/** Prompts put what they ask last, or first, and the material before or after it. */
+/** Prompts put their question last, or first, and the material before or after it. */
 function askedIn(own: readonly Sentence[]): Sentence[] {
   const prose = own.filter(({ code, text }) => !code && !label.test(text));
   const lastProse = prose.at(-1);
@@ -89,7 +89,7 @@ function askedIn(own: readonly Sentence[]): Sentence[] {
 /** `Answer:` alone, or `Question:`. */
 const label = /^[\p{L}# *]{1,24}[:：][*]*$/u;
 
-/** Those at the beginning for which it holds. */
+/** The sentences at the beginning that meet a condition. */
 function run(sentences: readonly Sentence[], holds: (sentence: Sentence) => boolean): Sentence[] {
   const few = sentences.slice(0, mostAsked);
   const end = few.findIndex((sentence) => !holds(sentence));

@@ -2,7 +2,7 @@
 interface Cue {
   readonly asks: RegExp;
   readonly shows: RegExp;
-  /** A sentence without it does not answer the question, however much else fits. */
+  /** Whether a sentence without it cannot answer the question, however well it fits otherwise. */
   readonly needed: boolean;
 }
 

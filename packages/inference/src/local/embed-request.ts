@@ -10,7 +10,7 @@ export interface EmbedRequest {
   readonly base64: boolean;
 }
 
-/** @throws ProviderError refused */
+/** Reads an embeddings request. @throws ProviderError refused */
 export function embedRequest(body: JsonObject): EmbedRequest {
   const format = body['encoding_format'] ?? 'float';
   if (format !== 'float' && format !== 'base64')

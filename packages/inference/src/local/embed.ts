@@ -8,11 +8,11 @@ import { embedCard } from './cards.ts';
 import { embedRequest, refusedInput } from './embed-request.ts';
 import { embeddingOf } from './embedding.ts';
 
-/** Small, so that calls take turns and one that is aborted stops soon. */
+/** Few texts at a time, so that calls take turns and an aborted one stops soon. */
 const batchTexts = 16;
 const batchCharacters = 8_192;
 
-/** @throws ProviderError */
+/** Embeds the texts of a request. @throws ProviderError */
 export async function embedTexts({ model, body, signal }: EmbedCall): Promise<EmbedAnswer> {
   const { texts, base64 } = embedRequest(body);
   const data: JsonObject[] = [];

@@ -5,11 +5,11 @@ import { didKeyOf, type Ed25519Engine, publicKeyOf, type Signer } from '@tallyst
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Making a key object from DER costs a fair part of a whole check, so the keys used last are remembered. */
+/** Making a key object from DER takes a good part of a whole check, so the keys used last are cached. */
 const rememberedKeys = 4096;
 const keyObjects = new Map<string, KeyObject>();
 
-/** OpenSSL through `node:crypto`, synchronous. It remembers the 4,096 public keys used last. */
+/** Ed25519 in OpenSSL through `node:crypto`, synchronous. It caches the 4,096 public keys used last. */
 export const nodeEngine: Ed25519Engine<boolean> = {
   verify: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
 };

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** What an IP address is for. Only `public` ones are of hosts that strangers may make this service call. */
+/** The class of an IP address. Callers may make this service connect to `public` addresses only. */
 export type AddressClass =
   | 'public'
   | 'loopback'
@@ -13,14 +13,14 @@ export type AddressClass =
   | 'reserved'
   | 'invalid';
 
-/** IANA's special-purpose registries (RFC 6890), the first match counts; what no row covers is public. */
+/** IANA's special-purpose registries (RFC 6890). The first match counts; what no row covers is public. */
 const IPV4: readonly (readonly [AddressClass, ...string[]])[] = [
   ['loopback', '127.0.0.0/8'],
   ['private', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
   ['shared', '100.64.0.0/10'],
   ['link_local', '169.254.0.0/16'],
   ['multicast', '224.0.0.0/4'],
-  // An address of the public range that answers, inside one large cloud, as its metadata service.
+  // A public address that is the metadata service inside one large cloud.
   ['metadata', '168.63.129.16/32'],
   ['translated', '192.88.99.0/24'],
   [
@@ -36,8 +36,8 @@ const IPV4: readonly (readonly [AddressClass, ...string[]])[] = [
 ];
 
 /**
- * Of IPv6 only global unicast is public (RFC 4291, section 2.5.4), less what is carved out of it. Forms that hold an
- * IPv4 address are refused whole: mapped, compatible, NAT64 (RFC 6052, RFC 8215), 6to4 and Teredo.
+ * Of IPv6 only global unicast is public (RFC 4291, section 2.5.4), less the ranges carved out of it. Forms that contain
+ * an IPv4 address are all refused: mapped, compatible, NAT64 (RFC 6052, RFC 8215), 6to4 and Teredo.
  */
 const IPV6: readonly (readonly [AddressClass, ...string[]])[] = [
   ['loopback', '::1/128'],

@@ -5,25 +5,25 @@ import { TLSSocket } from 'node:tls';
 import { type FetchFault, GuardedFetchError } from './failure.ts';
 import { bareHostname, pinnedLookup } from './pin.ts';
 
-/** How much and how slow an answer may be. */
+/** How large and how slow a response may be. */
 export interface FetchLimits {
-  /** Of the whole fetch, redirects and the resolving of names among it. */
+  /** Milliseconds for the whole fetch, including redirects and name resolution. */
   readonly totalMs: number;
-  /** From the connection's begin to the answer's head. */
+  /** Milliseconds from the start of the connection to the end of the response's head. */
   readonly headMs: number;
-  /** In each window of so many milliseconds, that many bytes of body have to come. */
+  /** In each window of `windowMs` at least `bytes` of the body must arrive. */
   readonly drip: { readonly windowMs: number; readonly bytes: number };
   readonly headBytes: number;
   readonly bodyBytes: number;
-  /** Followed for GET only, and within one origin. */
+  /** Redirects to follow: for GET only, and within one origin. */
   readonly redirects: number;
 }
 
-/** What TLS says of the server. */
+/** What TLS shows of the server. */
 interface TlsFacts {
   /** `TLSv1.3` */
   readonly protocol: string;
-  /** OpenSSL's code or text, such as CERT_HAS_EXPIRED; null for a certificate that is good for this host. */
+  /** OpenSSL's code or text, such as CERT_HAS_EXPIRED; null if the certificate is good for this host. */
   readonly fault: string | null;
   /** Unix milliseconds; null where the server showed no certificate. */
   readonly validFrom: number | null;
@@ -31,7 +31,7 @@ interface TlsFacts {
 }
 
 export interface GuardedResponse {
-  /** Where it came from in the end. */
+  /** The URL after redirects. */
   readonly url: string;
   readonly status: number;
   /** By lower-case name; values of a repeated header are joined by `, `. */
@@ -49,11 +49,11 @@ export interface Hop {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | null;
   readonly limits: FetchLimits;
-  /** Its reason is thrown. */
+  /** Aborting it throws its reason. */
   readonly signal: AbortSignal;
-  /** Whether an answer under a bad certificate is taken; `TlsFacts.fault` then says what is bad. */
+  /** Whether a response under a bad certificate is accepted; `TlsFacts.fault` then says what is wrong. */
   readonly anyCertificate: boolean;
-  /** Authorities beside the system's, as PEM. */
+  /** Certificate authorities in addition to the system's, as PEM. */
   readonly ca: string | undefined;
 }
 
@@ -93,12 +93,12 @@ export async function exchangeOnce(hop: Hop): Promise<GuardedResponse> {
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
-    // Its later errors are of no interest, and one without a listener would end the process.
+    // Its later errors do not matter, and one without a listener would end the process.
     outgoing.on('error', () => {}).destroy();
   }
 }
 
-/** What the head says already of a body that is not to be read. */
+/** What the head already shows to be wrong with the body. */
 function headFault(
   headers: ReadonlyMap<string, string>,
   { bodyBytes }: FetchLimits,
@@ -112,10 +112,7 @@ function tooLarge(limit: number): [FetchFault, string] {
   return ['body_too_large', `The body is larger than ${limit} bytes.`];
 }
 
-/**
- * Reads the body while it is within the limits.
- * @returns what looks whether it flows, for the caller to clear
- */
+/** Reads the body while it is within the limits. @returns the timer that checks its speed, for the caller to clear */
 function collect(
   incoming: IncomingMessage,
   { bodyBytes, drip: { bytes, windowMs } }: FetchLimits,
@@ -156,7 +153,7 @@ function open({ url, addresses, method, headers, body, limits, anyCertificate, c
   if (!secure) return httpRequest(options);
   return httpsRequest({
     ...options,
-    // An address is no server name (RFC 6066, section 3).
+    // An IP address is no server name (RFC 6066, section 3).
     servername: isIP(hostname) === 0 ? hostname : '',
     rejectUnauthorized: !anyCertificate,
     ...(ca === undefined ? {} : { ca }),

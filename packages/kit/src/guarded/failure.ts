@@ -1,23 +1,23 @@
-/** Why a guarded fetch came to nothing. */
+/** Why a guarded fetch failed. */
 export type FetchFault =
-  /** The URL itself may not be called: scheme, port, credentials. */
+  /** The URL itself is refused, for its scheme, port or credentials. */
   | 'url'
-  /** The host is, or one of its addresses is, none that may be called. */
+  /** The host, or one of its addresses, is refused. */
   | 'address'
   | 'dns'
   | 'connect'
   | 'tls'
-  /** It points to another origin, or too many times on. */
+  /** A redirect leads to another origin, or there are too many. */
   | 'redirect'
   | 'headers_too_large'
   | 'body_too_large'
-  /** The body comes in a Content-Encoding that was not asked for. */
+  /** The body has a Content-Encoding, which was not asked for. */
   | 'encoded'
-  /** Bytes come slower than is allowed. */
+  /** The body arrives more slowly than the limit. */
   | 'slow'
-  /** The whole took too long. */
+  /** The whole fetch took too long. */
   | 'timeout'
-  /** The connection ended before the answer did. */
+  /** The connection ended before the response did. */
   | 'cut'
   | 'aborted';
 
@@ -26,7 +26,7 @@ export class GuardedFetchError extends Error {
   override readonly name = 'GuardedFetchError';
   readonly fault: FetchFault;
   readonly url: string;
-  /** Bytes of body that had come. */
+  /** Number of bytes of the body that had arrived. */
   readonly received: number;
 
   constructor(fault: FetchFault, message: string, { url, received = 0 }: { url: string; received?: number }) {

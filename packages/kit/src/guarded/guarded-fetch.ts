@@ -8,22 +8,23 @@ export interface GuardedFetchOptions {
   readonly policy: GuardPolicy;
   readonly limits?: Partial<FetchLimits>;
   readonly resolve?: Resolve;
-  /** Authorities beside the system's, as PEM. */
+  /** Certificate authorities in addition to the system's, as PEM. */
   readonly ca?: string | undefined;
 }
 
 interface GuardedRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** Lower-case names. Host, Content-Length and Accept-Encoding are set here. */
+  /** Headers by lower-case name. Host, Content-Length and Accept-Encoding are set by the fetch. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** Takes answers under a bad certificate; what is bad with it is in the answer. Send nothing secret with it. */
+  /** Accepts a bad certificate and reports what is wrong with it in the response. Send nothing secret with it. */
   readonly anyCertificate?: boolean;
 }
 
 /**
- * Calls a URL that a stranger named. One connection a request; what comes back is whole and within the limits.
+ * Fetches a URL that a caller named. Each request has its own connection, and the response is complete and within the
+ * limits.
  * @throws GuardedFetchError, and nothing else
  */
 export type GuardedFetch = (url: string, request?: GuardedRequest) => Promise<GuardedResponse>;
@@ -38,8 +39,8 @@ const FETCH_LIMITS: FetchLimits = {
 };
 
 /**
- * The one client for URLs that come from outside: https only, public addresses only, names resolved once and the
- * connection pinned to what was checked, redirects within one origin and checked anew, and limits on everything.
+ * The one client for URLs from outside: https only, public addresses only, names resolved once and the connection
+ * pinned to the checked addresses, redirects within one origin and checked again, and limits on everything.
  */
 export function createGuardedFetch({
   policy,
@@ -95,7 +96,7 @@ function nextOf({ status, headers }: GuardedResponse, url: URL): URL | null {
   return new URL(location, url);
 }
 
-/** The resolver can't be called off, but nobody has to wait for it. */
+/** The resolver cannot be cancelled, but its result need not be awaited. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const abort = (): void => reject(signal.reason as Error);

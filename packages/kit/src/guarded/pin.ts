@@ -10,8 +10,8 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 const LOCALHOST = /(?:^|\.)localhost\.?$/;
 
 /**
- * Asks the name servers. Not by way of the system's resolver: that one takes a thread of the few that there are for
- * as long as a slow name server likes, and reads names of this machine's hosts file and search domains.
+ * Asks the name servers directly. The system's resolver would block one of few threads for as long as a slow name
+ * server takes, and would read this machine's hosts file and search domains.
  */
 export const resolveByDns: Resolve = async (hostname) => {
   if (LOCALHOST.test(hostname)) return ['127.0.0.1', '::1'];
@@ -20,12 +20,12 @@ export const resolveByDns: Resolve = async (hostname) => {
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 };
 
-/** Ports of an https URL that strangers may name. */
+/** Ports that callers may name in an https URL. */
 const PORTS: ReadonlySet<string> = new Set(['', '443', '80']);
 
 /**
- * The addresses to which the connection for this URL is pinned. One answer of the resolver is asked for and all of it
- * is checked, so that a name that is bound anew between check and use gains nothing.
+ * The addresses to which the connection for this URL is pinned. All addresses in one answer of the resolver are
+ * checked, so that rebinding the name between check and use has no effect.
  * @throws GuardedFetchError url, address, dns
  */
 export async function pinnedAddresses(
@@ -55,12 +55,12 @@ async function resolved(hostname: string, resolve: Resolve): Promise<readonly st
   }
 }
 
-/** Without the brackets of IPv6. */
+/** The host without the brackets of IPv6. */
 export function bareHostname({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Answers with these addresses whatever is asked. */
+/** A look-up function that returns these addresses for every name. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {

@@ -1,10 +1,10 @@
 import { addressClass } from './addresses.ts';
 
-/** Which addresses may be called. Every address that a name has must pass. */
+/** Which addresses may be called. Every address of a name must pass. */
 export interface GuardPolicy {
-  /** By https on port 443 or 80. */
+  /** Whether the address may be called by https on port 443 or 80. */
   readonly secure: (address: string) => boolean;
-  /** By plain http, or on another port; null for never, and then the name isn't even looked up. */
+  /** Whether it may be called by plain http, or on another port. Null for never; then the name is not even resolved. */
   readonly plain: ((address: string) => boolean) | null;
 }
 
@@ -17,7 +17,7 @@ const publicOrLoopback: GuardPolicy = {
   plain: isLoopback,
 };
 
-/** Public addresses by https; in development also this machine, by whatever it speaks. */
+/** Allows public addresses by https; in development also this machine, by any protocol. */
 export function guardPolicy({ mode }: { readonly mode: 'development' | 'production' }): GuardPolicy {
   return mode === 'development' ? publicOrLoopback : publicOnly;
 }

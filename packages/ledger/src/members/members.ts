@@ -4,7 +4,7 @@ import { jobsToNextTier, type MemberTier, SPREAD_PERCENT, tierOf } from './tiers
 
 type Ledger = { readonly ledger: LedgerStore };
 
-/** As `/v1/compute/member/*` answers. */
+/** A member, as `/v1/compute/member/*` returns it. */
 export interface MemberDocument {
   readonly did: string;
   readonly handle: string | null;
@@ -27,7 +27,8 @@ export interface NonMember {
 const MAX_LEADERS = 100;
 
 /**
- * Registers a DID, free and without proof: it only ever gains by it. One that is registered stays as it is.
+ * Registers a DID, free and without proof: a registration can only be to its advantage. A registered DID stays as it
+ * is.
  * @param handle 3 to 32 lower-case letters, digits and hyphens, or null for none
  * @param now Unix milliseconds
  * @throws invalid_did, invalid_field, handle_taken
@@ -49,7 +50,7 @@ export async function registerMember(
   );
 }
 
-/** What is known of a DID, registered or not. @throws invalid_did */
+/** Reads the membership of a DID, registered or not. @throws invalid_did */
 export async function verifyMember({ ledger }: Ledger, did: string): Promise<MemberDocument | NonMember> {
   parseDid(did);
   const member = await ledger.member(did);

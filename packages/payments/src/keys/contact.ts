@@ -1,6 +1,6 @@
 import { isDid, parseDid, publicKeyOfDidKey, TallyError } from '@tallystick/core';
 
-/** Where a key is delivered to. */
+/** The address to which a key is delivered. */
 export type Destination =
   | { readonly kind: 'email'; readonly address: string }
   /** `example.com`; in development also a loopback host with its port. */
@@ -9,13 +9,13 @@ export type Destination =
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const DOMAIN = new RegExp(`^(?=.{4,253}$)(?:${LABEL}\\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`);
-/** RFC 5321's dot-string: no quotes, no comments, nothing that a header could be broken with. */
+/** RFC 5321's dot-string: without quotes and comments, so that nothing in it can break a header. */
 const LOCAL_PART = /^(?=.{1,64}$)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1):\d{1,5}$/;
 
 /**
- * Reads a contact (specification 5.4): an e-mail address, a domain, or a DID. Null where it is none.
- * @param development lets a loopback host pass for a domain
+ * Reads a contact (specification 5.4): an e-mail address, a domain, or a DID; null for anything else.
+ * @param development also accepts a loopback host as a domain
  */
 export function readContact(text: string, development: boolean): Destination | null {
   if (text.startsWith('did:')) return isSealable(text) ? { kind: 'did', did: text } : null;
@@ -31,7 +31,7 @@ export function readContact(text: string, development: boolean): Destination | n
     : null;
 }
 
-/** Whether a key can be sealed to the DID: its method is resolved here without asking anyone. */
+/** Whether a key can be sealed to the DID: its method is resolved here, without a request. */
 function isSealable(did: string): boolean {
   if (!isDid(did)) return false;
   const { method } = parseDid(did);
@@ -47,17 +47,17 @@ function isSealable(did: string): boolean {
 
 export type DestinationFault = 'no_contact' | 'bad_contact' | 'no_mail_server';
 
-/** What this service can deliver to. */
+/** The ways in which this service can deliver keys. */
 export interface Deliverable {
-  /** A loopback host passes for a domain. */
+  /** Whether a loopback host is accepted as a domain. */
   readonly development: boolean;
   /** Whether a mail server is configured. */
   readonly mail: boolean;
 }
 
 /**
- * Where a key goes: to the contact; without one, sealed to the DID. A contact by e-mail also gives way to the DID where
- * no e-mail can be sent.
+ * The destination of a key: the contact, or without one the DID, for which it is sealed. The DID also replaces an
+ * e-mail address where no e-mail can be sent.
  */
 export function destinationOf(
   { contact, did }: { readonly contact: string | null; readonly did: string | null },

@@ -21,9 +21,9 @@ export interface DelivererOptions {
   readonly postToDomain: PostToDomain;
   /** See `Watcher.readUntil`. */
   readonly readUntil: () => number;
-  /** Whether the process is about to end: no other delivery is begun. */
+  /** Whether the process is about to end: then no other delivery is begun. */
   readonly isClosing: () => boolean;
-  /** What the letter calls the service: its public URL. */
+  /** The service's public URL, which the letter names. */
   readonly service: string;
   readonly development: boolean;
   /** Unix milliseconds. */
@@ -31,19 +31,19 @@ export interface DelivererOptions {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Seconds that a delivery may take: nobody else tries meanwhile. More than all time-outs on its way. */
+/** Seconds for which one process has a delivery to itself; longer than all its time-outs together. */
 const LEASE = 120;
 const FIRST_PAUSE = 30;
 const LONGEST_PAUSE = 6 * 60 * 60;
-/** With the pauses between them these last for almost four days. */
+/** With the pauses between them, these attempts last for almost four days. */
 const MOST_ATTEMPTS = 24;
 const POSTPONED = 60;
 const MAX_PROBLEM = 300;
 
 /**
- * Delivers sold keys, at least once each: an attempt is stored before it is made, and one that is not known to have
- * ended is made again with the same key. Forgets what a key follows from once it is delivered, and quotes that nobody
- * has paid. Keys and contacts are never logged.
+ * Delivers sold keys, each at least once: an attempt is stored before it is made, and one that is not known to have
+ * ended is repeated with the same key. It also forgets the seed of a delivered key, and quotes that nobody has paid.
+ * Keys and contacts are never logged.
  */
 export function createDeliverer(options: DelivererOptions): { step(): Promise<void> } {
   const { store, issuer, clock, logger, development } = options;
@@ -55,7 +55,7 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
     await move(order, { seed: null, dueAt: null });
   }
 
-  /** Not before what was paid in its time must have been seen. */
+  /** A quote expires only once every block of its time must have been read. */
   async function expire(order: OrderRow): Promise<void> {
     const seen = options.readUntil() >= (order.expiresAt ?? 0);
     await move(order, seen ? { state: 'expired', dueAt: null } : { dueAt: now() + POSTPONED });
@@ -78,7 +78,7 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
     }
   }
 
-  /** Answers what is kept of it: of a key that is sealed, the sealed document. */
+  /** Delivers the key. Returns what is stored of it: of a sealed key, the sealed document. */
   async function deliverOnce(order: OrderRow): Promise<string | null> {
     const destination = destinationOf(order, { development, mail: options.sendLetter !== null });
     if (destination === 'no_mail_server') throw new Error('No mail server is configured (TALLY_SMTP_URL).');
@@ -135,7 +135,7 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
   };
 }
 
-/** What is delivered. */
+/** The document that is delivered. */
 function keyDocument({ id, tier, seed, apiKey, paidUntil }: OrderRow, secret: Uint8Array): KeyDocument {
   if (tier === null || !isSoldTier(tier) || seed === null || apiKey === null || paidUntil === null)
     throw new Error(`The order ${id} has no key to deliver.`);

@@ -29,10 +29,7 @@ export interface Sealed {
   readonly ciphertext: Uint8Array;
 }
 
-/**
- * Seals to an X25519 public key (32 bytes).
- * @param ephemeral the sender's key of one use; only tests give one
- */
+/** Seals to an X25519 public key (32 bytes). @param ephemeral the sender's single-use key, which only tests give */
 export function hpkeSeal(
   recipient: Uint8Array,
   {

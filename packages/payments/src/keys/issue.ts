@@ -6,12 +6,12 @@ import type { OrderRow, TreasuryStore } from '../treasury-store.ts';
 import { isSoldTier, type Months, monthsAfter, priceOf, type SoldTier, type TierPrices } from './prices.ts';
 import { newSeed, soldKey, soldKeyRow } from './sold-key.ts';
 
-/** For how long a key that was answered can be answered again, in seconds: as an `Idempotency-Key`. */
+/** Seconds for which a key can be returned again after its answer, as with an `Idempotency-Key`. */
 const REPEAT_SECONDS = 72 * 60 * 60;
 
-/** A payment that has been made and posted. */
+/** A payment that is made and posted. */
 interface Payment {
-  /** The same again is the same order: of x402, its payment identifier. */
+  /** Names the payment; of x402, its payment identifier. The same reference again is the same order. */
   readonly reference: string;
 }
 
@@ -24,9 +24,9 @@ interface PaidKeyRequest {
 }
 
 interface PaidKey {
-  /** Of the order. */
+  /** Id of the order. */
   readonly order: string;
-  /** The key's public name. */
+  /** The key's public id. */
   readonly id: string;
   /** Null where it was issued more than 72 hours ago. */
   readonly key: string | null;
@@ -39,7 +39,7 @@ export interface KeySales {
   readonly prices: TierPrices;
   priceOf(tier: SoldTier, months: Months): NanoUsdc;
   /**
-   * Issues a key that is paid for, to be shown to who paid. The same payment again gives the same key.
+   * Issues a paid key, to be shown to the payer. The same payment again returns the same key.
    * @throws unavailable where the keyring has no secret for keys
    */
   issuePaidKey(request: PaidKeyRequest): Promise<PaidKey>;
@@ -95,7 +95,7 @@ export function newOrderId(): string {
   return `ord_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** An order with nothing in it yet. */
+/** An order without any details yet. */
 export function newOrder(order: Pick<OrderRow, 'id' | 'kind' | 'state' | 'createdAt'>): OrderRow {
   return {
     tier: null,
@@ -118,7 +118,7 @@ export function newOrder(order: Pick<OrderRow, 'id' | 'kind' | 'state' | 'create
   };
 }
 
-/** @throws unavailable where the keyring is of before there were API keys */
+/** The keyring's secret for API keys. @throws unavailable where the keyring is older than API keys */
 export function requireKeySecret({ keyring }: Pick<OwnIssuer, 'keyring'>): Uint8Array {
   if (keyring.apiKeySecret !== null) return keyring.apiKeySecret;
   throw new TallyError(

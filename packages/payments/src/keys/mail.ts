@@ -5,17 +5,17 @@ interface Letter {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same letter again has the same, so that mailboxes can tell. */
+  /** A letter that is sent again has the same id, so that mailboxes can recognise it. */
   readonly id: string;
 }
 
-/** Resolves once the mail server has taken the letter. @throws Error where it has not */
+/** Sends a letter. Resolves once the mail server has accepted it. @throws Error where it has not */
 export type SendLetter = (letter: Letter) => Promise<void>;
 
 const CONNECT_MS = 10_000;
 const IDLE_MS = 20_000;
 
-/** The client of SMTP is loaded with the first letter. */
+/** Makes the function that sends letters. The SMTP client is loaded with the first one. */
 export function createMailer({ url, from, requireTls }: MailConfig): SendLetter {
   return async ({ to, subject, text, id }) => {
     const { createTransport } = await import('nodemailer');
@@ -38,7 +38,7 @@ export function createMailer({ url, from, requireTls }: MailConfig): SendLetter 
       const domain = from.slice(from.lastIndexOf('@') + 1);
       await transport.sendMail({
         from,
-        // As an object it is one address, whatever is in it.
+        // Given as an object, it is one address, whatever it contains.
         to: { name: '', address: to },
         subject,
         text,

@@ -1,14 +1,14 @@
 import type { NanoUsdc } from '@tallystick/ledger';
 
-/** What an on-chain payment buys (specification 5.4); Enterprise is agreed on. */
+/** The tiers that an on-chain payment can buy (specification 5.4). Enterprise is sold by contract. */
 export const SOLD_TIERS = ['pro', 'scale'] as const;
 export type SoldTier = (typeof SOLD_TIERS)[number];
 
-/** A year is paid with ten months (specification 5.4). */
+/** A year costs ten months (specification 5.4). */
 export const ANNUAL_PREPAY_MONTHS = 10;
 export type Months = 1 | 12;
 
-/** For a month. */
+/** Prices for a month. */
 export type TierPrices = Readonly<Record<SoldTier, NanoUsdc>>;
 
 export function isSoldTier(text: string): text is SoldTier {
@@ -19,7 +19,7 @@ export function priceOf(prices: TierPrices, tier: SoldTier, months: Months): Nan
   return prices[tier] * (months === 12 ? BigInt(ANNUAL_PREPAY_MONTHS) : 1n);
 }
 
-/** The longest time that an amount pays for, and what is left of it; null where it pays for none. */
+/** The longest time that an amount pays for, and what is left of the amount; null where it does not pay for a month. */
 export function boughtWith(
   prices: TierPrices,
   tier: SoldTier,
@@ -32,7 +32,7 @@ export function boughtWith(
   return null;
 }
 
-/** So many calendar months later (UTC); where that month has no such day, its last one. Unix seconds. */
+/** The time so many calendar months (UTC) later, in unix seconds; the month's last day where it has no such day. */
 export function monthsAfter(seconds: number, months: number): number {
   const from = new Date(seconds * 1000);
   const to = new Date(from);

@@ -5,15 +5,15 @@ import { toBaseUnits } from '../treasury/units.ts';
 import type { OrderRow, TreasuryStore } from '../treasury-store.ts';
 import { newOrder, newOrderId } from './issue.ts';
 
-/** What a quote is for. */
+/** The request for a quote. */
 export type QuoteRequest = Pick<OrderRow, 'kind'> &
   Partial<Pick<OrderRow, 'tier' | 'months' | 'contact' | 'did' | 'account' | 'apiKey'>>;
 
-/** Seconds in which a quote is to be paid, by the time of the block. */
+/** Seconds in which a quote can be paid, by the time of the block. */
 const QUOTE_SECONDS = 3_600;
-/** For so long afterwards nobody else is asked for the amount, so that a late payment is known for what it is. */
+/** Seconds after that in which no other quote gets the amount, so that a late payment can still be matched. */
 const HELD_SECONDS = 86_400;
-/** At most five cents above the price tell the open quotes apart. */
+/** Open quotes are told apart by at most five cents above the price, in base units. */
 const MOST_ABOVE = 50_000;
 const TRIES = 20;
 

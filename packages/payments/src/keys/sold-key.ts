@@ -3,14 +3,14 @@ import type { ApiKeyRow } from '@tallystick/callers';
 import { apiKeyFrom, apiKeyHasher, newApiKeyId } from '@tallystick/callers';
 import type { SoldTier } from './prices.ts';
 
-/** Hex of 32 random bytes, kept with the order until its key is delivered. */
+/** A new seed: hex of 32 random bytes, stored with the order until its key is delivered. */
 export function newSeed(): string {
   return randomBytes(32).toString('hex');
 }
 
 /**
- * The key of an order. It is nowhere kept: it follows from the keyring's secret and the order's seed, either of which
- * alone says nothing of it, so that a delivery can be repeated after a crash, and can't be once the seed is forgotten.
+ * The key of an order. It is stored nowhere: it follows from the keyring's secret and the order's seed, neither of
+ * which reveals it alone. So a delivery can be repeated after a crash, until the seed is deleted.
  */
 export function soldKey(secret: Uint8Array, tier: SoldTier, seed: string): string {
   return apiKeyFrom(tier, (counter) =>
@@ -18,7 +18,7 @@ export function soldKey(secret: Uint8Array, tier: SoldTier, seed: string): strin
   );
 }
 
-/** The row of a sold key. Times are unix seconds. */
+/** The row of a sold key in the store. Times are unix seconds. */
 export function soldKeyRow(
   secret: Uint8Array,
   order: { readonly id: string; readonly tier: SoldTier; readonly seed: string },

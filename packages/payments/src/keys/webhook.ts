@@ -4,21 +4,24 @@ import type { OwnIssuer } from '@tallystick/issuers';
 import type { Resolve } from '@tallystick/kit';
 import { createGuardedFetch, type GuardedFetch, guardPolicy } from '@tallystick/kit';
 
-/** Where a domain takes its keys; no caller chooses the path. */
+/** The path at which a domain receives its keys. No caller can choose it. */
 export const KEY_WEBHOOK_PATH = '/.well-known/tally-key';
 
 export interface WebhookOptions {
   readonly issuer: Pick<OwnIssuer, 'did' | 'signer'>;
-  /** Lets a loopback host be called, over HTTP. */
+  /** Whether a loopback host may be called, by HTTP. */
   readonly development: boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly resolve?: Resolve;
-  /** From the look-up of the name to the answer's end. */
+  /** Milliseconds from the name look-up to the end of the response. */
   readonly timeoutMs?: number;
 }
 
-/** Posts a document to a domain; resolves once it was taken (2xx). @throws Error, whose message says why it was not */
+/**
+ * Posts a document to a domain. Resolves once it was accepted (2xx).
+ * @throws Error, whose message says why it was not
+ */
 export type PostToDomain = (domain: string, document: JsonObject) => Promise<void>;
 
 const TIMEOUT_MS = 10_000;
@@ -26,8 +29,8 @@ const MAX_ANSWER_BYTES = 65_536;
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1):\d+$/;
 
 /**
- * The guarded way (`GuardedFetch`) to a host that a stranger has named: HTTPS and a fixed path, and no redirect is
- * followed. The request is signed as the service's DID (RFC 9421; spec/identity.md).
+ * Makes the function that posts to a host which a stranger has named, by `GuardedFetch`: HTTPS and a fixed path,
+ * without following redirects. The request is signed as the service's DID (RFC 9421; spec/identity.md).
  */
 export function createWebhook(options: WebhookOptions): PostToDomain {
   const { issuer, development, clock, resolve, timeoutMs = TIMEOUT_MS } = options;

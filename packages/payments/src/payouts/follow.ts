@@ -11,18 +11,18 @@ export interface FollowOptions {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Seconds for which a nonce must be seen used by another before its payout is taken back. */
+  /** Seconds for which a nonce must be seen used by a foreign transaction before its payout is reopened. */
   readonly patience: number;
 }
 
 /**
- * Looks after the payouts that are signed: sends them again, and ends those whose transaction is confirmed. Needs no
- * key, so that any server does it; several at once change nothing twice.
+ * Follows the payouts that are signed: sends them again, and ends those whose transaction is confirmed. It needs no
+ * key, so every server can run it; several at once do nothing twice.
  */
 export function createPayoutFollower(options: FollowOptions): { step(): Promise<void> } {
   const { store, chain, network, clock, logger, patience } = options;
   const now = (): number => Math.floor(clock() / 1000);
-  /** Since when a payout's nonce is seen used without any transaction of ours. */
+  /** Since when the nonce of a payout is seen used by a foreign transaction, by payout. */
   const lost = new Map<string, number>();
 
   async function follow(payout: PayoutRow): Promise<void> {
@@ -31,7 +31,7 @@ export function createPayoutFollower(options: FollowOptions): { step(): Promise<
     );
     const newest = attempts.at(-1);
     if (newest === undefined) return;
-    // Asked before the transactions: what they are then missing from is the chain that has used the nonce.
+    // Read before the transactions: if they are missing, they are missing from a chain in which the nonce is used.
     const finalHeight = await chain.finalHeight();
     const used = finalHeight >= 0 && (await chain.nonceAt(newest.sender, finalHeight)) > newest.nonce;
     const found = await firstIncluded(attempts);
@@ -66,7 +66,7 @@ export function createPayoutFollower(options: FollowOptions): { step(): Promise<
     if (moved === 'ended') logger.info({ payout: id, txHash }, 'a payout is confirmed');
   }
 
-  /** One node that lags behind another looks the same: so it must be seen for a while. */
+  /** A node that lags behind another looks the same, so it must be seen for a while. */
   async function giveUp({ id, nonce }: PayoutRow): Promise<void> {
     const since = lost.get(id) ?? now();
     lost.set(id, since);

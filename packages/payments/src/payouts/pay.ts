@@ -8,27 +8,28 @@ export interface PayMeans {
   readonly store: { readonly treasury: TreasuryStore };
   readonly wallet: Wallet;
   readonly token: Pick<TokenChain, 'network' | 'balanceOf'>;
-  /** The address that is paid, and pays out. */
+  /** The address that receives payments and pays out. */
   readonly treasury: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
 
-/** What became of one that was to be paid: `problem` is null where its transaction is on its way. */
+/** What became of a payout: `problem` is null where its transaction is under way. */
 export interface PayOutcome {
   readonly id: string;
   readonly txHash: string | null;
   readonly problem: string | null;
 }
 
-/** A payout that has waited for a block so long is sent again for more, in seconds. */
+/** Seconds in no block after which a payout is sent again at a higher price. */
 const PATIENCE = 60;
 
 /**
  * Pays out what an operator has approved: one transaction each, stored before it is sent. A payout is signed with one
- * nonce alone until the chain has used that up for good, so that however often this is run, and by however many, each
- * is paid once. Those that are under way already are sent again.
- * @throws invalid_field where the key is not the treasury's; insufficient_balance; unavailable for one that has ended
+ * nonce alone until the chain has used that nonce up for good, so each is paid once, however often and by however many
+ * processes this is run. Payouts that are under way already are sent again.
+ * @throws invalid_field where the key is not the treasury's; insufficient_balance; unavailable for a payout that has
+ * ended
  */
 export async function payOut(means: PayMeans, payouts: readonly PayoutRow[]): Promise<PayOutcome[]> {
   const { store, wallet, token, treasury } = means;
@@ -68,12 +69,12 @@ async function payOne(means: PayMeans, id: string): Promise<PayOutcome> {
         `The payout ${id} cannot be changed any more: it is ${payout?.state ?? 'missing'}.`,
       );
     const attempt = await sign(means, payout, await nextNonce(means));
-    // Overtaken by another operator's command: look again.
+    // Another operator's command came first: try again.
     if ((await means.store.treasury.startPayout(attempt)) === 'started') return send(means, payout, attempt);
   }
 }
 
-/** Past all that are signed, whether the chain knows them yet or not. */
+/** The nonce after all that are signed, whether the chain knows them yet or not. */
 async function nextNonce({ store, wallet, token }: PayMeans): Promise<number> {
   const [used, signed] = await Promise.all([
     wallet.nonceAt(wallet.address, 'latest'),
@@ -109,7 +110,7 @@ async function send({ wallet }: PayMeans, { id }: PayoutRow, attempt: PayoutAtte
   return { id, txHash: attempt.txHash, problem: problemOf(outcome) };
 }
 
-/** A nonce that is used may be used by this very transaction: following it tells. */
+/** A used nonce may have been used by this very transaction: the follower finds out. */
 function problemOf(outcome: Broadcast): string | null {
   switch (outcome.kind) {
     case 'accepted':
@@ -125,7 +126,7 @@ function problemOf(outcome: Broadcast): string | null {
   }
 }
 
-/** Sends the newest transaction of a payout again, for more where it has waited long. */
+/** Sends the newest transaction of a payout again, at a higher price if it has waited long. */
 async function resend(means: PayMeans, payout: PayoutRow): Promise<PayOutcome> {
   const { store, wallet, clock } = means;
   const attempts = await store.treasury.payoutAttempts(payout.id);

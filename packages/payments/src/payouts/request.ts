@@ -21,7 +21,8 @@ export interface WithdrawalRequest {
 }
 
 /**
- * Puts what a DID has earned aside, for the operator to approve. With the same `Idempotency-Key` once.
+ * Requests a withdrawal of what a DID has earned, for the operator to approve. The same `Idempotency-Key` requests it
+ * once.
  * @throws invalid_field, insufficient_balance, idempotency_key_reused
  */
 export async function requestWithdrawal(
@@ -64,7 +65,10 @@ export async function requestWithdrawal(
   return earlier;
 }
 
-/** Of a key the same for ever: a withdrawal is not repeated because its record was forgotten. */
+/**
+ * The id of a withdrawal. It follows from the idempotency key, so that a withdrawal is not repeated after its record
+ * was purged.
+ */
 function withdrawalId(idempotency: IdempotencyRecord | undefined): string {
   const name = idempotency === undefined ? randomUUID() : `withdrawal ${idempotency.scope}`;
   return `wd_${hash('sha256', name).slice(0, 32)}`;
@@ -78,7 +82,8 @@ function uncovered(amount: NanoUsdc, available: NanoUsdc): TallyError {
 }
 
 /**
- * Dismisses a refund, which is then kept, or rejects a withdrawal, which then goes back to its balance.
+ * Dismisses a refund, whose amount the service then keeps, or rejects a withdrawal, whose amount returns to its
+ * account.
  * @param now Unix milliseconds
  * @throws unavailable unless it is waiting
  */

@@ -5,23 +5,23 @@ import { TallyError, toHex } from '@tallystick/core';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData, getAddress, keccak256, numberToHex } from 'viem/utils';
 
-/** What can be asked of the chain about payouts, with no key. Errors as of `ChainReader`. */
+/** What the chain tells about payouts, without a key. Errors are those of `ChainReader`. */
 export interface PayoutChain {
   inclusion(txHash: string): Promise<Inclusion | null>;
-  /** At and below it blocks are certain; -1 when there is none. */
+  /** The height up to which blocks are final; -1 when none is. */
   finalHeight(): Promise<number>;
-  /** How many transactions of the account are in the chain up to a block, which is the next nonce after it. */
+  /** The number of transactions of the account up to a block, which is the next nonce after it. */
   nonceAt(address: string, height: number | 'latest'): Promise<number>;
   broadcast(raw: string): Promise<Broadcast>;
 }
 
-/** The treasury's account, which signs. Keeps no state, as `Chain`. */
+/** The treasury's account, which signs transfers. Like `Chain`, it keeps no state. */
 export interface Wallet extends PayoutChain {
   /** EIP-55 checksummed. */
   readonly address: string;
-  /** What a transfer is asked now; with `above`, at least an eighth more than that. */
+  /** The current price of a transfer; with `above`, at least an eighth more than that. */
   fees(transfer: TokenPayment, above?: GasPrice): Promise<Fees>;
-  /** Asks nobody. The same again gives the same. */
+  /** Signs a transfer, without a request. The same input gives the same transaction. */
   sign(transfer: TokenPayment, nonce: number, fees: Fees): Promise<SignedTransaction>;
 }
 
@@ -32,8 +32,9 @@ interface TokenPayment {
 }
 
 /**
- * More than a transfer of USDC takes anywhere but on rollups that count their costs as gas, which the estimate says. The
- * estimate alone may be too low: a node that counts what is pending in finds the receiver's balance written already.
+ * More gas than a transfer of USDC takes, except on rollups that count their costs as gas, which the estimate includes.
+ * The estimate alone may be too low: a node that includes pending transactions finds the receiver's balance already
+ * written.
  */
 const TRANSFER_GAS = 120_000n;
 
@@ -41,7 +42,7 @@ export interface PayoutChainOptions {
   /** May hold credentials. */
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** How many blocks make a transfer certain, the one that holds it among them. */
+  /** The number of blocks that make a transfer final, including the one that contains it. */
   readonly confirmations: number;
   readonly timeoutMs: number;
 }
@@ -50,7 +51,7 @@ export function openPayoutChain(options: PayoutChainOptions): PayoutChain {
   return payoutChain(openRpc(options.rpcUrl, options.timeoutMs), options);
 }
 
-/** @param secretKey secp256k1, 32 bytes @throws invalid_field when it is none */
+/** Opens the wallet of a key. @param secretKey secp256k1, 32 bytes @throws invalid_field when it is not a key */
 export function openWallet(
   options: PayoutChainOptions & { readonly usdc: string; readonly secretKey: Uint8Array },
 ): Wallet {
@@ -114,7 +115,7 @@ async function askFees(
   const [block, tip, gas] = await Promise.all([
     rpc.call('eth_getBlockByNumber', ['latest', false], answers.block),
     rpc.call('eth_maxPriorityFeePerGas', [], answers.quantity),
-    // Refuses a transfer that would fail: of more than the treasury holds, or to who may not be paid.
+    // Refuses a transfer that would fail: of more than the treasury holds, or to an address that may not be paid.
     rpc.call('eth_estimateGas', [call], answers.quantity),
   ]);
   if (block.baseFeePerGas === undefined)
@@ -126,7 +127,7 @@ async function askFees(
   };
 }
 
-/** An eighth more is what the strictest nodes ask of a replacement, of both prices. */
+/** The strictest nodes want both prices of a replacement to be an eighth higher. */
 function raised(price: GasPrice, above: GasPrice): GasPrice {
   const more = (now: bigint, last: bigint): bigint => larger(now, last + last / 8n + 1n);
   return {

@@ -40,17 +40,17 @@ export interface DecideMeans {
   readonly clock: () => number;
 }
 
-/** What a confirmed transfer ends as, by what is known now; `TreasuryStore.end` finds where that has changed. */
+/** Decides how a confirmed transfer ends by what is known now. `TreasuryStore.end` notices if that has changed. */
 export type Decide = (transfer: TransferRow) => Promise<TransferEnding>;
 
-/** The part of an ending that its kind decides. */
+/** The part of an ending that depends on its kind. */
 type PartialOutcome = Omit<TransferEnding, 'transfer' | 'at' | 'posting'> & {
   readonly memo: string;
-  /** Who is credited with what came in. */
+  /** The entries that credit what came in. */
   readonly credits: readonly Entry[];
 };
 
-/** The table in docs/money.md, row by row. */
+/** Decides by the table in docs/money.md, row by row. */
 export function createDecide(means: DecideMeans): Decide {
   const { store, prices, deliverable } = means;
 
@@ -86,7 +86,7 @@ export function createDecide(means: DecideMeans): Decide {
     if (order.expiresAt !== null && transfer.blockTime > order.expiresAt)
       return refund(transfer, 'quote_expired', now);
     if (order.kind === 'key') {
-      // The mail server may have left the configuration since the quote.
+      // The mail server may have been removed from the configuration since the quote.
       const destination = destinationOf(order, deliverable);
       if (typeof destination === 'string') return refund(transfer, destination, now);
       return keySale(transfer, order, { excess: 0n, now, quoted: true });
@@ -203,7 +203,7 @@ export function createDecide(means: DecideMeans): Decide {
   };
 }
 
-/** What is paid beyond the price is the key's to spend. */
+/** What is paid above the price is credited to the key's account. */
 function sold({ amount }: TransferRow, keyId: string, excess: NanoUsdc): Entry[] {
   return [
     { account: REVENUE, amount: toNanoUsdc(amount) - excess },
@@ -240,7 +240,7 @@ function refund(transfer: TransferRow, reason: RefundReason, now: number): Parti
   };
 }
 
-/** Short, and the same for the same transfer. */
+/** A short id, always the same for the same transfer. */
 function refundId({ txHash, ordinal }: TransferRow): string {
   return `rf_${txHash.slice(2, 18)}_${ordinal}`;
 }

@@ -1,17 +1,17 @@
 import { isObject, parseJson } from '@tallystick/core';
 
-/** What a memo may say; other members are the sender's own and are not read. */
+/** The members that a memo may have. Others are the sender's own and are ignored. */
 const FIELDS = ['tier', 'contact', 'issuer_did', 'account', 'key'] as const;
 export type MemoFields = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 
 export type Memo =
   | { readonly kind: 'none' }
-  /** Bytes that are no memo, or one that says nothing of ours. */
+  /** The bytes are no memo, or name none of our members. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'read'; readonly fields: MemoFields };
 
 const MAX_BYTES = 2_048;
-/** Between pairs: a value holds none of them. */
+/** Separates pairs: a value contains none of these. */
 const SEPARATOR = /[\s;&,]+/;
 
 /**

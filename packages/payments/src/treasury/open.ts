@@ -15,11 +15,11 @@ import type { TransferRow, TreasuryStore } from '../treasury-store.ts';
 import { createDecide } from './decide.ts';
 import { createWatcher } from './watcher.ts';
 
-/** What looks after the treasury while a server runs; each part can be stepped by itself. */
+/** The work on the treasury while a server runs. Each part can also be run once by itself. */
 export interface TreasuryService {
-  /** Reads the chain, and ends what has come in. */
+  /** Reads the chain, and ends the transfers that have come in. */
   watch(): Promise<void>;
-  /** Delivers what is due. */
+  /** Delivers the orders that are due. */
   deliver(): Promise<void>;
   /** Follows the payouts that are signed. */
   follow(): Promise<void>;
@@ -48,7 +48,7 @@ const DELIVER_MS = 2_000;
 const FOLLOW_MS = 10_000;
 const TIMEOUT_MS = 10_000;
 const PATIENCE_SECONDS = 60;
-/** How long the end waits for a delivery under way. */
+/** Milliseconds for which closing waits for a delivery under way. */
 const DRAIN_MS = 2_000;
 
 /** Starts watching the treasury. */
@@ -100,14 +100,14 @@ export function openTreasury(options: TreasuryOptions): TreasuryService {
     ...parts,
     async close() {
       closing = true;
-      // A host that does not answer must not hold up the end: what is cut off is delivered again.
+      // A host that does not answer must not delay closing: an interrupted delivery is repeated.
       const delivered = Promise.race([stopDelivering(), setTimeout(DRAIN_MS, undefined, { ref: false })]);
       await Promise.all([stopWatching(), stopFollowing(), delivered]);
     },
   };
 }
 
-/** One run after the other: a part is never at work twice in one process. */
+/** Runs one call after the other, so that a part never runs twice at once in one process. */
 function withoutOverlap(work: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return () => {

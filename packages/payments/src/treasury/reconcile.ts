@@ -6,12 +6,12 @@ import type { BaseUnits, PayoutRow, TreasuryStore } from '../treasury-store.ts';
 import { chainAccount, OWNER, openingId, ownId } from './accounts.ts';
 import { toNanoUsdc } from './units.ts';
 
-/** One way in which ledger and chain differ. Amounts in base units, positive into the treasury. */
+/** One difference between ledger and chain. Amounts are base units, positive into the treasury. */
 interface Difference {
   readonly kind: 'unposted_transfer' | 'posting_without_transfer' | 'amount_differs' | 'balance_differs';
-  /** Of the chain; null where there is none. */
+  /** The chain's transaction; null where there is none. */
   readonly txHash: string | null;
-  /** Of the ledger; null where there is none. */
+  /** The ledger's posting; null where there is none. */
   readonly posting: string | null;
   readonly onChain: bigint;
   readonly inLedger: bigint;
@@ -19,7 +19,7 @@ interface Difference {
 
 export interface Reconciliation {
   readonly network: string;
-  /** Lower case: every address that is watched or was. */
+  /** Lower case; every address that is or was watched. */
   readonly treasuries: readonly string[];
   /** The newest block that was read. */
   readonly block: number;
@@ -41,8 +41,8 @@ interface ReconcileDependencies {
 const LINES = 500;
 
 /**
- * Compares the ledger with the chain: every transfer from and to the treasury has its posting, every posting its
- * transfer, and the balances are equal. What is not confirmed yet, and so not posted, counts as pending.
+ * Compares the ledger with the chain: every transfer from and to the treasury must have its posting, every posting its
+ * transfer, and the balances must be equal. What is not confirmed yet, and so not posted, counts as pending.
  * @throws chain_unavailable
  */
 export async function reconcile({ store, token, treasury }: ReconcileDependencies): Promise<Reconciliation> {
@@ -55,7 +55,7 @@ export async function reconcile({ store, token, treasury }: ReconcileDependencie
     await readMoves(token, address, { fromBlock, toBlock: head.number }, moved);
     onChain += await token.balanceOf(address, head.number);
   }
-  // The ledger last: it may have gained what the chain had then, but has lost nothing.
+  // The ledger is read last: it may since have gained what the chain had, but loses nothing.
   const underWay = await transactionsUnderWay(store.treasury, network);
   const payouts = await payoutsByTransaction(store.treasury);
   const postings = await readPostings(store.ledger, chainAccount(network));
@@ -88,7 +88,7 @@ export async function reconcile({ store, token, treasury }: ReconcileDependencie
   return { network, treasuries, block: head.number, onChain, inLedger, pending, ...read, differences };
 }
 
-/** Every address with the first block that counts; one that is not watched yet from now on. */
+/** Every watched address with the first block that counts; an address that is not watched yet counts from now on. */
 async function watchedBy(
   store: TreasuryStore,
   { network, treasury, head }: { readonly network: string; readonly treasury: string; readonly head: number },
@@ -102,7 +102,7 @@ async function watchedBy(
 }
 
 /**
- * Books a transaction by which the owner took money out of a treasury by hand: what it moved.
+ * Books what a transaction moved by which the owner took money out of a treasury by hand.
  * @param now Unix milliseconds
  * @throws invalid_field unless it moved money out and has no posting
  */
@@ -128,7 +128,8 @@ export async function bookOwn(means: ReconcileDependencies, txHash: string, now:
 }
 
 /**
- * Refuses to pay out while the treasury has paid what the books don't know: a restored backup would pay it again.
+ * Refuses to pay out while the treasury has made a payment that the books lack: after restoring a backup, it could be
+ * paid twice.
  * @throws unavailable
  */
 export async function requireKnownPayments(means: ReconcileDependencies): Promise<void> {
@@ -142,8 +143,8 @@ export async function requireKnownPayments(means: ReconcileDependencies): Promis
 }
 
 /**
- * Books a payout as paid by a transaction that the books lack: it must have moved just that, from the treasury to its
- * address.
+ * Books a payout as paid by a transaction that the books lack. The transaction must have moved exactly the payout's
+ * amount from the treasury to its address.
  * @param now Unix milliseconds
  * @throws invalid_field unless it has; unavailable where the payout is not waiting
  */
@@ -180,7 +181,7 @@ export async function bookPaid(
 interface Move {
   readonly txHash: string;
   height: number;
-  /** How many transfers came in. */
+  /** The number of incoming transfers. */
   incoming: number;
   amount: BaseUnits;
 }
@@ -204,7 +205,7 @@ async function readMoves(
     if (one.from !== one.to) add(one, -one.amount);
 }
 
-/** How the postings of a transaction are called: ours, those of x402, and payouts. */
+/** The ids that the postings of a transaction can have: the watcher's, x402's, and payouts'. */
 function namesOf(
   network: string,
   { txHash, incoming }: Move,
@@ -222,14 +223,14 @@ async function payoutsByTransaction(treasury: TreasuryStore): Promise<Map<string
   return found;
 }
 
-/** Of payouts that are signed and not booked out yet. */
+/** Transactions of payouts that are signed and whose end is not posted. */
 async function transactionsUnderWay(treasury: TreasuryStore, network: string): Promise<Set<string>> {
   const payouts = await treasury.payoutsUnderWay(network);
   const attempts = await Promise.all(payouts.map(({ id }) => treasury.payoutAttempts(id)));
   return new Set(attempts.flat().map(({ txHash }) => txHash));
 }
 
-/** Of the chain's account, by posting: base units into the treasury. */
+/** The postings of the chain's account: base units into the treasury, by posting. */
 async function readPostings(ledger: LedgerStore, account: string): Promise<Map<string, BaseUnits>> {
   const found = new Map<string, BaseUnits>();
   for (let after = 0; ; ) {
@@ -241,7 +242,7 @@ async function readPostings(ledger: LedgerStore, account: string): Promise<Map<s
   }
 }
 
-/** Takes postings out, and answers their sum. */
+/** Removes postings, and returns their sum. */
 function take(
   postings: Map<string, BaseUnits>,
   wanted: readonly string[],

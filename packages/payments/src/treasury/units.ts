@@ -8,12 +8,12 @@ export function toNanoUsdc(amount: BaseUnits): NanoUsdc {
   return amount * NANO_PER_BASE_UNIT;
 }
 
-/** Null where the amount is no whole number of base units. */
+/** An amount in base units; null where it is not a whole number of them. */
 export function baseUnitsOf(amount: NanoUsdc): BaseUnits | null {
   return amount % NANO_PER_BASE_UNIT === 0n ? amount / NANO_PER_BASE_UNIT : null;
 }
 
-/** Rounded up: what covers the amount. */
+/** An amount in base units, rounded up. */
 export function toBaseUnits(amount: NanoUsdc): BaseUnits {
   return (amount + NANO_PER_BASE_UNIT - 1n) / NANO_PER_BASE_UNIT;
 }

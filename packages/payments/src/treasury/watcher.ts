@@ -13,11 +13,13 @@ export interface WatcherOptions {
     TokenChain,
     'network' | 'confirmations' | 'head' | 'block' | 'transfers' | 'balanceOf'
   >;
-  /** The address that is paid. */
+  /** The address that receives payments. */
   readonly treasury: string;
-  /** The first block to read where none was read yet; null for the newest. */
+  /** The first block to read if none was read yet; null for the newest. */
   readonly fromBlock: number | null;
-  /** Whose a transfer is: of x402, which posts it; not known yet, so that it waits; or ours to decide. */
+  /**
+   * Tells whose a transfer is: `x402`, whose code posts it; not known yet (`wait`); or null, for the watcher to decide.
+   */
   readonly ownerOf: (transfer: TransferRow) => Promise<'x402' | 'wait' | null>;
   readonly decide: Decide;
   /** Unix milliseconds. */
@@ -26,25 +28,26 @@ export interface WatcherOptions {
 }
 
 /**
- * Sees each confirmed transfer of USDC to the treasury and ends it in one way, once.
- *
- * Only blocks that are confirmed are read, so that a transfer which a reorganisation drops or moves before is not acted
- * on, or is where it comes to rest. A reorganisation below the confirmed blocks is read again: a transfer keeps its name
- * (transaction and place in it), and is acted on no second time. Any number of processes may watch: what one of them
- * has recorded or ended changes nothing for the others.
+ * Sees each confirmed transfer of USDC to the treasury, and ends it in one way, once. Only confirmed blocks are read,
+ * so a transfer that a reorganisation drops or moves before that is not acted on, or is found at its last place. Where
+ * a reorganisation goes deeper, the blocks are read again: a transfer keeps its id (transaction and place in it), and
+ * is not acted on twice. Any number of processes may watch: what one has recorded or ended is not changed by the
+ * others.
  */
 export interface Watcher {
-  /** Reads what is confirmed and ends what has not ended. Rejects with `chain_unavailable` and store faults. */
+  /**
+   * Reads the confirmed blocks and ends the open transfers. Rejects with `chain_unavailable` and the store's errors.
+   */
   step(): Promise<void>;
-  /** Unix seconds: everything that was confirmed by then is recorded. 0 at first. */
+  /** Unix seconds up to which every confirmed transfer is recorded; 0 at first. */
   readUntil(): number;
 }
 
 const BLOCKS_AT_ONCE = 5_000;
-/** So far back a chain is read again where its confirmed blocks have changed. */
+/** Number of blocks that are read again where confirmed blocks have changed. */
 const REREAD_BLOCKS = 256;
 const TRANSFERS_AT_ONCE = 1_000;
-/** What is kept of a memo; a longer one is broken anyway. */
+/** Number of bytes that are stored of a memo. A longer memo is broken anyway. */
 const MAX_MEMO_BYTES = 2_049;
 
 export function createWatcher(options: WatcherOptions): Watcher {
@@ -78,7 +81,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     return cursors.find((one) => one.treasury === watched.treasury) ?? null;
   }
 
-  /** Null where the chain has no confirmed block yet. */
+  /** Begins watching. Null where the chain has no confirmed block yet. */
   async function begin(last: number): Promise<TreasuryCursor | null> {
     const height = Math.max(0, options.fromBlock === null ? last : options.fromBlock - 1);
     if (height > last) return null;
@@ -91,7 +94,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   async function nextOf({ height, blockHash, firstHeight }: TreasuryCursor, last: number): Promise<number> {
     const block = await token.block(height);
-    // A node that lags behind the one that was asked before has it not yet.
+    // The node lags behind the one that was asked before, and does not have the block yet.
     if (block === null) return last + 1;
     if (block.hash === blockHash) return height + 1;
     logger.error({ height }, 'confirmed blocks have changed, so the newest are read again');
@@ -135,7 +138,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const ended = await store.treasury.end(ending);
     const { outcome, reference } = ending;
     if (ended === 'ended') logger.info({ transfer: transfer.id, outcome, reference }, 'a transfer has ended');
-    // Overtaken by another process, or by another transfer: it is looked at again in the next step.
+    // Another process or another transfer came first: the next step decides again.
     if (ended === 'conflict') logger.info({ transfer: transfer.id }, 'a transfer is decided again');
   }
 
@@ -165,7 +168,7 @@ function rowOf(network: string, transfer: TokenTransfer, seenAt: number): Transf
   };
 }
 
-/** What is there before anything is watched is the owner's. */
+/** The posting that gives the owner what the treasury held before it was watched. */
 function opening({ network, treasury }: Watched, held: bigint, now: number): LedgerPosting | null {
   if (held === 0n) return null;
   return {

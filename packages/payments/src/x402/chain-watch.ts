@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TokenChain } from '@tallystick/chain/evm';
 import type { BaseUnits } from '../payment-store.ts';
 
-/** From here on a payment waits for the configured confirmations; below, being in a block is enough. 1 USDC. */
+/** Amount from which a payment waits for the configured confirmations; for less, one block is enough. 1 USDC. */
 const CONFIRMED_FROM: BaseUnits = 1_000_000n;
 
-/** An EIP-3009 transfer that was authorised. */
+/** A transfer authorised by EIP-3009. */
 export interface AuthorizedTransfer {
   readonly from: string;
   readonly to: string;
   readonly amount: BaseUnits;
   /** 32 bytes, hex. */
   readonly nonce: string;
-  /** The head when it was first seen: it is in no earlier block. */
+  /** Height of the chain when the payment was first seen: it is in no earlier block. */
   readonly fromBlock: number;
 }
 
-/** What the chain says of an authorised transfer. */
+/** What the chain shows of an authorised transfer. */
 export type ChainObservation =
   | { readonly kind: 'moved'; readonly tx: string }
-  /** Used up by something else than this transfer. */
+  /** Another transaction has used up its nonce. */
   | { readonly kind: 'other'; readonly tx: string }
   | { readonly kind: 'unseen' };
 
-/** Looks once. Nothing that a facilitator says goes in. */
+/** Looks once at the chain. It trusts nothing that a facilitator says. */
 export async function lookUp(chain: TokenChain, transfer: AuthorizedTransfer): Promise<ChainObservation> {
   const { from, to, amount, nonce, fromBlock } = transfer;
   const tx = await chain.authorizationTx(from, nonce, fromBlock);
@@ -34,7 +34,10 @@ export async function lookUp(chain: TokenChain, transfer: AuthorizedTransfer): P
   return { kind: 'moved', tx };
 }
 
-/** Looks until it is seen, or `waitMs` are over. A chain that can't be reached is one that shows nothing. */
+/**
+ * Repeats a look until it finds something, or `waitMs` are over. A chain that cannot be reached counts as showing
+ * nothing.
+ */
 export async function waitFor<T>(
   look: () => Promise<T | null>,
   waitMs: number,
@@ -51,7 +54,7 @@ export async function waitFor<T>(
 /**
  * The id of a transfer's posting: `transfer:<network>:<tx>:<ordinal>`, the ordinal counting the transfers to the
  * treasury within the transaction.
- * @param skip how many alike, of the same payer and amount, are another payment's
+ * @param skip number of transfers of the same payer and amount that belong to other payments
  */
 export async function transferId(
   chain: TokenChain,

@@ -8,18 +8,18 @@ const ABI = parseAbi([
   'function channels(bytes32 channelId) view returns (uint128 balance, uint128 totalClaimed)',
 ]);
 
-/** A channel as the chain has it. */
+/** A channel as the chain shows it. */
 interface ChainChannel {
-  /** All that was ever deposited and not refunded. */
+  /** Everything that was ever deposited and not refunded. */
   readonly balance: BaseUnits;
   readonly totalClaimed: BaseUnits;
 }
 
 /** Reads channels of `batch-settlement`. */
 export interface ChannelReader {
-  /** The contract, from which claims are paid; lower case. */
+  /** The contract that pays claims; lower case. */
   readonly contract: string;
-  /** One that is not there has nothing. @throws chain_unavailable */
+  /** Reads a channel; a missing one has no money. @throws chain_unavailable */
   read(id: string): Promise<ChainChannel>;
 }
 
@@ -27,8 +27,8 @@ const KEPT_MS = 60_000;
 const MOST_KEPT = 10_000;
 
 /**
- * Deposits that were seen, for a minute: a payer can take one back only 15 minutes after asking for it. Bounded; what was
- * seen longest ago goes first.
+ * Caches the deposits that were seen, for a minute: a payer can take one back only 15 minutes after asking for it.
+ * Bounded; the oldest goes first.
  */
 export function seenBalances(
   { read }: Pick<ChannelReader, 'read'>,

@@ -3,14 +3,14 @@ import type { PaymentStore } from '../payment-store.ts';
 
 const PAGE = 100;
 
-/** Channels in the store: a change is a compare-and-swap, so any number of processes may serve one channel. */
+/** Keeps channels in the store. A change is a compare-and-swap, so any number of processes may serve one channel. */
 export function channelStorage(payments: PaymentStore): ChannelStorage {
   return {
     async get(id) {
       const row = await payments.channel(id.toLowerCase());
       return row === null ? undefined : (JSON.parse(row.document) as Channel);
     },
-    /** Those with something to claim, which is all that it is asked for; a page at a time. */
+    /** Lists those with something to claim, which is all that is asked for, a page at a time. */
     async list() {
       const rows = await payments.claimable('', PAGE);
       return rows.map(({ document }) => JSON.parse(document) as Channel);

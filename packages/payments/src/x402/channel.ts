@@ -2,20 +2,20 @@ import type { Channel, ChannelStorage } from '@x402/evm/batch-settlement/server'
 import type { BaseUnits } from '../payment-store.ts';
 import type { X402Context } from './x402-context.ts';
 
-/** What is taken of a channel by one voucher. */
+/** What one voucher takes from a channel. */
 export interface ChannelCharge {
   readonly channelId: string;
-  /** What the channel was charged with before it: as no two charges have the same, it happens once. */
+  /** What the channel was charged before. No two charges have the same, so each is made once. */
   readonly base: BaseUnits;
   readonly amount: BaseUnits;
-  /** The voucher's own ceiling and signature, which are kept for the claim. */
+  /** The voucher's own limit and signature, which are stored for the claim. */
   readonly most: BaseUnits;
   readonly signature: string;
-  /** Of the place that its verification took. */
+  /** Id of the place in the channel that its verification reserved. */
   readonly pendingId: string | null;
 }
 
-/** Charges a channel and frees its place. False where the channel has moved on, by another voucher. */
+/** Charges a channel and frees its place. False where another voucher has changed the channel. */
 export async function chargeChannel(storage: ChannelStorage, charge: ChannelCharge): Promise<boolean> {
   const { channelId, base, amount, most, signature, pendingId } = charge;
   let done = false;
@@ -35,7 +35,7 @@ export async function chargeChannel(storage: ChannelStorage, charge: ChannelChar
   return done;
 }
 
-/** Brings what is known of a channel's deposits and claims to what the chain has. */
+/** Updates the stored deposits and claims of a channel from the chain. */
 export async function syncChannel(
   { vouchers, channels }: X402Context,
   channelId: string,
@@ -54,7 +54,7 @@ export async function syncChannel(
   return channel;
 }
 
-/** A channel's state as x402 gives it to its payer. */
+/** A channel's state in the form in which x402 tells it to its payer. */
 export function channelState(channel: Channel, charged: BaseUnits) {
   return {
     channelId: channel.channelId,

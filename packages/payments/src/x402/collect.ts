@@ -6,12 +6,12 @@ import { postClaimed } from './owner.ts';
 import { type Collected, promisedAccount } from './payments.ts';
 import type { X402Context } from './x402-context.ts';
 
-/** Channels in one claim. */
+/** Number of channels in one claim. */
 const AT_ONCE = 100;
 
 /**
- * See {@link Payments.collect}. What a facilitator says of it is not kept: channels are read from the chain again, and
- * what is posted is what came to the treasury.
+ * See {@link Payments.collect}. Nothing is taken over from what a facilitator reports: channels are read from the chain
+ * again, and what came to the treasury is posted.
  */
 export async function collect(x402: X402Context): Promise<Collected | null> {
   const { store, chain, treasury, channels } = x402;

@@ -15,7 +15,7 @@ import type { Detail } from './replay.ts';
 import type { CarriedPayment } from './wire.ts';
 import { seconds, verified, type X402Context } from './x402-context.ts';
 
-/** What is kept of an exact payment: enough to find it on the chain. */
+/** What is stored of an exact payment: enough to find it on the chain. */
 interface ExactDetail extends Detail {
   readonly nonce: string;
   /** Unix seconds. */
@@ -26,7 +26,9 @@ function exactDetailOf(row: PaymentRow): ExactDetail {
   return JSON.parse(row.detail) as ExactDetail;
 }
 
-/** `exact` by EIP-3009: the chain moves the price at once. Null for a payload of another form. */
+/**
+ * A payment by `exact` with EIP-3009, which moves the price on the chain at once. Null for a payload of another form.
+ */
 export async function exactMeans(
   x402: X402Context,
   { payload, proof }: CarriedPayment,
@@ -57,7 +59,7 @@ export async function exactMeans(
   };
 }
 
-/** What a facilitator says, or null where it says nothing in time. */
+/** The facilitator's answer, or null where it gives none in time. */
 async function ask(x402: X402Context, settle: () => Promise<SettleResponse>): Promise<SettleResponse | null> {
   try {
     return await settle();
@@ -67,7 +69,7 @@ async function ask(x402: X402Context, settle: () => Promise<SettleResponse>): Pr
   }
 }
 
-/** Only what the chain shows counts; what is said decides how long it is looked for. */
+/** Only what the chain shows counts; the facilitator's answer decides how long to look for it. */
 async function confirmed(
   x402: X402Context,
   row: PaymentRow,
@@ -90,7 +92,7 @@ async function confirmed(
   return { kind: 'unknown' };
 }
 
-/** Null while it may still be settled, by whoever holds the authorisation. */
+/** The outcome of an earlier attempt; null while it may still be settled by whoever holds the authorisation. */
 export async function seenBefore(x402: X402Context, row: PaymentRow): Promise<FixedOutcome | null> {
   const seen = await lookUp(x402.chain, transferOf(x402, row));
   if (seen.kind === 'moved') return { kind: 'taken', tx: seen.tx };
@@ -106,7 +108,7 @@ function transferOf({ treasury }: X402Context, row: PaymentRow): AuthorizedTrans
   return { from: row.payer, to: treasury, amount: row.amount, nonce, fromBlock };
 }
 
-/** From the chain to whom the order credits. */
+/** Posts the amount from the chain's account to the account that the order credits. */
 export async function postExact(x402: X402Context, row: PaymentRow, tx: string | null): Promise<void> {
   if (tx === null) throw new RangeError('An exact payment has a transaction.');
   const { chain, store } = x402;

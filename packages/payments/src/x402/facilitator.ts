@@ -9,25 +9,28 @@ import { createClient, http, publicActions, walletActions } from 'viem';
 import { nonceManager, type PrivateKeyAccount } from 'viem/accounts';
 
 const POLL_MS = 100;
-/** How old the newest block of a development chain may be: about what it is on a chain that makes blocks all the time. */
+/**
+ * Age in seconds that the newest block of a development chain may have: about as on a chain that makes blocks all the
+ * time.
+ */
 const MAX_HEAD_AGE_SECONDS = 5;
 
-/** A facilitator that answers over HTTP. What it says is believed of nothing: see chain-watch.ts. */
+/** A facilitator over HTTP. Its word is not trusted: see chain-watch.ts. */
 export function httpFacilitator(url: string, timeoutMs: number): FacilitatorClient {
   return new HTTPFacilitatorClient({ url, timeoutMs });
 }
 
 interface LocalOptions {
-  /** Of a development chain. */
+  /** Endpoint of the development chain. */
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** Submits and pays the gas; signs for claims, too. */
+  /** Submits transactions and pays their gas; also signs claims. */
   readonly account: PrivateKeyAccount;
-  /** How long a transaction is waited for. */
+  /** How long to wait for a transaction. */
   readonly timeoutMs: number;
 }
 
-/** A facilitator in this process, for a development chain, which it gives an empty block where the newest is old. */
+/** A facilitator in this process, for a development chain, to which it adds an empty block when the newest is old. */
 export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalOptions): FacilitatorClient {
   const network = `eip155:${chainId}` as const;
   const chain = {
@@ -54,8 +57,8 @@ export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalO
     .register(network, new ExactEvmScheme(signer))
     .register(network, new UptoEvmScheme(signer))
     .register(network, new BatchSettlementEvmScheme(signer, account));
-  // A payment is simulated on the newest block. On a chain that makes a block only for a transaction, that block may be
-  // older than the moment from which the payer says that the payment is good.
+  // A payment is simulated on the newest block. A chain that makes a block only for a transaction may have a newest
+  // block that is older than the time from which the payer says that the payment is good.
   const keepUp = async (): Promise<void> => {
     const { timestamp } = await client.getBlock();
     const age = Math.floor(Date.now() / 1000) - Number(timestamp);
@@ -74,7 +77,8 @@ export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalO
         settled = outcome.success;
         return outcome;
       } finally {
-        // The nonce of a transaction that may not have come through: with the next one the chain would wait for it.
+        // The transaction may not have arrived. If its nonce stayed counted, the chain would wait for it before the
+        // next one.
         if (!settled) nonceManager.reset({ address: account.address, chainId });
       }
     },

@@ -18,7 +18,7 @@ import { voucherMeans } from './voucher.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
 import { refusal, requirementsFor, respond, seconds, type X402Context } from './x402-context.ts';
 
-/** How long whoever settles a payment is waited for. */
+/** Seconds for which the process that settles a payment has it to itself. */
 const LEASE_SECONDS = 60;
 
 /** See {@link Payments.charge}. */
@@ -61,7 +61,7 @@ interface FixedPaymentRequest {
   readonly order: PricedOrder;
 }
 
-/** The payment once it is taken and recorded, whoever did it. */
+/** The payment once it is taken and recorded, by whichever request did it. */
 async function settleFixed(x402: X402Context, wanted: FixedPaymentRequest): Promise<PaymentRow | Refused> {
   const { means, order } = wanted;
   const known = await earlier(x402, wanted);
@@ -69,8 +69,8 @@ async function settleFixed(x402: X402Context, wanted: FixedPaymentRequest): Prom
     const isSame = known.id === means.id;
     const isHeld = isSame && holds(known, wanted.carried);
     if (!isHeld || (known.requestHash !== order.requestHash && known.scheme !== 'exact')) {
-      // Whoever repeats an identifier with a fresh payment proves with it who it is, and the payment stays unused. A
-      // voucher at a place that is taken is refused with what its payer needs to know to make a better one.
+      // A payer that repeats an identifier with a fresh payment proves its identity by it, and that payment stays
+      // unused. A refused voucher gets the state of its channel, which the payer needs to sign a better one.
       const reason = await means.verify();
       await means.drop();
       if (reason !== null) return { reason };
@@ -88,7 +88,7 @@ async function settleFixed(x402: X402Context, wanted: FixedPaymentRequest): Prom
 }
 
 /**
- * A payment at a place that another one began at: a channel's next voucher may be signed anew, as long as none was
+ * Replaces a payment at a place where another began: a channel's next voucher may be signed anew, as long as none was
  * taken there.
  */
 async function replace(
@@ -105,7 +105,7 @@ async function replace(
   return attempt(x402, wanted, known);
 }
 
-/** Takes the payment, if it is good and nobody else does. */
+/** Takes the payment if it is good and no other request does. */
 async function attempt(
   x402: X402Context,
   wanted: FixedPaymentRequest,
@@ -120,7 +120,7 @@ async function attempt(
   throw inProgress();
 }
 
-/** @throws payment_reused where what it paid for was long ago */
+/** @throws payment_reused where its answer may no longer be repeated */
 function requireFresh({ createdAt }: PaymentRow, { repeatSeconds }: PricedOrder, now: number): void {
   if (repeatSeconds === undefined || now <= createdAt + repeatSeconds) return;
   throw new TallyError(
@@ -138,7 +138,7 @@ async function earlier(
   return named ?? store.payments.find(means.id);
 }
 
-/** The row with a lease on it; null where another request was quicker. */
+/** The row with a lease on it; null where another request was first. */
 async function begin(
   { store, clock }: X402Context,
   { means, carried, order }: FixedPaymentRequest,
@@ -147,13 +147,13 @@ async function begin(
   const now = seconds(clock);
   const leaseUntil = now + LEASE_SECONDS;
   if (known !== null) {
-    // A lease is never the one before, so that two who begin again don't both think that they have it.
+    // Each lease differs from the one before, so that of two requests that begin again only one gets it.
     const step = {
       state: 'settling',
       leaseUntil: Math.max(leaseUntil, known.leaseUntil + 1),
       identifier: identifierOf(means.payer, carried.identifier) ?? known.identifier,
       requestHash: order.requestHash,
-      // Its transfer may be in a block that came before this request.
+      // The transfer may be in a block from before this request.
       detail: holds(known, carried) ? known.detail : means.detail,
       amount: order.amount,
     } as const;
@@ -195,7 +195,7 @@ async function record(
   await means.post(row, took.tx);
   const step = { state: 'settled', tx: took.tx, charged: row.amount } as const;
   if (await payments.step(row, step)) return { ...row, ...step };
-  // Another process found out the same at the same time.
+  // Another process found the same at the same time.
   return (await payments.find(row.id)) ?? { ...row, ...step };
 }
 
@@ -208,7 +208,7 @@ function paidOf(x402: X402Context, row: PaymentRow, order: PricedOrder): Payment
     tx,
     amount,
     receiptId,
-    // Of the payment that was taken, which an identifier may have named.
+    // The claim of the payment that was taken, which an identifier may have named.
     claim: claimOf(detailOf(row).proof, order.requestHash, seconds(x402.clock)),
     async delivered(given) {
       const now = await payments.find(id);

@@ -1,7 +1,7 @@
 import type { PaymentRow } from '../payment-store.ts';
 import { respond } from './x402-context.ts';
 
-/** What making money available came to. */
+/** The result of making money available for a call. */
 type MeteredOutcome =
   | { readonly kind: 'made'; readonly tx: string | null }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -13,20 +13,20 @@ export interface EndedPayment extends PaymentRow {
   readonly settlementReceipt?: string;
 }
 
-/** One payment of open price, by the way its scheme has. */
+/** One payment of open price, in its scheme. */
 export interface MeteredMeans {
   readonly id: string;
   readonly payer: string;
-  /** Holds the money while the call lasts. */
+  /** The account that holds the money during the call. */
   readonly account: string;
   /** JSON text. */
   readonly detail: string;
-  /** Why it is not good, or null: then the payer is kept from spending the same twice. */
+  /** Checks the payment. Returns why it is refused; or null, and then the payer cannot spend the same twice. */
   verify(): Promise<string | null>;
   drop(): Promise<void>;
-  /** Makes sure that the money is there. */
+  /** Makes sure that the money is available. */
   secure(): Promise<MeteredOutcome>;
-  /** Takes what the row says was used. Resolves to the row as it then is. */
+  /** Takes the amount that the row says was used. Resolves to the row as it is then. */
   take(row: PaymentRow, receiptId: string | null): Promise<EndedPayment>;
   response(row: EndedPayment): Promise<Parameters<typeof respond>[3]>;
 }

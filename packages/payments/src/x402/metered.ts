@@ -50,13 +50,15 @@ export async function open(
     throw made.kind === 'unknown' ? unconfirmed() : await refuse(made.reason);
   }
   const credited = await credit(x402, row, means.account);
-  // Of a stream this is what goes out: what it takes is known, and told, at its end.
+  // The response headers of a stream go out before its end, at which the charge is known and told.
   const begun = { ...row, charged: 0n, tx: made.tx };
   await respond(x402, received, order, await means.response(begun));
   return openPayment(x402, received, order, { means, row: credited });
 }
 
-/** What the payer accepted, where that is more than is needed: a price can fall between its being asked and given. */
+/**
+ * The amount that the payer accepted, if it is more than needed: a price can fall between the offer and the payment.
+ */
 function amountFor(carried: CarriedPayment | null, needed: BaseUnits): BaseUnits {
   const accepted = BigInt(carried?.payload.accepted.amount ?? 0);
   return accepted > needed ? accepted : needed;
@@ -86,11 +88,11 @@ interface MeteredPaymentRequest {
   readonly order: Order;
 }
 
-/** @throws where the payment, or its identifier, is under way or was used up */
+/** @throws where the payment, or its identifier, is under way or used up */
 function requireFree(known: PaymentRow, { id, order }: MeteredPaymentRequest): void {
   if (known.state === 'failed' && known.id === id) return;
   requireSameRequest(known, order.requestHash);
-  // One whose process has ended is brought to its end by the sweep, and then free.
+  // If its process has ended, the sweep ends the payment, and the payer is free again.
   if (known.state === 'serving') throw inProgress();
   throw new TallyError(
     'payment_reused',
@@ -113,7 +115,7 @@ async function begin(
   known: PaymentRow | null,
 ): Promise<PaymentRow | null> {
   const now = seconds(clock);
-  // As long as a call's reservation, and a little longer.
+  // A little longer than a call's reservation.
   const leaseUntil = now + Math.ceil(maxCallMs / 1000) + 120;
   if (known !== null) {
     const step = {
@@ -145,12 +147,12 @@ async function begin(
   return (await store.payments.begin(row)) === null ? row : null;
 }
 
-/** Every attempt has a lease of its own, so its postings are its own too. */
+/** Every attempt has its own lease, and so its own postings. */
 function attemptOf(row: PaymentRow): string {
   return `x402:${row.id}:${row.leaseUntil}`;
 }
 
-/** Until it is noted that all may be used, nothing is. */
+/** Until it is stored that all may be used, the row says that nothing was. */
 async function credit(
   { store, chain, clock }: X402Context,
   row: PaymentRow,
@@ -197,8 +199,8 @@ function openPayment(
 }
 
 /**
- * What is left goes back in whole base units; less than one stays for the next call. What was used is noted first, so
- * that a second try gives back the same. Resolves to the row with it.
+ * Gives the rest back in whole base units; a smaller remainder stays for the next call. The used amount is stored
+ * first, so that a second try gives back the same. Resolves to the row with it.
  */
 export async function giveBack(
   { store, chain, clock }: Pick<X402Context, 'store' | 'chain' | 'clock'>,
@@ -210,7 +212,7 @@ export async function giveBack(
   const charged = row.charged < row.amount ? row.charged : row.amount - wholeOf(left, row);
   await store.payments.step(row, { charged });
   const back = toNanoUsdc(row.amount - charged);
-  // Less is there where it was given back before, or never came.
+  // The account has less if the rest was given back before, or the money never came.
   if (back > 0n && left >= back) {
     await store.ledger.post({
       id: `${attemptOf(row)}:out`,

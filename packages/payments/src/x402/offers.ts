@@ -9,8 +9,9 @@ import {
 } from '@x402/extensions/offer-receipt';
 
 /**
- * The x402 extension `offer-receipt`: offers and receipts as JWS (RFC 7515, EdDSA) by the service's receipt key, whose
- * id is a did:key. What a JWS signs begins with `eyJ`, what a receipt signs with `{`, so neither passes for the other.
+ * The x402 extension `offer-receipt`: offers and receipts as JWS (RFC 7515, EdDSA) signed by the service's receipt key,
+ * whose id is a did:key. The signed bytes of a JWS begin with `eyJ`, those of a receipt with `{`, so neither passes for
+ * the other.
  */
 export function offersOf(issuer: Pick<OwnIssuer, 'signer'>) {
   const signer = (): JWSSigner => {

@@ -34,16 +34,19 @@ export interface PaymentsOptions {
   readonly issuer: OwnIssuer;
   /** The public URL of a path. */
   readonly urlOf: (path: string) => string;
-  /** How long what a facilitator says is looked for on the chain. */
+  /** Milliseconds for which the chain is searched for a settlement that a facilitator reports. */
   readonly waitMs: number;
   readonly maxCallMs: number;
-  /** Mints and keeps the receipt of a settlement that followed a delivery. Resolves to its id. */
+  /** Mints and stores the receipt of a settlement that followed its delivery. Resolves to the receipt's id. */
   readonly settlementReceipt: X402Context['settlementReceipt'];
   readonly clock: () => number;
   readonly logger: Logger;
 }
 
-/** Asks nothing yet. @throws unavailable where there is neither a facilitator's URL nor a development chain */
+/**
+ * Opens payments without a request.
+ * @throws unavailable where there is neither a facilitator's URL nor a development chain
+ */
 export function openPayments(options: PaymentsOptions): Payments {
   const x402 = x402ContextOf(options);
   const { chain, treasury, clock } = x402;
@@ -67,7 +70,7 @@ export function openPayments(options: PaymentsOptions): Payments {
     charge(received, order) {
       const carried = readPayment(received.incoming);
       const work = () => charge(x402, received, order);
-      // Of requests with one payment at once the first takes it, and the others find it taken.
+      // Of concurrent requests with one payment, the first takes it, and the others find it taken.
       return carried === null ? work() : turns(carried.proof, work);
     },
     open: (received, order, ceiling) => open(x402, received, order, ceiling),

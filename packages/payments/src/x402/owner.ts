@@ -30,13 +30,16 @@ function isOf(row: PaymentRow, { sender, amount }: TreasuryTransfer): boolean {
   return row.payer === sender && (row.scheme === 'upto' ? row.charged : row.amount) === amount;
 }
 
-/** Payments whose transfer it could be. One that failed is among them: the facilitator may have said so wrongly. */
+/**
+ * The payments whose transfer it could be. Failed ones are among them: the facilitator may have wrongly called them
+ * failed.
+ */
 async function candidates({ store }: X402Context, transfer: TreasuryTransfer): Promise<PaymentRow[]> {
   const rows = await store.payments.openOf(transfer.sender);
   return rows.filter((row) => isOf(row, transfer) && (row.scheme === 'exact' || row.state === 'owed'));
 }
 
-/** What vouchers had promised has come. */
+/** Posts what vouchers had promised and the contract has paid. */
 export async function postClaimed(
   x402: X402Context,
   { txHash, ordinal, amount }: Omit<TreasuryTransfer, 'sender'>,

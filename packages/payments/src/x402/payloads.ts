@@ -48,13 +48,15 @@ const upto = z.looseObject({
   }),
 });
 
-/** An EIP-3009 authorisation (`exact`). Null for a payload of any other form; so the next two. */
+/**
+ * The EIP-3009 authorisation of an `exact` payload. This and the next two return null for a payload of any other form.
+ */
 export function exactOf(payload: PaymentPayload) {
   const { data } = exact.safeParse(payload.payload);
   return data?.authorization ?? null;
 }
 
-/** A voucher of a channel (`batch-settlement`), with or without a deposit. */
+/** The voucher of a `batch-settlement` payload, with or without a deposit. */
 export function voucherOf(payload: PaymentPayload) {
   const { data } = voucher.safeParse(payload.payload);
   if (data === undefined) return null;
@@ -68,7 +70,7 @@ export function voucherOf(payload: PaymentPayload) {
   };
 }
 
-/** A Permit2 authorisation (`upto`). */
+/** The Permit2 authorisation of an `upto` payload. */
 export function uptoOf(payload: PaymentPayload) {
   const { data } = upto.safeParse(payload.payload);
   return data?.permit2Authorization ?? null;

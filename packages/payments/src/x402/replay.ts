@@ -4,11 +4,11 @@ import type { IdempotencyRecord } from '@tallystick/kit';
 import { Refusal } from '@tallystick/kit';
 import type { PaymentRow } from '../payment-store.ts';
 
-/** What every payment keeps, whatever its scheme. */
+/** What is stored of every payment, whatever its scheme. */
 export interface Detail {
   readonly proof: string;
   readonly credit: string;
-  /** The head of the chain when it was first seen. */
+  /** Height of the chain when the payment was first seen. */
   readonly fromBlock: number;
 }
 
@@ -16,17 +16,17 @@ export function detailOf(row: PaymentRow): Detail {
   return JSON.parse(row.detail) as Detail;
 }
 
-/** Whether the payment is the one that the row is of, and no other that only looks like it. */
+/** Whether the request carries the very payment of the row, not one that only looks like it. */
 export function holds(row: PaymentRow, { proof }: { readonly proof: string }): boolean {
   return detailOf(row).proof === proof;
 }
 
-/** For how long an answer is given again for the same payment. */
+/** Seconds for which an answer is repeated for the same payment. */
 const TTL_SECONDS = 72 * 60 * 60;
 
 /**
- * Ties an answer to a payment and a request. Only who holds the payment itself can ask for it, since its proof goes
- * in. `now` is in unix seconds.
+ * Ties an answer to a payment and a request. It includes the payment's proof, so only who holds the payment can ask for
+ * the answer. `now` is in unix seconds.
  */
 export function claimOf(proof: string, requestHash: string, now: number): IdempotencyRecord {
   return {
@@ -36,7 +36,7 @@ export function claimOf(proof: string, requestHash: string, now: number): Idempo
   };
 }
 
-/** The key under which a payer's own identifier of a payment is unique. */
+/** The unique key of a payment that a payer has given an identifier. */
 export function identifierOf(payer: string, identifier: string | null): string | null {
   return identifier === null ? null : hash('sha256', canonicalize(['x402', payer, identifier]));
 }

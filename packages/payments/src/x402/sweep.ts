@@ -10,7 +10,7 @@ import { endVoucher } from './voucher-metered.ts';
 import { seconds, type X402Context } from './x402-context.ts';
 
 const AT_ONCE = 100;
-/** Until what is still open is looked at again. */
+/** Seconds after which an unresolved payment is looked at again. */
 const AGAIN_SECONDS = 30;
 
 /** See {@link Payments.sweep}. */
@@ -23,14 +23,14 @@ export async function sweep(x402: X402Context): Promise<void> {
   }
 }
 
-/** Brings an abandoned payment to its end, or puts it off where nothing can be said yet. */
+/** Finishes an abandoned payment, or postpones it where its outcome cannot be known yet. */
 export async function resolve(x402: X402Context, row: PaymentRow): Promise<PaymentRow> {
   if (row.state === 'owed') return row.scheme === 'upto' ? settleOwed(x402, row) : row;
   if (row.state === 'serving') return resolveServing(x402, row);
   return row.scheme === 'exact' ? resolveExact(x402, row) : resolveVoucher(x402, row);
 }
 
-/** Of a payment that failed, too: the facilitator may have said so wrongly. */
+/** Also for a failed payment: the facilitator may have wrongly called it failed. */
 export async function resolveExact(x402: X402Context, row: PaymentRow): Promise<PaymentRow> {
   const took = await seenBefore(x402, row);
   if (took?.kind !== 'taken') return took === null ? putOff(x402, row) : step(x402, row, { state: 'failed' });

@@ -10,7 +10,7 @@ import { type Detail, inProgress } from './replay.ts';
 import type { CarriedPayment } from './wire.ts';
 import { seconds, verified, type X402Context } from './x402-context.ts';
 
-/** What is kept of an `upto` payment: all that a settlement takes, since it follows the delivery. */
+/** What is stored of an `upto` payment: all that its settlement needs, since it follows the delivery. */
 interface UptoDetail extends Detail {
   readonly payload: PaymentPayload;
   readonly accepted: PaymentRequirements;
@@ -21,8 +21,8 @@ function uptoDetailOf(row: PaymentRow): UptoDetail {
 }
 
 /**
- * `upto` by Permit2: the payer allows the most, and what was used is settled after the delivery. Whoever does not pay in
- * the end has had one call: a payer has one at a time, and none while one is owed.
+ * A payment by `upto` with Permit2: the payer allows a maximum, and what was used is settled after the delivery. A
+ * payer that does not pay has had one call: a payer can have one at a time, and none while it owes for one.
  */
 export async function uptoMeans(
   x402: X402Context,
@@ -61,7 +61,7 @@ export async function uptoMeans(
   };
 }
 
-/** Settles what was used; until that is done it is owed. */
+/** Settles what was used. The payment is `owed` until then. */
 export async function endUpto(
   x402: X402Context,
   row: PaymentRow,
@@ -79,12 +79,12 @@ export async function endUpto(
   return { ...row, ...step };
 }
 
-/** One call a payer: kept in the store, for all processes. */
+/** Refuses a second call of a payer at once. The store holds it for all processes. */
 async function requireTurn(x402: X402Context, payer: string, id: string): Promise<void> {
   const { store, clock } = x402;
   for (const row of await store.payments.openOf(payer)) {
     if (row.scheme !== 'upto') continue;
-    // One whose process has ended is brought to its end by the sweep.
+    // If its process has ended, the sweep ends the payment, and the payer is free again.
     if (row.state === 'serving') throw inProgress();
     if (row.state === 'owed' && (await settleOwed(x402, row)).state === 'owed') throw owes(row);
   }
@@ -114,7 +114,7 @@ async function leave({ store }: X402Context, payer: string): Promise<void> {
   if (taken !== null) await store.payments.deleteChannel(taken.id, taken.version);
 }
 
-/** Settles what was delivered, and mints the receipt of that. Resolves to the row as it then is. */
+/** Settles what was delivered, and mints the receipt of that. Resolves to the row as it is then. */
 export async function settleOwed(x402: X402Context, row: PaymentRow): Promise<EndedPayment> {
   const { store, logger, settlementReceipt } = x402;
   const before = await findMoved(x402, row);
@@ -144,7 +144,7 @@ export async function settleOwed(x402: X402Context, row: PaymentRow): Promise<En
   return { ...row, ...step };
 }
 
-/** False where the facilitator says that it did not settle: then once is enough to look. */
+/** False where the facilitator reports that it did not settle: then looking once is enough. */
 async function ask(x402: X402Context, row: PaymentRow): Promise<boolean> {
   const { payload, accepted } = uptoDetailOf(row);
   try {
@@ -160,7 +160,7 @@ async function ask(x402: X402Context, row: PaymentRow): Promise<boolean> {
   }
 }
 
-/** The transfer that settled it: of that payer and amount, in a transaction that settled nothing else. */
+/** Finds the transfer that settled it: of that payer and amount, in a transaction that settled no other payment. */
 async function findMoved(
   { chain, treasury, store }: X402Context,
   row: PaymentRow,

@@ -7,7 +7,10 @@ import { givenVoucher, type VoucherDetail, voucherDetailOf, voucherResponse } fr
 import type { CarriedPayment } from './wire.ts';
 import type { X402Context } from './x402-context.ts';
 
-/** `batch-settlement` for what is priced afterwards: the voucher allows the most, and what was used is charged. */
+/**
+ * A payment by `batch-settlement` for a call that is priced afterwards: the voucher allows a maximum, and what was used
+ * is charged.
+ */
 export async function voucherMeteredMeans(
   x402: X402Context,
   { payload, proof }: CarriedPayment,
@@ -42,7 +45,7 @@ export async function voucherMeteredMeans(
   };
 }
 
-/** Charges the channel with what was used, by the voucher that it keeps a place for. */
+/** Charges the channel what was used, by the voucher whose place it keeps. */
 export async function endVoucher(
   x402: X402Context,
   row: PaymentRow,
@@ -62,7 +65,7 @@ export async function endVoucher(
       pendingId: channel.pendingRequest?.pendingId ?? null,
     }));
   if (!charged) logger.error({ payment: row.id }, 'a channel was charged by another voucher meanwhile');
-  // What took nothing leaves the channel where it was, so that the same voucher may be given again.
+  // A call that used nothing leaves the channel as it was, so that the same voucher may be given again.
   const state = row.charged === 0n ? 'failed' : charged ? 'delivered' : 'owed';
   const step = { state, charged: row.charged, receiptId } as const;
   await store.payments.step(row, step);

@@ -16,8 +16,8 @@ const signedVoucher = z.looseObject({
 });
 
 /**
- * Whether a voucher is signed by its channel's authorizer (EIP-712). Only one with a key of its own: what a contract
- * would say can change until the voucher is claimed.
+ * Whether a voucher is signed by its channel's authorizer (EIP-712). The authorizer must have a key of its own: a
+ * contract's answer could change before the voucher is claimed.
  * @param network CAIP-2
  */
 export async function isSigned(

@@ -11,10 +11,10 @@ import { isSigned } from './voucher-signature.ts';
 import type { CarriedPayment } from './wire.ts';
 import { seconds, verified, type X402Context } from './x402-context.ts';
 
-/** What is kept of a voucher, beside what its channel keeps. */
+/** What is stored of a voucher, besides what its channel stores. */
 export interface VoucherDetail extends Detail {
   readonly channelId: string;
-  /** Decimal. */
+  /** What the channel was charged before, in decimal. */
   readonly base: string;
   readonly depositTx: string | null;
 }
@@ -23,24 +23,24 @@ export function voucherDetailOf(row: PaymentRow): VoucherDetail {
   return JSON.parse(row.detail) as VoucherDetail;
 }
 
-/** A voucher that was given, on its way through its verification. */
+/** A voucher that a payer gave, while it is verified. */
 export interface GivenVoucher {
   readonly id: string;
   readonly payer: string;
   readonly channelId: string;
-  /** What the channel was charged with before, as the payer sees it. */
+  /** What the channel was charged before, as the payer sees it. */
   readonly base: BaseUnits;
-  /** Why it is not good, or null: then its channel is kept for it. */
+  /** Checks the voucher. Returns why it is refused; or null, and then its channel is reserved for it. */
   verify(): Promise<string | null>;
-  /** Gives up the channel. */
+  /** Releases the channel. */
   drop(): Promise<void>;
-  /** Has the deposit made that comes with it, if there is one; what the chain shows counts. */
+  /** Makes the deposit that comes with it, if any. What the chain shows counts. */
   deposit(): Promise<FixedOutcome>;
-  /** Charges the channel, once. False where it has moved on. */
+  /** Charges the channel, once. False where another voucher has changed it. */
   charge(amount: BaseUnits): Promise<boolean>;
 }
 
-/** Null for a payload of another form. */
+/** Reads a voucher; null for a payload of another form. */
 export function givenVoucher(
   x402: X402Context,
   payload: PaymentPayload,
@@ -53,10 +53,10 @@ export function givenVoucher(
   const base = most - BigInt(accepted.amount);
   const { signature } = payload.payload['voucher'] as { signature: string };
   let pendingId: string | null = null;
-  // What x402's hooks know a request by is the payload's object.
+  // x402's hooks recognise a request by its payload object.
   let used = payload;
   const verify = async (): Promise<string | null> => {
-    // The signature is what the voucher is worth, so nobody's word is taken for it.
+    // The voucher is worth only its signature, so it is checked here and nobody is trusted.
     if (!(await isSigned(chain.network, payload.payload)))
       return 'invalid_batch_settlement_evm_voucher_signature';
     const reason = await verified(x402, used, accepted);
@@ -92,7 +92,7 @@ export function givenVoucher(
 
 type VoucherPayload = NonNullable<ReturnType<typeof voucherOf>>;
 
-/** Whether the deposit was made already, its outcome having been lost: then what is left of the payment is its voucher. */
+/** Whether the deposit was already made and its outcome lost: then only the voucher of the payment is left. */
 function isCovered({ holds }: X402Context, { channelId, most }: VoucherPayload): Promise<boolean> {
   return holds(channelId, most);
 }
@@ -126,7 +126,9 @@ async function deposit(
   return failed ? { kind: 'refused', reason: said?.errorReason ?? 'settlement_failed' } : { kind: 'unknown' };
 }
 
-/** `batch-settlement` at a fixed price: the voucher is taken at once, and claimed on the chain with others. */
+/**
+ * A payment by `batch-settlement` at a fixed price: the voucher is taken at once, and claimed on the chain with others.
+ */
 export async function voucherMeans(
   x402: X402Context,
   { payload, proof }: CarriedPayment,
@@ -170,7 +172,7 @@ export async function voucherMeans(
   };
 }
 
-/** Whether the channel was charged: what was charged at its place was charged by it. */
+/** Whether the channel was charged: whatever was charged at the voucher's place was charged by it. */
 export async function voucherSeen(x402: X402Context, row: PaymentRow): Promise<FixedOutcome | null> {
   const { channelId, base } = voucherDetailOf(row);
   const channel = await x402.vouchers.getStorage().get(channelId);

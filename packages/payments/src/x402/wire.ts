@@ -4,7 +4,7 @@ import { type Incoming, idempotencyKey } from '@tallystick/kit';
 import type { PaymentPayload } from '@x402/core/types';
 import { z } from 'zod';
 
-/** Larger than a deposit of a smart wallet with its extensions. */
+/** More bytes than a deposit of a smart wallet with its extensions has. */
 const MAX_HEADER = 16_384;
 
 const requirements = z.looseObject({
@@ -27,16 +27,13 @@ const payloadSchema = z.object({
 /** A payment as a request carries it, and the hash of its bytes. */
 export interface CarriedPayment {
   readonly payload: PaymentPayload;
-  /** SHA-256, hex, of JCS of the scheme's own payload: whoever knows it holds the payment. */
+  /** SHA-256 (hex) over JCS of the scheme's own payload: only who holds the payment knows it. */
   readonly proof: string;
-  /** Of the extension `payment-identifier`, else the request's `Idempotency-Key`. */
+  /** From the extension `payment-identifier`, else the request's `Idempotency-Key`. */
   readonly identifier: string | null;
 }
 
-/**
- * The payment in `PAYMENT-SIGNATURE` (x402 v2), or null.
- * @throws payment_malformed
- */
+/** Reads the payment in `PAYMENT-SIGNATURE` (x402 v2); null where there is none. @throws payment_malformed */
 export function readPayment(incoming: Incoming): CarriedPayment | null {
   const text = incoming.header('payment-signature');
   if (text === undefined) return null;
@@ -67,7 +64,7 @@ function whatIsWrong(error: z.ZodError): string {
   return `is not a payment of x402 version 2: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim();
 }
 
-/** The extension's own form (payment-identifier of x402): 16 to 128 letters, digits, hyphens and underscores. */
+/** The extension's own form (x402's payment-identifier): 16 to 128 letters, digits, hyphens and underscores. */
 function identifierIn(extensions: Readonly<Record<string, unknown>> | undefined): string | null {
   const parsed = identifierSchema.safeParse(extensions?.['payment-identifier']);
   if (!parsed.success) throw malformed('has a payment identifier that is not 16 to 128 of A-Z a-z 0-9 - _');

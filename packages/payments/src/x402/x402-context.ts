@@ -18,14 +18,14 @@ import type { ChannelReader } from './channel-reader.ts';
 import type { Offers } from './offers.ts';
 import { type Order } from './payments.ts';
 
-/** What payments are taken with. */
+/** What the payment code needs. */
 export interface X402Context {
   readonly server: x402ResourceServer;
   readonly facilitator: FacilitatorClient;
   readonly vouchers: BatchSettlementEvmScheme;
   readonly chain: TokenChain;
   readonly channels: ChannelReader;
-  /** Whether a channel's deposits are at least so much, on the chain. */
+  /** Whether the deposits of a channel on the chain are at least `least`. */
   readonly holds: (channelId: string, least: BaseUnits) => Promise<boolean>;
   readonly store: { readonly payments: PaymentStore; readonly ledger: LedgerStore };
   readonly offers: Offers;
@@ -35,16 +35,16 @@ export interface X402Context {
   readonly urlOf: (path: string) => string;
   readonly clock: () => number;
   readonly logger: Logger;
-  /** Mints and keeps the receipt of a settlement that followed a delivery. Resolves to its id. */
+  /** Mints and stores the receipt of a settlement that followed its delivery. Resolves to the receipt's id. */
   readonly settlementReceipt: (settled: LateSettlement) => Promise<string>;
   /** How long what a facilitator says is looked for on the chain, and how often. */
   readonly seeMs: number;
   readonly everyMs: number;
-  /** How long a call may take. */
+  /** The longest time that a call may take. */
   readonly maxCallMs: number;
 }
 
-/** A settlement that followed its delivery. */
+/** A settlement that follows its delivery. */
 export interface LateSettlement {
   readonly paymentId: string;
   readonly receiptId: string | null;
@@ -53,27 +53,27 @@ export interface LateSettlement {
   readonly payer: string;
 }
 
-/** How long after its offer a payment may be made; a channel's place is kept as long. */
+/** Seconds after its offer within which a payment must be made; a place in a channel is kept as long. */
 const TIMEOUT_SECONDS = 300;
-/** The longest that the schemes keep a place. */
+/** The longest time in seconds for which the schemes keep a place. */
 const MAX_TIMEOUT_SECONDS = 600;
 
 /**
- * Which schemes the facilitator supports. Asks it where that is not known yet.
- * @throws unavailable where it can't be reached
+ * The schemes that the facilitator supports; asks it if that is not known yet.
+ * @throws unavailable where it cannot be reached
  */
 export async function supported(x402: X402Context): Promise<Scheme[]> {
   const known = (scheme: Scheme) => isUsable(x402, scheme);
   if (!SCHEMES.some(known)) {
     await x402.server.initialize().catch((error: unknown) => {
-      // One that supports a scheme only in part is used for the others.
+      // A facilitator that supports one scheme only in part is used for the others.
       if (!(error instanceof FacilitatorCapabilityError)) throw unreachable(x402, error);
     });
   }
   return SCHEMES.filter(known);
 }
 
-/** Vouchers are claimed with a signature of the facilitator's authorizer, so without one they are worth nothing. */
+/** Vouchers are claimed with a signature of the facilitator's authorizer, and are worth nothing without one. */
 function isUsable({ server, chain }: X402Context, scheme: Scheme): boolean {
   const kind = server.getSupportedKind(2, chain.network, scheme);
   if (kind === undefined || scheme !== 'batch-settlement') return kind !== undefined;
@@ -81,10 +81,7 @@ function isUsable({ server, chain }: X402Context, scheme: Scheme): boolean {
   return typeof receiverAuthorizer === 'string' && BigInt(receiverAuthorizer) !== 0n;
 }
 
-/**
- * Why a payment is not good, by the facilitator's word; null where nothing is wrong with it.
- * @throws unavailable where it can't be reached
- */
+/** Why the facilitator refuses a payment; null where it does not. @throws unavailable where it cannot be reached */
 export async function verified(
   x402: X402Context,
   payload: PaymentPayload,
@@ -109,7 +106,7 @@ function unreachable({ logger }: X402Context, cause: unknown): TallyError {
   );
 }
 
-/** One for each scheme of the order that is supported, in the order's own order. */
+/** One requirement for each supported scheme of the order, in the order's sequence. */
 export async function requirementsFor(
   x402: X402Context,
   order: Order,
@@ -133,17 +130,17 @@ export async function requirementsFor(
   return (await Promise.all(made)).flat();
 }
 
-/** Why a payment is not taken: x402's own reason, where there is one. */
+/** Why a payment is refused, with x402's own reason if there is one. */
 export interface Unpaid {
   readonly order: Order;
   readonly amount: BaseUnits;
   readonly requirements: readonly PaymentRequirements[];
-  /** None where no payment came. */
+  /** Absent where no payment came. */
   readonly reason?: string | undefined;
   readonly payload?: PaymentPayload | undefined;
 }
 
-/** The refusal of a request, which says how to pay. */
+/** The refusal of a request, with how to pay. */
 export async function refusal(
   x402: X402Context,
   { order, amount, requirements, reason, payload }: Unpaid,
@@ -169,7 +166,7 @@ export async function refusal(
   );
 }
 
-/** Notes on the answer how the payment was settled, with x402's receipt. */
+/** Notes for the response how the payment was settled, with x402's receipt. */
 export async function respond(
   x402: X402Context,
   { incoming }: Received,
@@ -187,7 +184,7 @@ export async function respond(
   return document;
 }
 
-/** How else most orders are paid for, as a refusal says it. */
+/** How else most orders can be paid, for the text of a refusal. */
 const OTHERWISE = ', or send an API key, or X-Agent-DID proved by a signature, with a balance';
 
 function plain(value: unknown): JsonObject {

@@ -13,7 +13,7 @@ export const ledger: Migration = {
       .addColumn('lines', 'bigint', (column) => column.notNull().defaultTo(0))
       .addCheckConstraint('accounts_covered', sql`substr(account, 1, 7) <> 'caller:' or balance >= reserved`)
       .modifyEnd(clustered),
-    // Holds the calls that are under way, so few rows that looking for what has expired needs no index.
+    // Has one row for each call under way: so few that finding the expired ones needs no index.
     schema
       .createTable('reservations')
       .addColumn('id', key, (column) => column.notNull().primaryKey())

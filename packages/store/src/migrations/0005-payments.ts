@@ -60,7 +60,7 @@ export const payments: Migration = {
       .addColumn('problem', 'text')
       .addColumn('delivered_at', 'bigint')
       .modifyEnd(types.clustered),
-    // What a quote asks for names it, so that no two open ones ask for the same.
+    // Payments are matched to open quotes by amount, so no two open quotes may have the same one.
     db.schema
       .createIndex('orders_open')
       .unique()
@@ -90,7 +90,7 @@ export const payments: Migration = {
       .addColumn('height', 'bigint')
       .addColumn('note', 'text')
       .addColumn('ended_at', 'bigint')
-      // The chain takes one transaction of a nonce: no two payouts may count on the same.
+      // The chain takes one transaction of a nonce, so no two payouts may use the same one.
       .addUniqueConstraint('payouts_nonce', ['network', 'sender', 'nonce'])
       .modifyEnd(types.clustered),
     db.schema

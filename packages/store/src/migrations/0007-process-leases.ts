@@ -8,7 +8,7 @@ export const processLeases: Migration = {
       .addColumn('id', key, (column) => column.notNull().primaryKey())
       .addColumn('lease_until', 'double precision', (column) => column.notNull())
       .modifyEnd(clustered),
-    // Holds the requests that are under way, so few rows that finding those of a dead process needs no index.
+    // Has one row for each request under way: so few that finding those of a dead process needs no index.
     schema
       .createTable('claims')
       .addColumn('scope', key, (column) => column.notNull().primaryKey())

@@ -3,8 +3,8 @@ import { raw } from '../statement.ts';
 import type { Migration } from './migration.ts';
 
 /**
- * Adds what compression did for everybody, by day, so that no request adds up all subjects. Rows from before were made
- * only for calls that compression changed.
+ * Adds sums of compression for everybody, by day, so that no request adds up all subjects. Older rows were written only
+ * for calls that compression changed.
  */
 export const compressionOfEverybody: Migration = {
   name: 'compression-of-everybody',

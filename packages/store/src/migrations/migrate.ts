@@ -14,7 +14,7 @@ import { logWitnesses } from './0008-log-witnesses.ts';
 import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
 import type { ColumnTypes, Migration } from './migration.ts';
 
-/** In order: the first brings a database to version 1. Only ever append. */
+/** In order: the first brings a database to version 1. New ones are only ever appended. */
 const migrations: readonly Migration[] = [
   initial,
   anchorLog,

@@ -1,18 +1,18 @@
 import type { Compilable, RawBuilder } from 'kysely';
 import type { Compiler } from '../statement.ts';
 
-/** Column types that dialects write differently. */
+/** Column types that databases write differently. */
 export interface ColumnTypes {
-  /** Text that is compared and ordered by its bytes. */
+  /** Text that is compared and sorted by its bytes. */
   readonly key: RawBuilder<unknown>;
   readonly bytes: RawBuilder<unknown>;
-  /** An integer primary key whose rows are kept in its order. */
+  /** An integer primary key in whose order the rows are stored. */
   readonly ordinal: RawBuilder<unknown>;
-  /** Ends a table whose rows are kept in the order of its primary key, where a database can. */
+  /** Ends a table whose rows are stored in the order of its primary key, where the database can do that. */
   readonly clustered: RawBuilder<unknown>;
 }
 
-/** A step forward. There is none back: restore a backup instead. */
+/** A migration to the next version. There is no way back: restore a backup instead. */
 export interface Migration {
   readonly name: string;
   statements(db: Compiler, types: ColumnTypes): Compilable[];

@@ -2,7 +2,7 @@ import { type Compilable, type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 import type { ColumnTypes } from './migration.ts';
 
-/** What x402 payments are kept in: part of the migration `payments`. */
+/** The tables of x402 payments: part of the migration `payments`. */
 export function x402Tables({ schema }: Kysely<Schema>, { key, clustered }: ColumnTypes): Compilable[] {
   return [
     schema
