@@ -44,12 +44,12 @@ async function verify(page: Page, bundle: string, tab: { readonly pid: number })
   await devtools.send('Performance.enable');
   const before = memory(tab, 'VmRSS');
   let [heap, most] = [0, before];
-  const look = async (): Promise<void> => {
+  const observe = async (): Promise<void> => {
     most = Math.max(most, memory(tab, 'VmRSS'));
     const { metrics } = await devtools.send('Performance.getMetrics');
     heap = Math.max(heap, (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 1e6);
   };
-  const looking = setInterval(() => void look().catch(() => {}), 200);
+  const looking = setInterval(() => void observe().catch(() => {}), 200);
   try {
     const began = performance.now();
     await page.setInputFiles('#bundle-file', bundle);

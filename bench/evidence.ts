@@ -24,9 +24,9 @@ export async function evidence({ receipts = DEFAULT_RECEIPTS }: { receipts?: num
   const bundle = join(folder, 'bundle.zip');
   try {
     const exported = await exportBundle(folder, bundle, receipts);
-    say('verifying by the command line …');
+    log('verifying by the command line …');
     const byCli = await verifyByCli(bundle);
-    say('verifying in Chromium …');
+    log('verifying in Chromium …');
     const inPage = await verifyInPage(bundle, folder);
     for (const found of [byCli.receipts, inPage.receipts]) {
       if (found !== receipts) throw new Error(`Of ${receipts} receipts the bundle holds ${found}.`);
@@ -37,7 +37,7 @@ export async function evidence({ receipts = DEFAULT_RECEIPTS }: { receipts?: num
   }
 }
 
-const say = (what: string): boolean => process.stderr.write(`${what}\n`);
+const log = (what: string): boolean => process.stderr.write(`${what}\n`);
 
 interface Exported {
   readonly emitted: Loaded;
@@ -57,9 +57,9 @@ async function exportBundle(folder: string, bundle: string, receipts: number): P
   });
   try {
     const room = new EvidenceRoom(await readyUrl(server), folder);
-    say(`emitting ${receipts} receipts …`);
+    log(`emitting ${receipts} receipts …`);
     const emitted = await room.fill(receipts);
-    say('exporting …');
+    log('exporting …');
     const { result: whole, seen } = await watched(server, () => room.download(bundle));
     const from = Math.floor(whole.bytes / 2);
     const rest = await room.download(null, { etag: whole.etag, from });

@@ -65,10 +65,10 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
     headers: { 'content-type': 'application/json', authorization: headers.authorization ?? '' },
     body: sent,
   });
-  const said = Buffer.from(await reply.body.arrayBuffer());
-  const completion = JSON.parse(said.toString()) as object;
+  const payload = Buffer.from(await reply.body.arrayBuffer());
+  const completion = JSON.parse(payload.toString()) as object;
   const id = crypto.randomUUID();
-  const claims = JSON.stringify({ id, request: hash(body), response: hash(said), filler: FILLER });
+  const claims = JSON.stringify({ id, request: hash(body), response: hash(payload), filler: FILLER });
   const signature = sign(null, Buffer.from(claims), privateKey).toString('base64');
   const receipt = { claims, signature };
   await store(id, JSON.stringify(receipt));

@@ -106,7 +106,7 @@ async function mint(url: string, leaves: number): Promise<void> {
 
 function* bill(leaves: number): Generator<Buffer> {
   const hex = (digit: string): string => digit.repeat(64);
-  const said = {
+  const report = {
     machine_commitment: hex('1'),
     customer_commitment: hex('2'),
     salt_commitment: hex('3'),
@@ -116,7 +116,7 @@ function* bill(leaves: number): Generator<Buffer> {
     billed_unit_count: leaves,
     rate: { unit_rate_minor: 250, currency: 'EUR', rate_commitment: hex('4') },
   };
-  let chunk = `${JSON.stringify(said)}\n`;
+  let chunk = `${JSON.stringify(report)}\n`;
   for (let unit = 1; unit <= leaves; unit++) {
     const word = Math.imul(unit, 0x9e3779b1) >>> 0;
     chunk += `{"receipt_sha256":"${word.toString(16).padStart(8, '0').repeat(8)}","unit":${unit}}\n`;

@@ -118,11 +118,11 @@ async function times(url: string, { key, receipt, calls }: Calls): Promise<numbe
   const once = (): Promise<number> =>
     new Promise((resolve, reject) => {
       const since = performance.now();
-      const asked = request(url + PATH, { method: 'POST', agent, headers }, (response) => {
+      const outgoing = request(url + PATH, { method: 'POST', agent, headers }, (response) => {
         if (response.statusCode !== 200) reject(new Error(`Answered ${response.statusCode}.`));
         response.resume().once('end', () => resolve(performance.now() - since));
       });
-      asked.once('error', reject).end(receipt);
+      outgoing.once('error', reject).end(receipt);
     });
   const taken: number[] = [];
   for (let call = 0; call < calls; call++) taken.push(await once());

@@ -14,7 +14,7 @@ const honest: Conduct = (settle) => settle();
 export interface TestFacilitator {
   readonly url: string;
   /** Settlements that it was asked for. */
-  readonly asked: { readonly count: number };
+  readonly requests: { readonly count: number };
   /** Says which chain it is for. */
   use(rpcUrl: string): void;
   behave(conduct: Conduct): void;
@@ -34,7 +34,7 @@ export async function startFacilitator(): Promise<TestFacilitator> {
   let own: FacilitatorClient | undefined;
   let conduct = honest;
   let last: (() => Promise<SettleResponse>) | undefined;
-  const asked = { count: 0 };
+  const requests = { count: 0 };
   let approves = false;
 
   async function answer(request: IncomingMessage): Promise<unknown> {
@@ -46,7 +46,7 @@ export async function startFacilitator(): Promise<TestFacilitator> {
       const extra = { balance: '1000000', totalClaimed: '0', withdrawRequestedAt: 0, refundNonce: '0' };
       return { isValid: true, payer: devAccount('bob').address, extra };
     }
-    asked.count += 1;
+    requests.count += 1;
     const facilitator = own;
     last = () => facilitator.settle(paymentPayload, paymentRequirements);
     return conduct(last);
@@ -54,14 +54,14 @@ export async function startFacilitator(): Promise<TestFacilitator> {
 
   const server = createServer((request, response) => {
     answer(request).then(
-      (said) => (said === 'hang_up' ? response.destroy() : send(response, 200, said)),
+      (outcome) => (outcome === 'hang_up' ? response.destroy() : send(response, 200, outcome)),
       (error: unknown) => send(response, 500, { error: String(error) }),
     );
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     use(rpcUrl) {
       own = localFacilitator({
         rpcUrl,

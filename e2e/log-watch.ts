@@ -79,10 +79,10 @@ const open = (note: string, log: VerifierKey): Promise<Checkpoint> =>
 
 /** The hex roots over the first leaves, by their number, of the sizes that are asked for and can be. */
 export function rootsOf(hashes: readonly Uint8Array[], sizes: Iterable<number>): Map<number, string> {
-  const wanted = new Set(sizes);
+  const awaited = new Set(sizes);
   const roots = new Map<number, string>();
   const range = new CompactRange(undefined, nodeSha256);
-  const note = (): unknown => wanted.has(range.size) && roots.set(range.size, toHex(range.root()));
+  const note = (): unknown => awaited.has(range.size) && roots.set(range.size, toHex(range.root()));
   note();
   for (const hash of hashes) {
     range.append(leafOf(hash));

@@ -132,7 +132,7 @@ describe('a payment', () => {
       'invalid_exact_evm_payload_authorization_valid_before',
     ],
   ])('%s is refused, and not taken', async (_name, twist, reason) => {
-    const asked = facilitator.asked.count;
+    const asked = facilitator.requests.count;
     expect(
       await gained(async () => {
         const send = order();
@@ -144,7 +144,7 @@ describe('a payment', () => {
         });
       }),
     ).toBe(0n);
-    expect(facilitator.asked.count).toBe(asked);
+    expect(facilitator.requests.count).toBe(asked);
   });
 
   it('of who has nothing is refused', async () => {
@@ -298,11 +298,11 @@ describe('whatever the facilitator says', () => {
     facilitator.use(service.money.rpcUrl);
     await service.payments.sweep();
     await service.expectLedgerIsChain();
-    const asked = facilitator.asked.count;
+    const asked = facilitator.requests.count;
     const reply = await service.service.post('/v1/receipt/emit', { input: 'before and after' }, payment);
     expect(reply.status, reply.text).toBe(200);
     expect(reply.json['settlement_reference']).toMatchObject({ status: 'confirmed' });
-    expect(facilitator.asked.count).toBe(asked);
+    expect(facilitator.requests.count).toBe(asked);
     await service.expectLedgerIsChain();
   });
 });

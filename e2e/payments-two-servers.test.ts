@@ -65,7 +65,7 @@ describe('two servers that get one payment at once', () => {
     if (one === undefined) throw new Error('There are two.');
     const payment = await exactPayment(devAccount('alice'), requiredBy(await send(one)));
     const before = await chain.balanceOf(treasury);
-    const asked = facilitator.asked.count;
+    const asked = facilitator.requests.count;
     const first = await Promise.all([...servers, ...servers].map((server) => send(server, payment)));
     expect(first.map(({ status }) => status).filter((status) => status !== 200 && status !== 409)).toEqual(
       [],
@@ -74,7 +74,7 @@ describe('two servers that get one payment at once', () => {
     expect(again.map(({ status }) => status)).toEqual([200, 200]);
     const answered = [...first, ...again].filter(({ status }) => status === 200);
     expect(new Set(await Promise.all(answered.map((response) => response.text()))).size).toBe(1);
-    expect(facilitator.asked.count - asked).toBe(1);
+    expect(facilitator.requests.count - asked).toBe(1);
     expect((await chain.balanceOf(treasury)) - before).toBe(PRICE);
     const { ledger } = one.services.store;
     expect(-(await ledger.balance(`chain:${chain.network}`)).balance).toBe((before + PRICE) * 1_000n);

@@ -28,9 +28,9 @@ export async function exactPayment(
   required: PaymentRequired,
   twist: Twist = {},
 ): Promise<{ 'payment-signature': string }> {
-  const [asked] = required.accepts;
-  if (asked?.scheme !== 'exact') throw new Error('Nothing asks for exact.');
-  const accepted = { ...asked, ...twist.accepted };
+  const [requirements] = required.accepts;
+  if (requirements?.scheme !== 'exact') throw new Error('Nothing asks for exact.');
+  const accepted = { ...requirements, ...twist.accepted };
   const now = Math.floor(Date.now() / 1000);
   const authorization = {
     from: account.address,

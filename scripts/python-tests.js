@@ -43,20 +43,20 @@ function run(command, args) {
 
 const found = findPython();
 if (found === undefined) {
-  const wanted = `Python ${OLDEST.join('.')} or later`;
-  process.stderr.write(`python: skipped, there is no ${wanted} here. Install it, or name it in PYTHON.\n`);
+  const expected = `Python ${OLDEST.join('.')} or later`;
+  process.stderr.write(`python: skipped, there is no ${expected} here. Install it, or name it in PYTHON.\n`);
   process.exit(process.env.CI === undefined || process.env.CI === '' || process.env.CI === 'false' ? 0 : 1);
 }
 
-const wanted = createHash('sha256')
+const expected = createHash('sha256')
   .update(readFileSync(join(folder, 'pyproject.toml')))
   .update(found.version)
   .digest('hex');
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== expected) {
   process.stderr.write('python: making python/.venv, once …\n');
   run(found.command, ['-m', 'venv', '--clear', venv]);
   run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--editable', '.[test]']);
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, expected);
 }
 run(python, ['-m', 'ruff', 'check', '--quiet']);
 run(python, ['-m', 'ruff', 'format', '--check', '--quiet']);

@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = `${root}node_modules/.tallystick-setup`;
-const wanted = createHash('sha256')
+const expected = createHash('sha256')
   .update(readFileSync(`${root}package-lock.json`))
   .digest('hex');
 
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== expected) {
   process.stderr.write('tallystick: installing packages, once …\n');
   // `npm ci` refuses where a registry lacks the optional packages of some other platform; `npm install` does not,
   // and takes the same versions from the lock file.
@@ -24,7 +24,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
     );
     process.exit(done);
   }
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, expected);
 }
 
 // By the project's own Node, which is there by now.

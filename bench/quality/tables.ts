@@ -86,11 +86,11 @@ function caseOf(
   { kind, refs, question, wording }: Asked,
   planted: readonly Planted[],
 ): Case {
-  const wanted = refs
+  const goldRows = refs
     .join(' ')
     .split(/ (?=g\d=)/)
     .map((one) => one.split('=', 2));
-  const near = Map.groupBy(wanted, ([row]) => row ?? '');
+  const near = Map.groupBy(goldRows, ([row]) => row ?? '');
   const gold = [...near].map(([row, all]) => ({
     text: planted.find((one) => one.id === row)?.cells[0] ?? row,
     near: all.map(([, value]) => value ?? ''),

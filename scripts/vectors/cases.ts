@@ -53,7 +53,6 @@ const CONTRADICTIONS = new Set([
   'anchor_transaction',
 ]);
 
-/** The cases of one family. */
 export function casesOf(family: FamilyName | null): {
   accepts: (name: string, comment: string, document: JsonValue, options?: CaseOptions) => ReceiptCase;
   refuses: (

@@ -16,7 +16,6 @@ import { type PublicOrigins, publicUrls } from './public-urls.ts';
 
 /** The agent that a request names. */
 export interface Agent {
-  /** Of `X-Agent-DID`. */
   readonly did: string | null;
   /** Whether the request is signed with a key of that DID. */
   readonly proved: boolean;

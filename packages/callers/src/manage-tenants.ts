@@ -4,7 +4,6 @@ import type { TenantStore } from './tenant-store.ts';
 
 type TenantRecords = { readonly tenants: TenantStore };
 
-/** A tenant as an operator sees it. */
 export interface TenantListing {
   readonly id: string;
   readonly label: string | null;

@@ -83,7 +83,7 @@ function usedOf(window: Month, used: number, now: number): AnswerFact {
 function exceeded(
   incoming: Incoming,
   month: Month,
-  { used, wanted }: { readonly used: number; readonly wanted: number },
+  { used, wanted: requested }: { readonly used: number; readonly wanted: number },
   now: number,
 ): Refusal {
   incoming.note(usedOf(month, used, now));
@@ -91,7 +91,7 @@ function exceeded(
   const state =
     left === 0
       ? `This month’s quota of ${month.limit} receipts and hashes is used up.`
-      : `The request needs ${wanted} of this month’s quota of ${month.limit} receipts and hashes, and ${left} are left. Nothing was counted.`;
+      : `The request needs ${requested} of this month’s quota of ${month.limit} receipts and hashes, and ${left} are left. Nothing was counted.`;
   return new Refusal(
     'quota_exceeded',
     `${state} The next month begins at ${formatTimestamp(month.resetAt * 1000)}.`,

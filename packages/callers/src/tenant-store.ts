@@ -53,7 +53,6 @@ export interface PurgeRow {
 export interface ExportRow {
   readonly tenant: string;
   readonly createdAt: number;
-  /** The receipt of the export. */
   readonly receiptId: string;
   /** Hex. */
   readonly manifestSha256: string;
@@ -61,7 +60,6 @@ export interface ExportRow {
   readonly from: number;
   readonly to: number;
   readonly receipts: number;
-  /** Of the archive. */
   readonly bytes: number;
   /** Until then the same bytes can be asked for again. */
   readonly resumableUntil: number;

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { type Door, openDoor } from './devnet-door.ts';
+import { type DevnetProxy, openDevnetProxy } from './devnet-proxy.ts';
 
 // Keeps a development chain for as long as standard input stays open: the process that started this holds the other
 // end, so the end of that process, kill -9 included, is seen here. Its signals do not come this far, since this runs in
@@ -165,17 +165,17 @@ async function keep(chainPort: number): Promise<void> {
 }
 
 /** Runs the chain once. Resolves when it is time to leave; rejects when the chain has ended or does not answer. */
-async function runChain(door: Door, onUp: () => void): Promise<void> {
+async function runChain(proxy: DevnetProxy, onUp: () => void): Promise<void> {
   const child = start();
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   try {
     const chainPort = await portOf(child);
     if (chainPort === null) throw new Error('The chain did not start.');
-    door.chainPort = chainPort;
+    proxy.chainPort = chainPort;
     onUp();
     await keep(chainPort);
   } finally {
-    door.chainPort = null;
+    proxy.chainPort = null;
     child.kill('SIGKILL');
     await ended;
   }
@@ -185,15 +185,15 @@ async function main(): Promise<void> {
   const held = await lock();
   if (held === null) return;
   await endOrphan();
-  const door = await openDoor(Number(port), saveNew);
-  let line = `http://127.0.0.1:${door.port}`;
+  const proxy = await openDevnetProxy(Number(port), saveNew);
+  let line = `http://127.0.0.1:${proxy.port}`;
   const onUp = (): void => {
     process.stdout.write(`${line}\n`);
     line = 'up';
   };
   try {
     while (!end.aborted) {
-      await runChain(door, onUp).catch((error: unknown) => {
+      await runChain(proxy, onUp).catch((error: unknown) => {
         // One that has never run is of no use, and the reason for it stays.
         if (line !== 'up') throw error;
         process.stdout.write('down\n');
@@ -201,7 +201,7 @@ async function main(): Promise<void> {
       if (!end.aborted) await pause(RESTART_MS);
     }
   } finally {
-    door.close();
+    proxy.close();
     held.close();
   }
 }

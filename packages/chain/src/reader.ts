@@ -58,10 +58,10 @@ export function chainReader(
 
   async function transaction(txHash: string): Promise<ChainTransaction | null> {
     const method = 'eth_getTransactionByHash';
-    const told = await rpc.call(method, [txHash], z.unknown());
-    if (told === null) return null;
-    if (answers.kindOfTransaction.safeParse(told).data?.type !== 2n) return null;
-    const { data, success } = answers.transaction.safeParse(told);
+    const answer = await rpc.call(method, [txHash], z.unknown());
+    if (answer === null) return null;
+    if (answers.kindOfTransaction.safeParse(answer).data?.type !== 2n) return null;
+    const { data, success } = answers.transaction.safeParse(answer);
     const from = success ? await signerOf(data, txHash) : null;
     if (!success || from === null)
       throw unavailable(method, 'answered with something that is not that transaction');

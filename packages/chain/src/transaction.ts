@@ -65,8 +65,8 @@ export function senderOfRaw(raw: string): Promise<string> {
  * Who signed a transaction that a node tells of, or null when what it tells doesn't hash to `txHash`. With the hash,
  * all the transaction's fields are authentic.
  */
-export async function signerOf(told: NodeTransaction, txHash: string): Promise<string | null> {
-  const { r, s, v, yParity = v, input, ...fields } = told;
+export async function signerOf(transaction: NodeTransaction, txHash: string): Promise<string | null> {
+  const { r, s, v, yParity = v, input, ...fields } = transaction;
   if (yParity !== 0n && yParity !== 1n) return null;
   const raw = serializeTransaction(
     { ...fields, type: 'eip1559', data: input },

@@ -14,7 +14,7 @@ import {
 import type { TrustSource } from './trust-sources.ts';
 
 /** A verdict by all the bundles at hand. */
-export interface Judgement {
+export interface Evaluation {
   readonly verdict: Verification;
   /** The service or file whose bundle says that the issuer is verified; null where none does. */
   readonly vouchedBy: string | null;
@@ -39,11 +39,11 @@ export interface Circumstances {
  * have a `did:svc:local`. So the receipt is judged with each bundle in the lead, and where the verdicts differ it
  * is not trusted, until the user says which service counts.
  */
-export async function judge(
+export async function evaluate(
   receipt: JsonValue,
   sources: readonly TrustSource[],
   { evidence, record, ...known }: Circumstances,
-): Promise<Judgement> {
+): Promise<Evaluation> {
   const records = record === undefined ? [] : [record];
   const own = sources.map(({ bundle }) => trustOf([...bundle.issuers, ...records], [bundle]));
   const emptyTrust = trustOf(records);

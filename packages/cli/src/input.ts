@@ -11,10 +11,7 @@ export function nameOf(path: string): string {
   return path === '-' ? 'Standard input' : path;
 }
 
-/**
- * The bytes of a file, or of standard input for `-`.
- * @throws UsageError when it cannot be read, body_too_large
- */
+/** The bytes of a file, or of standard input for `-`. @throws UsageError when it cannot be read, body_too_large */
 export async function readBytes(path: string): Promise<Uint8Array> {
   if (path === '-' && process.stdin.isTTY) remark('Reading standard input; end it with Ctrl-D.');
   const chunks: Uint8Array[] = [];

@@ -6,7 +6,7 @@ import {
   settlementOf,
 } from '@tallystick/core';
 import { chainAnswer } from './anchor/verify-anchor.ts';
-import { askSettlement } from './chain/ask.ts';
+import { fetchSettlement } from './chain/fetch-transaction.ts';
 import type { Answer } from './chain/node.ts';
 import { UsageError } from './output.ts';
 import type { TrustSource } from './trust-sources.ts';
@@ -36,7 +36,7 @@ export async function askNode(
   const isAnchored = given !== undefined || (isObject(receipt) && (receipt.anchor ?? null) !== null);
   const anchor = isAnchored ? await chainAnswer(receipt, given, { rpc, sources }) : null;
   try {
-    return { anchor, settlement: await askSettlement(named, chainId, rpc) };
+    return { anchor, settlement: await fetchSettlement(named, chainId, rpc) };
   } catch (error) {
     // A receipt may be paid on one chain and anchored on another.
     const isElsewhere = error instanceof UsageError && error.code === 'chain_mismatch';

@@ -46,10 +46,7 @@ export function bar(share: number, width: number): string {
 
 const WIDTH = 24;
 
-/**
- * So many leaves and how fast, with a bar where the share is known.
- * @param share 0 to 1, or null
- */
+/** So many leaves and how fast, with a bar where the share is known. @param share 0 to 1, or null */
 export function leavesText(leaves: number, elapsedMs: number, share: number | null): string {
   const rate = Math.round((leaves * 1000) / elapsedMs).toLocaleString('en');
   const facts = `${leaves.toLocaleString('en')} leaves, ${rate}/s`;

@@ -10,7 +10,6 @@ export interface Destination {
 
 /** A receipt that was issued. */
 export interface Issued {
-  /** To the byte. */
   readonly text: string;
   readonly receiptId: string | null;
 }

@@ -43,7 +43,6 @@ export function headerOption(flags: string, description: string): Option {
 export interface Asking {
   /** Shown to the service that is asked, and to no other: redirects are not followed. */
   readonly apiKey?: string | undefined;
-  /** The DID of the calling agent. */
   readonly agent?: string | undefined;
   /** Attempts after the first: as the SDK's when absent. */
   readonly retries?: number | undefined;
@@ -61,7 +60,7 @@ export function serviceAt(url: string, { apiKey, agent, retries }: Asking = {}):
     retries,
     timeoutMs: TIMEOUT_MS,
   });
-  const told = async <T>(answer: Promise<T>): Promise<T> => {
+  const withServiceError = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
     } catch (error) {
@@ -69,10 +68,10 @@ export function serviceAt(url: string, { apiKey, agent, retries }: Asking = {}):
     }
   };
   return {
-    get: (...request) => told(transport.get(...request)),
-    post: (...request) => told(transport.post(...request)),
-    upload: (...request) => told(transport.upload(...request)),
-    download: (...request) => told(transport.download(...request)),
+    get: (...request) => withServiceError(transport.get(...request)),
+    post: (...request) => withServiceError(transport.post(...request)),
+    upload: (...request) => withServiceError(transport.upload(...request)),
+    download: (...request) => withServiceError(transport.download(...request)),
   };
 }
 

@@ -6,7 +6,7 @@ export { contradicts } from './call-hashes.ts';
 export { unreadable, unwritable, writeAtomically, writeOut } from './files.ts';
 export { nameOf, readBytes, readJson } from './input.ts';
 export { readKeyFile, readSecretKey } from './key-file.ts';
-export { sayCheckpoint } from './log/checkpoint.ts';
+export { showCheckpoint } from './log/checkpoint.ts';
 export { type Operator, operatorCommand } from './operator.ts';
 export { asUsage, EXIT, type Exit, paint, print, printJson, remark, UsageError } from './output.ts';
 export { printable } from './printable.ts';

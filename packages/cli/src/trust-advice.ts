@@ -20,17 +20,17 @@ export function trustAdvice({ did, status }: Verification['issuer'], trust: Trus
   const anew = did === SHARED_NAME || (status === 'unknown' && (did === null || NAME_OF_ROOT.test(did)));
   const saved = anew ? developmentSource(sources) : undefined;
   if (saved !== undefined) return developmentAdvice(did, status, saved);
-  const told = sources.map(({ from, bundle }) => `${from} (${bundle.issued_at})`).join(', ');
+  const names = sources.map(({ from, bundle }) => `${from} (${bundle.issued_at})`).join(', ');
   return status === 'contradicted'
-    ? `Judged by ${told}. If the issuer has changed its keys since, fetch the bundle again: tally trust fetch <url>`
-    : `Judged by ${told}. To trust another service: tally trust fetch <url>`;
+    ? `Judged by ${names}. If the issuer has changed its keys since, fetch the bundle again: tally trust fetch <url>`
+    : `Judged by ${names}. To trust another service: tally trust fetch <url>`;
 }
 
 /** The saved bundle of a service on this machine: of the one that commands ask, else of the first. */
 function developmentSource(sources: readonly TrustSource[]): TrustSource | undefined {
   const local = sources.filter(({ from }) => LOOPBACK.test(from));
-  const asked = serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
-  return local.find(({ from }) => from === asked) ?? local[0];
+  const configured = serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
+  return local.find(({ from }) => from === configured) ?? local[0];
 }
 
 /** A server in development that is set up anew has a new root, and its saved bundle knows nothing of that. */

@@ -11,7 +11,7 @@ import {
 import type { Command } from 'commander';
 import { rpcOption } from './anchor/rpc-option.ts';
 import { readAnchor } from './anchor/verify-anchor.ts';
-import { judge } from './evaluate.ts';
+import { evaluate } from './evaluate.ts';
 import { nameOf, readJson } from './input.ts';
 import { readIssuer } from './issuer-record.ts';
 import { askNode, type KeyQuestion } from './key-question.ts';
@@ -83,7 +83,7 @@ const NOTHING: Add = () => ({});
 
 /** Judges the receipt in a file and says the verdict. */
 export async function verifyFile(file: string, options: VerifyOptions, add: Add = NOTHING): Promise<Exit> {
-  const judged = await judgeFile(file, await basisOf(options), add);
+  const judged = await verifyOneFile(file, await basisOf(options), add);
   if (options.json) printJson(judged.document);
   else for (const line of judged.lines()) print(line);
   for (const text of judged.remarks) remark(text);
@@ -104,23 +104,23 @@ export async function verifyFiles(
   add: Add = NOTHING,
 ): Promise<Exit> {
   const basis = await basisOf(options);
-  const said = new Set<string>();
+  const printed = new Set<string>();
   let worst: Exit = EXIT.ok;
   for (const file of files) {
-    const exit = await judgeBriefly(file, basis, add, said);
+    const exit = await verifyBriefly(file, basis, add, printed);
     if (SEVERITY.indexOf(exit) > SEVERITY.indexOf(worst)) worst = exit;
   }
   return worst;
 }
 
-async function judgeBriefly(file: string, basis: Basis, add: Add, said: Set<string>): Promise<Exit> {
+async function verifyBriefly(file: string, basis: Basis, add: Add, printed: Set<string>): Promise<Exit> {
   const { json = false, quiet = false } = basis.options;
   try {
-    const { exit, document, headline, remarks } = await judgeFile(file, basis, add);
+    const { exit, document, headline, remarks } = await verifyOneFile(file, basis, add);
     if (quiet && exit === EXIT.ok) return exit;
     print(json ? JSON.stringify({ file, ...document }) : `${printable(nameOf(file))}: ${headline}`);
-    for (const text of remarks.filter((one) => !said.has(one))) {
-      said.add(text);
+    for (const text of remarks.filter((one) => !printed.has(one))) {
+      printed.add(text);
       remark(text);
     }
     return exit;
@@ -149,7 +149,7 @@ async function basisOf(options: VerifyOptions): Promise<Basis> {
 }
 
 /** What came of a file, to be said at length or in one line. */
-interface Judged {
+interface FileVerdict {
   readonly exit: Exit;
   /** As `--json` has it. */
   readonly document: object;
@@ -159,15 +159,15 @@ interface Judged {
 }
 
 /** @throws UsageError where the receipt can't be read, or something beside it */
-async function judgeFile(file: string, basis: Basis, add: Add): Promise<Judged> {
+async function verifyOneFile(file: string, basis: Basis, add: Add): Promise<FileVerdict> {
   const receipt = await readReceipt(file);
   if ('error' in receipt) return noReceipt(receipt.error);
   const { options, now, trust, record, anchor } = basis;
   const { rpc } = options;
-  const asked =
+  const requests =
     rpc === undefined ? null : await askNode(receipt.json, anchor, { rpc, sources: trust.sources });
-  const { anchor: chain = null, settlement = null } = asked ?? {};
-  const found = await judge(receipt.json, trust.sources, {
+  const { anchor: chain = null, settlement = null } = requests ?? {};
+  const found = await evaluate(receipt.json, trust.sources, {
     now,
     record,
     evidence: evidenceFrom(options.evidence),
@@ -198,7 +198,7 @@ async function judgeFile(file: string, basis: Basis, add: Add): Promise<Judged> 
 }
 
 /** What is not JSON is no receipt, so not valid. */
-function noReceipt(error: TallyError): Judged {
+function noReceipt(error: TallyError): FileVerdict {
   const headline = invalidInput(error.message);
   return {
     exit: EXIT.failed,

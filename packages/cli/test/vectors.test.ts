@@ -13,7 +13,7 @@ import {
   receiptCases,
   stores,
 } from '../../core/test/receipt-vectors.ts';
-import { judge } from '../src/evaluate.ts';
+import { evaluate } from '../src/evaluate.ts';
 import { parseNamed } from '../src/input.ts';
 import type { TrustSource } from '../src/trust-sources.ts';
 import { workspace } from './tally.ts';
@@ -49,7 +49,7 @@ test.each(cases)('$file: $name', async (vector) => {
     const receipt = parseNamed(bytesOf(vector), 'The receipt');
     const leaves = evidence === undefined ? undefined : () => evidence;
     const known = { now, evidence: leaves, ...anchorIn(vector) };
-    return (await judge(receipt, [bundleFor(vector).source], known)).verdict;
+    return (await evaluate(receipt, [bundleFor(vector).source], known)).verdict;
   });
   await expectAsInCore(found, vector);
 });

@@ -82,7 +82,6 @@ interface ShorterText {
   readonly part: number | null;
   readonly text: string;
   readonly blocks: readonly Draft[];
-  /** Gain in tokens. */
   readonly gain: number;
 }
 

@@ -132,7 +132,7 @@ export { type EvidenceSummary, EvidenceTally } from './metering/evidence.ts';
 export { EVIDENCE_CLASSES, type EvidenceClass, type EvidenceCounts } from './metering/evidence-classes.ts';
 export { evidenceCountsIn, evidenceHeaders } from './metering/evidence-headers.ts';
 export { type EvidenceItem, type ReceiptEvidence } from './metering/evidence-item.ts';
-export { EvidenceIntake, type JudgedEvidence } from './metering/intake.ts';
+export { type AssessedEvidence, EvidenceIntake } from './metering/intake.ts';
 export type { EvidenceLeaf } from './metering/leaf.ts';
 export { describeCounts } from './metering/metering.ts';
 export { mintMetering } from './metering/mint.ts';
@@ -225,7 +225,7 @@ export {
 } from './trust/statements.ts';
 export {
   type EvidenceSources,
-  evidenceJudge,
+  evidenceVerifier,
   settlementOf,
   type Verification,
   type VerifyOptions,

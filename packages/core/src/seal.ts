@@ -159,9 +159,9 @@ function reference({ sealId, ciphertext, commitment }: SealBytes): SealReference
 
 function requireReferenced(found: SealReference, expected: SealReference): void {
   for (const field of ['seal_id', 'ciphertext_sha256', 'key_commitment'] as const) {
-    const wanted: unknown = expected[field];
-    if (typeof wanted !== 'string') throw invalid(`expected.${field}`, `The receipt has no \`${field}\`.`);
-    if (wanted !== found[field]) {
+    const stated: unknown = expected[field];
+    if (typeof stated !== 'string') throw invalid(`expected.${field}`, `The receipt has no \`${field}\`.`);
+    if (stated !== found[field]) {
       throw new TallyError('seal_tampered', `\`${field}\` does not match the receipt.`, { field });
     }
   }

@@ -8,9 +8,9 @@ import { canonicalBytes, canonicalize } from './json/canonical.ts';
 import { copyJson } from './json/copy.ts';
 import type { JsonObject, JsonValue } from './json/types.ts';
 import type { AnchorTransaction } from './log/anchor-checks.ts';
-import { judgeAnchor, judgeAnchorOf } from './log/receipt-anchor.ts';
+import { assessAnchor, assessAnchorOf } from './log/receipt-anchor.ts';
 import type { EvidenceCounts } from './metering/evidence-classes.ts';
-import type { EvidenceJudge } from './metering/intake.ts';
+import type { EvidenceVerifier } from './metering/intake.ts';
 import { metering } from './metering/metering.ts';
 import { orNull } from './or-null.ts';
 import { benchmark } from './receipts/benchmark.ts';
@@ -35,18 +35,18 @@ import { isObject, requireShape } from './receipts/shape.ts';
 import { utf8Length } from './receipts/size.ts';
 import { status } from './receipts/status.ts';
 import { formatTimestamp } from './time.ts';
+import { assessIssuer } from './trust/assess-issuer.ts';
 import { type KeyPurpose, type Trust, trustOf } from './trust/issuer.ts';
-import { judgeIssuer } from './trust/judge.ts';
 
 /** Sources, beside the trust, by which evidence is judged. */
 export interface EvidenceSources {
   /** The issuers by which a receipt that is given as evidence is judged; those of the bill when absent. */
   readonly trustFor?: ((receipt: JsonObject) => Trust | Promise<Trust>) | undefined;
   /** Which of these anchored hashes are in the log, in their order; absent where no log can be asked. */
-  readonly areLogged?: EvidenceJudge['areLogged'];
+  readonly areLogged?: EvidenceVerifier['areLogged'];
 }
 
-type JudgeOptions = Pick<VerifyOptions, 'now' | 'trust' | 'engine' | 'evidenceSources'>;
+type EvidenceVerifierOptions = Pick<VerifyOptions, 'now' | 'trust' | 'engine' | 'evidenceSources'>;
 
 export interface VerifyOptions {
   /** Unix milliseconds. */
@@ -102,10 +102,7 @@ export function familyOf(document: JsonObject): Family | null {
   return families.find((family) => family.recognises(document)) ?? null;
 }
 
-/**
- * The family and the members of a receipt whose form holds.
- * @throws not_a_receipt
- */
+/** The family and the members of a receipt whose form holds. @throws not_a_receipt */
 export function readReceipt(document: JsonValue): { readonly family: Family; readonly receipt: JsonObject } {
   const family = isObject(document) ? familyOf(document) : null;
   if (!isObject(document) || family === null) {
@@ -153,14 +150,14 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
     integrityChecks.push(await counterCheck(signed, counter, trust, engine));
   }
   integrityChecks.push(...(family.rules?.(document) ?? []));
-  const behind = await family.evidence?.(document, options.evidence, evidenceJudge(options));
+  const behind = await family.evidence?.(document, options.evidence, evidenceVerifier(options));
   if (behind !== undefined) integrityChecks.push(behind.check);
 
   const { transaction } = options;
   const { issuedAt } = claims;
   const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
-  const anchor = await judgeAnchor(family, document, options.anchor, facts);
-  const issuer = judgeIssuer(claims, key.publicKey, trust, anchor.existedAt, family.keyPurpose);
+  const anchor = await assessAnchor(family, document, options.anchor, facts);
+  const issuer = assessIssuer(claims, key.publicKey, trust, anchor.existedAt, family.keyPurpose);
   const contradictionChecks = [
     timeCheck(claims, options.now),
     ...issuer.checks,
@@ -193,12 +190,12 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
  * Creates the judge of the evidence behind a bill: its receipts on the same path as any receipt, its anchors by
  * the same trust.
  */
-export function evidenceJudge({
+export function evidenceVerifier({
   now,
   trust = emptyTrust,
   engine,
   evidenceSources = {},
-}: JudgeOptions): EvidenceJudge {
+}: EvidenceVerifierOptions): EvidenceVerifier {
   const { trustFor = () => trust, areLogged } = evidenceSources;
   return {
     identify(given) {
@@ -206,11 +203,11 @@ export function evidenceJudge({
       const hash = sha256Hex(canonicalBytes(family.anchored(receipt)));
       return { sha256: hash, issuedAt: family.claims(receipt).issuedAt };
     },
-    async judgeReceipt(receipt, anchor) {
+    async verifyReceipt(receipt, anchor) {
       const verdict = await verifyParsed(receipt, { now, trust: await trustFor(receipt), engine, anchor });
       return { fault: faultIn(verdict.checks), trusted: verdict.issuer.trusted };
     },
-    async judgeAnchor(anchoredHash, anchor) {
+    async verifyAnchor(anchoredHash, anchor) {
       const { anchors } = trust;
       const facts = {
         anchoredHash,
@@ -219,7 +216,7 @@ export function evidenceJudge({
         anchors,
         engine: engine ?? defaultEngine,
       };
-      const { checks } = await judgeAnchorOf(anchor, facts);
+      const { checks } = await assessAnchorOf(anchor, facts);
       const holds = (name: string): boolean => checks.some((one) => one.name === name && one.ok === true);
       return { fault: faultIn(checks), logged: holds('anchor') && holds('anchor_checkpoint') };
     },

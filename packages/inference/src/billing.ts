@@ -18,10 +18,10 @@ export interface Billed {
 }
 
 /** An amount in decimal USDC with nine places, and as an integer of nano-USDC: both texts, since JSON has only doubles. */
-export function money(nano: NanoUsdc): { usdc: string; nano: string } {
-  const text = formatUsdc(nano);
+export function money(nanoUsdc: NanoUsdc): { usdc: string; nano: string } {
+  const text = formatUsdc(nanoUsdc);
   const [whole = '0', fraction = ''] = text.split('.');
-  return { usdc: `${whole}.${fraction.padEnd(9, '0')}`, nano: String(nano) };
+  return { usdc: `${whole}.${fraction.padEnd(9, '0')}`, nano: String(nanoUsdc) };
 }
 
 /** Prices for 1,000,000 tokens. */

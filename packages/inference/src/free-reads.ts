@@ -101,8 +101,8 @@ interface Budget {
   readonly whose: string;
 }
 
-export function createFreeReads(means: FreeReadDependencies, limits: Limits): FreeReads {
-  const { agents, apiKeys, store, payments, clock } = means;
+export function createFreeReads(dependencies: FreeReadDependencies, limits: Limits): FreeReads {
+  const { agents, apiKeys, store, payments, clock } = dependencies;
 
   const keyOf: FreeReads['keyOf'] = (call) => apiKeys.findAny(call, { ignoreStrangers: limits.development });
 
@@ -116,7 +116,7 @@ export function createFreeReads(means: FreeReadDependencies, limits: Limits): Fr
       const isOffered = payments !== null && payments.offered(call) !== null;
       // With payments on, a caller without a DID pays for each read.
       const isCounted = payments === null || (agent.did !== null && !isOffered);
-      if (isCounted && (await count(means, limits, call, agent)) === 'free') return { ...agent, key };
+      if (isCounted && (await count(dependencies, limits, call, agent)) === 'free') return { ...agent, key };
       if (payments === null) throw new Error('A read beyond its limit was served.');
       const isCharged =
         !isOffered && agreed >= toNanoUsdc(PRICE) && (await payFromBalance(store, agent, clock()));
@@ -131,26 +131,26 @@ export function createFreeReads(means: FreeReadDependencies, limits: Limits): Fr
  * @throws rate_limited where a budget is used up and no payments are taken
  */
 async function count(
-  means: FreeReadDependencies,
+  dependencies: FreeReadDependencies,
   limits: Limits,
   call: ReceivedBody,
   agent: Agent,
 ): Promise<'free' | 'used_up'> {
-  const now = means.clock();
+  const now = dependencies.clock();
   const day = Math.floor(now / 1000 / DAY_SECONDS);
   const resetAt = (day + 1) * DAY_SECONDS;
   let shown: Budget | null = null;
-  for (const budget of budgetsOf(agent, means.clients.group(call.incoming), limits)) {
+  for (const budget of budgetsOf(agent, dependencies.clients.group(call.incoming), limits)) {
     const { name, limit, whose } = budget;
     const counter = `free-read:${day}:${budget.counter}`;
-    const { allowed, used } = await means.store.consume(counter, limit, resetAt);
+    const { allowed, used } = await dependencies.store.consume(counter, limit, resetAt);
     const window = { name, limit, seconds: DAY_SECONDS, resetAt };
     // The header of an allowed read shows the budget of the DID.
     const left = secondsLeft(window, now);
     if (!allowed || shown === null) call.incoming.note({ kind: 'rate_limit', window, used, left });
     shown ??= budget;
     if (allowed) continue;
-    if (means.payments !== null) return 'used_up';
+    if (dependencies.payments !== null) return 'used_up';
     throw new Refusal(
       'rate_limited',
       `The ${limit} free reads a day (UTC) ${whose} are used up. Try again in ${left} s, or send an API key.`,

@@ -7,21 +7,21 @@ import type { ProviderErrorKind } from './providers/provider.ts';
 import type { Health } from './resilience/health.ts';
 import type { DoubtReason, Usage } from './types.ts';
 
-/** The router's metrics. Labels name providers and models of the catalogue only, never what a caller sends. */
+/** The router's metrics. Labels name only providers and models of the catalogue, never what a caller sends. */
 export interface ComputeMetrics {
-  /** A call that was billed; `complete` is false where its answer ended early. */
+  /** Counts a billed call; `complete` is false if its answer ended early. */
   billed(model: Model, usage: Usage, complete: boolean): void;
-  /** A provider's counts that were not believed. */
+  /** Counts a provider's token counts that were not believed. */
   doubted(model: Model, why: DoubtReason): void;
-  /** One try at a provider, until its answer began or it failed. */
+  /** Counts one try at a provider, until its answer began or it failed. */
   tried(model: Model, outcome: 'answered' | ProviderErrorKind, seconds: number): void;
-  /** A prompt that was looked at in the thread. */
+  /** Counts a prompt that was compressed in the thread. */
   compressed(seconds: number): void;
-  /** A billed call's prompt. */
+  /** Counts the savings of a billed call. */
   saved(summary: CompressionSummary, lostCacheTokens: number): void;
-  /** Takes over which models rest. */
+  /** Sets which models are resting. */
   health(models: readonly Model[], health: Pick<Health, 'available'>): void;
-  /** Takes over what is put aside for calls under way. */
+  /** Sets the amount that is reserved for calls under way. */
   reserved(amount: NanoUsdc): void;
 }
 

@@ -21,24 +21,24 @@ import { defaultRetryPolicy } from './resilience/retries.ts';
 import { createRouter } from './router/router.ts';
 import type { ComputeConfig } from './settings.ts';
 
-/** How long streams that end because the service stops may take to be billed. */
+/** Milliseconds for billing the streams that end because the service stops. */
 const BILLING_MS = 5_000;
 
 /** The inference router of one service. */
 export interface Compute {
   readonly pipeline: PipelineContext;
-  /** Brings the metrics up to date that are looked at now and then. */
+  /** Updates the metrics that are read at intervals. */
   measure(): Promise<void>;
   /**
    * Ends every call under way, and every later one at once: an open stream gets an error event and its receipt, any
-   * other call is answered 503 and costs nothing. Resolves once the streams are billed, after 5 s at most. Idempotent.
+   * other call is answered 503 and costs nothing. Resolves once the streams are billed, after at most 5 s. Idempotent.
    */
   endCalls(): Promise<void>;
-  /** Ends what is under way, and lets go of the providers' connections. */
+  /** Ends the calls under way, and closes the connections to providers. */
   close(): Promise<void>;
 }
 
-/** What the router is told of the service's configuration. */
+/** The part of the service's configuration that the router uses. */
 interface InferenceSettings {
   readonly mode: 'development' | 'production';
   readonly compute: ComputeConfig;
@@ -60,8 +60,8 @@ interface ComputeDependencies {
 }
 
 /**
- * Reads the operator's catalogue and opens the providers that are configured. Nothing is sent before the first call.
- * @throws invalid_field and the like, naming the catalogue's file
+ * Reads the operator's catalogue and opens the configured providers. Nothing is sent before the first call.
+ * @throws invalid_field and other errors that name the catalogue's file
  */
 export function openCompute({
   config,

@@ -5,10 +5,10 @@ import type { Layout } from './pipeline/compressor-interface.ts';
 import type { TokenPrices } from './token-prices.ts';
 import type { Usage } from './types.ts';
 
-/** What compression spared a caller, at the prices that its tokens would have had. */
+/** What compression saved a caller, at the prices that the removed tokens would have had. */
 export interface Saving {
   readonly gross: Dust;
-  /** What it may have cost of the provider's cache. */
+  /** What it may have cost by losing the provider's cache. */
   readonly lostCache: Dust;
   readonly lostCacheTokens: number;
 }
@@ -46,45 +46,45 @@ export function savingOf(price: TokenPrices, usage: Usage, layout: Layout, exact
   return { gross, lostCache: BigInt(lostCacheTokens) * dearer, lostCacheTokens };
 }
 
-/** How a provider keeps prompts: from so many tokens on, read in such steps. */
+/** How a provider's cache works: from so many tokens on, in steps of so many. */
 interface Cache {
   readonly step: number;
   readonly minimum: number;
-  /** Of the tokens that are counted here, the share that the provider counts at least; 1 where both count the same. */
+  /** The share of the tokens counted here that the provider counts at least; 1 if both count alike. */
   readonly certain: number;
 }
 
-/** Whether the same prompt may have gone out before: the cache holds all of it, or it is too short for one. */
+/** Whether the same prompt may have been sent before: the cache has all of it, or it is too short to be cached. */
 function isAgain({ promptTokens, cachedTokens }: Usage, { step, minimum }: Cache): boolean {
   return cachedTokens === 0 ? promptTokens < minimum : promptTokens - cachedTokens < step;
 }
 
-/** Below this share of what is counted here a provider's count says nothing of how it counts. */
+/** If a provider's count is below this share of ours, it says nothing about how the provider counts. */
 const LEAST_PLAUSIBLE = 0.5;
 
-/** What a token as counted here is in the provider's: it is billed by those. */
+/** The provider's tokens per token counted here; the provider's are billed. */
 function worthOf({ promptTokens }: Usage, { after }: Layout): number {
   const { scale } = fitTo(promptTokens, after);
   return scale < LEAST_PLAUSIBLE ? 1 : scale;
 }
 
 interface Span {
-  /** In tokens of the provider; no greater, and no less, than where the message is. */
+  /** In the provider's tokens: a lower bound of the message's start, and an upper bound of its end. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Where each message is: what the provider counts beside the texts, such as tools, may stand before or between. */
+/** The position of each message. Other tokens that the provider counts, such as tools, may be before or between them. */
 function positionsOf({ promptTokens }: Usage, { after, sent }: Layout, { step, certain }: Cache): Span[] {
   const { scale, beside } = fitTo(promptTokens, after);
   let passed = 0;
   return after.map((tokens, index) => {
     const start = passed * scale;
     passed += tokens;
-    // Where tokens are not known, how far it reaches is not either.
+    // If tokens are uncertain, so is the end.
     const end = certain < 1 ? Number.POSITIVE_INFINITY : Math.ceil(passed * scale + beside);
-    // What is new stands behind all that went before, and behind the tools. What went before may stand in a step of
-    // the cache that the longer prompt fills and this one does not.
+    // New messages come after all earlier ones and the tools. An earlier message may be in a step of the cache that the
+    // longer prompt fills and this one does not.
     const early = Math.max(0, start - step);
     return { start: index < sent ? early : Math.floor(start + beside), end };
   });
@@ -100,7 +100,7 @@ interface Zone extends Span {
   readonly price: bigint;
 }
 
-/** What is read from the cache comes first, then what is written to it. */
+/** The prices by position: first the tokens read from the cache, then those written to it. */
 function zonesOf(price: TokenPrices, { cachedTokens: read, cacheWriteTokens = 0 }: Usage): Zone[] {
   const written = read + cacheWriteTokens;
   return [
@@ -131,12 +131,12 @@ function lostTokens(
     const came = Math.ceil(cameWith(short) / certain);
     return same || came < minimum ? 0 : came;
   }
-  // What the cache holds ended less than a step behind what was read of it: there an earlier prompt ends, if any.
+  // The cached prompt ended less than a step after what was read of it: an earlier prompt ends there, if any does.
   const near = at.slice(0, sent).findLast(({ end }) => end >= cachedTokens && end < cachedTokens + 2 * step);
   return Math.min(step - 1, near === undefined ? step : near.end - cachedTokens);
 }
 
-/** The sums up to and with each number. */
+/** The running sums, each including its own number. */
 function totals(numbers: readonly number[]): number[] {
   let total = 0;
   return numbers.map((one) => {

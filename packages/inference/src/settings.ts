@@ -1,29 +1,29 @@
-/** What the inference router is told from outside. */
+/** The configuration of the inference router. */
 export interface ComputeConfig {
   /** The operator's catalogue; null for the built-in one alone. */
   readonly catalogueFile: string | null;
-  /** Where the catalogue looks up the keys and base URLs of providers, by the names that it gives. */
+  /** The environment in which the catalogue finds providers' keys and base URLs, by the names that it gives. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Output tokens of a choice where the caller sets no limit. */
+  /** Output tokens of a choice if the caller sets no limit. */
   readonly defaultMaxOutput: number;
-  /** Of a request that calls a model. */
+  /** Most bytes of a request that calls a model. */
   readonly maxBodyBytes: number;
   /** Most bytes of payload in one stream, whatever `max_tokens` the caller asked for. */
   readonly maxStreamBytes: number;
-  /** From a call's acceptance to its last byte. */
+  /** Milliseconds from a call's acceptance to its last byte. */
   readonly maxCallMs: number;
   readonly timeouts: {
-    /** To a streamed answer's first byte. */
+    /** Milliseconds to a streamed answer's first byte. */
     readonly firstByteMs: number;
-    /** To the first byte of an answer in one piece. */
+    /** Milliseconds to the first byte of an answer in one piece. */
     readonly answerMs: number;
-    /** Between one byte and the next. */
+    /** Milliseconds between one byte and the next. */
     readonly idleMs: number;
   };
-  /** After a provider's first failure that may pass. */
+  /** Retries after a provider's first failure that may pass. */
   readonly retries: number;
-  /** How long a model is not asked after its provider said that it has no such model. */
+  /** Milliseconds for which a model rests after its provider said that it has no such model. */
   readonly goneRestMs: number;
-  /** Whether the status asks a provider that nobody called lately, at the operator's expense. */
+  /** Whether the status probes providers that nobody called lately, at the operator's expense. */
   readonly probesProviders: boolean;
 }

@@ -7,15 +7,15 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** The bytes are no stream of server-sent events that could be read here. */
+/** Thrown when bytes are no server-sent events that can be read here. */
 export class SseError extends Error {
   override readonly name = 'SseError';
 }
 
 /**
- * Reads server-sent events out of bytes that may be split anywhere (HTML Living Standard, section 9.2.6), holding
- * one event at most. Unlike a browser it refuses bytes that are not UTF-8. `id` and `retry` are not of interest to
- * who never reconnects.
+ * Reads server-sent events from bytes that may be split anywhere (HTML Living Standard, section 9.2.6), holding at most
+ * one event. Unlike a browser it refuses bytes that are not UTF-8. It ignores `id` and `retry`, since it never
+ * reconnects.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });

@@ -2,7 +2,7 @@ import type { Dust, Entry, NanoUsdc } from '@tallystick/ledger';
 import { callerAccount, providerAccount, REVENUE } from '@tallystick/ledger';
 import type { Usage } from './types.ts';
 
-/** Nano-USDC per million tokens; one token is so many millionths of a nano-USDC, which is the unit of dust. */
+/** Nano-USDC per million tokens; so one token costs as many millionths of a nano-USDC, the unit of dust. */
 export interface TokenPrices {
   readonly inputPerMTok: bigint;
   readonly outputPerMTok: bigint;
@@ -14,40 +14,40 @@ const DUST_PER_NANO = 1_000_000n;
 
 export interface PricedCall {
   readonly price: TokenPrices;
-  /** What is billed, after compression: what the provider counted, unless that is not believed. */
+  /** What is billed, after compression: the provider's count, unless it is not believed. */
   readonly usage: Usage;
-  /** What the provider counted, where that is not believed; absent where it is billed. */
+  /** The provider's count if it is not believed; absent if it is billed. */
   readonly claimed?: Usage;
-  /** What the tokens that compression took out would have cost: charged, not paid to the provider. */
+  /** What the removed tokens would have cost: charged, but not paid to the provider. */
   readonly gross: Dust;
-  /** What compression may have cost elsewhere: of the provider's cache, and by further calls that it led to. */
+  /** What compression may have cost elsewhere: by losing the provider's cache, and by further calls. */
   readonly lost: Dust;
   /** The caller's share of the saving, in percent (specification 2.11). */
   readonly sharePercent: number;
-  /** A member gets its share credited; anyone else, as a discount on the same bill. */
+  /** DID of a member, who gets the share as a credit; null for anyone else, who gets a discount on the same bill. */
   readonly member: string | null;
-  /** The payer's, from the reservation. */
+  /** The payer's dust, from the reservation. */
   readonly dust: Dust;
 }
 
 export interface Bill {
-  /** What the payer pays: rounded down. */
+  /** What the payer pays, rounded down. */
   readonly charge: NanoUsdc;
-  /** What the tokens that are billed cost: rounded down. Never more than the charge less the share. */
+  /** The cost of the billed tokens, rounded down. Never more than the charge less the share. */
   readonly cost: NanoUsdc;
-  /** What the provider will ask for: rounded down. The cost, unless its counts are not believed; may be more than the charge. */
+  /** What the provider will ask for, rounded down: the cost, unless its counts are not believed. May exceed the charge. */
   readonly owed: NanoUsdc;
-  /** What the member gets back: rounded down. 0 where the share is a discount. */
+  /** The member's credit, rounded down. 0 if the share is a discount. */
   readonly share: NanoUsdc;
-  /** What the discount took off the charge, rounded down; it is not charged. */
+  /** The discount, rounded down; it is not charged. */
   readonly discount: NanoUsdc;
-  /** What the caller would have paid more without compression, rounded down; of this the share is part. */
+  /** What the caller would have paid in addition without compression, rounded down; it includes the share. */
   readonly saving: NanoUsdc;
-  /** What rounding the charge left over, for the payer's next bill: less than a nano-USDC. */
+  /** What rounding the charge left over for the payer's next bill: less than a nano-USDC. */
   readonly dust: Dust;
 }
 
-/** The most that a call can cost, rounded up: what to reserve for it. */
+/** The most that a call can cost, rounded up: the amount to reserve. */
 export function ceiling(price: TokenPrices, promptTokens: number, maxOutputTokens: number): NanoUsdc {
   const dust = BigInt(promptTokens) * dearest(price) + BigInt(maxOutputTokens) * price.outputPerMTok;
   // One more for the dust that the payer carries.
@@ -55,10 +55,10 @@ export function ceiling(price: TokenPrices, promptTokens: number, maxOutputToken
 }
 
 /**
- * The bill of a call, exact but for one rounding of each amount. It is what the call would have cost uncompressed,
- * less the share: never more than that where compression saved anything, and no mark-up on the cost where it did not.
- * As savings never lower the cost, a longer prompt never pays: charge - share >= cost. Where a provider is not believed,
- * that holds of the tokens that are billed, and what it asks for beyond them is the service's loss.
+ * The bill of a call, exact except for one rounding of each amount. The charge is what the call would have cost
+ * uncompressed, less the share: never more than that if compression saved anything, and no mark-up on the cost if it
+ * did not. Savings never lower the cost, so a longer prompt never pays: charge - share >= cost. If a provider is not
+ * believed, this holds for the billed tokens, and what it asks for in addition is the service's loss.
  */
 export function priceCall(call: PricedCall): Bill {
   const { price, usage, claimed = usage, gross, lost, sharePercent, member } = call;
@@ -79,8 +79,8 @@ export function priceCall(call: PricedCall): Bill {
 }
 
 /**
- * A bill that is no more than what was put aside for it. What is over is the service's loss: the caller was
- * promised a limit. The share is part of the charge that comes back, so it shrinks with it.
+ * Limits a bill to what was reserved. The rest is the service's loss, since the caller was promised a limit. The share
+ * is the part of the charge that is returned, so it shrinks too.
  */
 export function capBill(bill: Bill, limit: NanoUsdc): Bill {
   if (bill.charge <= limit) return bill;
@@ -89,8 +89,8 @@ export function capBill(bill: Bill, limit: NanoUsdc): Bill {
 }
 
 /**
- * The entries of a bill. What is neither the provider's nor the member's is the service's, which is a loss where the
- * provider will ask for more than was charged.
+ * The entries of a bill. What is neither the provider's nor the member's goes to the service, as a loss if the provider
+ * asks for more than was charged.
  */
 export function billEntries(
   { charge, owed, share }: Bill,
@@ -105,7 +105,7 @@ export function billEntries(
   return entries.filter(({ amount }) => amount !== 0n);
 }
 
-/** What a provider charges. */
+/** The cost that a provider charges. */
 export function costOf(price: TokenPrices, usage: Usage): Dust {
   const { promptTokens, cachedTokens, cacheWriteTokens = 0, completionTokens } = usage;
   const read = Math.min(cachedTokens, promptTokens);
@@ -118,7 +118,7 @@ export function costOf(price: TokenPrices, usage: Usage): Dust {
   );
 }
 
-/** Of the prices that a prompt's token can have. */
+/** The highest price that a token of a prompt can have. */
 function dearest({ inputPerMTok, cacheReadPerMTok, cacheWritePerMTok }: TokenPrices): bigint {
   const cached = cacheReadPerMTok > cacheWritePerMTok ? cacheReadPerMTok : cacheWritePerMTok;
   return inputPerMTok > cached ? inputPerMTok : cached;

@@ -6,15 +6,15 @@ type Count = (text: string) => number;
 
 const loaded = new Map<Encoding, Promise<Count>>();
 
-/** Merging takes the square of a word's length, so words are cut; each cut adds a token at most. */
+/** Merging takes quadratic time in a word's length, so words are cut; each cut adds at most one token. */
 const WINDOW = 1_024;
 const LONGEST_WORD = 128;
-/** Characters between two turns of the event loop. */
+/** Characters that are counted before the event loop gets its turn. */
 const TURN = 65_536;
 
 /**
- * Counts the tokens of a short text; of a model whose tokenizer is not public, as o200k. The vocabularies take tens of
- * megabytes, so each is read when it is first needed.
+ * Makes a token counter for short texts; if the model's tokenizer is not public, it counts as o200k. The vocabularies
+ * take tens of megabytes, so each is read when it is first needed.
  */
 export function counterOf(tokenizer: Model['tokenizer']): Promise<Count> {
   const encoding = tokenizer === 'estimate' ? 'o200k' : tokenizer;
@@ -24,19 +24,19 @@ export function counterOf(tokenizer: Model['tokenizer']): Promise<Count> {
 }
 
 async function load(encoding: Encoding): Promise<Count> {
-  // Reading one holds everything up for a fifth of a second. The end of a call upstream, which may be why tokens are
-  // counted at all, goes out before.
+  // Reading a vocabulary blocks everything for a fifth of a second. The end of the provider's call, which may be the
+  // reason for counting, is sent before.
   await setTimeout(10);
   const { countTokens } =
     encoding === 'o200k'
       ? await import('gpt-tokenizer/encoding/o200k_base')
       : await import('gpt-tokenizer/encoding/cl100k_base');
-  // A special token in a text of the caller is text.
+  // A special token in a caller's text counts as plain text.
   const options = { disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, options);
 }
 
-/** The tokens of texts of any length, as `counterOf` counts them. */
+/** Counts the tokens of texts of any length, as `counterOf` does. */
 export async function countTokens(texts: readonly string[], tokenizer: Model['tokenizer']): Promise<number> {
   return countPieces(
     texts.flatMap((text) => [...piecesOf(text)]),
@@ -62,8 +62,8 @@ async function countPieces(pieces: readonly string[], tokenizer: Model['tokenize
 const HELD = 65_536;
 
 /**
- * Counts the tokens of one text that comes in pieces, as `countTokens` counts the whole, holding a bounded part of it
- * where `settle` is called whenever `isFull`. Nothing is counted, and no vocabulary read, before that.
+ * Counts the tokens of one text that comes in pieces, as `countTokens` counts the whole. It holds a bounded part if
+ * `settle` is called whenever `isFull`. Before that, nothing is counted and no vocabulary is read.
  */
 export class TokenTally {
   readonly #tokenizer: Model['tokenizer'];
@@ -92,7 +92,7 @@ export class TokenTally {
     return this.#length > HELD;
   }
 
-  /** Counts what is held but its last piece, which more text may continue. */
+  /** Counts the held text except its last piece, which more text may continue. */
   async settle(): Promise<void> {
     const pieces = [...piecesOf(this.#held.join(''))];
     const last = pieces.pop() ?? '';
@@ -115,9 +115,7 @@ export class TokenTally {
   }
 }
 
-/**
- * Digits and bytes beyond ASCII in a text: each is a token to some tokenizers, where others take several at once.
- */
+/** Number of digits and of bytes beyond ASCII in a text: each is a token to some tokenizers, while others combine several. */
 export function hardTokens(text: string): number {
   let simple = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -127,7 +125,7 @@ export function hardTokens(text: string): number {
   return Buffer.byteLength(text) - simple;
 }
 
-/** Cut before a space where there is one. */
+/** Cuts before a space if there is one. */
 function* piecesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     let end = start + WINDOW;

@@ -11,16 +11,16 @@ export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cachedTokens: number;
-  /** Of the prompt tokens, those that the provider wrote to its cache and prices apart. Absent: none. */
+  /** Prompt tokens that the provider wrote to its cache and prices separately. Absent: none. */
   readonly cacheWriteTokens?: number;
   /**
-   * How many of the completion tokens are not text of the answer: reasoning, speech, predictions that were not taken.
-   * `unknown` where there was such output and the provider does not count it apart; absent where there was none.
+   * Completion tokens that are not text of the answer: reasoning, speech, rejected predictions. `unknown` if there was
+   * such output and the provider does not count it separately; absent if there was none.
    */
   readonly hidden?: number | 'unknown';
-  /** Counted here because the provider did not say, or said what can't be true. */
+  /** Counted here because the provider gave no count, or an impossible one. */
   readonly estimated: boolean;
-  /** Absent where the provider is believed. */
+  /** Absent if the provider is believed. */
   readonly doubt?: Doubt;
 }
 
@@ -29,9 +29,9 @@ export type DoubtReason = 'malformed' | 'limit' | 'zero' | 'completion' | 'promp
 
 interface Doubt {
   readonly why: DoubtReason;
-  /** The provider's own counts, by which it will charge; null where it gave no usable ones. */
+  /** The provider's own counts, by which it will charge; null if it gave no usable ones. */
   readonly claimed: Usage | null;
 }
 
-/** What a provider says that it counted; null where it says nothing. */
+/** The counts that a provider reports; null if it reports none. */
 export type Reported = Usage | 'malformed' | null;

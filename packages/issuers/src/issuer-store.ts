@@ -7,7 +7,6 @@ export interface IssuerRow {
   sequence: number;
 }
 
-/** The records of issuers. */
 export interface IssuerStore extends IdempotencyReader {
   getIssuer(did: string): Promise<{ record: string; sequence: number } | null>;
 

@@ -135,9 +135,9 @@ export async function revokeKey(
 
 /** The key that signs for a purpose now. @throws unavailable when the keyring holds none, as of an offline root */
 export function signerFor(keyring: Keyring, purpose: KeyPurpose): Signer {
-  const wanted = purpose === 'root' ? null : activeKey(keyring.document, purpose).key_id;
+  const activeKeyId = purpose === 'root' ? null : activeKey(keyring.document, purpose).key_id;
   const entry = keyring.keys.find(
-    (key) => key.purpose === purpose && (wanted === null || key.keyId === wanted),
+    (key) => key.purpose === purpose && (activeKeyId === null || key.keyId === activeKeyId),
   );
   if (entry === undefined) throw new TallyError('unavailable', `The keyring holds no ${purpose} key.`);
   return nodeSigner(entry.secret);

@@ -2,7 +2,7 @@
  * Runs `work` every `ms`, never twice at once, without keeping the process alive. `work` must not reject. The returned
  * function stops it, and resolves when a run under way has ended.
  */
-export function repeat(ms: number, work: () => Promise<void>): () => Promise<void> {
+export function runEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     running ??= work().finally(() => {
@@ -38,7 +38,7 @@ export function createBackground(log: FailureLog): Background {
   const stops: (() => Promise<void>)[] = [];
   return {
     every(ms, what, work) {
-      const stop = repeat(ms, loggedOnce(log, what, work));
+      const stop = runEvery(ms, loggedOnce(log, what, work));
       stops.push(stop);
       return stop;
     },

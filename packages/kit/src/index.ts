@@ -1,4 +1,4 @@
-export { createBackground, repeat } from './background.ts';
+export { createBackground, runEvery } from './background.ts';
 export type { ConsumeOutcome, CounterStore } from './counter-store.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
 export { nodeSha256 } from './crypto/node-sha256.ts';

@@ -7,9 +7,7 @@ import type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { type ProcessLease, returnHoldsOfTheDead } from './process-lease.ts';
 
-/**
- * A request with an `Idempotency-Key` that only this process carries out, or its answer if it was carried out before.
- */
+/** A request with an `Idempotency-Key` that only this process carries out, or its answer if it was carried out before. */
 type Claimed =
   /**
    * `release` ends the claim. It must be called once what the request did is durable, or once nothing of it remains.
@@ -100,7 +98,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
 
   return {
     async take(request, wait) {
-      for (let look = FIRST_LOOK_MS; ; look = Math.min(2 * look, LAST_LOOK_MS)) {
+      for (let delay = FIRST_LOOK_MS; ; delay = Math.min(2 * delay, LAST_LOOK_MS)) {
         const earlier = await replayOf(store, request, clock());
         if (earlier !== null) return { kind: 'replayed', response: earlier.response };
         const running = own.get(request.scope);
@@ -109,7 +107,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
         if (claimed !== null) return claimed;
         // When a claim of this process ends, those who wait for it are woken without a query.
         await (running === undefined
-          ? pause(look, wait)
+          ? pause(delay, wait)
           : pause(LAST_LOOK_MS, AbortSignal.any([wait, running.ended.signal])));
         wait.throwIfAborted();
       }

@@ -108,10 +108,7 @@ export interface Settlement {
   readonly usage: UsageIncrement;
   /** Null where there was no prompt to compress, as for embeddings. */
   readonly compression?: CompressionIncrement | null;
-  /**
-   * DID of the member whose completed job this is; null if the call counts as no job, for example because nothing was
-   * paid.
-   */
+  /** DID of the member whose completed job this is; null if the call counts as no job, for example because nothing was paid. */
   readonly jobOf: string | null;
   readonly receipt: ReceiptRow;
   readonly idempotency?: IdempotencyRecord | undefined;

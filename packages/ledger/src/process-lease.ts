@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { repeat } from '@tallystick/kit';
+import { runEvery } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { ClaimStore } from './claim-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -40,7 +40,7 @@ export async function openProcessLease({ store, seconds, logger }: LeaseOptions)
     runsUntil = begun + seconds * 1_000;
   };
   await renew();
-  const stop = repeat((seconds * 1_000) / 3, () =>
+  const stop = runEvery((seconds * 1_000) / 3, () =>
     renew().catch((error: unknown) => logger.warn({ err: error }, 'the process lease was not renewed')),
   );
   return {

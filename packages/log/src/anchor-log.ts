@@ -21,7 +21,6 @@ type AnchorOutcome =
 
 export interface LogStatus {
   readonly origin: string;
-  /** Number of accepted leaves. */
   readonly accepted: number;
   /** Size of the newest signed checkpoint, 0 before the first. */
   readonly treeSize: number;
@@ -59,10 +58,7 @@ export interface AnchorLog {
   consistency(from: number, to: number): Promise<readonly Uint8Array[]>;
   /** The newest signed checkpoint's note; null only before the first checkpoint. */
   checkpoint(): Promise<string | null>;
-  /**
-   * The bytes of the tile at a C2SP tlog-tiles path (`tile/0/x001/234.p/5`, `tile/entries/000`); null where there is
-   * none.
-   */
+  /** The bytes of the tile at a C2SP tlog-tiles path (`tile/0/x001/234.p/5`, `tile/entries/000`); null where there is none. */
   tile(path: string): Promise<Uint8Array | null>;
   status(): Promise<LogStatus>;
   /** `ok`, or what is wrong, for `/readyz`. */

@@ -24,7 +24,7 @@ interface UsedNonce {
  * The highest price that an attempt is raised to, as a multiple of the current price. Without it, a chain that makes no
  * blocks would cost the account all its money.
  */
-const MOST_TIMES_ASKED = 10n;
+const MAX_FEE_MULTIPLE = 10n;
 
 const waiting: Progress = { final: false, problem: null };
 const held = (problem: string): Progress => ({ final: false, problem });
@@ -173,8 +173,8 @@ export function createFollower(options: FollowOptions): Follow {
       maxFeePerGas: BigInt(last.maxFeePerGas),
       maxPriorityFeePerGas: BigInt(last.maxPriorityFeePerGas),
     };
-    const asked = await chain.fees(data);
-    if (above.maxFeePerGas >= MOST_TIMES_ASKED * asked.maxFeePerGas) return null;
+    const current = await chain.fees(data);
+    if (above.maxFeePerGas >= MAX_FEE_MULTIPLE * current.maxFeePerGas) return null;
     const signed = await chain.sign(data, last.nonce, await chain.fees(data, above));
     const attempt = attemptOf(posting.sequence, signed, now());
     await writes.addAttempt(attempt);

@@ -72,10 +72,7 @@ async function emptyCheckpoint(log: LogSigner): Promise<StoredCheckpoint> {
   return { ...head, note: await signCheckpoint({ origin: log.origin, ...head }, ownSigner(log)) };
 }
 
-/**
- * Asks a witness for a cosignature with the size that it is known to have, and once more if it answers with another
- * size.
- */
+/** Asks a witness for a cosignature with the size that it is known to have, and once more if it answers with another size. */
 async function request(
   { store, tree, fetch }: CosignerOptions,
   sizes: Map<WitnessConfig, number>,

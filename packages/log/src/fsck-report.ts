@@ -30,7 +30,6 @@ export interface FsckReport {
   readonly witnesses: readonly WitnessFinding[];
   /** The first 1,000 faults. */
   readonly faults: readonly Fault[];
-  /** The number of all faults. */
   readonly faultCount: number;
 }
 

@@ -25,9 +25,7 @@ export type Integration =
 
 const fenced: Integration = { kind: 'fenced' };
 
-/**
- * Whether this process still leads, called with the number of leaves in the tree so far, which may not be stored yet.
- */
+/** Whether this process still leads, called with the number of leaves in the tree so far, which may not be stored yet. */
 type Leads = (size: number) => boolean;
 
 /**
@@ -83,10 +81,7 @@ async function checkedEdge(
   return edge;
 }
 
-/**
- * Verifies a stored note and reads it.
- * @throws log_corrupted when the log did not sign it, or it differs from its row
- */
+/** Verifies a stored note and reads it. @throws log_corrupted when the log did not sign it, or it differs from its row */
 async function openStored(log: LogSigner, stored: StoredCheckpoint): Promise<TreeHead> {
   const checkpoint = await openCheckpoint(stored.note, log, nodeEngine).catch((cause: unknown) => {
     throw corrupted(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
-import { repeat } from '@tallystick/kit';
+import { runEvery } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import { integrate } from './integrator.ts';
 import type { LogSigner } from './log-key.ts';
@@ -11,9 +11,7 @@ import type { LogStore } from './log-store.ts';
 const LEASE_TTL = 5;
 const RENEW_MS = 1_000;
 const INTEGRATE_MS = 200;
-/**
- * Milliseconds without progress after which a leader no longer renews its lease, and after which it gives the lease up.
- */
+/** Milliseconds without progress after which a leader no longer renews its lease, and after which it gives the lease up. */
 const LATE_MS = 2_000;
 const STALLED_MS = 4_000;
 /** Milliseconds for which a leader that gave up its lease does not take it again, so that others can. */
@@ -84,10 +82,10 @@ export class Leader {
   /** Starts the timers. @param postMs how often the anchorer is called */
   start(anchorer: Duty | null, cosigner: Duty | null, postMs: number): void {
     this.#stops = [
-      repeat(RENEW_MS, () => this.renew()),
-      repeat(INTEGRATE_MS, () => this.integrate().catch(() => {})),
-      ...(anchorer === null ? [] : [repeat(postMs, () => this.perform('post', anchorer))]),
-      ...(cosigner === null ? [] : [repeat(RENEW_MS, () => this.perform('cosign', cosigner))]),
+      runEvery(RENEW_MS, () => this.renew()),
+      runEvery(INTEGRATE_MS, () => this.integrate().catch(() => {})),
+      ...(anchorer === null ? [] : [runEvery(postMs, () => this.perform('post', anchorer))]),
+      ...(cosigner === null ? [] : [runEvery(RENEW_MS, () => this.perform('cosign', cosigner))]),
     ];
   }
 
@@ -135,9 +133,9 @@ export class Leader {
   async #acquire(): Promise<void> {
     const { store, gate, clock } = this.#options;
     await gate.pass();
-    const asked = clock();
+    const requestedAt = clock();
     const lease = await store.acquireLease(this.#holder, LEASE_TTL);
-    this.#lease = lease === null ? null : { epoch: lease.epoch, until: asked + LEASE_TTL * 1000 };
+    this.#lease = lease === null ? null : { epoch: lease.epoch, until: requestedAt + LEASE_TTL * 1000 };
     this.#troubles.delete('lease');
     if (this.#closed) await this.#resign();
   }

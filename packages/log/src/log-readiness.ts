@@ -1,9 +1,6 @@
 import { type ErrorCode, TallyError } from '@tallystick/core';
 
-/**
- * The faults that no retry can clear: the log stops, and reports the fault until an operator has acted and restarted
- * it.
- */
+/** The faults that no retry can clear: the log stops, and reports the fault until an operator has acted and restarted it. */
 const faults: ReadonlySet<ErrorCode> = new Set([
   'log_mismatch',
   'log_behind',

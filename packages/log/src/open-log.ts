@@ -69,7 +69,6 @@ export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLo
   return anchorLog(options, own.origin, parts);
 }
 
-/** The parts of a log. */
 export interface LogParts {
   readonly gate: LogReadiness;
   readonly leader: Leader;

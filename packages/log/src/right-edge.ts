@@ -12,7 +12,6 @@ export interface RightEdge {
   readonly partials: readonly Buffer[];
 }
 
-/** The edge of the empty tree. */
 export const emptyEdge: RightEdge = { size: 0, partials: [] };
 
 /** Reads the edge of the first `size` leaves from the tiles. @throws log_corrupted where a tile is missing */

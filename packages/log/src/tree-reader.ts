@@ -10,9 +10,7 @@ import { nodeSha256 } from '@tallystick/kit';
 import { HASH_BYTES, hashAt, pyramid } from './tree-hash.ts';
 import { rootNodes, tileWidth } from './tree-shape.ts';
 
-/**
- * Reads at least the first `width` hashes of a tile, or null. What it has once returned for a tile must never change.
- */
+/** Reads at least the first `width` hashes of a tile, or null. What it has once returned for a tile must never change. */
 export type TileSource = (level: number, index: number, width: number) => Promise<Uint8Array | null>;
 
 /** Number of tiles that are cached with their inner nodes, 16 KiB each. */

@@ -46,11 +46,13 @@ export function createWitness(options: WitnessOptions): (request: Request) => Pr
   return async (request) => {
     if (!new URL(request.url).pathname.endsWith('/add-checkpoint')) return answer(404);
     if (request.method !== 'POST') return answer(405);
-    const asked = readRequest(await readBody(request));
-    if (asked === null) return answer(400);
-    const log = options.logs.find(({ origin }) => origin === asked.checkpoint.origin);
+    const cosignRequest = readRequest(await readBody(request));
+    if (cosignRequest === null) return answer(400);
+    const log = options.logs.find(({ origin }) => origin === cosignRequest.checkpoint.origin);
     if (log === undefined) return answer(404);
-    const turn = (turns.get(log.origin) ?? Promise.resolve()).then(() => addCheckpoint(options, log, asked));
+    const turn = (turns.get(log.origin) ?? Promise.resolve()).then(() =>
+      addCheckpoint(options, log, cosignRequest),
+    );
     turns.set(
       log.origin,
       turn.catch(() => {}),
@@ -86,9 +88,13 @@ function readRequest(body: string): CosignRequest | null {
 }
 
 /** The checks in the specification's order. */
-async function addCheckpoint(options: WitnessOptions, log: LogKey, asked: CosignRequest): Promise<Response> {
+async function addCheckpoint(
+  options: WitnessOptions,
+  log: LogKey,
+  cosignRequest: CosignRequest,
+): Promise<Response> {
   const { name, signer, state, clock } = options;
-  const { old, proof, note, checkpoint } = asked;
+  const { old, proof, note, checkpoint } = cosignRequest;
   if (!(await isSigned(note, log))) return answer(403);
   if (old > checkpoint.size) return answer(400);
   const known = (await state.read(log.origin)) ?? { size: 0, root: emptyRoot() };

@@ -10,10 +10,7 @@ export type PaymentState = 'settling' | 'serving' | 'settled' | 'delivered' | 'f
 
 /** One x402 payment. */
 export interface PaymentRow {
-  /**
-   * Derived from the part that can be used only once: the nonce of an authorization, or a voucher's place in its
-   * channel.
-   */
+  /** Derived from the part that can be used only once: the nonce of an authorization, or a voucher's place in its channel. */
   readonly id: string;
   /** Hash of payer and payment identifier; null where the payer gave none. Unique. */
   readonly identifier: string | null;
@@ -58,14 +55,9 @@ export interface PaymentStore {
   find(id: string): Promise<PaymentRow | null>;
   findByIdentifier(identifier: string): Promise<PaymentRow | null>;
   findByTx(tx: string): Promise<PaymentRow[]>;
-  /**
-   * Compare-and-swap: changes the payment only if it still has the state and the lease of `seen`. Returns whether it
-   * did.
-   */
+  /** Compare-and-swap: changes the payment only if it still has the state and the lease of `seen`. Returns whether it did. */
   step(seen: PaymentRow, step: PaymentStep): Promise<boolean>;
-  /**
-   * The payments of a payer that are `settling`, `serving`, `owed` or `failed`, the latest lease first; at most 100.
-   */
+  /** The payments of a payer that are `settling`, `serving`, `owed` or `failed`, the latest lease first; at most 100. */
   openOf(payer: string): Promise<PaymentRow[]>;
   /** At most `limit` payments that are `settling` or `serving` with a lease that had ended at `now`. */
   abandoned(now: number, limit: number): Promise<PaymentRow[]>;

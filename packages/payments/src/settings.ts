@@ -23,7 +23,6 @@ export interface SalesConfig {
   readonly prices: TierPrices;
   /** Balance below which the response to a paid call mentions it. */
   readonly lowBalance: NanoUsdc;
-  /** The smallest withdrawal. */
   readonly minWithdrawal: NanoUsdc;
   /** The first block to read for transfers to the treasury; null for the newest block at the first start. */
   readonly fromBlock: number | null;

@@ -10,19 +10,13 @@ import type { TreasurySettings } from './settings.ts';
 import type { Reconciliation } from './treasury/reconcile.ts';
 import type { PayoutRow, TreasuryStore } from './treasury-store.ts';
 
-/**
- * The operator's commands to pay out and to compare ledger and chain; they work beside a running server, or without
- * one.
- */
+/** The operator's commands to pay out and to compare ledger and chain; they work beside a running server, or without one. */
 export interface TreasuryCommands {
   /** CAIP-2. */
   readonly network: string;
   readonly treasury: string;
-  /** See `reconcile`. */
   reconcile(): Promise<Reconciliation>;
-  /** See `bookOwn`. */
   bookOwn(txHash: string): Promise<void>;
-  /** See `bookPaid`. */
   bookPaid(payout: PayoutRow, txHash: string): Promise<void>;
   /** See `payOut`. @throws unavailable where the treasury's key is missing, or the books lack a payment */
   pay(payouts: readonly PayoutRow[]): Promise<PayOutcome[]>;

@@ -231,7 +231,6 @@ export interface TreasuryStore {
   addPayoutAttempt(attempt: PayoutAttempt): Promise<'added' | 'overtaken'>;
   /** All transactions of a payout, oldest first. */
   payoutAttempts(id: string): Promise<PayoutAttempt[]>;
-  /** Ends a payout and posts its end. */
   endPayout(
     payout: Pick<PayoutRow, 'id' | 'txHash' | 'height' | 'note'>,
     move: { readonly from: PayoutState; readonly to: 'paid' | 'declined'; readonly at: number },

@@ -1,5 +1,5 @@
 export { type EmitRequest, signProfile } from './emit.ts';
-export type { AskedPeriod } from './evidence/room.ts';
+export type { RequestedPeriod } from './evidence/room.ts';
 export { sweepRooms } from './evidence/sweep.ts';
 export type { Issued } from './issue.ts';
 export { issueTo, type ReceiptRequest, refuseUnpaid } from './issue-to.ts';

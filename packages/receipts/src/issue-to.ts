@@ -74,12 +74,12 @@ async function termsOf(
   if (key !== null) return { terms: keyTerms(context, received, { key, anchor }) };
   const { payments } = context;
   if (payments === null || priced === null) return { terms: freeTerms(context) };
-  const asked = {
+  const order = {
     ...priced,
     path: pathOf(received),
     requestHash: requestHash(received.incoming, claim),
   };
-  return payForReceipt({ ...context, payments }, received, asked);
+  return payForReceipt({ ...context, payments }, received, order);
 }
 
 /**

@@ -69,8 +69,8 @@ export function ofTenant({ log }: Pick<Context, 'log'>): Keyed {
 }
 
 /** Whether a receipt is anchored: of Pro where the caller asks for it, of the other tiers always (specification 2.10). */
-export function isAnchored({ tier }: ApiKey, asked: boolean): boolean {
-  return asked || tier !== 'pro';
+export function isAnchored({ tier }: ApiKey, requested: boolean): boolean {
+  return requested || tier !== 'pro';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { EvidenceIntake, evidenceJudge, type JsonObject } from '@tallystick/core';
+import { EvidenceIntake, evidenceVerifier, type JsonObject } from '@tallystick/core';
 import { expect, it } from 'vitest';
 import { LeafBudget, type LineOptions, readMeteredLines } from './metering-lines.ts';
 
@@ -16,7 +16,7 @@ const options = (budget: LeafBudget): LineOptions => ({
   openIntake: () =>
     new EvidenceIntake(
       { billed_unit_count: 100, window_start: '2026-01-01T00:00:00Z', window_end: '2026-01-02T00:00:00Z' },
-      evidenceJudge({ now: 0 }),
+      evidenceVerifier({ now: 0 }),
     ),
   budget,
 });

@@ -1,8 +1,8 @@
 import {
+  type AssessedEvidence,
   type EvidenceIntake,
   type JsonObject,
   type JsonValue,
-  type JudgedEvidence,
   LineReader,
   lineName,
   parseLine,
@@ -16,7 +16,7 @@ const ITEM_BYTES = 131_072;
 /** What a stream of lines held: the bill of its first line, and what the evidence on the others comes to. */
 export interface MeteredLines {
   readonly bill: JsonObject;
-  readonly evidence: JudgedEvidence;
+  readonly evidence: AssessedEvidence;
 }
 
 export interface LineOptions {

@@ -1,13 +1,13 @@
 import {
+  type AssessedEvidence,
   checkBill,
   type EvidenceClass,
   EvidenceIntake,
   type EvidenceSources,
   type EvidenceSummary,
-  evidenceJudge,
+  evidenceVerifier,
   type JsonObject,
   type JsonValue,
-  type JudgedEvidence,
   mintMetering,
   TallyError,
 } from '@tallystick/core';
@@ -47,17 +47,20 @@ export function openIntake(
 ): EvidenceIntake {
   const now = context.clock();
   const checked = checkBill(bill, { now });
-  const judge = evidenceJudge({
+  const verifier = evidenceVerifier({
     now,
     trust: context.trust.issuers(),
     engine: nodeEngine,
     evidenceSources: evidenceSources(context),
   });
-  return new EvidenceIntake(checked, judge, { policy, hash: nodeSha256 });
+  return new EvidenceIntake(checked, verifier, { policy, hash: nodeSha256 });
 }
 
 /** Takes evidence that is in memory already. Throws as `EvidenceIntake` does. */
-export async function takeAll(intake: EvidenceIntake, items: readonly JsonValue[]): Promise<JudgedEvidence> {
+export async function takeAll(
+  intake: EvidenceIntake,
+  items: readonly JsonValue[],
+): Promise<AssessedEvidence> {
   try {
     for (const item of items) intake.add(item);
   } catch (error) {

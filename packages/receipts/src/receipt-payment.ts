@@ -70,20 +70,20 @@ const RESERVED_SECONDS = 30;
 export async function payForReceipt(
   context: Paying,
   received: Received,
-  asked: ReceiptOrder,
+  order: ReceiptOrder,
 ): Promise<{ readonly terms: Terms; readonly claim: IdempotencyRecord | undefined }> {
   const { payments, store } = context;
-  const { profile, agent } = asked;
+  const { profile, agent } = order;
   const price = parseUsdc(priceOf(profile).priceUsd);
   if (agent.proved && agent.did !== null) {
     const account = callerAccount(agent.did);
     const { balance, reserved } = await store.ledger.balance(account);
     if (balance - reserved >= price) {
-      const put = putPrepaid(context, { account, price, profile, subject: agent.did });
+      const put = storePrepaid(context, { account, price, profile, subject: agent.did });
       return { terms: prepaidTerms(context, { account, put }), claim: undefined };
     }
   }
-  const paid = await payments.charge(received, orderOf(asked));
+  const paid = await payments.charge(received, orderOf(order));
   return { terms: x402Terms(context, { paid, settlement: settlementOf(payments, paid) }), claim: paid.claim };
 }
 
@@ -114,7 +114,7 @@ interface Prepaid {
 }
 
 /** Keeps a receipt and takes its price from the balance, in one. */
-function putPrepaid({ store, clock }: Paying, { account, price, profile, subject }: Prepaid): Terms['put'] {
+function storePrepaid({ store, clock }: Paying, { account, price, profile, subject }: Prepaid): Terms['put'] {
   return async (receipt, idempotency) => {
     const id = `receipt:${randomUUID()}`;
     const at = Math.floor(clock() / 1000);

@@ -15,25 +15,25 @@ import type { Config } from './config/config.ts';
 import type { Metrics } from './observability/observability.ts';
 import type { StatusService } from './status/status.ts';
 
-/** What every part stands on. `clock` gives Unix milliseconds. */
+/** What every part needs. `clock` gives Unix milliseconds. */
 interface Foundation {
   readonly config: Config;
   readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** The lease by which other processes see that this one is alive. */
+  /** The lease by which other processes know that this one is alive. */
   readonly lease: ProcessLease;
 }
 
-/** Who signs, and whom the service trusts. */
+/** The service's keys and its trust in issuers. */
 interface IssuerPart {
   readonly issuer: OwnIssuer;
   readonly trust: TrustService;
   readonly registry: Registry;
 }
 
-/** Who calls, and what that allows. */
+/** Callers and their limits. */
 interface CallersPart {
   readonly clients: ClientAddresses;
   readonly apiKeys: ApiKeys;
@@ -45,7 +45,7 @@ interface CallersPart {
 
 /** What issuing and verifying receipts share between requests. */
 interface IssuingPart {
-  /** Idempotent requests that may not run beside themselves, by their scope. */
+  /** Runs idempotent requests of one scope one after another. */
   readonly mutex: KeyedMutex;
   readonly verificationQueue: VerificationQueue;
 }
@@ -55,43 +55,43 @@ interface LogPart {
   readonly log: AnchorLog;
   /** The public key of the log: 32 bytes. */
   readonly logKey: Uint8Array;
-  /** Where roots are posted; null where they are not. */
+  /** The chain to which roots are posted; null where they are not. */
   readonly chain: Chain | null;
 }
 
-/** What is paid, and how. */
+/** Payments and prices. */
 interface MoneyPart {
-  /** Where money moves; null with payments off. */
+  /** The token and the treasury; null with payments off. */
   readonly money: Money | null;
   /** x402; null with payments off. */
   readonly payments: Payments | null;
-  /** Keys that are paid for. */
+  /** Sells API keys. */
   readonly keySales: KeySales;
-  /** What comes to the treasury and leaves it; null with payments off. */
+  /** Watches the treasury; null with payments off. */
   readonly treasury: TreasuryService | null;
-  /** Since when the prices are what they are, in unix seconds. */
+  /** Since when the current prices apply, in unix seconds. */
   readonly pricesValidFrom: number;
 }
 
-/** Models, and the claims that let one process alone carry a call out. */
+/** Models, and the claims by which only one process carries out a call. */
 interface InferencePart {
   readonly compute: Compute;
   /** Claims on `Idempotency-Key`s, so that only one process carries a request out. */
   readonly claims: Claims;
-  /** Ends the model calls under way, see `Compute.endCalls`: for a shutdown that waits no longer for them. */
+  /** Ends the model calls under way, see `Compute.endCalls`: for a shutdown that waits no longer. */
   readonly endCalls: () => Promise<void>;
 }
 
-/** How the service is. */
+/** Status and metrics. */
 interface OperationsPart {
   readonly status: StatusService;
-  /** Brings the metrics up to date that are looked at now and then, as far as the database answers within a second. */
+  /** Updates the metrics that are read at intervals, if the database answers within a second. */
   readonly measure: () => Promise<void>;
-  /** What `/readyz` says, by part: `ok`, or what is wrong. From memory. */
+  /** The answer of `/readyz`, by part: `ok`, or what is wrong. From memory. */
   readonly ready: () => Promise<Record<string, string>>;
 }
 
-/** Everything that routes work with, wired by the configuration. */
+/** Everything that routes need, as configured. */
 export interface Services
   extends Foundation,
     IssuerPart,
@@ -101,6 +101,6 @@ export interface Services
     MoneyPart,
     InferencePart,
     OperationsPart {
-  /** Stops the timers and lets go of the log, of the store after its last commit, and of a development chain. */
+  /** Stops the timers and closes the log, the store after its last commit, and the development chain. */
   readonly close: () => Promise<void>;
 }

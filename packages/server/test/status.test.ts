@@ -15,7 +15,7 @@ import { collect } from '../../store/test/test-database.ts';
 import { createApp } from '../src/app/app.ts';
 import { openServices } from '../src/app/services.ts';
 import { ENDPOINTS } from '../src/status/endpoints.ts';
-import type { Door } from '../src/status/probe.ts';
+import type { ProbedApp } from '../src/status/probe.ts';
 import { expectSchema } from './schemas.ts';
 import { apiKey, DATABASES, startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
@@ -43,9 +43,9 @@ async function next(): Promise<JsonObject & StatusReport> {
 }
 
 /** Probes go through `change` from now on. */
-function behind(change: (request: Request, door: Door) => ReturnType<Door>): void {
+function behind(change: (request: Request, door: ProbedApp) => ReturnType<ProbedApp>): void {
   const { app } = service;
-  const door: Door = (request) => app.fetch(request, { probe: true });
+  const door: ProbedApp = (request) => app.fetch(request, { probe: true });
   service.services.status.serveThrough((request) => change(request, door));
 }
 

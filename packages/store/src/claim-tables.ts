@@ -17,7 +17,6 @@ export interface ClaimTables {
   /** Inserts the claims whose scope has none; each scope comes once. Returns the scopes of the inserted ones. */
   insertClaims(claims: readonly Claim[]): Work<Set<string>>;
   deleteClaims(claims: readonly Pick<Claim, 'scope' | 'token'>[]): Work<unknown>;
-  /** The claims by scope. */
   findClaims(scopes: readonly string[]): Work<Map<string, FoundClaim>>;
 }
 

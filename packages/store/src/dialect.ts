@@ -14,10 +14,7 @@ export interface Dialect {
   readonly now: RawBuilder<number>;
   /** JSON from text, for `->>`. */
   readonly json: (text: string) => RawBuilder<unknown>;
-  /**
-   * Whether a transaction holds the database's only write lock, so that a row that it reads cannot be changed by
-   * others.
-   */
+  /** Whether a transaction holds the database's only write lock, so that a row that it reads cannot be changed by others. */
   readonly soleWriter: boolean;
   /** How statements take many rows. */
   readonly rows: RowSource;

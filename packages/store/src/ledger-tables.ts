@@ -80,9 +80,7 @@ export interface LedgerTables {
   insertEntries(entries: readonly EntryRow[]): Work<unknown>;
   /** Adds to the stored usage. Each key comes once. */
   addUsage(usage: readonly UsageOf[]): Work<unknown>;
-  /** Like `addUsage`. */
   addCompression(rows: readonly CompressionOf[]): Work<unknown>;
-  /** Like `addUsage`. */
   addMethods(rows: readonly MethodOf[]): Work<unknown>;
   /** Counts jobs for those DIDs that are members. */
   addJobs(jobs: ReadonlyMap<string, number>): Work<unknown>;

@@ -12,7 +12,6 @@ import type { LogQueries } from './log-queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { all, run, type Work } from './work.ts';
 
-/** The one row of the log's state. */
 export interface LogState {
   nextIndex: number;
   batchFloor: number;
@@ -170,10 +169,7 @@ function* move(
 
 const NOWHERE = { txHash: null, blockHeight: null, blockHash: null, blockTime: null };
 
-/**
- * Whether a call that ended in an error was carried out after all. The hash identifies the attempt with everything in
- * it.
- */
+/** Whether a call that ended in an error was carried out after all. The hash identifies the attempt with everything in it. */
 function* hasAttempt(queries: LogQueries, { sequence, txHash }: PostingAttempt): Work<boolean> {
   const [attempt] = yield* all(queries.attemptByHash, { txHash });
   return attempt?.sequence === sequence;

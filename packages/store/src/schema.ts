@@ -103,7 +103,6 @@ export interface Schema {
     /** The process whose end also ends the reservation; null where only its time does. */
     process: string | null;
   };
-  /** The serving processes. */
   processes: {
     /** Random; each process chooses one when it starts. */
     id: string;

@@ -45,9 +45,7 @@ export interface SqlDatabase extends SharedStatements {
    * to all and survives this process at once, but survives the machine only once a durable one has followed.
    */
   transaction<T>(work: Work<T>, durability?: Durability): Promise<T>;
-  /**
-   * The positions, from 0, of those hashes that have a leaf, in any order. Every hash must be 32 bytes. One statement.
-   */
+  /** The positions, from 0, of those hashes that have a leaf, in any order. Every hash must be 32 bytes. One statement. */
   positionsOfLeaves(hashes: readonly Uint8Array[]): Work<number[]>;
   /** Keeps others from writing documents until the transaction ends. */
   lockDocuments(): Work<void>;

@@ -49,9 +49,9 @@ export class SqlPaymentStore implements PaymentStore {
   }
 
   async putChannel(row: ChannelRow): Promise<boolean> {
-    const put = row.version === 1 ? this.#queries.insertChannel : this.#queries.replaceChannel;
+    const write = row.version === 1 ? this.#queries.insertChannel : this.#queries.replaceChannel;
     const values = { ...row, previous: row.version - 1 };
-    return (await this.#database.transaction(run(put, values))) === 1;
+    return (await this.#database.transaction(run(write, values))) === 1;
   }
 
   async deleteChannel(id: string, version: number): Promise<boolean> {

@@ -53,7 +53,7 @@ export function pick<Row, P extends Property<Row>>(
   { columns, ...rest }: Table<Row>,
   properties: readonly P[],
 ): Table<Pick<Row, P>> {
-  const wanted = new Set<string>(properties);
+  const selected = new Set<string>(properties);
   const { name, key } = rest;
-  return { name, key, columns: columns.filter(({ property }) => wanted.has(property)) };
+  return { name, key, columns: columns.filter(({ property }) => selected.has(property)) };
 }

@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const of = availableParallelism();
   await Promise.all(Array.from({ length: of }, (_, at) => inThread({ folder: folder.href, at, of })));
   const { outputs } = await import('./page.ts');
-  put(folder, STAMP, [inputs, ...Object.keys(outputs)].join('\n'));
+  setContents(folder, STAMP, [inputs, ...Object.keys(outputs)].join('\n'));
 }
 
 function digestOfInputs(): string {
@@ -77,7 +77,7 @@ async function buildShare({ folder, at, of }: Share): Promise<void> {
   for (const [index, [file, build]] of Object.entries(outputs).entries()) {
     if (index % of !== at) continue;
     const { text, script } = await build();
-    put(new URL(folder), file, text);
+    setContents(new URL(folder), file, text);
     if (script === undefined) continue;
     const gzipped = gzipSync(script, { level: 9 }).length;
     process.stdout.write(`${file}: ${text.length} characters; its script is ${gzipped} bytes gzipped.\n`);
@@ -85,7 +85,7 @@ async function buildShare({ folder, at, of }: Share): Promise<void> {
 }
 
 /** Writes a file whole or not at all, for whoever reads it meanwhile. */
-function put(folder: URL, file: string, text: string): void {
+function setContents(folder: URL, file: string, text: string): void {
   const part = new URL(`.${file}.${process.pid}`, folder);
   writeFileSync(part, text);
   renameSync(part, new URL(file, folder));

@@ -13,10 +13,10 @@ import {
 } from '@tallystick/core';
 import { attempt } from './attempt.ts';
 import { checkRow, stateOf } from './checks.ts';
-import { copyButton, element, fromTemplate, put, slotOf } from './dom.ts';
+import { copyButton, element, fromTemplate, setContents, slotOf } from './dom.ts';
 import { field } from './fields.ts';
 import type { TrustInUse } from './trust.ts';
-import { prose, say } from './words.ts';
+import { formatText, prose } from './words.ts';
 
 /** What was found of a receipt's anchor, and, where it is an anchored result, where it says that the receipt is. */
 export function anchorOf(anchor: JsonValue, checks: readonly Check[], trust: TrustInUse): HTMLElement {
@@ -41,11 +41,11 @@ function placeOf(result: AnchoredResult, checks: readonly Check[], trust: TrustI
     block: `${result.block_height}`,
     leaf: `${parseAnchorRef(result.anchor_ref).index}`,
     size: `${result.tree_size ?? head?.size ?? text.notSaid}`,
-    path: say(text.hashes, result.merkle_path.length),
+    path: formatText(text.hashes, result.merkle_path.length),
     verified: result.verified_at,
   });
-  const said = [field(text.transaction, result.tx_hash), field(text.root, result.merkle_root)];
-  put(slotOf(place, 'fields'), ...said, ...noteRow(result.checkpoint));
+  const fields = [field(text.transaction, result.tx_hash), field(text.root, result.merkle_root)];
+  setContents(slotOf(place, 'fields'), ...fields, ...noteRow(result.checkpoint));
   const failed = checks.some(({ ok }) => ok === false);
   if (failed) place.prepend(element('p', '', text.anchorDoubt));
   else place.append(comparison(result, head, trust));
@@ -70,10 +70,7 @@ function noteRow(note: string | undefined): Node[] {
   return [element('div', '', element('dt', '', name), value)];
 }
 
-/**
- * The values that an explorer has to show: the account as the trust in use knows it, the data as the checkpoint
- * gives it.
- */
+/** The values that an explorer has to show: the account as the trust in use knows it, the data as the checkpoint gives it. */
 function comparison(
   { network }: AnchoredResult,
   head: Checkpoint | null,
@@ -82,7 +79,7 @@ function comparison(
   const { text } = prose;
   const chain = bundle?.log?.origin === head?.origin ? bundle?.chain : null;
   const compare = fromTemplate('t-compare');
-  put(
+  setContents(
     slotOf(compare, 'fields'),
     field(text.data, head === null ? text.noData : `0x${toHex(encodePosting(head))}`),
     field(text.account, chain?.network === network ? chain.address : text.noAccount),

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, type Verification } from '@tallystick/core';
 import { stateOf } from './checks.ts';
 import { element, fromTemplate, icon } from './dom.ts';
-import { prose, say } from './words.ts';
+import { formatText, prose } from './words.ts';
 
 const grouped = new Intl.NumberFormat('en');
 
@@ -17,7 +17,7 @@ export function coverageOf(receipt: JsonValue, { checks, valid }: Verification):
   const evidence = checks.find(({ name }) => name === 'evidence');
   const share = billed === 0 ? 0 : Math.min(1, backed / billed);
   const percent = `${percentOf(share)} %`;
-  const summary = say(prose.text.coverage, count(backed), count(billed), unit, percent);
+  const summary = formatText(prose.text.coverage, count(backed), count(billed), unit, percent);
   const drawn = fromTemplate('t-coverage', {
     summary: valid ? summary : `${summary} ${prose.text.coverageDoubt}`,
     backed: count(backed),
@@ -28,7 +28,7 @@ export function coverageOf(receipt: JsonValue, { checks, valid }: Verification):
     amount: count(amounts[0]),
     currency: words(rate.currency),
     rate: `${count(rate.unit_rate_minor)} (${words(rate.currency)})`,
-    window: say(prose.text.window, body.window_start, body.window_end),
+    window: formatText(prose.text.window, body.window_start, body.window_end),
     class: words(body.coverage_class),
     verdict: words(body.verdict),
     evidence: evidence
@@ -37,7 +37,7 @@ export function coverageOf(receipt: JsonValue, { checks, valid }: Verification):
   });
   const bar = drawn.querySelector('.bar');
   const filled = drawn.querySelector<HTMLElement>('.bar .backed');
-  bar?.setAttribute('aria-label', say(prose.text.coverageBar, percent));
+  bar?.setAttribute('aria-label', formatText(prose.text.coverageBar, percent));
   if (filled) {
     filled.style.width = `${share * 100}%`;
     if (share > 0) filled.style.minWidth = '4px';

@@ -1,5 +1,5 @@
 import { isObject, type JsonValue, parseJson, parseLine, parseTimestamp } from '@tallystick/core';
-import { prose, say } from './words.ts';
+import { formatText, prose } from './words.ts';
 
 /** Kind of a dropped file. */
 export type Kind = 'receipt' | 'evidence' | 'anchor' | 'trust';
@@ -21,10 +21,7 @@ export function bundleIn(document: JsonValue): JsonValue {
   return isObject(document) && isObject(document.bundle) ? document.bundle : document;
 }
 
-/**
- * The items of evidence in the order given: a JSON array, or one JSON value a line. Empty lines are skipped.
- * @throws json_*
- */
+/** The items of evidence in the order given: a JSON array, or one JSON value a line. Empty lines are skipped. @throws json_* */
 export function leavesOf(bytes: Uint8Array): JsonValue[] {
   const first = bytes.find((byte) => byte > 0x20);
   if (first === 0x5b) return parseJson(bytes) as JsonValue[];
@@ -39,13 +36,10 @@ export function leavesOf(bytes: Uint8Array): JsonValue[] {
   return found;
 }
 
-/**
- * The Unix milliseconds of a UTC time, or undefined for an empty text.
- * @throws RangeError for anything else
- */
+/** The Unix milliseconds of a UTC time, or undefined for an empty text. @throws RangeError for anything else */
 export function timeOf(text: string): number | undefined {
   if (text.trim() === '') return undefined;
   const instant = parseTimestamp(text.trim());
-  if (instant === null) throw new RangeError(say(prose.text.badTime, text.trim()));
+  if (instant === null) throw new RangeError(formatText(prose.text.badTime, text.trim()));
   return instant.seconds * 1000 + instant.nanos / 1e6;
 }

@@ -24,12 +24,12 @@ type Content = string | Node;
 export function element(tag: string, className: string, ...contents: readonly Content[]): HTMLElement {
   const made = document.createElement(tag);
   if (className !== '') made.className = className;
-  put(made, ...contents);
+  setContents(made, ...contents);
   return made;
 }
 
 /** Replaces what is in an element. */
-export function put(target: Element, ...contents: readonly Content[]): void {
+export function setContents(target: Element, ...contents: readonly Content[]): void {
   target.replaceChildren(...contents.map((part) => (typeof part === 'string' ? shown(part) : part)));
 }
 
@@ -52,7 +52,7 @@ function shown(text: string): DocumentFragment {
 /** A copy of a template's contents with its slots filled. */
 export function fromTemplate(id: string, slots: Readonly<Record<string, Content>> = {}): DocumentFragment {
   const copy = byId(id, HTMLTemplateElement).content.cloneNode(true) as DocumentFragment;
-  for (const [name, content] of Object.entries(slots)) put(slotOf(copy, name), content);
+  for (const [name, content] of Object.entries(slots)) setContents(slotOf(copy, name), content);
   return copy;
 }
 
@@ -88,14 +88,14 @@ export function copyButton(text: string, what: string): Node {
   const label = element('span', '', prose.text.copy);
   const made = button('', 'copy', async () => {
     await clipboard.writeText(text);
-    put(label, prose.text.copied);
-    setTimeout(() => put(label, prose.text.copy), 1500);
+    setContents(label, prose.text.copied);
+    setTimeout(() => setContents(label, prose.text.copy), 1500);
   });
-  put(made, label, element('span', 'hidden', ` ${what}`));
+  setContents(made, label, element('span', 'hidden', ` ${what}`));
   return made;
 }
 
 /** Says something to screen readers. */
 export function announce(text: string): void {
-  put(byId('announcement'), text);
+  setContents(byId('announcement'), text);
 }

@@ -37,7 +37,7 @@ export type Outcome =
     };
 
 /** Judges one receipt. */
-export async function judge({ receipt: bytes, evidence, anchor, now, trust }: Question): Promise<Outcome> {
+export async function evaluate({ receipt: bytes, evidence, anchor, now, trust }: Question): Promise<Outcome> {
   const receipt = attempt(() => parseJson(bytes));
   if (receipt instanceof TallyError) return { fault: receipt, input: 'receipt' };
   const leaves = evidence === null ? undefined : attempt(() => leavesOf(evidence));

@@ -1,6 +1,6 @@
 import { formatTimestamp, type JsonValue } from '@tallystick/core';
-import { button, copyButton, element, put } from './dom.ts';
-import { lookUp, prose, say } from './words.ts';
+import { button, copyButton, element, setContents } from './dom.ts';
+import { formatText, lookUp, prose } from './words.ts';
 
 /** Characters of a text that are drawn at first. */
 const SHOWN_CHARACTERS = 1000;
@@ -58,15 +58,15 @@ function valueOf(value: JsonValue, name: string): HTMLElement {
   }
   const shown = element('span', /\s/.test(value) ? 'value text' : 'value');
   if (value.length <= SHOWN_CHARACTERS) {
-    put(shown, value);
+    setContents(shown, value);
     return shown;
   }
-  const rest = say(prose.text.showAll, value.length);
-  put(
+  const rest = formatText(prose.text.showAll, value.length);
+  setContents(
     shown,
     value.slice(0, SHOWN_CHARACTERS).toWellFormed(),
     '… ',
-    button(rest, 'all', () => put(shown, value)),
+    button(rest, 'all', () => setContents(shown, value)),
   );
   return shown;
 }

@@ -10,8 +10,8 @@ import {
   verify,
 } from '@tallystick/core';
 import { stateOf } from './checks.ts';
-import { announce, button, byId, element, icon, on, put } from './dom.ts';
-import { dataOf, prose, say } from './words.ts';
+import { announce, button, byId, element, icon, on, setContents } from './dom.ts';
+import { dataOf, formatText, prose } from './words.ts';
 
 /** The samples that the page carries: made once, from fixed keys, by scripts/samples.ts. */
 export interface Samples {
@@ -49,7 +49,7 @@ export function fiveChecks(open: (receipt: JsonObject) => unknown): void {
     }
     const summary = summaryOf(results);
     const line = byId('five-summary');
-    put(line, summary);
+    setContents(line, summary);
     line.hidden = false;
     announce(summary);
   });
@@ -59,7 +59,7 @@ function summaryOf(results: readonly Result[]): string {
   const right = results.filter(({ expected }) => expected).length;
   if (right === results.length) return prose.text.allFive;
   const wrong = results.some(({ expected }) => expected === false);
-  return wrong ? say(prose.text.notAllFive, right) : prose.text.fourOfFive;
+  return wrong ? formatText(prose.text.notAllFive, right) : prose.text.fourOfFive;
 }
 
 function showResult(
@@ -122,7 +122,7 @@ async function opened(
   try {
     const text = new TextDecoder().decode(await openSeal(document, fromHex(key, 32), receipt.seal));
     const expected = valid && must === null && sealing.key === key;
-    return { found: prose.text.verified, why: say(prose.text.sealedText, text), expected };
+    return { found: prose.text.verified, why: formatText(prose.text.sealedText, text), expected };
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
     return { found: prose.text.refused, why: error.message, expected: valid && error.code === must };

@@ -1,6 +1,6 @@
 import { utf8 } from '@tallystick/core';
-import { byId, on, put } from './dom.ts';
-import { prose, say } from './words.ts';
+import { byId, on, setContents } from './dom.ts';
+import { formatText, prose } from './words.ts';
 
 /** A text box that a file may stand in for: what is judged is the file's own bytes until the box is edited. */
 export interface Input {
@@ -23,7 +23,7 @@ export function createInput(id: string, edited: (pasted: boolean) => unknown): I
   let file: Uint8Array | null = null;
   box.addEventListener('input', ({ inputType }) => {
     file = null;
-    put(note);
+    setContents(note);
     edited(inputType === 'insertFromPaste');
   });
   return {
@@ -31,12 +31,12 @@ export function createInput(id: string, edited: (pasted: boolean) => unknown): I
     set(bytes, source) {
       file = bytes;
       box.value = bytes.length > SHOWN_BYTES ? '' : new TextDecoder().decode(bytes);
-      put(note, say(prose.text.source, source, bytes.length));
+      setContents(note, formatText(prose.text.source, source, bytes.length));
     },
     clear() {
       file = null;
       box.value = '';
-      put(note);
+      setContents(note);
     },
   };
 }

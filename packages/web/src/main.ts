@@ -1,14 +1,14 @@
 import { TallyError, utf8 } from '@tallystick/core';
 import { kindOf, timeOf } from './documents.ts';
-import { byId, on, put } from './dom.ts';
-import { judge } from './evaluate.ts';
+import { byId, on, setContents } from './dom.ts';
+import { evaluate } from './evaluate.ts';
 import { fiveChecks } from './five-checks.ts';
 import { createInput, onDrop, onFile } from './inputs.ts';
 import { enableSaving } from './save.ts';
 import { remember, trustAt } from './trust.ts';
 import { refusal, showTrust } from './trust-panel.ts';
 import { hideOutcome, showFault, showOutcome } from './verdict.ts';
-import { prose, say } from './words.ts';
+import { formatText, prose } from './words.ts';
 
 enableSaving();
 
@@ -34,7 +34,7 @@ async function verifyNow(): Promise<void> {
   try {
     const trust = await trustAt(times.now);
     const question = { ...times, ...inputs, trust };
-    const outcome = await judge(question);
+    const outcome = await evaluate(question);
     if (run !== runs) return;
     showTrust(trust, refresh);
     showOutcome(outcome, question);
@@ -49,9 +49,9 @@ async function verifyNow(): Promise<void> {
 function readTimes(): { now: number; asOf: boolean } | null {
   try {
     const chosen = timeOf(asOf.value);
-    put(
+    setContents(
       byId('time-hint'),
-      chosen === undefined ? prose.text.now : say(prose.text.asOfHint, asOf.value.trim()),
+      chosen === undefined ? prose.text.now : formatText(prose.text.asOfHint, asOf.value.trim()),
     );
     return { now: chosen ?? Date.now(), asOf: chosen !== undefined };
   } catch (error) {
@@ -70,13 +70,13 @@ async function refresh(): Promise<void> {
 
 async function addTrust(bytes: Uint8Array): Promise<void> {
   const notice = byId('trust-error');
-  put(notice);
+  setContents(notice);
   try {
     await remember(bytes, readTimes()?.now ?? Date.now());
     trustBox.value = '';
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
-    put(notice, refusal(prose.text.bundleRefused, error));
+    setContents(notice, refusal(prose.text.bundleRefused, error));
   }
   await refresh();
 }

@@ -1,7 +1,7 @@
 import type { TallyError } from '@tallystick/core';
-import { button, byId, copyButton, element, fromTemplate, put } from './dom.ts';
+import { button, byId, copyButton, element, fromTemplate, setContents } from './dom.ts';
 import { forget, rememberInUse, type TrustInUse } from './trust.ts';
-import { prose, say } from './words.ts';
+import { formatText, prose } from './words.ts';
 
 /** Shows whom receipts are judged by. `changed` is called after the reader has remembered or forgotten a root. */
 export function showTrust(trust: TrustInUse, changed: () => unknown): void {
@@ -16,7 +16,7 @@ export function showTrust(trust: TrustInUse, changed: () => unknown): void {
         from,
         note: noteOn(site, remembered),
         root: element('span', '', pin.root, ' ', copyButton(pin.root, text.fingerprint)),
-        version: say(
+        version: formatText(
           text.version,
           bundle.version,
           bundle.issued_at.slice(0, 10),
@@ -42,12 +42,12 @@ export function showTrust(trust: TrustInUse, changed: () => unknown): void {
     });
     parts.push(element('div', 'row', act));
   }
-  put(byId('trust-state'), ...parts);
+  setContents(byId('trust-state'), ...parts);
 }
 
 function noteOn(site: string | null, remembered: boolean): string {
   if (site === null) return prose.text.noteMemory;
-  return say(remembered ? prose.text.noteBoth : prose.text.noteSite, site);
+  return formatText(remembered ? prose.text.noteBoth : prose.text.noteSite, site);
 }
 
 /** Draws what was refused, and why. */

@@ -27,7 +27,7 @@ interface SiteTrust {
   readonly bundle: JsonValue;
 }
 
-interface Refusal {
+interface RejectedBundle {
   readonly from: 'site' | 'remembered';
   readonly error: TallyError;
 }
@@ -41,13 +41,10 @@ export interface TrustInUse {
   readonly site: string | null;
   /** Whether the root is remembered in this browser. */
   readonly remembered: boolean;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly RejectedBundle[];
 }
 
-/**
- * Stands in for a remembered bundle that can no longer be read. No bundle matches it, so the reader has to forget
- * it.
- */
+/** Stands in for a remembered bundle that can no longer be read. No bundle matches it, so the reader has to forget it. */
 const DAMAGED: RememberedTrust = { pin: { root: 'damaged', version: 1, bundle_sha256: '' }, bundle: null };
 
 /** Used where the browser keeps nothing for this page. */
@@ -60,8 +57,8 @@ let unstored: string | null = null;
 export async function trustAt(now: number): Promise<TrustInUse> {
   const held = recall();
   const served = siteTrust();
-  const refusals: Refusal[] = [];
-  const tried = async (from: Refusal['from'], bundle: JsonValue, pin: TrustPin | undefined) => {
+  const refusals: RejectedBundle[] = [];
+  const tried = async (from: RejectedBundle['from'], bundle: JsonValue, pin: TrustPin | undefined) => {
     try {
       return await check(bundle, now, pin);
     } catch (error) {

@@ -2,18 +2,28 @@ import { formatTimestamp, fromHex, isObject, type TallyError, toBase64url } from
 import { anchorOf } from './anchor.ts';
 import { checkRow, checksOf, stateOf, tallyOf } from './checks.ts';
 import { coverageOf } from './coverage.ts';
-import { announce, byId, copyButton, element, fromTemplate, icon, put, type State, slotOf } from './dom.ts';
+import {
+  announce,
+  byId,
+  copyButton,
+  element,
+  fromTemplate,
+  icon,
+  type State,
+  setContents,
+  slotOf,
+} from './dom.ts';
 import type { Outcome, Question } from './evaluate.ts';
 import { field, fieldsOf } from './fields.ts';
-import { lookUp, prose, say } from './words.ts';
+import { formatText, lookUp, prose } from './words.ts';
 
-type Judged = Extract<Outcome, { fault: null }>;
+type Evaluated = Extract<Outcome, { fault: null }>;
 
 /** Takes the verdict away: it is no longer about what stands in the boxes. */
 export function hideOutcome(): void {
   const result = byId('result');
   result.hidden = true;
-  put(result);
+  setContents(result);
 }
 
 /** Draws the outcome, tells it to screen readers, and brings it into sight. */
@@ -21,7 +31,7 @@ export function showOutcome(outcome: Outcome, question: Question): void {
   const result = byId('result');
   if (outcome.fault !== null) showFault(outcome.fault, outcome.input);
   else {
-    put(result, ...partsOf(outcome, question));
+    setContents(result, ...partsOf(outcome, question));
     result.hidden = false;
     const { checks } = outcome.verdict;
     announce(`${titleOf(outcome)}. ${messageOf(outcome, question)} ${tallyOf(checks)}.`);
@@ -36,32 +46,35 @@ export function showFault(
   { code, message, field: at }: Pick<TallyError, 'message' | 'field'> & { code: string },
   input: string,
 ): void {
-  const title = say(prose.text.unreadable, input);
+  const title = formatText(prose.text.unreadable, input);
   const where = at === undefined ? message : `${at}: ${message}`;
   const result = byId('result');
   const advice = lookUp(prose.advice, code) ?? '';
-  put(result, fromTemplate('t-unreadable', { icon: icon('fail'), title, message: where, code, advice }));
+  setContents(
+    result,
+    fromTemplate('t-unreadable', { icon: icon('fail'), title, message: where, code, advice }),
+  );
   result.hidden = false;
   announce(`${title}. ${where} ${advice}`);
 }
 
-function stateOfVerdict({ verdict }: Judged): State {
+function stateOfVerdict({ verdict }: Evaluated): State {
   if (!verdict.valid) return 'fail';
   return verdict.issuer.trusted ? 'pass' : 'unsure';
 }
 
-function titleOf({ verdict, anchored }: Judged): string {
+function titleOf({ verdict, anchored }: Evaluated): string {
   if (verdict.valid) return prose.titles[verdict.issuer.trusted ? 'trusted' : 'intact'];
   if (verdict.integrity) return prose.titles.contradicted;
   if (anchored !== null) return prose.titles.broken;
   return prose.titles[verdict.family === null ? 'unknown' : 'format'];
 }
 
-function messageOf({ verdict }: Judged, { trust }: Question): string {
+function messageOf({ verdict }: Evaluated, { trust }: Question): string {
   const { issuer, checks, valid } = verdict;
   const failure = checks.find(({ ok }) => ok === false);
   if (!valid) return failure ? `${failure.name}: ${failure.detail}` : '';
-  if (issuer.trusted) return say(prose.text.vouched, issuer.did, voucher(trust.site));
+  if (issuer.trusted) return formatText(prose.text.vouched, issuer.did, voucher(trust.site));
   const window = checks.find(({ name, ok }) => name === 'key_window' && ok === null);
   return issuer.status === 'registered' || issuer.status === 'unknown' || !window
     ? prose.issuer[issuer.status]
@@ -69,9 +82,9 @@ function messageOf({ verdict }: Judged, { trust }: Question): string {
 }
 
 const voucher = (site: string | null): string =>
-  site === null ? prose.text.bundleRemembered : say(prose.text.bundleOfSite, site);
+  site === null ? prose.text.bundleRemembered : formatText(prose.text.bundleOfSite, site);
 
-function* partsOf(judged: Judged, question: Question): Generator<Node> {
+function* partsOf(judged: Evaluated, question: Question): Generator<Node> {
   const { receipt, verdict, anchored } = judged;
   const kind = verdict.family === 'profile' ? verdict.profile : verdict.family;
   yield verdictCard(judged, question, kind);
@@ -93,18 +106,18 @@ function* partsOf(judged: Judged, question: Question): Generator<Node> {
   yield element('section', 'block', heading, fieldsOf(receipt, kind));
 }
 
-function verdictCard(judged: Judged, question: Question, kind: string | null): DocumentFragment {
+function verdictCard(judged: Evaluated, question: Question, kind: string | null): DocumentFragment {
   const { verdict } = judged;
   const { issuer, integrity, valid, receipt_id } = verdict;
   const trusted: State = issuer.trusted ? 'pass' : issuer.status === 'contradicted' ? 'fail' : 'unknown';
   const trustText = issuer.trusted
     ? prose.text.trusted
     : valid
-      ? say(prose.text.notTrusted, messageOf(judged, question))
+      ? formatText(prose.text.notTrusted, messageOf(judged, question))
       : issuer.status === 'contradicted'
         ? prose.issuer.contradicted
         : prose.text.onlyValid;
-  const key = issuer.key_state === 'unknown' ? null : say(prose.text.key, issuer.key_state);
+  const key = issuer.key_state === 'unknown' ? null : formatText(prose.text.key, issuer.key_state);
   const names = [lookUp(prose.names, kind), receipt_id, issuer.did, key];
   const card = fromTemplate('t-verdict', {
     icon: icon(stateOfVerdict(judged)),
@@ -128,33 +141,35 @@ function claim(state: State, text: string): HTMLElement {
 
 /** Said only where the time is not this machine's own. */
 function timeNote({ asOf, now }: Question): string {
-  return asOf ? say(prose.text.asOf, formatTimestamp(now)) : '';
+  return asOf ? formatText(prose.text.asOf, formatTimestamp(now)) : '';
 }
 
-function proofOf({ verdict }: Judged, kind: string): DocumentFragment {
+function proofOf({ verdict }: Evaluated, kind: string): DocumentFragment {
   const words = lookUp<{ proves: string[]; not: string[] }>(prose.proof, kind) ?? { proves: [], not: [] };
   const { text } = prose;
   const { issuer, checks } = verdict;
   const anchored = checks.filter(({ name, ok }) => name.startsWith('anchor') && ok === true);
-  const signer = issuer.trusted ? say(text.trustedSigner, issuer.did) : say(text.keySigner, issuer.key_id);
+  const signer = issuer.trusted
+    ? formatText(text.trustedSigner, issuer.did)
+    : formatText(text.keySigner, issuer.key_id);
   const items = (texts: readonly string[]): Node[] => texts.map((text) => element('li', '', text));
   const proof = fromTemplate('t-proof');
-  put(
+  setContents(
     slotOf(proof, 'proves'),
     ...items([
-      say(text.notCharacterChanged, signer),
+      formatText(text.notCharacterChanged, signer),
       ...anchored.map(({ detail }) => detail),
       ...words.proves,
     ]),
   );
   const when = anchored.length > 0 ? text.onChain : text.when;
   const unproved = [...(issuer.trusted ? [] : [text.keyHolder]), when];
-  put(slotOf(proof, 'not'), ...items([...unproved, ...words.not]));
+  setContents(slotOf(proof, 'not'), ...items([...unproved, ...words.not]));
   return proof;
 }
 
 /** The issuer's signature and, of an envelope, those of the other two parties. */
-function signaturesOf({ receipt, verdict: { checks } }: Judged): DocumentFragment {
+function signaturesOf({ receipt, verdict: { checks } }: Evaluated): DocumentFragment {
   const parties = [
     ['signature', prose.text.issuer],
     ['signature_requester', prose.text.requester],
@@ -165,12 +180,16 @@ function signaturesOf({ receipt, verdict: { checks } }: Judged): DocumentFragmen
     return check === undefined ? [] : [checkRow(stateOf(check), party, check.detail)];
   });
   const block = fromTemplate('t-signatures');
-  put(slotOf(block, 'list'), ...rows);
+  setContents(slotOf(block, 'list'), ...rows);
   return isObject(receipt) && rows.length > 1 ? block : document.createDocumentFragment();
 }
 
 function hashOf(hash: string): DocumentFragment {
   const block = fromTemplate('t-anchor');
-  put(slotOf(block, 'fields'), field('SHA-256', hash), field('canonical_sha256', toBase64url(fromHex(hash))));
+  setContents(
+    slotOf(block, 'fields'),
+    field('SHA-256', hash),
+    field('canonical_sha256', toBase64url(fromHex(hash))),
+  );
   return block;
 }

@@ -9,7 +9,7 @@ export function dataOf(id: string): unknown {
 }
 
 /** A sentence of the page's prose with `{0}`, `{1}` … filled in. */
-export function say(sentence: string, ...values: readonly unknown[]): string {
+export function formatText(sentence: string, ...values: readonly unknown[]): string {
   return sentence.replace(/\{(\d)\}/g, (_, index) => String(values[index]));
 }
 

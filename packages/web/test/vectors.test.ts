@@ -49,7 +49,7 @@ describe.each([...bundles.keys()].map((bundle, index) => [index, bundle] as cons
       await page.waitForSelector('text=Remembered in this browser');
       const disagreements: object[] = [];
       for (const vector of here) {
-        await ask(page, vector);
+        await fetchBytes(page, vector);
         const shown = await page.evaluate(readShown);
         const expected = await inCore(vector);
         const found =
@@ -80,7 +80,7 @@ test('every vector is asked about', () => {
 });
 
 /** Fills the form as a reader would, with files, and waits for the verdict. */
-async function ask(page: Awaited<ReturnType<typeof open>>['page'], vector: AnchorCase): Promise<void> {
+async function fetchBytes(page: Awaited<ReturnType<typeof open>>['page'], vector: AnchorCase): Promise<void> {
   const asFile = (value: unknown) =>
     value === undefined ? null : Buffer.from(JSON.stringify(value)).toString('base64');
   const input = {

@@ -108,8 +108,8 @@ def from_multibase(text: str) -> bytes:
     return from_base58(text[1:])
 
 
-def _leading(values: bytes | list[int], wanted: int) -> int:
+def _leading(values: bytes | list[int], leading: int) -> int:
     count = 0
-    while count < len(values) and values[count] == wanted:
+    while count < len(values) and values[count] == leading:
         count += 1
     return count

@@ -25,11 +25,11 @@ def sign_request(
     registered issuer. ``created`` is in Unix seconds; ``nonce`` is 1 to 255 printable ASCII
     characters, never used before with this key.
     """
-    said = {"x-agent-did": did}
+    headers = {"x-agent-did": did}
     if body is not None:
-        said["content-digest"] = f"sha-256=:{_base64(hashlib.sha256(body).digest())}:"
+        headers["content-digest"] = f"sha-256=:{_base64(hashlib.sha256(body).digest())}:"
     key_id = signer.key_id if signer.key_id.startswith(f"{did}:") else did
-    covered = {"@method": method, "@target-uri": url, **said}
+    covered = {"@method": method, "@target-uri": url, **headers}
     names = " ".join(f'"{name}"' for name in covered)
     params = (
         f'({names});created={created};nonce={_quoted(nonce)};keyid={_quoted(key_id)};alg="ed25519"'
@@ -37,7 +37,7 @@ def sign_request(
     lines = [f'"{name}": {value}' for name, value in covered.items()]
     base = "\n".join([*lines, f'"@signature-params": {params}'])
     signature = _base64(signer.sign(base.encode()))
-    return {**said, "signature-input": f"agent={params}", "signature": f"agent=:{signature}:"}
+    return {**headers, "signature-input": f"agent={params}", "signature": f"agent=:{signature}:"}
 
 
 def _quoted(text: str) -> str:

@@ -30,7 +30,7 @@ from .receipts.family import integer_at, object_at, text_at
 from .shape import is_object
 from .timestamps import seconds_of, unix_ms
 from .trust import Trust
-from .verify import evidence_judge
+from .verify import evidence_verifier
 
 _SAID = (
     "machine_commitment",
@@ -63,8 +63,8 @@ def mint_metering(
     """
     checked = check_bill(bill, unix_ms(now))
     billed = integer_at(checked, "billed_unit_count")
-    judge = evidence_judge(now, trust)
-    summary, counts = take_evidence(checked, billed, evidence, judge, evidence_policy)
+    verifier = evidence_verifier(now, trust)
+    summary, counts = take_evidence(checked, billed, evidence, verifier, evidence_policy)
     body = _signed_body(checked, summary)
     _require_agreement(checked, body)
     message = canonical_bytes(body)

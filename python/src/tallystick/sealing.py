@@ -172,9 +172,9 @@ def _reference(parts: _SealBytes) -> SealReference:
 
 def _require_referenced(found: SealReference, expected: SealReference) -> None:
     for member, value in found.items():
-        wanted = expected.get(member)
-        if not isinstance(wanted, str):
+        stated = expected.get(member)
+        if not isinstance(stated, str):
             raise _invalid(f"expected.{member}", f"The receipt has no `{member}`.")
-        if wanted != value:
+        if stated != value:
             message = f"`{member}` does not match the receipt."
             raise TallyError("seal_tampered", message, field=member)

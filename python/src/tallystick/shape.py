@@ -45,14 +45,14 @@ def rule(expected: str, holds: Callable[[object], bool]) -> Rule:
     return check
 
 
-def constant(wanted: str) -> Rule:
-    return rule(f"the string {wanted}", lambda value: value == wanted)
+def constant(expected: str) -> Rule:
+    return rule(f"the string {expected}", lambda value: value == expected)
 
 
-def one_of(*wanted: str) -> Rule:
-    known = frozenset(wanted)
+def one_of(*expected: str) -> Rule:
+    known = frozenset(expected)
     return rule(
-        f"one of {', '.join(wanted)}", lambda value: isinstance(value, str) and value in known
+        f"one of {', '.join(expected)}", lambda value: isinstance(value, str) and value in known
     )
 
 

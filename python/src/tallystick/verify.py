@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
+from .assess_issuer import IssuerStatus, KeyState, assess_issuer
 from .canonical import canonical_bytes
 from .did import did_key_of, public_key_of_did_key
 from .ed25519 import signature_fault, verify_ed25519
@@ -15,10 +16,9 @@ from .errors import TallyError
 from .hashes import sha256_hex
 from .issuers import IssuerDocument, check_issuer_document
 from .json_types import Document, JsonLike, JsonObject, JsonValue
-from .judge import IssuerStatus, KeyState, judge_issuer
 from .log.anchor_checks import NOT_ASKED, AnchorFacts, AnchorTransaction, NotAsked
-from .log.receipt_anchor import judge_anchor, judge_anchor_of
-from .metering.intake import EvidenceCounts, EvidenceJudge, JudgedAnchor, JudgedReceipt
+from .log.receipt_anchor import assess_anchor, assess_anchor_of
+from .metering.intake import AssessedAnchor, AssessedReceipt, EvidenceCounts, EvidenceVerifier
 from .receipts.documents import VerificationDocument
 from .receipts.family import (
     CLOCK_SKEW,
@@ -134,17 +134,17 @@ def verify(
     key = _resolve_key(claims, known)
     integrity_checks = _integrity_checks(family, receipt, claims, key, known)
     counts: EvidenceCounts | None = None
-    if family.judge_evidence is not None:
-        judge = evidence_judge(now, known)
-        behind, counts = family.judge_evidence(receipt, evidence, judge)
+    if family.assess_evidence is not None:
+        verifier = evidence_verifier(now, known)
+        behind, counts = family.assess_evidence(receipt, evidence, verifier)
         integrity_checks.append(behind)
     facts = AnchorFacts(claims.issued_at, transaction, known.anchors)
-    anchored = judge_anchor(family, receipt, given, facts)
-    judged = judge_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
+    anchored = assess_anchor(family, receipt, given, facts)
+    assessed = assess_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
     checks = [
         *integrity_checks,
         _time_check(claims, at),
-        *judged.checks,
+        *assessed.checks,
         *anchored.checks,
         *_settlement_checks(family, receipt),
     ]
@@ -153,11 +153,11 @@ def verify(
         valid=valid,
         integrity=_holds(integrity_checks),
         issuer=Issuer(
-            did=judged.did,
+            did=assessed.did,
             key_id=claims.key_id or key.key_id,
-            trusted=valid and judged.trusted,
-            status=judged.status,
-            key_state=judged.key_state,
+            trusted=valid and assessed.trusted,
+            status=assessed.status,
+            key_state=assessed.key_state,
         ),
         family=family.name,
         profile=claims.profile,
@@ -170,30 +170,30 @@ def verify(
 
 @dataclass(frozen=True)
 class _EvidenceJudge:
-    """Receipts are judged on the same path as any receipt, anchors by the same trust."""
+    """Verifies receipts like any other receipt, and anchors by the same trust."""
 
     now: datetime
     trust: Trust
 
-    def receipt(self, receipt: JsonObject, anchor: JsonObject | None) -> JudgedReceipt:
+    def receipt(self, receipt: JsonObject, anchor: JsonObject | None) -> AssessedReceipt:
         family, document = read_receipt(receipt)
         verdict = verify(document, now=self.now, trust=self.trust, anchor=anchor)
-        return JudgedReceipt(
+        return AssessedReceipt(
             sha256=sha256_hex(canonical_bytes(family.anchored(document))),
             issued_at=family.claims(document).issued_at,
             fault=_fault_in(verdict.checks),
             trusted=verdict.issuer.trusted,
         )
 
-    def anchor(self, receipt_sha256: str, anchor: JsonObject) -> JudgedAnchor:
+    def anchor(self, receipt_sha256: str, anchor: JsonObject) -> AssessedAnchor:
         facts = AnchorFacts(0, NOT_ASKED, self.trust.anchors)
-        checks = judge_anchor_of(bytes.fromhex(receipt_sha256), anchor, facts).checks
+        checks = assess_anchor_of(bytes.fromhex(receipt_sha256), anchor, facts).checks
         held = {one.name for one in checks if one.ok}
-        return JudgedAnchor(_fault_in(checks), {"anchor", "anchor_checkpoint"} <= held)
+        return AssessedAnchor(_fault_in(checks), {"anchor", "anchor_checkpoint"} <= held)
 
 
-def evidence_judge(now: datetime, trust: Trust | None) -> EvidenceJudge:
-    """What judges the evidence behind a bill."""
+def evidence_verifier(now: datetime, trust: Trust | None) -> EvidenceVerifier:
+    """Makes the verifier of the evidence behind a bill."""
     return _EvidenceJudge(now, Trust() if trust is None else trust)
 
 

@@ -5,7 +5,6 @@ import type { ChainSettings } from '../settings.ts';
 import { type DevToken, deployDevToken } from './dev-token.ts';
 import { openTokenChain, type TokenChain } from './token.ts';
 
-/** Where money moves. */
 export interface Money {
   readonly token: TokenChain;
   /** Is paid: EIP-55 checksummed. */

@@ -30,10 +30,7 @@ export interface TokenTransfer {
 
 type TransferEvent = Omit<TokenTransfer, 'ordinal' | 'blockTime' | 'calldata' | 'memo'>;
 
-/**
- * @param log of a `Transfer` event
- * @throws chain_unavailable for one that has another shape than ERC-20's
- */
+/** @param log of a `Transfer` event @throws chain_unavailable for one that has another shape than ERC-20's */
 export function toTransfer(log: Log): TransferEvent {
   const [, from, to, ...rest] = log.topics;
   if (from === undefined || to === undefined || rest.length > 0 || log.data.length !== 66) {

@@ -4,17 +4,17 @@ import { printable } from '../printable.ts';
 
 /** What `GET /v1/log` says, for a person. */
 export function* statusLines(status: JsonValue, now: number): Generator<string> {
-  const said = isObject(status) ? status : {};
-  yield paint('bold', shown(said.origin));
+  const document = isObject(status) ? status : {};
+  yield paint('bold', shown(document.origin));
   yield* [
-    line('key', shown(said.verifier_key)),
-    line('hashes', sizes(said)),
-    line('next posting', nextPosting(said.next_posting_at, said.period_seconds, now)),
-    line('overdue', overdue(said.overdue_seconds)),
-    line('posts to', postsTo(said.chain ?? null)),
+    line('key', shown(document.verifier_key)),
+    line('hashes', sizes(document)),
+    line('next posting', nextPosting(document.next_posting_at, document.period_seconds, now)),
+    line('overdue', overdue(document.overdue_seconds)),
+    line('posts to', postsTo(document.chain ?? null)),
   ];
   for (const name of ['accepting', 'posting']) {
-    if (said[name] !== 'ok') yield line(name, paint('yellow', shown(said[name])));
+    if (document[name] !== 'ok') yield line(name, paint('yellow', shown(document[name])));
   }
 }
 

@@ -7,7 +7,7 @@ import {
   readAnchoredResult,
   TallyError,
 } from '@tallystick/core';
-import { askAnchor } from '../chain/ask.ts';
+import { fetchAnchorTransaction } from '../chain/fetch-transaction.ts';
 import type { Answer } from '../chain/node.ts';
 import { readJson } from '../input.ts';
 import { asUsage, UsageError } from '../output.ts';
@@ -36,7 +36,7 @@ export async function chainAnswer(
   const carried = isObject(receipt) ? (receipt.anchor ?? null) : null;
   const result = resultIn(given ?? carried, given !== undefined);
   if (result === null) return null;
-  return askAnchor(result, rpc, sources);
+  return fetchAnchorTransaction(result, rpc, sources);
 }
 
 function resultIn(anchor: JsonValue, isGiven: boolean): AnchoredResult | null {

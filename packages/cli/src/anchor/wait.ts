@@ -31,7 +31,7 @@ export async function untilAnchored(
       const isDue = etaSeconds === 0;
       await shownPause(line, isDue ? pause : Math.min(etaSeconds, LONGEST_PAUSE_S), etaSeconds);
       if (isDue) {
-        if (pastDue < SAY_AFTER_S && pastDue + pause >= SAY_AFTER_S) sayLate(line);
+        if (pastDue < SAY_AFTER_S && pastDue + pause >= SAY_AFTER_S) showLate(line);
         pastDue += pause;
         pause = Math.min(pause * 1.5, LAST_PAUSE_S);
       }
@@ -43,7 +43,7 @@ export async function untilAnchored(
   }
 }
 
-function sayLate(line: ProgressLine): void {
+function showLate(line: ProgressLine): void {
   line.end();
   remark(
     `Still pending, ${SAY_AFTER_S} s after the posting was due. Some chains take half an hour to make a block final. To see whether postings are held up: tally anchor status`,

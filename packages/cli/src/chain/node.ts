@@ -57,16 +57,16 @@ export async function openNode(
 
   async function block(at: string): Promise<Block | null> {
     const method = 'eth_getBlockByNumber';
-    const told = await rpc(method, [at, false]);
-    return told === null ? null : (blockIn(told) ?? fail(method));
+    const result = await rpc(method, [at, false]);
+    return result === null ? null : (blockIn(result) ?? fail(method));
   }
 
   /** Block, position and logs of a transaction on the canonical chain. */
   async function included(txHash: string): Promise<Inclusion | null> {
     const method = 'eth_getTransactionReceipt';
-    const told = await rpc(method, [txHash]);
-    if (told === null) return null;
-    const receipt = receiptIn(told) ?? fail(method);
+    const result = await rpc(method, [txHash]);
+    if (result === null) return null;
+    const receipt = receiptIn(result) ?? fail(method);
     if (receipt.transactionHash !== txHash) throw unavailable(method, 'answered another receipt');
     const { blockHeight, transfers } = receipt;
     if (blockHeight === null) return null;
@@ -84,10 +84,10 @@ export async function openNode(
   return {
     async anchorOf(txHash) {
       const method = 'eth_getTransactionByHash';
-      const told = await rpc(method, [txHash]);
+      const result = await rpc(method, [txHash]);
       const nothing = { chainId, transaction: null, final: false };
-      if (told === null || integer(object(told).type) !== 2) return nothing;
-      const read = readNodeTransaction(told as JsonValue, txHash);
+      if (result === null || integer(object(result).type) !== 2) return nothing;
+      const read = readNodeTransaction(result as JsonValue, txHash);
       if (read === null) throw unavailable(method, 'answered what is not that transaction');
       if (read.chainId !== chainId) throw unavailable(method, 'answered a transaction of another chain');
       const place = await included(txHash);
@@ -130,15 +130,15 @@ interface Receipt {
   readonly transfers: SettlementTransaction['transfers'];
 }
 
-function blockIn(told: unknown): Block | null {
-  const { number, hash, timestamp, transactions } = object(told);
+function blockIn(result: unknown): Block | null {
+  const { number, hash, timestamp, transactions } = object(result);
   const [height, time, id] = [integer(number), integer(timestamp), hex(hash, 32)];
   if (height === null || time === null || id === null || !Array.isArray(transactions)) return null;
   return { height, hash: id, time, transactions: transactions.map((one) => hex(one, 32)) };
 }
 
-function receiptIn(told: unknown): Receipt | null {
-  const { transactionHash, blockNumber = null, blockHash = null, logs } = object(told);
+function receiptIn(result: unknown): Receipt | null {
+  const { transactionHash, blockNumber = null, blockHash = null, logs } = object(result);
   const [hash, height, block] = [hex(transactionHash, 32), integer(blockNumber), hex(blockHash, 32)];
   if (hash === null || !Array.isArray(logs)) return null;
   if ((height === null) !== (blockNumber === null) || (block === null) !== (blockHash === null)) return null;

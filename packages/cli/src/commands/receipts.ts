@@ -157,9 +157,9 @@ async function emitBody(options: EmitOptions): Promise<JsonObject> {
   return { ...base, ...given };
 }
 
-async function send(path: string, said: JsonObject, options: Sending): Promise<void> {
+async function send(path: string, content: JsonObject, options: Sending): Promise<void> {
   if (options.anchor) requireKey(options.apiKey);
-  const body = options.anchor ? { ...said, anchor: true } : said;
+  const body = options.anchor ? { ...content, anchor: true } : content;
   const { idempotencyKey } = options;
   const reply = await serviceAt(options.url, options).post(path, body, { idempotencyKey });
   const receiptId = await checkedReceipt(reply.json, options.url);

@@ -5,7 +5,7 @@ import { nameOf, readJson } from '../input.ts';
 import { paint, print, printJson, remark, UsageError } from '../output.ts';
 import { printable } from '../printable.ts';
 import { DEFAULT_URL, serviceAt, serviceUrl } from '../service.ts';
-import { forgetStatus } from '../status/seen.ts';
+import { forgetStatus } from '../status/last-seen.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
 import {
   allSavedTrust,

@@ -39,11 +39,11 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
       }),
     );
     progress.end();
-    return say(verdict, { known: roots.length > 0, json: options.json === true });
+    return printVerdict(verdict, { known: roots.length > 0, json: options.json === true });
   } catch (error) {
     progress.end();
     if (!(error instanceof EvidenceFault)) throw error;
-    return sayRefused(error, options.json === true);
+    return showRefused(error, options.json === true);
   }
 }
 
@@ -80,13 +80,13 @@ async function readRange(handle: FileHandle, from: number, to: number): Promise<
   return bytes;
 }
 
-function say(verdict: BundleVerdict, { known, json }: { known: boolean; json: boolean }): Exit {
+function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean; json: boolean }): Exit {
   const { manifest, root, trusted, receipts, anchored, metering, untrusted, purged, files } = verdict;
   const { tenant, period, issued_at, issuer_did } = manifest;
   if (json) {
     const counts = { receipts, anchored, metering, untrusted, purged, files };
-    const said = { intact: true, trusted, root, ...counts, manifest_sha256: verdict.manifestSha256 };
-    printJson({ ...said, tenant, period, issued_at, issuer_did });
+    const summary = { intact: true, trusted, root, ...counts, manifest_sha256: verdict.manifestSha256 };
+    printJson({ ...summary, tenant, period, issued_at, issuer_did });
   } else {
     const [mark, headline] = trusted
       ? [paint('green', '✓'), 'Intact, and signed under a root that you know']
@@ -111,7 +111,7 @@ function say(verdict: BundleVerdict, { known, json }: { known: boolean; json: bo
   return trusted ? EXIT.ok : EXIT.untrusted;
 }
 
-function sayRefused({ reason, message, path }: EvidenceFault, json: boolean): Exit {
+function showRefused({ reason, message, path }: EvidenceFault, json: boolean): Exit {
   if (json) printJson({ intact: false, reason, message, path });
   else
     print(

@@ -16,11 +16,11 @@ export async function printCheckpoint(
   json: boolean,
 ): Promise<void> {
   const note = await fetchCheckpoint(url);
-  sayCheckpoint(note, await openTrusted(note, sources), json);
+  showCheckpoint(note, await openTrusted(note, sources), json);
 }
 
 /** Prints a signed note whose signature was checked. */
-export function sayCheckpoint(note: string, { origin, size, root }: Checkpoint, json: boolean): void {
+export function showCheckpoint(note: string, { origin, size, root }: Checkpoint, json: boolean): void {
   if (json) printJson({ origin, size, root: toHex(root), note });
   else process.stdout.write(note);
 }

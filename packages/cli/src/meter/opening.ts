@@ -50,10 +50,7 @@ export async function readOpening(path: string): Promise<OpeningDocument> {
   return { label, subkey: fromHex(file.subkey, 32), value: file.value };
 }
 
-/**
- * Whether the opening is of the receipt's commitment, as a check.
- * @param receipt a metering receipt whose form holds
- */
+/** Whether the opening is of the receipt's commitment, as a check. @param receipt a metering receipt whose form holds */
 export function openingCheck(receipt: JsonValue, opening: OpeningDocument): Verification['checks'][number] {
   const { label, subkey, value } = opening;
   const name = 'opening';

@@ -12,10 +12,7 @@ export class Progress {
   #bytes = 0;
   #leaves = 0;
 
-  /**
-   * @param total the bytes that there are to read; 0 where nobody knows
-   * @param now milliseconds
-   */
+  /** @param total the bytes that there are to read; 0 where nobody knows @param now milliseconds */
   constructor(screen: Screen, total: number, now?: () => number) {
     this.#line = new ProgressLine(screen, now);
     this.#total = total;

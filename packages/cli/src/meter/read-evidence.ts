@@ -1,4 +1,4 @@
-import { type EvidenceIntake, type JudgedEvidence, lineName, TallyError } from '@tallystick/core';
+import { type AssessedEvidence, type EvidenceIntake, lineName, TallyError } from '@tallystick/core';
 import { watchedEvidence } from './progress.ts';
 
 /** Items are judged in groups of so many, which bounds what is held of them. */
@@ -8,7 +8,7 @@ const GROUP = 256;
  * Takes the items of an evidence file.
  * @throws what `readEvidence` does; what `EvidenceIntake` does, with the file and the line in the message
  */
-export async function takeEvidence(path: string, intake: EvidenceIntake): Promise<JudgedEvidence> {
+export async function takeEvidence(path: string, intake: EvidenceIntake): Promise<AssessedEvidence> {
   for (const { number, json } of watchedEvidence(path)) {
     try {
       intake.addJson(json, lineName(number));

@@ -2,7 +2,7 @@ import {
   checkBill,
   type EvidenceClass,
   EvidenceIntake,
-  evidenceJudge,
+  evidenceVerifier,
   type JsonObject,
   mintMetering,
   type Signer,
@@ -28,8 +28,8 @@ export async function signBill(
   const now = Date.now();
   const checked = checkBill(bill, { now });
   const { sources } = await trustSources(undefined, { now, root: undefined });
-  const judge = evidenceJudge({ now, ...leadingTrust(sources, now) });
-  const intake = new EvidenceIntake(checked, judge, { policy, hash: nodeSha256 });
+  const verifier = evidenceVerifier({ now, ...leadingTrust(sources, now) });
+  const intake = new EvidenceIntake(checked, verifier, { policy, hash: nodeSha256 });
   const { counts, ...summary } = await takeEvidence(path, intake);
   const text = await mintMetering(checked, summary, { now }, signer);
   const { receipt_id: receiptId } = JSON.parse(text) as { receipt_id: string };

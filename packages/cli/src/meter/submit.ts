@@ -45,7 +45,7 @@ export interface Submission {
 export async function submitBill(submission: Submission): Promise<IssuedBill> {
   const { bill, path, policy, url, idempotencyKey, anchor, apiKey } = submission;
   let tree = new CompactRange(undefined, nodeSha256);
-  const asked: JsonObject = {
+  const header: JsonObject = {
     ...bill,
     ...(anchor && { anchor }),
     ...(policy !== undefined && { evidence_policy: policy }),
@@ -53,7 +53,7 @@ export async function submitBill(submission: Submission): Promise<IssuedBill> {
   const body = piecesUpload({
     pieces: () => {
       tree = new CompactRange(undefined, nodeSha256);
-      return pieces(asked, path, tree);
+      return pieces(header, path, tree);
     },
     // A pipe can be read once.
     repeatable: statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
@@ -127,9 +127,9 @@ function withFileLine(error: unknown, path: string): unknown {
 
 function requireSameBill({ json: body }: Reply, bill: JsonObject, tree: CompactRange, url: string): void {
   const signed = isObject(body) && isObject(body.signed_body) ? body.signed_body : {};
-  const { billed_unit_count, ...said } = bill;
+  const { billed_unit_count, ...rest } = bill;
   const expected: JsonObject = {
-    ...said,
+    ...rest,
     metered: {
       billed_unit_count: billed_unit_count ?? null,
       evidence_backed_unit_count: tree.size,

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import { EXIT, type Exit, print, printJson, remark } from '../output.ts';
-import { type LookOptions, look, type Standing, type StatusReading } from './look.ts';
+import { type FetchStatusOptions, fetchStatus, type Standing, type StatusReading } from './fetch-status.ts';
 import { statusLines } from './table.ts';
 
-export interface StatusOptions extends LookOptions {
+export interface StatusOptions extends FetchStatusOptions {
   readonly watch?: boolean;
   /** Seconds between two looks. */
   readonly every: number;
@@ -20,7 +20,7 @@ export async function runStatus(options: StatusOptions): Promise<Exit> {
   for (;;) {
     const found = await lookNow(options, watch);
     if (found !== null) {
-      say(found, options);
+      printStatus(found, options);
       if (!watch || (found.verified !== null && FINAL.has(found.verified.standing))) return exitOf(found);
     }
     await setTimeout(every * 1000);
@@ -28,9 +28,9 @@ export async function runStatus(options: StatusOptions): Promise<Exit> {
 }
 
 /** Null where the service could not be reached, and will be asked again. */
-async function lookNow(options: LookOptions, again: boolean): Promise<StatusReading | null> {
+async function lookNow(options: FetchStatusOptions, again: boolean): Promise<StatusReading | null> {
   try {
-    return await look(options);
+    return await fetchStatus(options);
   } catch (error) {
     if (!again || !(error instanceof TallyError) || error.code !== 'unavailable') throw error;
     remark(`${formatTimestamp(Date.now())}  ${error.message} Trying again later.`);
@@ -44,7 +44,7 @@ function exitOf({ report, verified }: StatusReading): Exit {
   return report.endpoints.some(({ state }) => state === 'down') ? EXIT.failed : EXIT.ok;
 }
 
-function say(found: StatusReading, { url, json, watch }: StatusOptions): void {
+function printStatus(found: StatusReading, { url, json, watch }: StatusOptions): void {
   const { report, verified } = found;
   if (json === true) {
     const seen = { at: formatTimestamp(Date.now()), url, ...account(found), status: report };

@@ -1,7 +1,7 @@
 import { type StatusReport, secondsOf } from '@tallystick/core';
 import { paint } from '../output.ts';
 import { printable } from '../printable.ts';
-import type { Standing, StatusReading, Verified } from './look.ts';
+import type { Standing, StatusReading, Verified } from './fetch-status.ts';
 
 type Colour = 'green' | 'yellow' | 'red' | 'dim';
 
@@ -33,8 +33,8 @@ function headline(url: string, { endpoints }: StatusReport, verified: Verified |
   if (unknown > 0) parts.push(`${unknown} unknown`);
   const doubtful = verified !== null && verified.standing !== 'current';
   const shown = doubtful ? 'down' : worst;
-  const said = `${doubtful ? 'says that ' : ''}${parts.join(', ')}`;
-  return paint('bold', paint(COLOURS[shown], `${MARKS[shown]} ${printable(url)}: ${said}`));
+  const summary = `${doubtful ? 'says that ' : ''}${parts.join(', ')}`;
+  return paint('bold', paint(COLOURS[shown], `${MARKS[shown]} ${printable(url)}: ${summary}`));
 }
 
 /** One line: how far what is said can be relied on. */

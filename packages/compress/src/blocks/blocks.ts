@@ -18,9 +18,7 @@ export interface Step {
 /** A stretch of a message's text, and what became of it. The blocks of a text in order make up the text. */
 export interface Block extends MessagePart {
   readonly kind: Kind;
-  /** Original text. */
   readonly original: string;
-  /** Text that replaces it. */
   readonly text: string;
   /** Steps applied to it, in order; the last step decides how it is undone. */
   readonly steps: readonly Step[];
@@ -40,7 +38,6 @@ export interface Draft extends MessagePart {
   tokens_after: number;
   steps: Step[];
   removed: Removal | null;
-  /** Units of `text`. */
   units: readonly CountedUnit[];
 }
 

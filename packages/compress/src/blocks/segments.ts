@@ -11,10 +11,7 @@ export interface Segment {
 
 /** JSON inside other text that is shorter than this stays part of it. */
 const MIN_EMBEDDED_JSON = 80;
-/**
- * Openings of JSON that turn out to be none, at most, before the rest counts as plain: each may cost the whole
- * text.
- */
+/** Openings of JSON that turn out to be none, at most, before the rest counts as plain: each may cost the whole text. */
 const MAX_FAILED_JSON = 8;
 /** The shortest stretch between code that is looked at by itself, in lines. */
 const MIN_CODE_LINES = 3;

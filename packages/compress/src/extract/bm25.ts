@@ -41,10 +41,7 @@ export function holders({ postings }: Index, term: string): number {
   return (postings.get(term)?.length ?? 0) / 2;
 }
 
-/**
- * Returns how rare a term is among the units: Robertson and Zaragoza, "The Probabilistic Relevance Framework",
- * 2009, 3.1.
- */
+/** Returns how rare a term is among the units: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, 3.1. */
 export function idf(index: Index, term: string): number {
   const holding = holders(index, term);
   return Math.log(1 + (index.size - holding + 0.5) / (holding + 0.5));

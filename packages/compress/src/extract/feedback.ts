@@ -12,7 +12,7 @@ export function namedTerms(
   index: Index,
   units: readonly Scored[],
   scores: Float64Array,
-  asked: ReadonlyMap<string, number>,
+  questionTerms: ReadonlyMap<string, number>,
 ): Map<string, number> {
   const few = Math.max(6, index.size / 20);
   const terms = new Map<string, number>();
@@ -20,7 +20,7 @@ export function namedTerms(
     for (const [found] of (units[i]?.text ?? '').matchAll(name)) {
       for (const term of termsOf(found)) {
         const holding = holders(index, term);
-        if (!asked.has(term) && !isStopWord(term) && holding > 1 && holding <= few)
+        if (!questionTerms.has(term) && !isStopWord(term) && holding > 1 && holding <= few)
           terms.set(term, HOP_WEIGHT);
       }
     }

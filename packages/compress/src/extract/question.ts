@@ -12,7 +12,6 @@ const vague = new Set(
   ),
 );
 
-/** The question's terms by weight. */
 export function questionTerms(index: Index, query: string): Map<string, number> {
   const terms = new Map<string, number>();
   const add = (term: string, weight: number): void => {

@@ -30,14 +30,14 @@ const PRIOR = { edge: 0.12, salience: 0.7, facts: 0.04, rarity: 0.2 };
  */
 export const extractiveRanking: Ranking = (units, query) => {
   const index = indexOf(units.map(({ text }) => text));
-  const asked = questionTerms(index, query);
+  const queryTerms = questionTerms(index, query);
   const related = relatedScores(index, query);
-  const own = bm25(index, asked, LENGTH_PENALTY).map((score, i) => score + (related[i] ?? 0));
-  const covered = coverage(index, asked);
+  const own = bm25(index, queryTerms, LENGTH_PENALTY).map((score, i) => score + (related[i] ?? 0));
+  const covered = coverage(index, queryTerms);
   const focused = own.map(
     (score, i) => score * (1 - BOOST.coverage + BOOST.coverage * (covered[i] ?? 0) * 2),
   );
-  const scores = hopped(index, units, inContext(units, focused), asked);
+  const scores = hopped(index, units, inContext(units, focused), queryTerms);
   const bestOf = bestByBlock(units, scores);
   const best = bestOf.reduce((most, score) => Math.max(most, score), 1);
   const rarity = raritiesOf(index);
@@ -82,9 +82,9 @@ function hopped(
   index: Index,
   units: readonly Scored[],
   first: Float64Array,
-  asked: ReadonlyMap<string, number>,
+  queryTerms: ReadonlyMap<string, number>,
 ): Float64Array {
-  const known = new Map(asked);
+  const known = new Map(queryTerms);
   let scores = first;
   for (let hop = 0; hop < HOPS; hop++) {
     const named = namedTerms(index, units, scores, known);

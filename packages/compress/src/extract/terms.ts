@@ -92,10 +92,10 @@ function stem(text: string): string {
   const base = irregular.get(text);
   if (base !== undefined) return base === text ? base : stem(base);
   if (text.length < 4 || !/^[a-z]+$/.test(text) || stopWords.has(text)) return text;
-  for (const [ending, put] of endings) {
+  for (const [ending, replacement] of endings) {
     const match = ending.exec(text);
     if (match === null || match.index < 3) continue;
-    return undoubled(text.slice(0, match.index) + put);
+    return undoubled(text.slice(0, match.index) + replacement);
   }
   return text;
 }

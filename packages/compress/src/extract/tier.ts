@@ -69,7 +69,7 @@ export function cutToBudget(
             },
             tokenizer,
           );
-    for (const [i, { block, piece }] of open.entries()) put(block, piece, cuts[i], 'extract', tokenizer);
+    for (const [i, { block, piece }] of open.entries()) record(block, piece, cuts[i], 'extract', tokenizer);
   }
   return material.map(({ block, piece }) =>
     block.removed === null
@@ -82,7 +82,7 @@ function isCuttable({ steps, tokens_after: tokens }: Draft): boolean {
   return tokens >= MIN_CUT_TOKENS && !steps.some(({ method }) => method === 'dedupe');
 }
 
-function put(
+function record(
   block: Draft,
   piece: Piece,
   cut: BlockCut | undefined,
@@ -106,7 +106,7 @@ function recall(
   if (selection === undefined || (recoverable === true && !selection.recoverable)) return false;
   const cut = recut(piece, selection, tokenizer);
   if (cut === undefined) return false;
-  if (cut !== 'whole') put(block, piece, cut, 'remembered', tokenizer);
+  if (cut !== 'whole') record(block, piece, cut, 'remembered', tokenizer);
   return true;
 }
 

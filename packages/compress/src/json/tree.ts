@@ -34,7 +34,6 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** The value of a string's lexeme. */
 export function stringValue(lexeme: string): string {
   return lexeme.includes('\\') ? (JSON.parse(lexeme) as string) : lexeme.slice(1, -1);
 }

@@ -19,9 +19,8 @@ interface Candidate extends Encoded {
 }
 
 /**
- * The cheapest lossless form of a segment, or undefined where none is cheaper than the `before` tokens of the
- * text. A function of the
- * text and the tokenizer alone. Every form is decoded again and compared before it is given out.
+ * The cheapest lossless form of a segment, or undefined where none is cheaper than the `before` tokens of the text. A
+ * function of the text and the tokenizer alone. Every form is decoded again and compared before it is given out.
  */
 export function encodeLossless(
   kind: Kind,

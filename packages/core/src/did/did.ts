@@ -14,10 +14,7 @@ export function isDid(text: string): boolean {
   return text.length <= maxCharacters && didSyntax.test(text);
 }
 
-/**
- * The method and the method-specific id of a DID, without path, query or fragment.
- * @throws invalid_did
- */
+/** The method and the method-specific id of a DID, without path, query or fragment. @throws invalid_did */
 export function parseDid(text: string): Did {
   const match = text.length <= maxCharacters ? didSyntax.exec(text) : null;
   const [, method, id] = match ?? [];

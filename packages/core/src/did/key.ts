@@ -8,10 +8,7 @@ const ed25519Prefix = Uint8Array.of(0xed, 0x01);
 
 const scheme = 'did:key:';
 
-/**
- * The did:key of a 32-byte Ed25519 public key (W3C CCG did:key, section 3.1).
- * @throws invalid_public_key
- */
+/** The did:key of a 32-byte Ed25519 public key (W3C CCG did:key, section 3.1). @throws invalid_public_key */
 export function didKeyOf(publicKey: Uint8Array): string {
   return scheme + toMultikey(publicKey);
 }
@@ -29,19 +26,13 @@ export function publicKeyOfDidKey(did: string): Uint8Array {
   }
 }
 
-/**
- * The Multikey text of an Ed25519 public key: multibase over the multicodec and the key.
- * @throws invalid_public_key
- */
+/** The Multikey text of an Ed25519 public key: multibase over the multicodec and the key. @throws invalid_public_key */
 export function toMultikey(publicKey: Uint8Array): string {
   checkPublicKey(publicKey);
   return toMultibase(concatBytes(ed25519Prefix, publicKey));
 }
 
-/**
- * The 32-byte Ed25519 public key of Multikey text.
- * @throws invalid_multibase, invalid_public_key
- */
+/** The 32-byte Ed25519 public key of Multikey text. @throws invalid_multibase, invalid_public_key */
 export function fromMultikey(text: string): Uint8Array {
   const bytes = fromMultibase(text);
   if (bytes[0] !== ed25519Prefix[0] || bytes[1] !== ed25519Prefix[1]) {

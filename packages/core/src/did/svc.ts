@@ -9,10 +9,7 @@ export interface SvcDid {
   readonly kid: string | null;
 }
 
-/**
- * The DID of the issuer with this handle, which is written like a DNS label.
- * @throws invalid_did
- */
+/** The DID of the issuer with this handle, which is written like a DNS label. @throws invalid_did */
 export function didSvc(handle: string): string {
   if (!handleSyntax.test(handle)) {
     throw new TallyError(
@@ -23,10 +20,7 @@ export function didSvc(handle: string): string {
   return `did:svc:${handle}`;
 }
 
-/**
- * The parts of a did:svc.
- * @throws invalid_did
- */
+/** The parts of a did:svc. @throws invalid_did */
 export function parseDidSvc(did: string): SvcDid {
   const [, handle, kid] = svcSyntax.exec(did) ?? [];
   if (handle === undefined) {

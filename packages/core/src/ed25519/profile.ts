@@ -44,8 +44,7 @@ export function verifyEd25519<Verdict extends boolean | Promise<boolean>>(
 
 /**
  * Returns whether a public key's encoding is one that the profile accepts. It is not decompressed: no signature
- * verifies
- * under a key that is not on the curve.
+ * verifies under a key that is not on the curve.
  * @throws invalid_public_key
  */
 export function checkPublicKey(publicKey: Uint8Array): void {

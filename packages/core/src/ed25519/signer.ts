@@ -35,10 +35,7 @@ export function generateSecretKey(): Uint8Array {
   return ed25519.utils.randomSecretKey();
 }
 
-/**
- * The 32-byte public key of a 32-byte seed.
- * @throws invalid_secret_key
- */
+/** The 32-byte public key of a 32-byte seed. @throws invalid_secret_key */
 export function publicKeyOf(secretKey: Uint8Array): Uint8Array {
   if (secretKey.length !== 32) {
     throw new TallyError('invalid_secret_key', `An Ed25519 secret key is 32 bytes, not ${secretKey.length}.`);

@@ -19,10 +19,7 @@ export function toBase58(bytes: Uint8Array): string {
   return text;
 }
 
-/**
- * The bytes of base58 text in Bitcoin's alphabet.
- * @throws invalid_multibase for other characters or more than 128 of them
- */
+/** The bytes of base58 text in Bitcoin's alphabet. @throws invalid_multibase for other characters or more than 128 of them */
 export function fromBase58(text: string): Uint8Array {
   if (text.length > maxCharacters) {
     throw new TallyError('invalid_multibase', `Base58 text is at most ${maxCharacters} characters here.`);
@@ -55,8 +52,8 @@ function multiplyAdd(digits: number[], factor: number, addend: number, base: num
   for (; carry > 0; carry = (carry / base) | 0) digits.push(carry % base);
 }
 
-function leadingCount(values: ArrayLike<number>, wanted: number): number {
+function leadingCount(values: ArrayLike<number>, leading: number): number {
   let count = 0;
-  while (count < values.length && values[count] === wanted) count++;
+  while (count < values.length && values[count] === leading) count++;
   return count;
 }

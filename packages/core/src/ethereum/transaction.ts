@@ -21,8 +21,8 @@ export interface HashedTransaction {
  * @param txHash `0x` and 64 hex in lower case
  * @returns null where what is told is no EIP-1559 transaction of that hash
  */
-export function readNodeTransaction(told: JsonValue, txHash: string): HashedTransaction | null {
-  const fields = isObject(told) ? fieldsOf(told) : null;
+export function readNodeTransaction(transaction: JsonValue, txHash: string): HashedTransaction | null {
+  const fields = isObject(transaction) ? fieldsOf(transaction) : null;
   if (fields === null) return null;
   const { unsigned, yParity, r, s, chainId, data } = fields;
   if (yParity > 1n || chainId > BigInt(Number.MAX_SAFE_INTEGER)) return null;
@@ -49,13 +49,13 @@ function signerOf(
   }
 }
 
-function fieldsOf(told: JsonObject) {
-  const { to = null, input, accessList, v } = told;
+function fieldsOf(transaction: JsonObject) {
+  const { to = null, input, accessList, v } = transaction;
   const numbers = ['chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas', 'value', 'r', 's'].map(
-    (name) => quantity(told[name]),
+    (name) => quantity(transaction[name]),
   );
   const [chainId, nonce, tip, fee, gas, value, r, s] = numbers.filter((one) => one !== null);
-  const yParity = quantity(told.yParity ?? v);
+  const yParity = quantity(transaction.yParity ?? v);
   const recipient = to === null ? new Uint8Array() : bytesOf(to, 20);
   const data = bytesOf(input);
   const access = accessOf(accessList);

@@ -28,8 +28,8 @@ import {
   timestamp,
 } from '../receipts/shape.ts';
 import { formatTimestamp } from '../time.ts';
+import { assessIssuer } from '../trust/assess-issuer.ts';
 import type { Trust } from '../trust/issuer.ts';
-import { judgeIssuer } from '../trust/judge.ts';
 import { EvidenceFault } from './fault.ts';
 
 const EVIDENCE_TYPE = 'svc-evidence-v1';
@@ -160,7 +160,7 @@ async function sign(
 }
 
 /** Whom a signed document is judged by. */
-export interface DocumentJudge {
+export interface DocumentTrust {
   readonly trust: Trust;
   readonly engine?: Ed25519Engine | undefined;
 }
@@ -169,15 +169,18 @@ export interface DocumentJudge {
  * The manifest that a document is, its signature checked. Nothing is said of what is in the bundle.
  * @throws EvidenceFault manifest_malformed, manifest_signature, manifest_issuer
  */
-export async function readManifest(document: JsonValue, judge: DocumentJudge): Promise<EvidenceManifest> {
-  return read(manifestShape, document, judge, (kind, message) => {
+export async function readManifest(
+  document: JsonValue,
+  documentTrust: DocumentTrust,
+): Promise<EvidenceManifest> {
+  return read(manifestShape, document, documentTrust, (kind, message) => {
     throw new EvidenceFault(`manifest_${kind}`, message, 'manifest.json');
   });
 }
 
 /** A record of what left the room, its signature checked. @throws EvidenceFault purge_invalid */
-export async function readPurge(document: JsonValue, judge: DocumentJudge): Promise<PurgeRecord> {
-  return read(purgeShape, document, judge, (_kind, message) => {
+export async function readPurge(document: JsonValue, documentTrust: DocumentTrust): Promise<PurgeRecord> {
+  return read(purgeShape, document, documentTrust, (_kind, message) => {
     throw new EvidenceFault('purge_invalid', message, 'purges.ndjson');
   });
 }
@@ -192,7 +195,7 @@ type SignedDocument = Pick<EvidenceManifest, keyof typeof signed> & {
 async function read<T extends SignedDocument>(
   shape: Rule<T>,
   document: JsonValue,
-  { trust, engine = defaultEngine }: DocumentJudge,
+  { trust, engine = defaultEngine }: DocumentTrust,
   refuse: Refuse,
 ): Promise<T> {
   const fault = shape(document, '');
@@ -212,7 +215,7 @@ async function read<T extends SignedDocument>(
     issuerVerified: null,
     signature: sig_b64u,
   };
-  const { checks, status } = judgeIssuer(claims, publicKey, trust, undefined, 'bundle');
+  const { checks, status } = assessIssuer(claims, publicKey, trust, undefined, 'bundle');
   const bad = checks.find(({ ok }) => ok === false);
   if (bad !== undefined) return refuse('issuer', bad.detail);
   if (status === 'verified') return read;

@@ -21,9 +21,7 @@ export function partPaths(number: number): { receipts: string; anchors: string; 
   return { receipts: `receipts/${name}`, anchors: `anchors/${name}`, metering: `metering/${name}` };
 }
 
-/**
- * Returns the digest of a metering receipt's evidence, as a line of a bundle; null for any other receipt.
- */
+/** Returns the digest of a metering receipt's evidence, as a line of a bundle; null for any other receipt. */
 export function meteringDigest(receipt: JsonObject): string | null {
   const { receipt_id = null, signed_body: body } = receipt;
   if (!isObject(body) || body.receipt_type !== 'sls.metering' || !isObject(body.metered)) return null;

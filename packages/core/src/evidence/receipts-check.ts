@@ -20,7 +20,7 @@ export interface PartCounts {
   readonly untrusted: number;
 }
 
-interface Judging {
+interface ReceiptVerification {
   readonly trust: Trust;
   readonly now: number;
   readonly engine: Ed25519Engine | undefined;
@@ -42,7 +42,7 @@ const GROUP = 64;
 /** Checks the receipts of a bundle part by part: a part's receipts, then its anchors, then its metering digests. */
 export class ReceiptsCheck {
   readonly #manifest: EvidenceManifest;
-  readonly #judging: Judging;
+  readonly #verification: ReceiptVerification;
   /** Receipts under one root come with the same checkpoint. Between two of them are a group's own signatures. */
   readonly #engine: RememberingEngine;
   #part = 0;
@@ -58,10 +58,10 @@ export class ReceiptsCheck {
   #metering = 0;
   #untrusted = 0;
 
-  constructor(manifest: EvidenceManifest, judging: Judging) {
+  constructor(manifest: EvidenceManifest, verification: ReceiptVerification) {
     this.#manifest = manifest;
-    this.#judging = judging;
-    this.#engine = new RememberingEngine(judging.engine ?? defaultEngine, 4 * GROUP);
+    this.#verification = verification;
+    this.#engine = new RememberingEngine(verification.engine ?? defaultEngine, 4 * GROUP);
   }
 
   /** Takes the next file of the bundle; one that is of no part is passed over. @throws EvidenceFault */
@@ -77,9 +77,12 @@ export class ReceiptsCheck {
     this.#requireWhole();
     const counts = { receipts: this.#receipts, anchored: this.#anchored, metering: this.#metering };
     for (const [name, found] of Object.entries(counts)) {
-      const said = this.#manifest[name as keyof typeof counts];
-      if (found === said) continue;
-      throw new EvidenceFault('receipt_count', `The manifest says ${said} ${name}; the files hold ${found}.`);
+      const stated = this.#manifest[name as keyof typeof counts];
+      if (found === stated) continue;
+      throw new EvidenceFault(
+        'receipt_count',
+        `The manifest says ${stated} ${name}; the files hold ${found}.`,
+      );
     }
     return { ...counts, untrusted: this.#untrusted };
   }
@@ -156,7 +159,7 @@ export class ReceiptsCheck {
         if (!one.value.isTrusted) this.#untrusted += 1;
       }
       count += lines.length;
-      await this.#judging.report(this.#verified);
+      await this.#verification.report(this.#verified);
     }
     if (count !== this.#read.length) {
       throw unmatched(path, `it has ${count} lines, not ${this.#read.length}`);
@@ -170,7 +173,7 @@ export class ReceiptsCheck {
     index: number,
     path: string,
   ): Promise<{ isAnchored: boolean; isTrusted: boolean }> {
-    const { trust, now, digest } = this.#judging;
+    const { trust, now, digest } = this.#verification;
     const { receipt_id, receipt_sha256, anchor = null } = readObject(line, path, 'anchor_unmatched');
     const read = this.#read[index];
     if (read === undefined || read.id !== receipt_id) {

@@ -11,7 +11,7 @@ import { checkTrustBundle, type TrustBundle } from '../trust/bundle.ts';
 import { type Trust, trustOf } from '../trust/issuer.ts';
 import { crc32 } from './crc32.ts';
 import {
-  type DocumentJudge,
+  type DocumentTrust,
   type EvidenceFile,
   type EvidenceManifest,
   readManifest,
@@ -86,8 +86,8 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
   const { bundle, root } = await readTrust(enclosed, unread);
   const judgedBy = newerOf(bundle, options.bundles ?? []);
   const trust = trustOf(judgedBy.issuers, [judgedBy]);
-  const judge: DocumentJudge = { trust, engine: options.engine };
-  const manifest = await readManifest(unread, judge);
+  const documentTrust: DocumentTrust = { trust, engine: options.engine };
+  const manifest = await readManifest(unread, documentTrust);
   if (manifest.trust.root !== root || manifest.trust.version !== bundle.version) {
     throw new EvidenceFault(
       'trust_refused',
@@ -95,7 +95,7 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
     );
   }
   await checkFiles(files, places.slice(1), manifest.files);
-  const counts = await checkContents(files, places, { manifest, trust, judge, options });
+  const counts = await checkContents(files, places, { manifest, trust, documentTrust, options });
   return {
     ...counts,
     manifest,
@@ -226,7 +226,7 @@ async function refuseRenamed(
 interface Contents {
   readonly manifest: EvidenceManifest;
   readonly trust: Trust;
-  readonly judge: DocumentJudge;
+  readonly documentTrust: DocumentTrust;
   readonly options: BundleOptions;
 }
 
@@ -234,7 +234,7 @@ interface Contents {
 async function checkContents(
   files: FileReader,
   places: readonly ZipPlace[],
-  { manifest, trust, judge, options }: Contents,
+  { manifest, trust, documentTrust, options }: Contents,
 ): Promise<PartCounts> {
   const { now, engine } = options;
   const report = (receipts: number): Promise<void> => files.report(receipts);
@@ -248,7 +248,7 @@ async function checkContents(
         file.path,
       );
     }
-    if (file.path === EVIDENCE_PATHS.purges) await checkPurges(bytes, { files, manifest, judge });
+    if (file.path === EVIDENCE_PATHS.purges) await checkPurges(bytes, { files, manifest, documentTrust });
     else await receipts.take(file, bytes);
   }
   return receipts.finish();
@@ -256,7 +256,11 @@ async function checkContents(
 
 async function checkPurges(
   bytes: Uint8Array,
-  { files, manifest, judge }: { files: FileReader; manifest: EvidenceManifest; judge: DocumentJudge },
+  {
+    files,
+    manifest,
+    documentTrust,
+  }: { files: FileReader; manifest: EvidenceManifest; documentTrust: DocumentTrust },
 ): Promise<void> {
   const refuse = (message: string): EvidenceFault =>
     new EvidenceFault('purge_invalid', message, EVIDENCE_PATHS.purges);
@@ -264,7 +268,7 @@ async function checkPurges(
   let count = 0;
   for (const line of linesOf(bytes)) {
     const document = readObject(line, EVIDENCE_PATHS.purges, 'purge_invalid');
-    const record = await readPurge(document, judge);
+    const record = await readPurge(document, documentTrust);
     const listed = manifest.purged[count];
     count += 1;
     if (record.tenant !== manifest.tenant || record.sequence !== count || record.previous !== previous) {

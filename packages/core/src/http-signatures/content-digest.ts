@@ -9,10 +9,7 @@ export function contentDigest(body: Uint8Array): string {
   return `sha-256=:${toBase64(defaultSha256(body))}:`;
 }
 
-/**
- * Returns whether a `Content-Digest` holds the body's SHA-256. Digests of other algorithms beside it are not
- * looked at.
- */
+/** Returns whether a `Content-Digest` holds the body's SHA-256. Digests of other algorithms beside it are not looked at. */
 export function matchesContentDigest(
   field: string,
   body: Uint8Array,

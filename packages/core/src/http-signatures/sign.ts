@@ -5,7 +5,6 @@ import { contentDigest } from './content-digest.ts';
 import { signatureBase } from './signature-base.ts';
 import { type BareItem, type InnerList, serializeInnerList } from './structured-fields.ts';
 
-/** An agent and the key that proves it. */
 export interface AgentKey {
   /** A did:key, or the did:svc of a registered issuer. */
   readonly did: string;
@@ -13,7 +12,6 @@ export interface AgentKey {
   readonly signer: Signer;
 }
 
-/** A request to be signed. */
 export interface UnsignedRequest {
   readonly method: string;
   /** Absolute; the origin is the service's public one. */

@@ -4,7 +4,6 @@ import { type InnerList, type Item, serializeInnerList, serializeItem } from './
 /** A request as a signature sees it. */
 export interface RequestMessage {
   readonly method: string;
-  /** Absolute. */
   readonly url: URL;
   /** A header field by its lower-case name, its lines joined by `, `. */
   readonly header: (name: string) => string | undefined;

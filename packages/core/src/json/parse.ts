@@ -37,12 +37,11 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The value of untrusted JSON bytes: JSON to the letter of RFC 8259, with the rules of I-JSON (RFC 7493), in one
- * pass. Objects have the ordinary prototype, and a member named `__proto__` is an own member like any other.
+ * The value of untrusted JSON bytes: JSON to the letter of RFC 8259, with the rules of I-JSON (RFC 7493), in one pass.
+ * Objects have the ordinary prototype, and a member named `__proto__` is an own member like any other.
  * @param limits.maxDepth the deepest nesting of arrays and objects, 64 when absent
- * @throws json_empty, json_bom, json_not_utf8; json_syntax with the offset in UTF-16 code units;
- * json_duplicate_member, json_lone_surrogate, json_noncharacter, json_number_range, json_integer_range and
- * json_depth with the path in `field`
+ * @throws json_empty, json_bom, json_not_utf8; json_syntax with the offset in UTF-16 code units; json_duplicate_member,
+ * json_lone_surrogate, json_noncharacter, json_number_range, json_integer_range and json_depth with the path in `field`
  */
 export function parseJson(bytes: Uint8Array, limits: { maxDepth?: number } = {}): JsonValue {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {

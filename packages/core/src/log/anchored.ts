@@ -70,8 +70,8 @@ function contradiction(result: AnchoredResult): Fault | null {
   }
   const { network, blockHeight: block_height, txHash: tx_hash, index: leaf_index } = ref;
   for (const [field, value] of Object.entries({ network, block_height, tx_hash, leaf_index })) {
-    const said = result[field as keyof AnchoredResult];
-    if (said !== undefined && said !== value) return { field, expected: `${value}, as in anchor_ref` };
+    const stated = result[field as keyof AnchoredResult];
+    if (stated !== undefined && stated !== value) return { field, expected: `${value}, as in anchor_ref` };
   }
   const { tree_size } = result;
   return tree_size !== undefined && tree_size <= leaf_index

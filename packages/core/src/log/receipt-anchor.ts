@@ -13,7 +13,7 @@ import { readAnchoredResult } from './anchored.ts';
  * Judges the anchor that was given with a receipt, or else the one that the receipt carries. Nobody signed what it
  * carries: where that can't be read, nothing is proved and nothing contradicted.
  */
-export async function judgeAnchor(
+export async function assessAnchor(
   family: Family,
   receipt: JsonObject,
   given: JsonValue | undefined,
@@ -28,7 +28,7 @@ export async function judgeAnchor(
 }
 
 /** Judges the anchored result that was given for a hash. One that is pending proves nothing and contradicts nothing. */
-export async function judgeAnchorOf(given: JsonValue, facts: AnchorFacts): Promise<AnchorVerdict> {
+export async function assessAnchorOf(given: JsonValue, facts: AnchorFacts): Promise<AnchorVerdict> {
   const batch = pendingBatch(given);
   return batch === null ? judgeResult(given, facts, true) : stillPending(batch);
 }

@@ -64,10 +64,9 @@ function isBytes(value: unknown): value is Uint8Array {
 }
 
 /**
- * Returns whether the claim holds (RFC 9162, 2.1.4.2). Members may be anything: what is malformed is `false`, and
- * so is `size1` 0, since any tree at all extends the empty one. Every hash is 32 bytes, with one exception:
- * at equal sizes nothing is hashed, so there the path is empty and the roots are the same bytes, be they
- * 32 or not.
+ * Returns whether the claim holds (RFC 9162, 2.1.4.2). Members may be anything: what is malformed is `false`, and so is
+ * `size1` 0, since any tree at all extends the empty one. Every hash is 32 bytes, with one exception: at equal sizes
+ * nothing is hashed, so there the path is empty and the roots are the same bytes, be they 32 or not.
  */
 export function verifyConsistency({ size1, size2, root1, root2, path }: ConsistencyClaim): boolean {
   if (!isGrowth(size1, size2) || !isBytes(root1) || !isBytes(root2) || !Array.isArray(path)) return false;

@@ -28,18 +28,18 @@ export type CheckedBill = JsonObject & MeteringBill & { compiled_at: string; met
  * before the window's end; metering_compiled_late more than 300 seconds after `now`; what `copyJson` throws
  */
 export function checkBill(bill: unknown, { now }: { readonly now: number }): CheckedBill {
-  const said = requireShape(billShape, copyJson(bill));
-  requireCurrency(said.rate.currency);
-  const end = instantOf(said.window_end);
-  if (compareInstants(end, instantOf(said.window_start)) <= 0) {
+  const checked = requireShape(billShape, copyJson(bill));
+  requireCurrency(checked.rate.currency);
+  const end = instantOf(checked.window_end);
+  if (compareInstants(end, instantOf(checked.window_start)) <= 0) {
     throw new TallyError('metering_window', 'window_end must be later than window_start.', {
       field: 'window_end',
     });
   }
   const latest = instantOf(formatTimestamp(now + MAX_AHEAD * 1000));
-  const compiled_at = said.compiled_at ?? defaultTime(said.window_end, end, now, latest);
+  const compiled_at = checked.compiled_at ?? defaultTime(checked.window_end, end, now, latest);
   requireTime(instantOf(compiled_at), end, latest);
-  return { ...said, compiled_at };
+  return { ...checked, compiled_at };
 }
 
 /** Verification keeps to the pattern of specification 2.4, so that no receipt fails for a code that is new. */

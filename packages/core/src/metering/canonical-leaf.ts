@@ -38,9 +38,9 @@ function readUnit(line: Uint8Array, end: number): number {
   return unit;
 }
 
-function holdsAt(line: Uint8Array, offset: number, wanted: Uint8Array): boolean {
-  for (let index = 0; index < wanted.length; index++) {
-    if (line[offset + index] !== wanted[index]) return false;
+function holdsAt(line: Uint8Array, offset: number, expected: Uint8Array): boolean {
+  for (let index = 0; index < expected.length; index++) {
+    if (line[offset + index] !== expected[index]) return false;
   }
   return true;
 }

@@ -14,13 +14,13 @@ export function requireClass(
   { path, hash }: { readonly path: string; readonly hash: Uint8Array },
 ): void {
   if (EVIDENCE_CLASSES.indexOf(found) <= EVIDENCE_CLASSES.indexOf(policy)) return;
-  const [lack, wanted] =
+  const [lack, required] =
     policy === 'verified'
       ? ['without its receipt', 'whole receipts']
       : ['that is in no known log', 'whole receipts, or hashes that are in the log'];
   throw new TallyError(
     'metering_evidence_policy',
-    `${path} is a hash ${lack}: ${toHex(hash)}. The evidence policy “${policy}” asks for ${wanted}.`,
+    `${path} is a hash ${lack}: ${toHex(hash)}. The evidence policy “${policy}” asks for ${required}.`,
     { field: path },
   );
 }

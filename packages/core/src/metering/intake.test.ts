@@ -6,7 +6,7 @@ import { canonicalBytes } from '../json/canonical.ts';
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import { anchoredHash } from '../receipts/countersign.ts';
 import { trustOf } from '../trust/issuer.ts';
-import { evidenceJudge, verify } from '../verify.ts';
+import { evidenceVerifier, verify } from '../verify.ts';
 import { commit, newSalt, saltCommitment } from './commitments.ts';
 import type { EvidenceClass } from './evidence-classes.ts';
 import { EvidenceIntake } from './intake.ts';
@@ -43,7 +43,7 @@ function intakeOf({ policy, log, bill = window }: Options = {}): EvidenceIntake 
     log &&
     (async (hashes: readonly Uint8Array[]) =>
       hashes.map((hash) => log.includes(Buffer.from(hash).toString('hex'))));
-  return new EvidenceIntake(bill, evidenceJudge({ now: NOW, trust, evidenceSources: { areLogged } }), {
+  return new EvidenceIntake(bill, evidenceVerifier({ now: NOW, trust, evidenceSources: { areLogged } }), {
     policy,
   });
 }
@@ -185,7 +185,7 @@ describe('a hash', () => {
     await expect(countsOf([other])).rejects.toThrow(
       refused('metering_evidence_invalid', 'evidence[0].anchor', /anchor: The path/),
     );
-    const untrusting = new EvidenceIntake(window, evidenceJudge({ now: NOW }));
+    const untrusting = new EvidenceIntake(window, evidenceVerifier({ now: NOW }));
     untrusting.add(item);
     expect((await untrusting.finish()).counts).toEqual({ ...none, hashed: 1 });
   });

@@ -17,16 +17,16 @@ export interface MeteredWindow {
 }
 
 /** Judge of the receipts and anchors that are given as evidence. */
-export interface EvidenceJudge {
+export interface EvidenceVerifier {
   /** The anchored hash (64 hex) of a receipt, and when it says it was issued (Unix seconds). @throws not_a_receipt */
   identify(receipt: JsonObject): { readonly sha256: string; readonly issuedAt: number };
   /** Verifies a receipt. `fault` says why it is not valid, and is null where it is. */
-  judgeReceipt(
+  verifyReceipt(
     receipt: JsonObject,
     anchor: JsonObject | undefined,
   ): Promise<{ readonly fault: string | null; readonly trusted: boolean }>;
   /** Judges the anchored result of a hash. `fault` says what it contradicts. */
-  judgeAnchor(
+  verifyAnchor(
     hash: Uint8Array,
     anchor: JsonObject,
   ): Promise<{ readonly fault: string | null; readonly logged: boolean }>;
@@ -35,7 +35,7 @@ export interface EvidenceJudge {
 }
 
 /** Result of judging a bill's evidence. */
-export interface JudgedEvidence extends EvidenceSummary {
+export interface AssessedEvidence extends EvidenceSummary {
   readonly counts: EvidenceCounts;
 }
 
@@ -67,7 +67,7 @@ export class EvidenceIntake {
   readonly #tally: EvidenceTally;
   readonly #bill: MeteredWindow;
   readonly #policy: EvidenceClass;
-  readonly #judge: EvidenceJudge;
+  readonly #verifier: EvidenceVerifier;
   readonly #counts: EvidenceCounts = { verified: 0, logged: 0, hashed: 0, trusted: 0, issued_in_window: 0 };
   #waiting: Waiting[] = [];
 
@@ -77,14 +77,14 @@ export class EvidenceIntake {
    */
   constructor(
     bill: MeteredWindow,
-    judge: EvidenceJudge,
+    verifier: EvidenceVerifier,
     {
       policy = 'hashed',
       hash = sha256,
     }: { policy?: EvidenceClass | undefined; hash?: Sha256 | undefined } = {},
   ) {
     this.#bill = bill;
-    this.#judge = judge;
+    this.#verifier = verifier;
     this.#policy = policy;
     this.#tally = new EvidenceTally(bill.billed_unit_count, hash);
   }
@@ -142,22 +142,22 @@ export class EvidenceIntake {
     const items = this.#waiting;
     if (items.length === 0) return;
     this.#waiting = [];
-    const [judged, logged] = await Promise.all([this.#judgeItems(items), this.#findLogged(items)]);
+    const [assessed, logged] = await Promise.all([this.#assessItems(items), this.#findLogged(items)]);
     for (const item of items) {
-      const found = judged.get(item) ?? HASHED;
+      const found = assessed.get(item) ?? HASHED;
       this.#count(item, logged.has(item) ? { ...found, class: 'logged' } : found);
     }
   }
 
   /** Settles the rest and sums up. Throws as `settle` does. */
-  async finish(): Promise<JudgedEvidence> {
+  async finish(): Promise<AssessedEvidence> {
     await this.settle();
     return { ...this.#tally.summary(), counts: { ...this.#counts } };
   }
 
-  #identify(receipt: JsonObject, path: string): ReturnType<EvidenceJudge['identify']> {
+  #identify(receipt: JsonObject, path: string): ReturnType<EvidenceVerifier['identify']> {
     try {
-      return this.#judge.identify(receipt);
+      return this.#verifier.identify(receipt);
     } catch (error) {
       if (error instanceof TallyError && error.code === 'not_a_receipt') {
         throw invalid(`${path}.receipt`, error.message);
@@ -168,7 +168,7 @@ export class EvidenceIntake {
 
   /** The hash of the newest leaf stands alone, or with its anchored result. */
   #takeHash(path: string, anchor: JsonObject | undefined): void {
-    const canBeLogged = anchor !== undefined || this.#judge.areLogged !== undefined;
+    const canBeLogged = anchor !== undefined || this.#verifier.areLogged !== undefined;
     if (!canBeLogged || this.#policy === 'verified') {
       requireClass('hashed', this.#policy, { path, hash: this.#tally.lastReceipt });
       this.#counts.hashed += 1;
@@ -177,31 +177,28 @@ export class EvidenceIntake {
     this.#waiting.push({ path, hash: this.#tally.lastReceipt, receipt: undefined, anchor, issuedAt: 0 });
   }
 
-  /**
-   * What is found of the items that have a receipt or an anchor: the others, of which there may be a million, cost
-   * nothing.
-   */
-  async #judgeItems(items: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Finding>> {
+  /** What is found of the items that have a receipt or an anchor: the others, of which there may be a million, cost nothing. */
+  async #assessItems(items: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Finding>> {
     const given = items.filter(({ receipt, anchor }) => receipt !== undefined || anchor !== undefined);
-    const findings = given.map(async (item) => [item, await this.#judgeItem(item)] as const);
+    const findings = given.map(async (item) => [item, await this.#assessItem(item)] as const);
     return new Map(await Promise.all(findings));
   }
 
-  async #judgeItem({ hash, receipt, anchor }: Waiting): Promise<Finding> {
+  async #assessItem({ hash, receipt, anchor }: Waiting): Promise<Finding> {
     if (receipt !== undefined) {
-      return { class: 'verified', ...(await this.#judge.judgeReceipt(receipt, anchor)) };
+      return { class: 'verified', ...(await this.#verifier.verifyReceipt(receipt, anchor)) };
     }
     if (anchor === undefined) return HASHED;
-    const { fault, logged } = await this.#judge.judgeAnchor(hash, anchor);
+    const { fault, logged } = await this.#verifier.verifyAnchor(hash, anchor);
     return { class: logged ? 'logged' : 'hashed', fault };
   }
 
   /** The items without a receipt whose hash is in the log. */
   async #findLogged(items: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
-    const asked = items.filter(({ receipt }) => receipt === undefined);
-    if (asked.length === 0) return new Set();
-    const found = (await this.#judge.areLogged?.(asked.map(({ hash }) => hash))) ?? [];
-    return new Set(asked.filter((_, index) => found[index]));
+    const hashOnly = items.filter(({ receipt }) => receipt === undefined);
+    if (hashOnly.length === 0) return new Set();
+    const found = (await this.#verifier.areLogged?.(hashOnly.map(({ hash }) => hash))) ?? [];
+    return new Set(hashOnly.filter((_, index) => found[index]));
   }
 
   #count(

@@ -8,7 +8,7 @@ import { isObject } from '../receipts/shape.ts';
 import { compareInstants, parseTimestamp } from '../time.ts';
 import { coverageClass, coverageRatio, meteringId, meteringReceiptId, verdictOf } from './derive.ts';
 import type { EvidenceCounts } from './evidence-classes.ts';
-import { EvidenceIntake, type EvidenceJudge } from './intake.ts';
+import { EvidenceIntake, type EvidenceVerifier } from './intake.ts';
 import { METERING_TYPE, type MeteringReceipt, meteringShape, type SignedBody } from './shape.ts';
 
 export const metering: Family<MeteringReceipt> = {
@@ -36,7 +36,7 @@ export const metering: Family<MeteringReceipt> = {
     yield* topLevelRules(document);
     yield* billRules(document.signed_body);
   },
-  evidence: ({ signed_body }, items, judge) => judgeEvidence(signed_body, items, judge),
+  evidence: ({ signed_body }, items, verifier) => assessEvidence(signed_body, items, verifier),
 };
 
 /** Every top-level member follows from the signed body, though no signature covers it. */
@@ -74,10 +74,10 @@ function* billRules(body: SignedBody): Generator<Check> {
 /** Items are judged in groups of so many, which bounds what is held of them. */
 const GROUP = 256;
 
-async function judgeEvidence(
+async function assessEvidence(
   body: SignedBody,
   items: Iterable<JsonValue> | undefined,
-  judge: EvidenceJudge,
+  verifier: EvidenceVerifier,
 ): Promise<{ check: Check; counts: EvidenceCounts | null }> {
   const name = 'evidence';
   if (items === undefined) {
@@ -85,7 +85,7 @@ async function judgeEvidence(
     return { check: unchecked(name, open), counts: null };
   }
   const { billed_unit_count } = body.metered;
-  const intake = new EvidenceIntake({ ...body, billed_unit_count }, judge);
+  const intake = new EvidenceIntake({ ...body, billed_unit_count }, verifier);
   try {
     for (const item of items) {
       intake.add(copyJson(item));

@@ -22,7 +22,7 @@ const units = integer(0, 10_000_000);
 const closed = { closed: true } as const;
 
 /** Members of the signed body that the biller says. */
-const said = {
+const billMembers = {
   machine_commitment: hex64,
   customer_commitment: hex64,
   window_start: timestamp,
@@ -59,7 +59,7 @@ export const meteringShape = object(
         receipt_type: constant(METERING_TYPE),
         schema: constant(METERING_SCHEMA),
         metering_id: pattern(/^sm_[0-9a-f]{16,64}$/, 'sm_ and 16 to 64 hex'),
-        ...said,
+        ...billMembers,
         compiled_at: timestamp,
         metered: object(
           {
@@ -117,7 +117,7 @@ const derivedMetered = claims(['billed_unit_count', ...DERIVED_METERED]);
 
 /** What a biller says of a bill. Derived members may be there too: minting compares them. */
 export const billShape = object(
-  { ...said, billed_unit_count: units },
+  { ...billMembers, billed_unit_count: units },
   {
     optional: {
       /** When the bill was compiled; now when absent. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import type { EvidenceCounts } from '../metering/evidence-classes.ts';
-import type { EvidenceJudge } from '../metering/intake.ts';
+import type { EvidenceVerifier } from '../metering/intake.ts';
 import { secondsOf } from '../time.ts';
 import type { KeyPurpose } from '../trust/issuer.ts';
 import type { NamedSettlement } from './named-settlement.ts';
@@ -27,9 +27,8 @@ export interface Claims {
   /** Whole Unix seconds. */
   readonly issuedAt: number;
   /**
-   * Whether the receipt may have been signed long after `issuedAt`, as a bill is that was compiled earlier. The
-   * start of
-   * the key then does not bound `issuedAt`; the end and the revocation of the key do.
+   * Whether the receipt may have been signed long after `issuedAt`, as a bill is that was compiled earlier. The start
+   * of the key then does not bound `issuedAt`; the end and the revocation of the key do.
    */
   readonly mayBeSignedLater?: boolean;
   /** base64url, 64 bytes: the issuer's own signature. */
@@ -75,14 +74,11 @@ export interface Family<T extends JsonObject = JsonObject> {
   settlement?(document: T): NamedSettlement | null;
   /** The family's own rules, each by name; absent where its shape says them all. */
   rules?(document: T): Iterable<Check>;
-  /**
-   * Judges the evidence behind the receipt, where the family has any; `counts` are null where it was not read
-   * whole.
-   */
+  /** Judges the evidence behind the receipt, where the family has any; `counts` are null where it was not read whole. */
   evidence?(
     document: T,
     items: Iterable<JsonValue> | undefined,
-    judge: EvidenceJudge,
+    verifier: EvidenceVerifier,
   ): Promise<{ readonly check: Check; readonly counts: EvidenceCounts | null }>;
 }
 

@@ -9,11 +9,9 @@ const CHAIN_ACCOUNT = /^([-a-z0-9]{3,8}):[-_a-zA-Z0-9]{1,32}:([-.%a-zA-Z0-9]{1,1
 const BASE58_KEY = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /**
- * Returns whether the text is what an issuer's receipt may name as recipient: a DID; an EVM address (`0x` and 40
- * hex digits, with
- * the letter case of EIP-55 or any other, because the checksum is optional there); a Solana address (base58 of 32
- * bytes);
- * or an account of any other chain as CAIP-10 writes it (`bip122:<chain>:<address>`).
+ * Returns whether the text is what an issuer's receipt may name as recipient: a DID; an EVM address (`0x` and 40 hex
+ * digits, with the letter case of EIP-55 or any other, because the checksum is optional there); a Solana address
+ * (base58 of 32 bytes); or an account of any other chain as CAIP-10 writes it (`bip122:<chain>:<address>`).
  */
 export function isRecipient(text: string): boolean {
   if (text.startsWith('did:')) return isDid(text);

@@ -38,10 +38,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * The document, which passes the rule.
- * @param code of the error that is thrown otherwise, with the member in `field`
- */
+/** The document, which passes the rule. @param code of the error that is thrown otherwise, with the member in `field` */
 export function requireShape<T extends object>(
   rule: Rule<T>,
   document: JsonValue,
@@ -57,11 +54,11 @@ const rule =
   (value, path) =>
     value !== undefined && holds(value) ? null : { field: path, expected };
 
-export const constant = <const T extends string>(wanted: T): Rule<T> =>
-  rule(`the string ${wanted}`, (v) => v === wanted);
+export const constant = <const T extends string>(literal: T): Rule<T> =>
+  rule(`the string ${literal}`, (v) => v === literal);
 
-export const oneOf = <const T extends string>(...wanted: readonly T[]): Rule<T> =>
-  rule(`one of ${wanted.join(', ')}`, (v) => (wanted as readonly JsonValue[]).includes(v));
+export const oneOf = <const T extends string>(...literal: readonly T[]): Rule<T> =>
+  rule(`one of ${literal.join(', ')}`, (v) => (literal as readonly JsonValue[]).includes(v));
 
 export const pattern = (expression: RegExp, expected: string): Rule<string> =>
   rule(expected, (v) => typeof v === 'string' && expression.test(v));

@@ -13,10 +13,7 @@ export function utf8Length(text: string): number {
   return length;
 }
 
-/**
- * @param reserve bytes that must stay free
- * @throws receipt_too_large, naming the limit
- */
+/** @param reserve bytes that must stay free @throws receipt_too_large, naming the limit */
 export function assertSize(
   { name, maxEmitted, remedy }: Pick<ReceiptProfile, 'name' | 'maxEmitted' | 'remedy'>,
   canonical: string,

@@ -12,10 +12,7 @@ interface SignedNode {
 }
 
 export interface Benchmark {
-  /**
-   * Returns a document, signed once with each benchmark key.
-   * @throws unavailable where the keyring has no benchmark key
-   */
+  /** Returns a document, signed once with each benchmark key. @throws unavailable where the keyring has no benchmark key */
   readonly node: (name: BenchmarkNode) => Promise<SignedNode>;
 }
 
@@ -37,10 +34,10 @@ export function createBenchmark(issuer: OwnIssuer, clock: () => number): Benchma
 async function sign(name: BenchmarkNode, issuer: OwnIssuer, now: number): Promise<SignedNode> {
   const signer = issuer.signer('benchmark');
   const content = contentOf(name);
-  const said = `${signer.keyId}\n${canonicalize(content)}`;
+  const signedContent = `${signer.keyId}\n${canonicalize(content)}`;
   return {
     text: await signBenchmark(name, content, { did: issuer.did, issuedAt: now }, signer),
-    etag: `W/"${createHash('sha256').update(said).digest('base64url')}"`,
+    etag: `W/"${createHash('sha256').update(signedContent).digest('base64url')}"`,
   };
 }
 

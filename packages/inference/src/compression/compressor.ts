@@ -109,9 +109,7 @@ export function createCompressor({
     return compressedBy(conversation, result);
   };
 
-  /**
-   * The form that was sent before is too long by now. Cuts more than needed, so that the next call can keep this form.
-   */
+  /** The form that was sent before is too long by now. Cuts more than needed, so that the next call can keep this form. */
   const cutAnew = async (
     task: CompressionTask,
     fit: number,

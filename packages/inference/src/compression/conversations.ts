@@ -59,9 +59,7 @@ export function isCutAt(switches: readonly number[], index: number): boolean {
 
 const GLIMPSE = 64;
 
-/**
- * A name that is cheap to compute and that two conversations may share. It serves only where a mistake does no harm.
- */
+/** A name that is cheap to compute and that two conversations may share. It serves only where a mistake does no harm. */
 export function glimpseOf(messages: readonly JsonObject[], session: string | null): string {
   const parts = [session ?? ''];
   for (const { role, content } of messages) {
@@ -90,9 +88,7 @@ export class Conversations {
     return { sent: sent === undefined ? null : (JSON.parse(sent) as SentMessages), blocks: notes };
   }
 
-  /**
-   * Stores notes. Returns those of the blocks as they are stored then: as another process wrote them, if it was first.
-   */
+  /** Stores notes. Returns those of the blocks as they are stored then: as another process wrote them, if it was first. */
   async remember(
     account: string,
     conversation: string,

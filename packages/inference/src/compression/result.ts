@@ -9,7 +9,7 @@ export function resultOf(
   { messages, retrieve, form: { plain } }: CompressionTask,
   { messages: out, account, blocks }: Compressed,
   tokenizer: Tokenizer,
-  told: Pick<CompressionResult, 'notes' | 'spared' | 'restored'>,
+  facts: Pick<CompressionResult, 'notes' | 'spared' | 'restored'>,
 ): CompressionResult {
   const changed: [number, JsonObject][] = [];
   const before: number[] = [];
@@ -45,7 +45,7 @@ export function resultOf(
     ),
     before,
     after,
-    ...told,
+    ...facts,
   };
 }
 

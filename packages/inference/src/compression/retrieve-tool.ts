@@ -52,7 +52,7 @@ export function isRetrieveCall(call: JsonObject): boolean {
 }
 
 /** The arguments of a tool call; null where they are invalid. */
-export function wantedBy(call: JsonObject): RetrieveArguments | null {
+export function argumentsOf(call: JsonObject): RetrieveArguments | null {
   const given = parsed(asText(asObject(call['function'])?.['arguments']) ?? '');
   const id = asText(given?.['id']);
   return id === null ? null : { id, query: asText(given?.['query']) };

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { ToCompress } from '../pipeline/compressor-interface.ts';
 import { type Conversations, conversationOf, glimpseOf, sentNow } from './conversations.ts';
 
-/** A request's conversation. */
 export interface Conversation extends ToCompress {
   readonly messages: readonly JsonObject[];
   /** Number of messages that were sent in an earlier call. */

@@ -41,8 +41,9 @@ export function work(task: CompressionTask): CompressionResult {
   let spared = false;
   const known = new KnownBlocks(task);
   const cuts = tier === 'extractive' || form.switches.length > 0;
-  const asked = budgetOf(task, before);
-  const budget = cachePrice === null ? asked : Math.max(asked, leastLeft(cachePrice) + ABOVE_MINIMUM);
+  const requestedBudget = budgetOf(task, before);
+  const budget =
+    cachePrice === null ? requestedBudget : Math.max(requestedBudget, leastLeft(cachePrice) + ABOVE_MINIMUM);
   const result = compress(asChat(withBreakpoint(messages, form.plain)), {
     tier: cuts ? 'extractive' : 'lossless',
     budget,
@@ -57,11 +58,10 @@ export function work(task: CompressionTask): CompressionResult {
     ...(query !== null && { query }),
   });
   const notes = known.notesOf(result.selections);
-  spared ||= budget > asked && result.account.tokens_after > asked;
+  spared ||= budget > requestedBudget && result.account.tokens_after > requestedBudget;
   return resultOf(task, result, tokenizer, { notes, spared, restored: known.restored });
 }
 
-/** The budget in tokens. */
 function budgetOf({ tier, budget }: CompressionTask, before: readonly number[]): number {
   if (tier === 'lossless') return NO_BUDGET;
   const share = budget ?? DEFAULT_SHARE;

@@ -15,7 +15,6 @@ export interface Failure {
 export interface Outcome {
   readonly id: number;
   readonly result: CompressionResult | Failure;
-  /** That it took. */
   readonly seconds: number;
 }
 

@@ -25,24 +25,24 @@ interface LocalQuestion {
 }
 
 /** The sentences that answer the question best, in their order; empty where none does. */
-export function answerSentences({ asked, before, material }: Task): Sentence[] {
+export function answerSentences({ question, before, material }: Task): Sentence[] {
   const terms = new Terms();
-  const cue = cueOf(asked);
-  const question = weigh(terms, cue === null ? asked : asked.replace(howPhrase, ''), before);
-  if (question.total === 0 || material.length === 0) return [];
+  const cue = cueOf(question);
+  const weighted = weigh(terms, cue === null ? question : question.replace(howPhrase, ''), before);
+  if (weighted.total === 0 || material.length === 0) return [];
   const text: Indexed = { material, found: material.map(({ text }) => terms.read(text, 0, text.length)) };
-  const own = bm25(text.found, question.weights);
-  const names = namesIn(asked);
+  const own = bm25(text.found, weighted.weights);
+  const names = namesIn(question);
   const scores = material.map((sentence, index) => {
     const score = (own[index] ?? 0) + besideScore(text, own, index);
     if (score === 0 || (!sentence.code && isQuestion(sentence.text))) return 0;
     const shows =
       cue?.shows.test(names === null ? sentence.text : sentence.text.replaceAll(names, '')) ?? false;
     if (cue?.needed === true && !shows) return 0;
-    const share = covered(text, question, index);
+    const share = covered(text, weighted, index);
     return share < (shows ? enoughWithCue : enough) ? 0 : score * (shows ? 1 + cueBonus : 1) * (0.5 + share);
   });
-  return pick(text, scores, question);
+  return pick(text, scores, weighted);
 }
 
 /** "How tall" is answered by a length, and the sentence need not contain "tall". */
@@ -50,8 +50,8 @@ const howPhrase =
   /\bhow (?:long|far|tall|high|deep|wide|old|many|much|often|big|large|fast|heavy|expensive)\b/i;
 
 /** Names in the question itself are not the person or thing that it asks for. */
-function namesIn(asked: string): RegExp | null {
-  const names = [...asked.matchAll(/(?<=\s)\p{Lu}[\p{L}\p{N}]+/gu)].map(([name]) => name);
+function namesIn(question: string): RegExp | null {
+  const names = [...question.matchAll(/(?<=\s)\p{Lu}[\p{L}\p{N}]+/gu)].map(([name]) => name);
   return names.length === 0 ? null : new RegExp(`\\b(?:${names.join('|')})\\b`, 'gu');
 }
 
@@ -61,10 +61,10 @@ interface Indexed {
   readonly found: readonly (readonly number[])[];
 }
 
-function weigh(terms: Terms, asked: string, before: string): LocalQuestion {
+function weigh(terms: Terms, question: string, before: string): LocalQuestion {
   const weights = new Map<number, number>();
   const ordinary: number[] = [];
-  for (const word of asked.matchAll(/[^\s,;:!?"“”()]+/gu)) {
+  for (const word of question.matchAll(/[^\s,;:!?"“”()]+/gu)) {
     const special = word.index > 0 && /^\p{Lu}|\p{N}/u.test(word[0]);
     for (const term of terms.read(word[0], 0, word[0].length)) {
       if (!special && !weights.has(term)) ordinary.push(term);
@@ -148,16 +148,16 @@ function pick(
   const best = scores[order[0] ?? 0] ?? 0;
   if (best === 0) return [];
   const chosen: number[] = [];
-  const said = new Set<number>();
+  const coveredTerms = new Set<number>();
   const texts = new Set<string>();
   for (const index of order) {
     if (chosen.length === mostSentences || (scores[index] ?? 0) < best * alsoGood) break;
     const text = material[index]?.text ?? '';
-    const adds = (found[index] ?? []).some((term) => weights.has(term) && !said.has(term));
+    const adds = (found[index] ?? []).some((term) => weights.has(term) && !coveredTerms.has(term));
     if (texts.has(text) || (chosen.length > 0 && !adds && (scores[index] ?? 0) < best * 0.9)) continue;
     chosen.push(index);
     texts.add(text);
-    for (const term of found[index] ?? []) said.add(term);
+    for (const term of found[index] ?? []) coveredTerms.add(term);
   }
   const first = order[0] ?? 0;
   if (

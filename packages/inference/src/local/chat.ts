@@ -21,10 +21,7 @@ const perMessage = 3;
 const perAnswer = 3;
 const mostCharactersPerToken = 8;
 
-/**
- * Answers with the conversation's own sentences.
- * @throws ProviderError refused or aborted
- */
+/** Answers with the conversation's own sentences. @throws ProviderError refused or aborted */
 export async function extractChat({ model, body, signal }: ChatCall): Promise<ChatAnswer> {
   requireWanted(signal);
   const request = extractRequest(body);

@@ -8,7 +8,6 @@ export interface Message {
 
 /** A piece of the conversation, character for character. */
 export interface Sentence extends Span {
-  /** Which message it is from. */
   readonly message: number;
   readonly text: string;
 }
@@ -16,7 +15,7 @@ export interface Sentence extends Span {
 export interface Task {
   readonly kind: 'answer' | 'summary';
   /** The question, or the request for a summary. */
-  readonly asked: string;
+  readonly question: string;
   /** The question before, which the question may refer to. */
   readonly before: string;
   readonly material: readonly Sentence[];
@@ -27,22 +26,22 @@ const mostAsked = 5;
 const shortMessage = 300;
 
 /** Divides a conversation into its last question and the material that can answer it. */
-export function taskOf(messages: readonly Message[], said: (text: string) => boolean): Task {
+export function taskOf(messages: readonly Message[], isOwnAnswer: (text: string) => boolean): Task {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const sentences = messages.flatMap((message, index) =>
-    message.role === 'assistant' && said(message.text) ? [] : sentencesOf(message, index),
+    message.role === 'assistant' && isOwnAnswer(message.text) ? [] : sentencesOf(message, index),
   );
   const own = sentences.filter(({ message }) => message === last);
-  const asked = askedIn(own);
-  const isAsked = new Set(asked);
+  const question = questionIn(own);
+  const isAsked = new Set(question);
   const material = sentences.filter(
     (sentence) => !isAsked.has(sentence) && isMaterial(sentence, messages, last),
   );
-  const text = asked.map(({ text }) => text).join(' ');
-  const summary = asked.length === 0 || asksForSummary(text);
+  const text = question.map(({ text }) => text).join(' ');
+  const summary = question.length === 0 || asksForSummary(text);
   return {
     kind: summary ? 'summary' : 'answer',
-    asked: text,
+    question: text,
     before:
       sentences.findLast(({ text, message, code }) => message < last && !code && isQuestion(text))?.text ??
       '',
@@ -69,7 +68,7 @@ function isMaterial({ text, message, code }: Sentence, messages: readonly Messag
 }
 
 /** Prompts put their question last, or first, and the material before or after it. */
-function askedIn(own: readonly Sentence[]): Sentence[] {
+function questionIn(own: readonly Sentence[]): Sentence[] {
   const prose = own.filter(({ code, text }) => !code && !label.test(text));
   const lastProse = prose.at(-1);
   const first = prose[0];

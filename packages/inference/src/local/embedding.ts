@@ -1,9 +1,9 @@
 import { DIMENSIONS as MEANING, subjectsOf, termsByRow, termsOf, vectorOf } from '@tallystick/compress/words';
 import { embedCard } from './cards.ts';
 
-/** Numbers of an embedding that tell which words a text has; the first `MEANING` tell what they mean. */
+/** Dimensions that represent which words a text has; the other `MEANING` dimensions represent what they mean. */
 const WORDING = embedCard.limits.dimensions - MEANING;
-/** Share of what the words mean, against which words they are. */
+/** Share of the meaning dimensions in a comparison, against the wording dimensions. */
 const MEANING_SHARE = 0.65;
 /** SIF's constant: a word of this probability has half the weight of a rare one. */
 const SMOOTHING = 0.001;
@@ -42,7 +42,7 @@ export function embeddingOf(text: string): Float32Array | null {
   return Float32Array.from(all);
 }
 
-/** The weight of a word by its place among the frequent ones, from Zipf's law. */
+/** The weight of a word by its frequency rank, from Zipf's law. */
 function rarityOf(row: number): number {
   return SMOOTHING / (SMOOTHING + probabilityOf(row));
 }
@@ -51,7 +51,7 @@ const probabilityOf = (row: number): number => 1 / (9.5 * (row + 3));
 
 let common: Float64Array | undefined;
 
-/** What all texts have in common, which tells none from another: the mean of all words as often as they come. */
+/** What all texts have in common, and so tells none apart: the mean of all words by their frequency. */
 function commonDirection(): Float64Array {
   if (common !== undefined) return common;
   common = new Float64Array(MEANING);
@@ -75,7 +75,7 @@ function* partsOf(term: string): Generator<string> {
     for (let at = 0; at + length <= marked.length; at++) yield marked.slice(at, at + length);
 }
 
-/** Adds `weight` to the number that the text falls on, with the sign that it falls on. */
+/** Adds or subtracts `weight` at the dimension that the text's hash selects; the hash also selects the sign. */
 function hash(sum: Float64Array, text: string, weight: number): void {
   const hashed = fnv1a(text);
   const at = (hashed >>> 1) % sum.length;

@@ -13,17 +13,17 @@ const asksForBullets = /\b(?:bullet|key|main) ?points?\b|\bbullets\b/i;
 
 export interface Extract {
   readonly text: string;
-  /** To the letter, as the conversation has them. */
+  /** Sentences exactly as in the conversation. */
   readonly sentences: readonly string[];
   readonly finish: 'stop' | 'length';
 }
 
-/** The answer to a conversation: the same to the same. */
+/** The answer to a conversation, always the same for the same conversation. */
 export function extract(request: ExtractRequest, tokenizer: Tokenizer): Extract {
   const task = taskOf(request.messages, (text) => text === nothingGiven || text === nothingFound);
   const found = task.kind === 'summary' ? summarySentences(task) : answerSentences(task);
   const none = task.material.length === 0 ? nothingGiven : nothingFound;
-  const bullets = task.kind === 'summary' && asksForBullets.test(task.asked);
+  const bullets = task.kind === 'summary' && asksForBullets.test(task.question);
   const whole = request.json
     ? fittingJson(found, none, request.maxTokens, tokenizer)
     : joined(found, bullets) || none;
@@ -36,7 +36,7 @@ export function extract(request: ExtractRequest, tokenizer: Tokenizer): Extract 
   };
 }
 
-/** With as many of the sentences as the limit has room for, so that it stays JSON. */
+/** JSON with as many sentences as the limit allows, so that it stays valid. */
 function fittingJson(found: readonly Sentence[], none: string, limit: number, tokenizer: Tokenizer): string {
   for (let length = found.length; length > 0; length--) {
     const kept = found.slice(0, length);

@@ -4,7 +4,7 @@ import { embedCard, extractCard } from './cards.ts';
 import { extractChat } from './chat.ts';
 import { embedTexts } from './embed.ts';
 
-/** The models that are built in. Nothing is loaded until the first call of each. */
+/** The built-in models. Nothing is loaded until the first call of each. */
 export function openLocalProvider(): Provider {
   return {
     name: 'local',

@@ -7,7 +7,7 @@ import type { Message } from './conversation.ts';
 
 export interface ExtractRequest {
   readonly messages: readonly Message[];
-  /** In tokens; never more than the model gives. */
+  /** Tokens; at most what the model can give. */
   readonly maxTokens: number;
   readonly stop: readonly string[];
   readonly choices: number;
@@ -20,9 +20,9 @@ const mostChoices = 128;
 const refuse = (param: string, message: string): Error => unsupported('local', param, message);
 
 /**
- * What of a chat request this model goes by. What only steers sampling makes no difference: the same request has
- * always the same answer.
- * @throws ProviderError refused, for what it can't do
+ * The parts of a chat request that this model uses. Sampling parameters have no effect, since the same request always
+ * gets the same answer.
+ * @throws ProviderError refused, for what the model cannot do
  */
 export function extractRequest(body: ChatBody): ExtractRequest {
   const choices = body['n'] ?? 1;

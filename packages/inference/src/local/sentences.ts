@@ -7,10 +7,10 @@ export interface Span {
   readonly code: boolean;
 }
 
-/** Longer ones are cut where a clause or a word ends. */
+/** Longer sentences are cut where a clause or a word ends. */
 const maxLength = 1_000;
 const maxCodeLines = 12;
-/** A line that is shorter was not wrapped. */
+/** A shorter line was not wrapped. */
 const minWrapped = 45;
 
 const fence = /^\s*(?:```|~~~)/;
@@ -26,7 +26,7 @@ const abbreviations = new Set(
   ),
 );
 
-/** Where the sentences of a text are, in order, without the blanks around them. */
+/** The sentences of a text, in order, without the blanks around them. */
 export function splitSentences(text: string): Span[] {
   const spans: Span[] = [];
   for (const { start, end, code } of blocksOf(text)) {
@@ -69,7 +69,7 @@ function blocksOf(text: string): Span[] {
   return blocks;
 }
 
-/** Whether a line of prose goes on in the next. */
+/** Whether a line of prose continues in the next. */
 function isWrapped(line: string, text: string, next: number): boolean {
   if (line.length < minWrapped || standsAlone.test(line) || ended.test(line)) return false;
   return !beginsAnew.test(text.slice(next, next + 40));
@@ -101,12 +101,12 @@ function endsSentence(text: string, start: number, at: number, end: number, to: 
   return text[at] !== '.' || end > at + 1 || !isAbbreviation(text, start, at, follower);
 }
 
-/** Whether the stop at `at` ends a word that is shortened and not a sentence. */
+/** Whether the full stop at `at` ends an abbreviation, not a sentence. */
 function isAbbreviation(text: string, start: number, at: number, follower: string): boolean {
   let begin = at;
   while (begin > start && !isSpace(text.charCodeAt(begin - 1)) && text[begin - 1] !== '(') begin--;
   const word = text.slice(begin, at);
-  // A number that leads is a list's: what follows is its item.
+  // A leading number belongs to a list item, which follows.
   if (/^\d{1,2}$/.test(word)) return begin === start;
   if (/^\p{L}$/u.test(word)) return word !== 'I';
   if (/^[ap]\.m$/i.test(word)) return false;
@@ -146,7 +146,7 @@ function push(spans: Span[], text: string, from: number, to: number, code: boole
   if (start < end) spans.push({ start, end, code });
 }
 
-/** A place to cut, not within a pair of surrogates. */
+/** A place to cut that does not split a surrogate pair. */
 function cutBefore(text: string, start: number, limit: number): number {
   for (const mark of [';', ',', ' ', '\n', '、', '，']) {
     const at = text.lastIndexOf(mark, limit - 1);

@@ -9,21 +9,21 @@ const usual = { share: 0.2, fewest: 1, most: 5 } as const;
 const mostSentences = 50;
 
 /**
- * The sentences that say most of what the material says, in their order: those with its frequent terms, each of
- * which counts for less once it has been said (SumBasic: Nenkova and Vanderwende, 2005).
+ * The sentences that say most of what the material says, in their order: those with its frequent terms, each of which
+ * counts less once it is covered (SumBasic: Nenkova and Vanderwende, 2005).
  */
-export function summarySentences({ asked, material }: Task): Sentence[] {
+export function summarySentences({ question, material }: Task): Sentence[] {
   const terms = new Terms();
-  const focus = new Set(terms.read(asked, 0, asked.length));
+  const focus = new Set(terms.read(question, 0, question.length));
   const found = material.map(({ text }) => [...new Set(terms.read(text, 0, text.length))]);
   const counts = new Float64Array(terms.size);
   for (const sentence of found) for (const term of sentence) counts[term] = (counts[term] ?? 0) + 1;
   const total = counts.reduce((sum, count) => sum + count, 1);
   const shares = counts.map((count) => count / total);
   const open = new Set(candidates(material, found));
-  const wanted = Math.min(wantedSentences(asked) ?? usualSentences(open.size), mostSentences);
+  const target = Math.min(requestedSentences(question) ?? usualSentences(open.size), mostSentences);
   const chosen: number[] = [];
-  while (chosen.length < wanted && open.size > 0) {
+  while (chosen.length < target && open.size > 0) {
     const best = bestOf(open, (index) => worth(index, found[index] ?? [], shares, focus));
     open.delete(best);
     chosen.push(best);
@@ -32,7 +32,7 @@ export function summarySentences({ asked, material }: Task): Sentence[] {
   return chosen.sort((a, b) => a - b).flatMap((index) => material[index] ?? []);
 }
 
-/** Whole sentences where there are any; no repetitions. */
+/** Whole sentences if there are any, without repetitions. */
 function candidates(material: readonly Sentence[], found: readonly (readonly number[])[]): number[] {
   const seen = new Set<string>();
   const distinct = material.flatMap(({ text }, index) => {
@@ -87,8 +87,8 @@ const counted = new RegExp(
 );
 
 /** "in two sentences", "three key points" */
-function wantedSentences(asked: string): number | null {
-  const [, word = ''] = counted.exec(asked) ?? [];
+function requestedSentences(question: string): number | null {
+  const [, word = ''] = counted.exec(question) ?? [];
   if (word === '') return null;
   const number = numbers.indexOf(word.toLowerCase());
   return Math.max(1, number >= 0 ? number : Number.parseInt(word, 10) || 1);

@@ -1,17 +1,17 @@
 import { DIGIT, IDEOGRAPH, kindOf, LETTER } from './characters.ts';
 import { termOf } from './vocabulary.ts';
 
-/** Numbers the terms of one call: the same term has the same number wherever it stands. */
+/** Numbers the terms of one call: equal terms get equal numbers. */
 export class Terms {
   readonly #ofWord = new Map<string, number>();
   readonly #ofTerm = new Map<string, number>();
 
-  /** How many different ones have been seen. */
+  /** Number of different terms so far. */
   get size(): number {
     return this.#ofTerm.size;
   }
 
-  /** Those of `text` from `start` to `end` (half-open), in order, without the words that say nothing. */
+  /** The terms of `text` from `start` to `end` (half-open), in order, without stop words. */
   read(text: string, start: number, end: number): number[] {
     const found: number[] = [];
     let at = start;
@@ -33,7 +33,7 @@ export class Terms {
     return found;
   }
 
-  /** Writing without spaces is compared by pairs of characters. */
+  /** Text in a script without spaces is compared by pairs of characters. */
   #pairs(text: string, start: number, end: number, found: number[]): void {
     if (end - start === 1) {
       found.push(this.#intern(text.slice(start, end)));
@@ -68,7 +68,7 @@ const emptyPairs = new Set(
   ください して いる ある これ それ 언제 어디 누구 얼마 무엇 입니 니까 습니 니다 었습 했습`.split(/\s+/),
 );
 
-/** A word with the digits in it; a number with its points and commas. */
+/** A word includes its digits; a number includes its points and commas. */
 function endOfWord(text: string, start: number, end: number): number {
   const number = kindOf(text.charCodeAt(start)) === DIGIT;
   let at = start + 1;

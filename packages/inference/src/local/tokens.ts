@@ -1,9 +1,9 @@
 import { counterOf } from '../tokens.ts';
 
-/** Text as the tokens of o200k. A special token in a text of the caller is text. */
+/** Text as the tokens of o200k. A special token in a caller's text counts as plain text. */
 export interface Tokenizer {
   count(text: string): number;
-  /** A beginning that has at most so many tokens, and with the next character more; of whole characters. */
+  /** The longest beginning of whole characters with at most `limit` tokens. */
   cut(text: string, limit: number): string;
 }
 
@@ -13,7 +13,7 @@ export async function loadTokenizer(): Promise<Tokenizer> {
 }
 
 /**
- * Found by trying: decoding the first tokens would not do, as the library's decoder keeps what it has read of a
+ * Found by trying. Decoding the first tokens would not do: the library's decoder keeps the bytes of an incomplete
  * character for the text that it decodes next.
  */
 function longestWithin(text: string, fits: (beginning: string) => boolean): string {
@@ -33,7 +33,7 @@ function longestWithin(text: string, fits: (beginning: string) => boolean): stri
   return beginningOf(text, fitting);
 }
 
-/** Of whole characters. */
+/** A beginning of whole characters. */
 function beginningOf(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);

@@ -1,4 +1,4 @@
-/** Words that say nothing of what a text is about, in the languages that this model knows. */
+/** Stop words of the languages that this model knows. */
 const stopWords = new Set(
   `a an the this that these those it its he him his she her hers they them their theirs we us our ours you your yours
   i me my mine myself itself themselves who whom whose which what when where why how is am are was were be been being
@@ -21,7 +21,7 @@ const stopWords = new Set(
     .map(plain),
 );
 
-/** Words of one meaning as far as a question goes; each group counts as its first word. */
+/** Words with one meaning for a question; each group counts as its first word. */
 const sameMeaning = new Map(
   [
     'found establish start create launch begin founder founding creation',
@@ -70,7 +70,7 @@ const sameMeaning = new Map(
   }),
 );
 
-/** The form by which a word is compared: null for one that says nothing. */
+/** The form in which a word is compared; null for a stop word. */
 export function termOf(word: string): string | null {
   const bare = plain(word);
   if (stopWords.has(bare)) return null;
@@ -84,13 +84,13 @@ function plain(word: string): string {
   return isAscii(lower) ? lower : lower.normalize('NFKD').replaceAll(/\p{M}/gu, '');
 }
 
-/** Only the rest needs the slow way. */
+/** Only other texts need the slow way. */
 function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
   return true;
 }
 
-/** Takes English endings off. What it does to other languages it does to question and text alike. */
+/** Removes English endings. Texts in other languages are changed the same way in question and answer. */
 function stem(word: string): string {
   if (word.length < 4 || word.charCodeAt(0) < 58) return word;
   let root = word;

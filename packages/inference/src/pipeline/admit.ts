@@ -16,27 +16,27 @@ import { type Route, routeChat } from './route.ts';
 import type { Prompt } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
 
-/** A call whose route is chosen and whose money is put aside. */
+/** A call with a route and a reservation. */
 export interface Admitted {
   readonly id: string;
   readonly route: Route;
-  /** Those that the balance covers, in the order in which they are tried. */
+  /** The models that the balance covers, in the order in which they are tried. */
   readonly models: readonly Model[];
   readonly reservation: Reservation;
-  /** The x402 payment that covers it; null where an account does. */
+  /** The x402 payment that covers the call; null if an account does. */
   readonly payment: OpenPayment | null;
   readonly payer: CallPayer;
   readonly tier: MemberTier;
 }
 
-/** Who pays, and whose usage it is. */
+/** The account that pays for a call, and the subject of its usage. */
 export interface CallPayer {
   readonly account: string;
   readonly subject: string;
   readonly agent: { readonly did: string | null; readonly proved: boolean };
-  /** Null where no API key pays. */
+  /** Null if no API key pays. */
   readonly key: ApiKey | null;
-  /** `api_key`, `did`, `x402` or `development`, for the account that pays in the end. */
+  /** The kind of the account that finally pays: `api_key`, `did`, `x402` or `development`. */
   readonly kindOf: (account: string) => string;
 }
 
@@ -55,8 +55,8 @@ export function payerOf({ account: own, key, did, proved }: Caller): CallPayer {
 const PAID = paymentAccount('');
 
 /**
- * Routes a chat call and puts its money aside, before a byte goes to a provider.
- * @throws what routing does; insufficient_balance
+ * Routes a chat call and reserves its money, before anything is sent to a provider.
+ * @throws routing's errors; insufficient_balance
  */
 export async function admitChat(
   context: PipelineContext,
@@ -93,20 +93,20 @@ export async function admitChat(
   };
 }
 
-/** Puts aside what a call can cost, under an id of its own. @throws insufficient_balance */
+/** Reserves what a call can cost, under an id of its own. @throws insufficient_balance */
 export async function reserveCall(
   { ledger, process, clock, development, freeToAll, maxCallMs }: PipelineContext,
   { account }: CallPayer,
-  wanted: Pick<ReservationRequest, 'candidates' | 'exactly' | 'open'>,
+  cost: Pick<ReservationRequest, 'candidates' | 'exactly' | 'open'>,
 ): Promise<Pick<Admitted, 'id' | 'reservation' | 'payment' | 'models'>> {
-  if (account === X402 && !freeToAll && wanted.candidates.every((one) => one.ceiling === 0n))
+  if (account === X402 && !freeToAll && cost.candidates.every((one) => one.ceiling === 0n))
     throw unidentifiedCaller();
   const now = clock();
   const id = newCallId(now);
   // A minute more than any call can last.
   const expiresAt = Math.ceil((now + maxCallMs) / 1000) + 60;
   const { reservation, payment, candidates } = await reserve(ledger, {
-    ...wanted,
+    ...cost,
     id,
     payer: account,
     development,
@@ -123,7 +123,7 @@ function unidentifiedCaller(): TallyError {
   );
 }
 
-/** What is sent to a model: with a limit where the caller sets none, since that is what was put aside for. */
+/** The body for a model. It sets the output limit that money was reserved for, if the caller sets none. */
 export function bodyFor(
   context: PipelineContext,
   request: ChatRequest,
@@ -134,7 +134,7 @@ export function bodyFor(
   return { ...body, max_completion_tokens: maxOutputOf(context, request, model) };
 }
 
-/** Nothing where the model is free. */
+/** 0 if the model is free. */
 export function ceilingOf({ price }: Model, promptTokens: number, outputTokens: number): bigint {
   const free = price.inputPerMTok === 0n && price.outputPerMTok === 0n;
   return free ? 0n : ceiling(price, promptTokens, outputTokens);

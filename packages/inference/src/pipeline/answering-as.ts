@@ -3,8 +3,8 @@ import type { Model } from '../catalogue/catalogue.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 
 /**
- * The provider as it answers for a model: its answers name the model as the catalogue does, so that what a caller reads
- * is what it may ask for again. Everything else passes as it came, chunks to the byte.
+ * A provider whose answers name the model as the catalogue does, so that a caller can request what it reads. Everything
+ * else passes unchanged; chunks keep their bytes.
  */
 export function answeringAs({ id }: Pick<Model, 'id'>, provider: Provider): Provider {
   const { name } = provider;
@@ -27,7 +27,7 @@ export function answeringAs({ id }: Pick<Model, 'id'>, provider: Provider): Prov
   };
 }
 
-/** One promise a chunk: a generator between two others takes several. */
+/** One promise per chunk: a generator between two others would take several. */
 function renamed(chunks: AsyncIterable<StreamChunk>, id: string): AsyncIterable<StreamChunk> {
   return {
     [Symbol.asyncIterator]() {
@@ -56,8 +56,9 @@ const MODEL = /"model"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 const ESCAPED = '\\u006';
 
 /**
- * What gives the chunks of one stream another model's name. A chunk that names no model stays without one. Most chunks
- * begin as the one before did, up to the end of the name, so that it is looked for only where one begins otherwise.
+ * Makes the function that renames the model in one stream's chunks. A chunk without a model stays without one. Most
+ * chunks begin as the one before did, up to the end of the name, so the name is searched only where the beginning
+ * differs.
  */
 export function renamer(id: string): (chunk: StreamChunk) => StreamChunk {
   const name = JSON.stringify(id);
@@ -70,7 +71,7 @@ export function renamer(id: string): (chunk: StreamChunk) => StreamChunk {
     const changed: JsonObject = { ...json, model: id };
     if (head === '' || !text.startsWith(head)) {
       const place = placeOf(text, model);
-      // Members may come in any order, and other values than a text may stand there.
+      // Members may come in any order, and the value may be no text.
       if (place === null) return { ...chunk, text: JSON.stringify(changed), json: changed };
       head = text.slice(0, place.end);
       renamedHead = text.slice(0, place.start) + name;
@@ -81,11 +82,11 @@ export function renamer(id: string): (chunk: StreamChunk) => StreamChunk {
   };
 }
 
-/** Where the text of an object has the value of its member `model`; null where that is not sure. */
+/** The range of the value of the object's own member `model`; null if that is not certain. */
 function placeOf(text: string, model: JsonValue): { start: number; end: number } | null {
   const [found, ...others] = text.matchAll(MODEL);
   const value = found?.[1];
-  // An object within it may have a member of that name too, and the letters of a name may be escaped.
+  // A nested object may have a member of that name too, and the letters of a name may be escaped.
   if (found === undefined || value === undefined || others.length > 0 || text.includes(ESCAPED)) return null;
   if (JSON.parse(value) !== model) return null;
   const end = found.index + found[0].length;

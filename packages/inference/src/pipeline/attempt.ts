@@ -6,7 +6,7 @@ import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
 import { allResting } from '../resilience/unavailable-models.ts';
 import { answeringAs } from './answering-as.ts';
 
-/** A try that failed, as the answer tells of it. */
+/** A failed try, as the answer reports it. */
 export interface FailedTry {
   readonly model: string;
   readonly kind: ProviderError['kind'];
@@ -16,7 +16,7 @@ export interface FailedTry {
 export interface Tried<Answer> {
   readonly model: Model;
   readonly answer: Answer;
-  /** Those before the one that answered, retries among them. */
+  /** The tries before the one that answered, including retries. */
   readonly failed: readonly FailedTry[];
 }
 
@@ -31,10 +31,10 @@ export interface TryContext {
 }
 
 /**
- * Asks one model after the other until one begins to answer. What begins is never tried again. Whoever gets an
- * answer reports its success.
- * @throws ProviderError of the last one that has the model; at once where the request is at fault, or the signal
- * aborts. model_gone or no_model_available where no provider has its model any more.
+ * Tries one model after the other until one begins to answer. An answer that has begun is never retried. The caller
+ * must report the success of the answer.
+ * @throws ProviderError of the last provider that has its model; at once if the request is at fault, or the signal
+ * aborts. model_gone or no_model_available if no provider has its model any more
  */
 export async function tryEach<Answer = ChatAnswer>(
   { providers, health, retryPolicy, metrics, signal, named }: TryContext,
@@ -64,7 +64,7 @@ export async function tryEach<Answer = ChatAnswer>(
   throw last ?? new ProviderError('unreachable', 'there is no provider to ask');
 }
 
-/** The same work, each of whose outcomes is counted. */
+/** Runs the same work and counts the outcome of each try. */
 function measured<Answer>(
   metrics: Pick<ComputeMetrics, 'tried'>,
   model: Model,

@@ -16,27 +16,27 @@ import type { Model } from '../catalogue/catalogue.ts';
 import type { Bill } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
 
-/** What an inference call's receipt says. Hashes are hex. */
+/** The facts in an inference call's receipt. Hashes are hex. */
 export interface CallFacts {
   readonly receiptId: string;
   readonly requestHash: string;
   readonly responseHash: string;
   readonly model: Model;
-  /** As it was asked for. */
+  /** The model name in the request. */
   readonly requestedModel: string;
   readonly stream: boolean;
-  /** False where the answer ended early. */
+  /** False if the answer ended early. */
   readonly complete: boolean;
   readonly agent: { readonly did: string | null; readonly proved: boolean };
   readonly usage: Usage;
   readonly bill: Bill;
-  /** What kind of account pays. */
+  /** The kind of account that pays. */
   readonly account: string;
-  /** Of a prompt that was compressed. */
+  /** Only of a compressed prompt. */
   readonly compression:
     | { readonly tokens_before: number; readonly tokens_after: number; readonly saving: string }
     | undefined;
-  /** The x402 payment that pays; null where there is none. */
+  /** The x402 payment that pays; null if none does. */
   readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
 }
 
@@ -46,12 +46,12 @@ export interface CallReceipt {
   readonly row: ReceiptRow;
 }
 
-/** The id of a call's receipt, which names its reservation and its posting too. `now` is in Unix milliseconds. */
+/** A new id of a call's receipt, which is also the id of its reservation and posting. `now` is in Unix milliseconds. */
 export function newCallId(now: number): string {
   return receiptId('env', Math.floor(now / 1000), randomUUID().slice(-12));
 }
 
-/** Of the body as parsed (spec/compute.md, *Request hash*), in hex. */
+/** The hash of the parsed body (spec/compute.md, *Request hash*), in hex. */
 export function hashRequest({ raw }: { readonly raw: JsonObject }): string {
   return hashText(canonicalize(raw));
 }
@@ -79,7 +79,7 @@ export async function mintCallReceipt(
   return { text, row: { id, profile: ENVELOPE_PROFILE, tenant: null, body: text, issuedAt, expiresAt } };
 }
 
-/** Members in the order of JCS, which spares the sorting. */
+/** The members are in JCS order, which saves sorting them. */
 function envelopeFacts(service: string, facts: CallFacts, operator: OperatorFacts): EnvelopeFacts {
   const { model, usage, agent, bill, payment } = facts;
   return {
@@ -109,7 +109,7 @@ function envelopeFacts(service: string, facts: CallFacts, operator: OperatorFact
       account: facts.account,
       amount: formatUsdc(bill.charge),
       asset: 'USDC',
-      // What settles it follows it: see spec/payments.md.
+      // The settlement follows the receipt: see spec/payments.md.
       chain: payment?.network ?? null,
       ...(payment !== null && { payer: payment.payer, payment: payment.id }),
       tx: null,
@@ -117,7 +117,7 @@ function envelopeFacts(service: string, facts: CallFacts, operator: OperatorFact
   };
 }
 
-/** Who ran the model and on what: the service by its configuration, for any other model what the catalogue says. */
+/** Operator and hardware of the model: from the service's configuration for a built-in model, else from the catalogue. */
 function operationOf(
   model: Model,
   service: string,
@@ -129,7 +129,7 @@ function operationOf(
   }
   return {
     hardware: { attestation: model.attestation, class: model.hardware },
-    // Providers have no DID that they publish for their calls, and none is invented for them.
+    // Providers publish no DID for their calls, and none is invented for them.
     operator: { entity: null, region: model.region, training_region: model.trainingRegion },
   };
 }

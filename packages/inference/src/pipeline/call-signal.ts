@@ -34,7 +34,7 @@ export class CallSignal {
     return this.#cause === 'left';
   }
 
-  /** Whether the service stops, and ended the call for that. */
+  /** Whether the call was ended because the service stops. */
   get stopped(): boolean {
     return this.#cause === 'stopped';
   }
@@ -43,13 +43,13 @@ export class CallSignal {
     this.#abort('left');
   }
 
-  /** Nothing is waited for any more. */
+  /** Stops waiting for the causes of an end. */
   end(): void {
     clearTimeout(this.#timer);
     this.#stop.removeEventListener('abort', this.#onStop);
   }
 
-  /** An abort by the clock is told as a provider that took too long. */
+  /** If the time is up, reports a provider that took too long. */
   reason(error: ProviderError): ProviderError {
     return error.kind === 'aborted' && this.#cause === 'late'
       ? new ProviderError('timeout', 'the call took too long')
@@ -58,7 +58,7 @@ export class CallSignal {
 
   readonly #onStop = (): void => this.#abort('stopped');
 
-  /** The first cause stays. */
+  /** Only the first cause counts. */
   #abort(cause: Cause): void {
     this.#cause ??= cause;
     this.#controller.abort();

@@ -64,7 +64,7 @@ const message = z
     message: 'required for every role except assistant',
   });
 
-/** Of `svc`: whether the receipt is to be anchored, which needs an API key. */
+/** The member of `svc` that requests an anchor for the receipt, which needs an API key. */
 export const anchorMember = z
   .boolean()
   .optional()
@@ -178,18 +178,18 @@ export const chatRequestSchema = z
 
 type Parsed = z.infer<typeof chatRequestSchema>;
 
-/** A checked request, taken apart. */
+/** The parts of a checked request. */
 export interface ChatRequest {
-  /** As it was parsed: what the receipt's request hash covers. */
+  /** The parsed request, which the receipt's request hash covers. */
   readonly raw: JsonObject;
-  /** What goes to a provider, but for its name of the model. */
+  /** What is sent to a provider, except for its name of the model. */
   readonly body: ChatBody;
-  /** As it was asked for; `auto` where it was not. */
+  /** The requested model; `auto` if there is none. */
   readonly model: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly choices: number;
-  /** Output tokens of one choice, where the caller limits them. */
+  /** Output tokens of one choice, if the caller limits them. */
   readonly maxOutput: number | null;
   readonly preferences: ProviderPreferences;
   /** 0 to 10; null where the caller says nothing. */
@@ -199,7 +199,7 @@ export interface ChatRequest {
   readonly compression: CompressionOptions;
 }
 
-/** @throws invalid_field for a price that is none; invalid_request for what `svc.retrieve` can't go with */
+/** @throws invalid_field for an invalid price; invalid_request for what `svc.retrieve` cannot be combined with */
 export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatRequest {
   const raw = parsed as unknown as JsonObject;
   const { svc: _svc, provider: _provider, cost_quality: _quality, ...body } = raw;
@@ -221,7 +221,7 @@ export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatReque
   };
 }
 
-/** Whether a model that may be meant takes tools. */
+/** Whether one of the candidate models takes tools. */
 function takesTools(catalogue: Catalogue, name: string): boolean {
   const named = name === AUTO ? null : catalogue.find(name);
   return (named === null ? catalogue.models : [named]).some(({ abilities }) => abilities.has('tools'));
@@ -240,7 +240,7 @@ function readPreferences(provider: Parsed['provider']): ProviderPreferences {
   };
 }
 
-/** A JSON number stands for its decimal text. */
+/** A JSON number counts as its decimal text. */
 function readCap(value: string | number | undefined, field: string): NanoUsdc | null {
   if (value === undefined) return null;
   if (typeof value === 'number' && value > 1e9)

@@ -25,13 +25,13 @@ import { streamLimit } from './stream-limit.ts';
 import { type Served, svcText, withSvc } from './svc.ts';
 import { usageOf } from './usage-of.ts';
 
-/** One call on its way. */
+/** One call under way. */
 export interface Call<Request> {
   readonly request: Request;
   readonly caller: Caller;
   readonly signal: CallSignal;
   readonly claim: IdempotencyRecord | undefined;
-  /** Has an x402 payment cover the call; null where payments are off or an API key pays. */
+  /** Covers the call by an x402 payment; null if payments are off or an API key pays. */
   readonly open: Open | null;
 }
 
@@ -42,11 +42,10 @@ export interface Completed {
   readonly text: string;
   readonly anchorRef: string | null;
   readonly replayed: boolean;
-  /** See `Reservation`. */
   readonly available: NanoUsdc | null;
 }
 
-/** Answers a chat call that is not streamed. Nobody pays for what did not come. */
+/** Answers a chat call that is not streamed. An answer that never came costs nothing. */
 export async function completeChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Completed> {
   const { request, caller, signal, open } = call;
   const admitted = await admitChat(context, request, caller, open);
@@ -56,19 +55,19 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
       { ...context, signal: signal.signal, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model) => {
-        const asked = {
+        const chatCall = {
           provider,
           model,
           body: bodyFor(context, request, route.body, model),
           signal: signal.signal,
         };
-        const answer = await provider.chat({ ...asked, model: model.upstreamModel });
+        const answer = await provider.chat({ ...chatCall, model: model.upstreamModel });
         if (answer.kind === 'stream')
           throw new ProviderError('bad_answer', `${provider.name} streams although no stream was asked for`);
-        return { answer, asked };
+        return { answer, chatCall };
       },
     );
-    const retrieval = retrievalOf(context, request, payer.account, route, tried.answer.asked);
+    const retrieval = retrievalOf(context, request, payer.account, route, tried.answer.chatCall);
     const { answer } = tried.answer;
     return {
       ...tried,
@@ -76,14 +75,14 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
       answer: retrieval === null ? answer : await retrieveAll(retrieval, answer),
     };
   });
-  // While the provider works.
+  // Computed while the provider works.
   const requestHash = hashRequest(request);
   const routing = JSON.stringify(route.decision.explanation);
   const { model, answer, retrieval, failed } = await answering;
   context.health.success(model);
-  const { svc: _svc, ...said } = answer.body;
+  const { svc: _svc, ...answerBody } = answer.body;
   const prompt = retrieval?.prompt ?? route.prompt;
-  const delivered = deliveredOf(said, model.tokenizer);
+  const delivered = deliveredOf(answerBody, model.tokenizer);
   const usage = await usageOf(answer.usage, {
     model,
     prompt,
@@ -91,7 +90,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
     limit: askedOutput(context, request, model),
   });
   const rounds = roundsOf(retrieval?.spent ?? [], usage);
-  const body = rounds.length === 1 ? said : { ...said, usage: formatUsage(totalOf(rounds)) };
+  const body = rounds.length === 1 ? answerBody : { ...answerBody, usage: formatUsage(totalOf(rounds)) };
   return settleAnswer(context, call, {
     admitted,
     served: { model, failed },
@@ -160,10 +159,7 @@ export function replayedAnswer(text: string): Completed {
   return { receiptId, text, anchorRef, replayed: true, available: null };
 }
 
-/**
- * What `work` resolves to; what is put aside is given back where it fails, or where the client has left.
- * @throws what the caller is to be told
- */
+/** Returns the result of `work`; if it fails, or the client has left, ends the reservation. @throws the error for the caller */
 export async function orRelease<T>(
   { ledger }: PipelineContext,
   { reservation, payment }: Pick<Admitted, 'reservation' | 'payment'>,
@@ -188,21 +184,21 @@ export function summaryOf(
   return { tier, compression, note };
 }
 
-/** Null where the caller has not allowed the tool. */
+/** Null if the caller has not allowed the tool. */
 export function retrievalOf(
   context: PipelineContext,
   request: ChatRequest,
   account: string,
   { compression }: Pick<Route, 'compression'>,
-  asked: RetrievalRequest,
+  chatCall: RetrievalRequest,
 ): Retrieval | null {
   if (!request.compression.retrieve) return null;
   const { compressor, retryPolicy } = context;
   const removed = compression?.removed ?? [];
-  const maxStreamBytes = streamLimit(context, request, asked.model);
-  const maxOutput = askedOutput(context, request, asked.model);
+  const maxStreamBytes = streamLimit(context, request, chatCall.model);
+  const maxOutput = askedOutput(context, request, chatCall.model);
   const limits = { maxStreamBytes, maxOutput };
-  return new Retrieval({ compressor, retryPolicy, account, removed, ...limits }, asked);
+  return new Retrieval({ compressor, retryPolicy, account, removed, ...limits }, chatCall);
 }
 
 export function roundsOf(spent: readonly Usage[], last: Usage): Rounds {

@@ -9,10 +9,10 @@ import type { Bill } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
 import type { Compression } from './compressor-interface.ts';
 
-/** What became of a call's prompt. */
+/** What compression did to a call's prompt. */
 export interface CompressionSummary {
   readonly tier: RequestTier;
-  /** Null where there was nothing to compress. */
+  /** Null if there was nothing to compress. */
   readonly compression: Compression | null;
   readonly note: string | null;
 }
@@ -29,7 +29,7 @@ export function savingIn(
   return savingOf(price, first, compression.layout, countsAs(tokenizer, compression.tokenizer));
 }
 
-/** What `svc.compression` says. Where nothing was looked at, the provider's count stands for both. */
+/** The contents of `svc.compression`. If compression did not look at the prompt, the provider's count is used for both. */
 export function compressionDocument(
   { tier, compression, note }: CompressionSummary,
   usage: Pick<Usage, 'promptTokens' | 'estimated'> | null,
@@ -64,7 +64,7 @@ export function compressionDocument(
   };
 }
 
-/** What a receipt's `call` says of it; undefined where nothing was changed. */
+/** Compression in a receipt's `call`; undefined if nothing was changed. */
 export function compressionFacts(
   summary: CompressionSummary | null,
   bill: Bill,
@@ -75,7 +75,7 @@ export function compressionFacts(
   return { tokens_before: tokensBefore, tokens_after: tokensAfter, saving: formatUsdc(bill.saving) };
 }
 
-/** What the statistics count for one chat call. @param promptTokens billed ones, used where compression did not look at the prompt */
+/** The statistics of one chat call. @param promptTokens billed ones, used if compression did not look at the prompt */
 export function savedBy(
   summary: CompressionSummary,
   promptTokens: number,

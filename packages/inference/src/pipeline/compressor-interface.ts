@@ -4,7 +4,7 @@ import type { ChatBody } from '../types.ts';
 
 /** What compression did to a prompt that it looked at. */
 export interface Compression {
-  /** The encoding that counted. */
+  /** The encoding that counted the tokens. */
   readonly tokenizer: string;
   readonly estimate: boolean;
   readonly tokensBefore: number;
@@ -14,22 +14,22 @@ export interface Compression {
   readonly layout: Layout;
 }
 
-/** Where in the prompt the tokens are, message by message. */
+/** The distribution of the prompt's tokens over its messages. */
 export interface Layout {
   readonly before: readonly number[];
   readonly after: readonly number[];
-  /** How many of the messages went out in an earlier call, so that a provider may have them in its cache. */
+  /** Number of messages that were sent in an earlier call, so that a provider may have cached them. */
   readonly sent: number;
-  /** Whether one of those went out in another form than now. */
+  /** Whether one of those was sent in another form than now. */
   readonly changed: boolean;
 }
 
-/** What became of a request's body on its way to the provider. */
+/** A request's body after compression. */
 export interface Compressed {
   readonly body: ChatBody;
   /** Null where there was nothing to compress. */
   readonly compression: Compression | null;
-  /** What the answer is to say about it. */
+  /** A note about it for the answer. */
   readonly note: string | null;
 }
 
@@ -38,9 +38,9 @@ export interface ToCompress {
   readonly options: CompressionOptions;
   readonly account: string;
   readonly session: string | null;
-  /** How many tokens the messages may have, where no model takes them otherwise. */
+  /** The most tokens that the messages may have, if no model accepts more. */
   readonly fit?: number;
-  /** Whether nothing is to be remembered, as the prompt is not sent. */
+  /** Whether nothing may be stored, because the prompt is not sent. */
   readonly dry?: boolean;
 }
 
@@ -51,16 +51,16 @@ interface Excerpt {
   readonly account: string;
 }
 
-/** Makes a prompt shorter before it is routed. What a provider's cache depends on passes to the byte. */
+/** Shortens a prompt before it is routed. What a provider's cache depends on keeps its bytes. */
 export interface Compressor {
   compress(request: ToCompress): Promise<Compressed> | Compressed;
-  /** What a question needs of a text, where it is longer than `maxTokens`. */
-  excerpt(wanted: Excerpt): Promise<string>;
-  /** Resolves once all is written down. */
+  /** The parts of a text that a question needs, if the text is longer than `maxTokens`. */
+  excerpt(excerpt: Excerpt): Promise<string>;
+  /** Resolves once all notes are stored. */
   close(): Promise<void>;
 }
 
-/** Sends everything as it came. */
+/** Leaves every prompt as it came. */
 export const passthrough: Compressor = {
   compress: ({ body }) => ({ body, compression: null, note: null }),
   excerpt: async ({ text }) => text,

@@ -6,27 +6,27 @@ import type { Router } from '../router/router.ts';
 import type { Compressor } from './compressor-interface.ts';
 import type { SettleContext } from './settle.ts';
 
-/** What calls are served with. */
+/** What is needed to serve calls. */
 export interface PipelineContext extends SettleContext {
   readonly catalogue: Catalogue;
   readonly router: Router;
-  /** By the name that the catalogue's models give. */
+  /** Providers by the name that the catalogue's models have. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly health: Health;
   readonly retryPolicy: RetryPolicy;
   readonly compressor: Compressor;
-  /** Whether the development account pays for who has too little. */
+  /** Whether the development account pays for callers with too little. */
   readonly development: boolean;
-  /** Whether models that cost nothing answer to whoever does not say who it is. */
+  /** Whether unidentified callers may use free models. */
   readonly freeToAll: boolean;
-  /** Output tokens of a choice where the caller sets no limit. */
+  /** Output tokens of a choice if the caller sets no limit. */
   readonly defaultMaxOutput: number;
   /** Most bytes of payload in one stream, whatever was asked for. */
   readonly maxStreamBytes: number;
   /** The longest that a call may take, from its acceptance to its last byte, in milliseconds. */
   readonly maxCallMs: number;
-  /** Aborts when the service stops: calls under way end then, and streams end as cut, with error event and receipt. */
+  /** Aborts when the service stops: calls under way then end, and streams end early, with error event and receipt. */
   readonly stop: AbortSignal;
-  /** Streams whose bill is not on disk yet: what must not be closed under them waits for these. */
+  /** Streams whose bill is not on disk yet. What they need must not be closed before they resolve. */
   readonly unbilled: Set<Promise<void>>;
 }

@@ -3,17 +3,16 @@ import type { Model } from '../catalogue/catalogue.ts';
 import { asObject, objectsOf } from '../providers/members.ts';
 import { TokenTally } from '../tokens.ts';
 
-/** The size of a text, in UTF-8 bytes and in tokens, which are counted when they are asked for. */
+/** The size of a text in UTF-8 bytes, and in tokens, which are counted on demand. */
 export interface Size {
   readonly bytes: number;
   tokens(): Promise<number>;
-  /** See `hardTokens`. */
   hard(): Promise<number>;
 }
 
 /**
- * What a model said, of an answer in one piece or in chunks, for counting its tokens. Holds a bounded part of it where
- * `settle` is called whenever `isFull`.
+ * Counts the tokens of a model's answer, in one piece or in chunks. It holds a bounded part if `settle` is called
+ * whenever `isFull`.
  */
 export class Delivered {
   readonly #answer: TokenTally;
@@ -23,7 +22,7 @@ export class Delivered {
   toolCalls = 0;
   /** Whether the answer holds speech, an image or withheld text, none of which is counted here. */
   isUnseen = false;
-  /** Whether there is reasoning that is not shown, or only in a summary. */
+  /** Whether there is reasoning that is not shown, or only summarised. */
   hidesReasoning = false;
 
   constructor(tokenizer: Model['tokenizer']) {
@@ -37,8 +36,8 @@ export class Delivered {
       const finish = choice['finish_reason'];
       if (typeof finish === 'string') this.ends += 1;
       if (finish === 'content_filter') this.isUnseen = true;
-      const said = asObject(choice['delta']) ?? asObject(choice['message']);
-      if (said !== null) this.#addSaid(said);
+      const message = asObject(choice['delta']) ?? asObject(choice['message']);
+      if (message !== null) this.#addMessage(message);
     }
   }
 
@@ -46,18 +45,18 @@ export class Delivered {
     return this.#answer.isFull || this.#reasoning.isFull;
   }
 
-  /** Counts what is held, and lets go of it. */
+  /** Counts the text that is held, and drops it. */
   async settle(): Promise<void> {
     await this.#answer.settle();
     await this.#reasoning.settle();
   }
 
-  /** The tokens of all of it. A word that came in pieces is counted as one. */
+  /** The tokens of the whole text. A word that came in pieces counts as one. */
   async tokens(): Promise<number> {
     return (await this.#answer.tokens()) + (await this.#reasoning.tokens());
   }
 
-  /** @param apart whether reasoning is counted apart, so that its text is not among it */
+  /** @param apart whether reasoning is counted separately, so that its text is left out */
   size(apart: boolean): Size {
     const answer = this.#answer;
     const reasoning = this.#reasoning;
@@ -69,22 +68,24 @@ export class Delivered {
     };
   }
 
-  #addSaid(said: JsonObject): void {
-    for (const name of ['content', 'refusal']) add(this.#answer, said[name]);
-    for (const part of objectsOf(said['content'])) this.#addPart(part);
-    this.#addReasoning(said);
-    if (asObject(said['audio']) !== null || objectsOf(said['images']).length > 0) this.isUnseen = true;
-    const legacy = asObject(said['function_call']);
+  #addMessage(message: JsonObject): void {
+    for (const name of ['content', 'refusal']) add(this.#answer, message[name]);
+    for (const part of objectsOf(message['content'])) this.#addPart(part);
+    this.#addReasoning(message);
+    if (asObject(message['audio']) !== null || objectsOf(message['images']).length > 0) this.isUnseen = true;
+    const legacy = asObject(message['function_call']);
     for (const called of [
       legacy,
-      ...objectsOf(said['tool_calls']).map((call) => asObject(call['function']) ?? asObject(call['custom'])),
+      ...objectsOf(message['tool_calls']).map(
+        (call) => asObject(call['function']) ?? asObject(call['custom']),
+      ),
     ]) {
       if (typeof called?.['name'] === 'string') this.toolCalls += 1;
       for (const name of ['name', 'arguments', 'input']) add(this.#answer, called?.[name]);
     }
   }
 
-  /** Some providers give content in parts, of which reasoning is one. */
+  /** Some providers give content in parts; reasoning is one kind. */
   #addPart({ type, text, thinking }: JsonObject): void {
     if (type === 'thinking') {
       add(this.#reasoning, thinking);
@@ -93,12 +94,12 @@ export class Delivered {
     else this.isUnseen = true;
   }
 
-  /** Reasoning as text; or, where there is none, in the parts that some providers give, which may be encrypted. */
-  #addReasoning(said: JsonObject): void {
+  /** Adds reasoning as text; if there is none, from the parts that some providers give, which may be encrypted. */
+  #addReasoning(message: JsonObject): void {
     const names = ['reasoning_content', 'reasoning'] as const;
-    for (const name of names) add(this.#reasoning, said[name]);
-    const isText = names.some((name) => typeof said[name] === 'string');
-    for (const { type, text } of objectsOf(said['reasoning_details'])) {
+    for (const name of names) add(this.#reasoning, message[name]);
+    const isText = names.some((name) => typeof message[name] === 'string');
+    for (const { type, text } of objectsOf(message['reasoning_details'])) {
       if (type !== 'reasoning.text') this.hidesReasoning = true;
       else if (!isText) add(this.#reasoning, text);
     }

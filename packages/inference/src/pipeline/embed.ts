@@ -20,7 +20,6 @@ const MAX_TOKENS = 300_000;
 const text = z.string().min(1);
 const tokens = z.array(z.int().min(0)).min(1).max(MAX_TOKENS);
 
-/** An OpenAI embeddings request. */
 export const embeddingRequestSchema = z
   .looseObject({
     model: z
@@ -60,7 +59,6 @@ export interface EmbeddingRequest {
   readonly raw: JsonObject;
   readonly model: string;
   readonly prompt: Prompt;
-  /** How many there are. */
   readonly inputs: number;
   readonly anchor: boolean;
 }
@@ -83,7 +81,10 @@ function inputOf(input: Parsed['input']): Pick<EmbeddingRequest, 'prompt' | 'inp
   return { prompt: { texts, extraTokens: inTokens.flat().length }, inputs };
 }
 
-/** Answers an embeddings call. @throws model_not_found, model_gone, no_model_available, insufficient_balance, and what providers fail with */
+/**
+ * Answers an embeddings call.
+ * @throws model_not_found, model_gone, no_model_available, insufficient_balance, and providers' failures
+ */
 export async function embed(context: PipelineContext, call: Call<EmbeddingRequest>): Promise<Completed> {
   const { request, caller, signal, open } = call;
   const payer = payerOf(caller);
@@ -126,7 +127,7 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
   });
 }
 
-/** The model that is named; for `auto` the first of the catalogue, a built-in one only where there is no other. */
+/** The requested model; for `auto` the first of the catalogue, a built-in one only if there is no other. */
 function embeddingModel({ catalogue }: Pick<PipelineContext, 'catalogue'>, name: string): Model {
   const models = catalogue.models.filter(({ kind }) => kind === 'embedding');
   const model = name === AUTO ? (models.find(({ builtIn }) => !builtIn) ?? models[0]) : catalogue.find(name);

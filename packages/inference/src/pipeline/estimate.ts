@@ -13,17 +13,17 @@ import { maxOutputOf } from './output-limit.ts';
 import { routeChat } from './route.ts';
 import { expectPrompt } from './token-count.ts';
 
-/** Whose estimate it is. */
+/** The caller who asks for an estimate. */
 export interface Estimator {
   readonly account: string;
-  /** Where a share of the saving would go. */
+  /** The DID that a share of the saving would go to. */
   readonly did: string | null;
   readonly tier: MemberTier;
 }
 
 /**
- * What would be left of a prompt, where it would go, what that could cost and what would come back of it. Nothing is
- * called, nothing put aside and nothing remembered. Throws as routing does.
+ * Estimates what would be left of a prompt, which model would get it, and its cost and saving. Nothing is called,
+ * reserved or stored. Throws routing's errors.
  */
 export async function estimateChat(
   context: PipelineContext,
@@ -51,7 +51,7 @@ export async function estimateChat(
     },
     compression: compressionDocument(summary, usage, 0),
     price_per_million_tokens: priceDocument(model.price),
-    // At least the prompt, at most the longest answer too; before the share of a member comes back.
+    // At least the cost of the prompt, at most with the longest answer; before a member's share is returned.
     cost: {
       asset: 'USDC',
       min: money(bill.charge),
@@ -70,7 +70,7 @@ export async function estimateChat(
   };
 }
 
-/** Of the prompt alone, with nothing of it in the provider's cache. */
+/** The bill of the prompt alone, with nothing of it in the provider's cache. */
 function billOf(
   summary: CompressionSummary,
   model: Model,

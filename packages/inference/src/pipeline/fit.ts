@@ -7,20 +7,20 @@ import type { PipelineContext } from './context.ts';
 import { promptOf } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
 
-/** Contexts that are tried, the largest first: models differ in more than that. */
+/** Number of context sizes that are tried, the largest first. */
 const MAX_TRIES = 3;
-/** What tokenizers may differ by, in percent. */
+/** Percent by which tokenizers may differ. */
 const MARGIN_PERCENT = 2;
 
 /**
- * Cuts a prompt that no model reads until one does: what the question needs least where the model can ask for it, else
- * only what is repeated. Null where that is not enough, or where the caller allows neither.
- * @param route throws context_too_long where no model reads what is left
+ * Cuts a prompt that no model accepts until one does: what the question needs least if the model can retrieve it, else
+ * only repetitions. Null if that is not enough, or the caller allows neither.
+ * @param route throws context_too_long if no model accepts what is left
  */
 export async function fitToContext<T>(
   { catalogue, compressor }: Pick<PipelineContext, 'catalogue' | 'compressor'>,
   request: ChatRequest,
-  wanted: ToCompress,
+  input: ToCompress,
   route: (compressed: Compressed) => Promise<T>,
 ): Promise<T | null> {
   const { tier, retrieve } = request.compression;
@@ -32,7 +32,7 @@ export async function fitToContext<T>(
   for (const contextSize of contextSizesOf(catalogue.models, request).slice(0, MAX_TRIES)) {
     const fit = Math.floor((contextSize * (100 - MARGIN_PERCENT)) / 100) - fixed;
     if (fit <= 0) return null;
-    const compressed = await compressor.compress({ ...wanted, fit });
+    const compressed = await compressor.compress({ ...input, fit });
     if ((compressed.compression?.tokensAfter ?? Number.POSITIVE_INFINITY) > fit) return null;
     try {
       return await route({ ...compressed, note: NOTE });
@@ -45,12 +45,12 @@ export async function fitToContext<T>(
 
 const NOTE = 'No model here has a context of that size, so more was cut than the budget asked for.';
 
-/** Tokens that prompts may have, of the models that may be meant, the most first. */
-function contextSizesOf(models: readonly Model[], { model: asked, maxOutput }: ChatRequest): number[] {
-  const meant = models.filter(
+/** The most tokens that a prompt may have for each of the candidate models, the largest first. */
+function contextSizesOf(models: readonly Model[], { model: requested, maxOutput }: ChatRequest): number[] {
+  const eligible = models.filter(
     ({ id, upstreamModel, kind }) =>
-      kind === 'chat' && (asked === AUTO || asked === id || asked === upstreamModel),
+      kind === 'chat' && (requested === AUTO || requested === id || requested === upstreamModel),
   );
-  const contextSizes = meant.map((model) => model.context - Math.min(model.maxOutput, maxOutput ?? 0));
+  const contextSizes = eligible.map((model) => model.context - Math.min(model.maxOutput, maxOutput ?? 0));
   return [...new Set(contextSizes)].sort((a, b) => b - a);
 }

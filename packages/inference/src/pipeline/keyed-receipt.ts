@@ -3,27 +3,26 @@ import { type ErrorCode, TallyError } from '@tallystick/core';
 import { UNHEARD } from '@tallystick/kit';
 import { isAnchored, placeReceipt, withMembers } from '@tallystick/receipts';
 
-/** The key that a call comes with, and whether it asks for an anchor. */
+/** The API key of a call, and whether it requests an anchor. */
 export interface KeyedCall {
   readonly key: ApiKey;
   readonly anchor: boolean;
 }
 
 export interface KeyedReceipt {
-  /** JCS text. */
   readonly text: string;
   /** Null where the receipt is not anchored. */
   readonly anchorRef: string | null;
-  /** Why a receipt that is to be anchored is not; null where nothing went wrong. */
+  /** Why a receipt that should be anchored is not; null if nothing went wrong. */
   readonly anchorFailed: ErrorCode | null;
 }
 
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['quota_exceeded', 'anchor_unavailable', 'unavailable']);
 
 /**
- * What a key does for its call's receipt (specification 2.10), of which only an anchor counts in its month. The model
- * has answered by now, so a receipt that can't be anchored is no reason to keep the answer back: its hash can be
- * anchored later.
+ * Applies the effects of an API key to its call's receipt (specification 2.10); only an anchor counts in the monthly
+ * quota. The model has answered already, so the answer is given even if anchoring fails: the hash can be anchored
+ * later.
  */
 export async function keyedReceipt(
   context: Pick<Counting, 'log' | 'clock'>,
@@ -40,7 +39,7 @@ export async function keyedReceipt(
   });
   if (!isAnchored(key, anchor)) return without(null);
   try {
-    // What is left of the month's quota is not for this answer to tell.
+    // This answer does not report what is left of the month's quota.
     const anchorRef = await placeReceipt(context, UNHEARD, key, signed);
     return { text: withMembers(signed, { tier, anchor_ref: anchorRef }), anchorRef, anchorFailed: null };
   } catch (error) {

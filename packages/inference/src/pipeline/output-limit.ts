@@ -4,12 +4,12 @@ import type { PipelineContext } from './context.ts';
 
 type Limits = Pick<PipelineContext, 'defaultMaxOutput'>;
 
-/** The output tokens of one choice that money is put aside for. */
+/** The output tokens of one choice for which money is reserved. */
 export function maxOutputOf({ defaultMaxOutput }: Limits, request: ChatRequest, model: Model): number {
   return Math.min(request.maxOutput ?? defaultMaxOutput, model.maxOutput);
 }
 
-/** The output tokens of all choices that a model was asked for at most. */
+/** The most output tokens of all choices together that a model is asked for. */
 export function askedOutput(context: Limits, request: ChatRequest, model: Model): number {
   return (request.maxOutput ?? maxOutputOf(context, request, model)) * request.choices;
 }

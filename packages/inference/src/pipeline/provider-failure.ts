@@ -3,7 +3,7 @@ import { Refusal } from '@tallystick/kit';
 import type { ProviderError } from '../providers/provider.ts';
 import type { CallSignal } from './call-signal.ts';
 
-/** What the caller is told of a call that failed, or that was ended from here. See `publicFailure`. */
+/** The caller's error for a call that failed, or that the service ended. See `publicFailure`. */
 export function failureOf(signal: Pick<CallSignal, 'reason' | 'stopped'>, error: ProviderError): TallyError {
   if (signal.stopped && error.kind === 'aborted')
     return new TallyError(
@@ -17,8 +17,8 @@ export function failureOf(signal: Pick<CallSignal, 'reason' | 'stopped'>, error:
 }
 
 /**
- * What the caller is told when no provider served the call. The provider's own words are passed on only where
- * they are about the request.
+ * The caller's error when no provider served the call. The provider's own message is passed on only if it is about the
+ * request.
  */
 function publicFailure(error: ProviderError): Refusal {
   const { kind, retryAfterMs } = error;

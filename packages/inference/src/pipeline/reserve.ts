@@ -4,14 +4,14 @@ import { DEVELOPMENT, formatUsdc, X402 } from '@tallystick/ledger';
 import type { OpenPayment } from '@tallystick/payments';
 import type { Model } from '../catalogue/catalogue.ts';
 
-/** Money put aside for a call. */
+/** Money reserved for a call. */
 export interface Reservation {
-  /** Null where nothing is to be paid, so that nothing is put aside. */
+  /** Null if nothing is to be paid, and so nothing is reserved. */
   readonly id: string | null;
   readonly payer: string;
   readonly amount: NanoUsdc;
   readonly dust: Dust;
-  /** What the caller's own account could spend beside it; null where that is not known, or where another pays. */
+  /** What the caller's account can still spend; null if unknown, or if another account pays. */
   readonly available: NanoUsdc | null;
 }
 
@@ -24,60 +24,59 @@ export interface Candidate {
 export interface ReservationRequest {
   readonly id: string;
   readonly payer: string;
-  /** In the order in which they are tried. */
+  /** Candidates in the order in which they are tried. */
   readonly candidates: readonly Candidate[];
-  /** Counted exactly, where the balance does not cover what was bounded. */
+  /** Counts exactly, if the balance does not cover the upper bounds. */
   readonly exactly: () => Promise<readonly Candidate[]>;
-  /** Whether the development account pays for who has too little. */
+  /** Whether the development account pays for callers with too little. */
   readonly development: boolean;
   /** Unix seconds. */
   readonly expiresAt: number;
   /** Id of this process's lease. */
   readonly process: string;
-  /** Has an x402 payment cover a call, where the payer's own account does not; null where none may. */
+  /** Covers a call by an x402 payment if the payer's own account does not; null if that is not possible. */
   readonly open: Open | null;
 }
 
-/** See `Payments.open`. */
 export type Open = (ceiling: NanoUsdc) => Promise<OpenPayment>;
 
 export interface Reserved {
   readonly reservation: Reservation;
   readonly candidates: readonly Candidate[];
-  /** The x402 payment that covers the call; null where an account does. */
+  /** The x402 payment that covers the call; null if an account does. */
   readonly payment: OpenPayment | null;
 }
 
 /**
- * Puts aside the most that the call can cost. Where the balance does not cover the dearest candidate, those that it
- * does not cover drop out.
- * @throws insufficient_balance, with what is there and what is needed
+ * Reserves the most that the call can cost. If the balance does not cover the dearest candidate, the candidates that it
+ * does not cover are dropped.
+ * @throws insufficient_balance, with the balance and the needed amount
  */
 export async function reserve(
   ledger: Pick<LedgerStore, 'reserve'>,
-  wanted: ReservationRequest,
+  request: ReservationRequest,
 ): Promise<Reserved> {
-  const { payer, candidates, open } = wanted;
+  const { payer, candidates, open } = request;
   const free = candidates.every(({ ceiling }) => ceiling === 0n);
   if (free) return { reservation: unreserved(payer), candidates, payment: null };
-  if (open === null) return { ...(await fromAccount(ledger, wanted)), payment: null };
-  if (payer === X402) return fromPayment(ledger, wanted, open);
+  if (open === null) return { ...(await fromAccount(ledger, request)), payment: null };
+  if (payer === X402) return fromPayment(ledger, request, open);
   try {
-    return { ...(await fromAccount(ledger, wanted)), payment: null };
+    return { ...(await fromAccount(ledger, request)), payment: null };
   } catch (error) {
     if (error instanceof TallyError && error.code === 'insufficient_balance') {
-      return fromPayment(ledger, wanted, open);
+      return fromPayment(ledger, request, open);
     }
     throw error;
   }
 }
 
-/** Nothing is to be paid, so nothing is put aside. */
+/** No reservation, since nothing is to be paid. */
 export function unreserved(payer: string): Reservation {
   return { id: null, payer, amount: 0n, dust: 0n, available: null };
 }
 
-/** Of the payment's own account, where the money for the dearest candidate is put first. */
+/** Reserves from the payment's own account, after the money for the dearest candidate was put there. */
 async function fromPayment(
   ledger: Pick<LedgerStore, 'reserve'>,
   { id, candidates, expiresAt, process }: ReservationRequest,
@@ -100,11 +99,11 @@ async function fromPayment(
 
 async function fromAccount(
   ledger: Pick<LedgerStore, 'reserve'>,
-  wanted: ReservationRequest,
+  request: ReservationRequest,
 ): Promise<Omit<Reserved, 'payment'>> {
-  const { id, payer, expiresAt, process, development } = wanted;
+  const { id, payer, expiresAt, process, development } = request;
 
-  const put = async (candidates: readonly Candidate[], account = payer) => {
+  const reserveFor = async (candidates: readonly Candidate[], account = payer) => {
     const amount = dearest(candidates);
     const outcome = await ledger.reserve({ id, account, amount, expiresAt, process });
     if (outcome.kind === 'insufficient') return outcome;
@@ -113,13 +112,14 @@ async function fromAccount(
     return { kind, candidates, reservation: { id, payer: account, amount, dust, available } };
   };
 
-  let outcome = await put(wanted.candidates);
-  if (outcome.kind === 'insufficient' && development) outcome = await put(wanted.candidates, DEVELOPMENT);
+  let outcome = await reserveFor(request.candidates);
+  if (outcome.kind === 'insufficient' && development)
+    outcome = await reserveFor(request.candidates, DEVELOPMENT);
   if (outcome.kind === 'reserved') return outcome;
-  const exact = await wanted.exactly();
+  const exact = await request.exactly();
   const { available } = outcome;
   const affordable = exact.filter(({ ceiling }) => ceiling <= available);
-  if (affordable.length > 0) outcome = await put(affordable);
+  if (affordable.length > 0) outcome = await reserveFor(affordable);
   if (outcome.kind === 'reserved') return outcome;
   throw insufficient(outcome.available, cheapest(exact));
 }

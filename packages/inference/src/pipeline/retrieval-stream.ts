@@ -11,19 +11,19 @@ import { totalOf } from './rounds.ts';
 
 type Chunks = AsyncIterable<StreamChunk>;
 
-/** A tool call as its pieces make it up. */
+/** A tool call, joined from its pieces. */
 interface Gathered {
   readonly id: string;
   readonly name: string;
   arguments: string;
-  /** Its index among the caller's own; null for `svc_retrieve`. */
+  /** Its index among the caller's own calls; null for `svc_retrieve`. */
   readonly shown: number | null;
 }
 
 /**
- * The stream that the caller is given: without the calls of `svc_retrieve`, which are answered, and with what the model
- * says then. Everything else passes at once, to the byte while nothing was withheld. Ends with one chunk of the usage
- * of all rounds.
+ * The stream for the caller: without calls of `svc_retrieve`, which are answered here, and with the model's answer
+ * after them. Everything else passes at once, with its bytes unchanged while nothing was left out. It ends with one
+ * chunk with the usage of all rounds.
  */
 export async function* retrieveStream(retrieval: Retrieval, first: Chunks): AsyncGenerator<StreamChunk> {
   let head: JsonObject | null = null;
@@ -52,7 +52,7 @@ export async function* retrieveStream(retrieval: Retrieval, first: Chunks): Asyn
 
 /** One stream of a provider. */
 class Round {
-  /** Of the first round, whose name the later ones go by; null in the first itself. */
+  /** A chunk of the first round, whose id and name later rounds use; null in the first round. */
   readonly #before: JsonObject | null;
   readonly #calls = new Map<number, Gathered>();
   #head: JsonObject = {};
@@ -70,13 +70,13 @@ class Round {
     return this.#before ?? this.#head;
   }
 
-  /** Whether the model asked for nothing but what was cut. */
+  /** Whether the model only asked for removed text. */
   get isHidden(): boolean {
     const calls = [...this.#calls.values()];
     return calls.length > 0 && calls.every(({ shown }) => shown === null);
   }
 
-  /** What the caller gets of a chunk. */
+  /** The part of a chunk that the caller gets. */
   *pass(chunk: StreamChunk): Generator<StreamChunk> {
     const { json } = chunk;
     this.delivered.add(json);
@@ -99,12 +99,12 @@ class Round {
     else yield this.#rewritten(json, choice, shown === 'whole' ? delta : shown);
   }
 
-  /** The end of an answer that may ask no more. */
+  /** The end of an answer that may not ask again. */
   end(): StreamChunk {
     return this.#rewritten(this.#head, { index: 0, finish_reason: 'stop' }, {});
   }
 
-  /** What the model said, as a message. */
+  /** The model's answer as a message. */
   turn(): JsonObject {
     return {
       role: 'assistant',
@@ -117,14 +117,14 @@ class Round {
     };
   }
 
-  /** The delta that is passed on: all of it, some, or null for none. */
+  /** The delta to pass on: whole, reduced, or null for none. */
   #shownOf(delta: JsonObject, finish: JsonValue): JsonObject | 'whole' | null {
     const pieces = objectsOf(delta['tool_calls']);
     const shown = pieces.flatMap((piece) => this.#gather(piece));
     const isWhole = shown.every((piece, index) => piece === pieces[index]) && shown.length === pieces.length;
     const { tool_calls: _calls, role, ...rest } = delta;
     const isEmpty = Object.values(rest).every((value) => value === null || value === '');
-    // A later round begins as an answer of its own does, which the caller has had.
+    // A later round begins like a new answer, but the caller has had that beginning.
     const isBeginning = this.#before !== null && role !== undefined && finish === null;
     if (isEmpty && shown.length === 0 && (pieces.length > 0 || isBeginning)) return null;
     if (finish !== null && this.isHidden) return isEmpty ? null : rest;
@@ -132,7 +132,7 @@ class Round {
     return { ...rest, ...(shown.length > 0 && { tool_calls: shown }) };
   }
 
-  /** Takes in a piece of a tool call; gives it back where the caller is to see it. */
+  /** Takes a piece of a tool call; returns it if the caller is to see it. */
   #gather(piece: JsonObject): JsonObject[] {
     const index = typeof piece['index'] === 'number' ? piece['index'] : 0;
     const called = asObject(piece['function']);

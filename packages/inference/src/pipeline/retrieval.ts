@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
 import type { Model } from '../catalogue/catalogue.ts';
-import { isRetrieveCall, wantedBy } from '../compression/retrieve-tool.ts';
+import { argumentsOf, isRetrieveCall } from '../compression/retrieve-tool.ts';
 import type { Removed } from '../compression/task.ts';
 import { asText, objectsOf } from '../providers/members.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
@@ -12,10 +12,10 @@ import { StreamBudget } from './stream-limit.ts';
 import { type Prompt, promptOf } from './token-bound.ts';
 import { usageOf } from './usage-of.ts';
 
-/** How often a model may ask for what was cut before it answers; where nothing was, to learn that. */
+/** How often a model may ask for removed text before it answers; if nothing was removed, once, to learn that. */
 const MAX_ROUNDS = 3;
 const MAX_IDLE_ROUNDS = 1;
-/** Tokens that a model gets back at once, about. */
+/** Approximate number of tokens that a model gets back at once. */
 export const MAX_RESULT_TOKENS = 8_000;
 
 export function maxRounds(removed: readonly Removed[]): number {
@@ -27,13 +27,13 @@ interface RetrievalDependencies {
   readonly retryPolicy: RetryPolicy;
   readonly account: string;
   readonly removed: readonly Removed[];
-  /** The output tokens that one round may have. */
+  /** The most output tokens of one round. */
   readonly maxOutput: number;
-  /** Most bytes of payload in one round, where the answer is streamed. */
+  /** Most bytes of one round's payloads, if the answer is streamed. */
   readonly maxStreamBytes: number;
 }
 
-/** Where the answer to go on from came from. */
+/** The provider's call that the next round continues. */
 export interface RetrievalRequest {
   readonly provider: Provider;
   readonly model: Model;
@@ -42,57 +42,53 @@ export interface RetrievalRequest {
 }
 
 /**
- * Answers the calls of `svc_retrieve` in one call's stead of the caller, from the messages that came with it, and asks
- * the same model again. Knows no text but those: an id that is not among them is answered so.
+ * Answers the calls of `svc_retrieve` within one call, from the caller's messages, and calls the same model again. It
+ * knows only those messages, and answers an unknown id with that fact.
  */
 export class Retrieval {
-  readonly #means: RetrievalDependencies;
-  readonly #asked: RetrievalRequest;
+  readonly #dependencies: RetrievalDependencies;
+  readonly #request: RetrievalRequest;
   readonly #spent: Usage[] = [];
-  /** The round that the caller sees, where that is a stream: what was said and what the provider counted of it; null before. */
+  /** The last round of a stream that the caller sees, with what it delivered and the provider's count; null before. */
   last: { readonly usage: Reported; readonly delivered: Delivered } | null = null;
   #body: ChatBody;
 
-  constructor(means: RetrievalDependencies, asked: RetrievalRequest) {
-    this.#means = means;
-    this.#asked = asked;
-    this.#body = asked.body;
+  constructor(dependencies: RetrievalDependencies, request: RetrievalRequest) {
+    this.#dependencies = dependencies;
+    this.#request = request;
+    this.#body = request.body;
   }
 
-  /** What the rounds took that are over and that the caller does not see. */
+  /** Usage of the finished rounds that the caller does not see. */
   get spent(): readonly Usage[] {
     return this.#spent;
   }
 
   get model(): Model {
-    return this.#asked.model;
+    return this.#request.model;
   }
 
-  /** Of the round that is under way. */
+  /** The prompt of the current round. */
   get prompt(): Prompt {
     return promptOf(this.#body);
   }
 
-  /** A fresh budget for the stream of one round. */
+  /** A new byte budget for the stream of one round. */
   budget(): StreamBudget {
-    return new StreamBudget(this.model.provider, this.#means.maxStreamBytes);
+    return new StreamBudget(this.model.provider, this.#dependencies.maxStreamBytes);
   }
 
   /** Whether another round may follow. */
   get mayGoOn(): boolean {
-    return this.#spent.length < maxRounds(this.#means.removed);
+    return this.#spent.length < maxRounds(this.#dependencies.removed);
   }
 
-  /**
-   * Answers a turn whose tool calls are all of `svc_retrieve`.
-   * @param turn the assistant's message
-   * @throws ProviderError
-   */
+  /** Answers a turn whose tool calls are all of `svc_retrieve`. @param turn the assistant's message @throws ProviderError */
   async goOn(turn: JsonObject, reported: Reported, delivered: Delivered): Promise<ChatAnswer> {
-    const { provider, model, signal } = this.#asked;
-    const { retryPolicy } = this.#means;
+    const { provider, model, signal } = this.#request;
+    const { retryPolicy } = this.#dependencies;
     this.#spent.push(
-      await usageOf(reported, { model, prompt: this.prompt, delivered, limit: this.#means.maxOutput }),
+      await usageOf(reported, { model, prompt: this.prompt, delivered, limit: this.#dependencies.maxOutput }),
     );
     const calls = objectsOf(turn['tool_calls']);
     const results = await Promise.all(calls.map((call) => this.#resultOf(call, calls.length)));
@@ -115,23 +111,23 @@ export class Retrieval {
   }
 
   async #textFor(call: JsonObject, maxTokens: number): Promise<string> {
-    const { removed, compressor, account } = this.#means;
-    const wanted = wantedBy(call);
-    if (wanted === null) return 'Give the arguments as JSON: {"id": "…"}.';
-    const found = removed.find(({ id }) => id === wanted.id);
+    const { removed, compressor, account } = this.#dependencies;
+    const args = argumentsOf(call);
+    if (args === null) return 'Give the arguments as JSON: {"id": "…"}.';
+    const found = removed.find(({ id }) => id === args.id);
     if (found?.original === undefined || found.original === null)
-      return `Nothing was cut from this conversation under the id ${wanted.id.slice(0, 40)}.`;
-    return compressor.excerpt({ text: found.original, query: wanted.query, maxTokens, account });
+      return `Nothing was cut from this conversation under the id ${args.id.slice(0, 40)}.`;
+    return compressor.excerpt({ text: found.original, query: args.query, maxTokens, account });
   }
 }
 
-/** What became of an answer in one piece. */
+/** The final answer in one piece. */
 interface Final {
   readonly body: JsonObject;
   readonly usage: Reported;
 }
 
-/** The answer that the caller is given, in one piece. @throws ProviderError */
+/** The answer for the caller, in one piece. @throws ProviderError */
 export async function retrieveAll(
   retrieval: Retrieval,
   first: Extract<ChatAnswer, { kind: 'complete' }>,
@@ -151,12 +147,12 @@ export async function retrieveAll(
   }
 }
 
-/** An answer of one choice whose turn has only the caller's own tool calls. */
+/** An answer of one choice with only the caller's own tool calls. */
 function without(body: JsonObject, own: readonly JsonObject[]): JsonObject {
   const [choice = {}] = objectsOf(body['choices']);
   const { tool_calls: _calls, ...message } = choice['message'] as JsonObject;
   const ends = own.length > 0 ? {} : { finish_reason: 'stop' };
-  const said =
+  const shown =
     own.length > 0 ? { ...message, tool_calls: [...own] } : { ...message, content: message['content'] ?? '' };
-  return { ...body, choices: [{ ...choice, message: said, ...ends }] };
+  return { ...body, choices: [{ ...choice, message: shown, ...ends }] };
 }

@@ -2,7 +2,7 @@ import type { Dust } from '@tallystick/ledger';
 import { costOf, type TokenPrices } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
 
-/** The provider's calls that one answer took, in order: at least one. */
+/** Usage of the provider's calls for one answer, in order: at least one. */
 export type Rounds = readonly [Usage, ...Usage[]];
 
 export function totalOf([first, ...more]: Rounds): Usage {
@@ -20,7 +20,7 @@ export function totalOf([first, ...more]: Rounds): Usage {
 
 const writes = ({ cacheWriteTokens = 0 }: Usage): number => cacheWriteTokens;
 
-/** What the provider counted of the rounds, where it is not believed in one of them; else undefined. */
+/** The provider's counts for all rounds, if one of them is not believed; else undefined. */
 export function claimedOf(rounds: Rounds): Usage | undefined {
   if (rounds.every(({ doubt }) => doubt === undefined)) return undefined;
   const [first, ...more] = rounds;
@@ -28,7 +28,7 @@ export function claimedOf(rounds: Rounds): Usage | undefined {
   return totalOf([claim(first), ...more.map(claim)]);
 }
 
-/** What the rounds cost beyond one call with the first's prompt and the last's answer. */
+/** The cost of the rounds above that of one call with the first's prompt and the last's answer. */
 export function costOfMore(price: TokenPrices, rounds: Rounds): Dust {
   const [first] = rounds;
   const { completionTokens } = rounds.at(-1) ?? first;

@@ -9,22 +9,22 @@ import { fitToContext } from './fit.ts';
 import { type Prompt, promptOf, tokenBound, tokenEstimate } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
 
-/** Where a call goes. */
+/** The chosen route of a call. */
 export interface Route {
   readonly decision: RouteDecision;
-  /** After compression. */
+  /** The body after compression. */
   readonly body: ChatBody;
-  /** Null where there was nothing to compress. */
+  /** Null if there was nothing to compress. */
   readonly compression: Compression | null;
   readonly note: string | null;
   readonly prompt: Prompt;
-  /** No fewer than its tokens. */
+  /** An upper bound of its tokens. */
   readonly bound: number;
 }
 
 /**
- * Compresses a request, then chooses the models that may serve it. Where none reads that much, and the caller allows
- * cutting, more is cut until one does.
+ * Compresses a request, then chooses the models that may serve it. If none accepts that many tokens, and the caller
+ * allows cutting, it cuts until one does.
  * @param account whose session it is
  * @param dry whether the prompt is not sent
  * @throws model_not_found, context_too_long, no_model_available
@@ -40,13 +40,13 @@ export async function routeChat(
     session: request.session,
     body: request.body,
   };
-  const wanted = { body, options, session, account, dry };
-  const compressed = await context.compressor.compress(wanted);
+  const input = { body, options, session, account, dry };
+  const compressed = await context.compressor.compress(input);
   try {
     return await routeBody(context, request, account, compressed);
   } catch (error) {
     if (!(error instanceof TallyError && error.code === 'context_too_long')) throw error;
-    const fitting = await fitToContext(context, request, wanted, (smaller) =>
+    const fitting = await fitToContext(context, request, input, (smaller) =>
       routeBody(context, request, account, smaller),
     );
     if (fitting !== null) return fitting;
@@ -54,7 +54,7 @@ export async function routeChat(
   }
 }
 
-/** What can be done about it, behind what the router says. */
+/** Adds to the router's error what the caller can do about it. */
 function tooLong(error: TallyError, tier: string, { compression }: Compressed): TallyError {
   const hint =
     tier === 'off'
@@ -71,9 +71,9 @@ function tooLong(error: TallyError, tier: string, { compression }: Compressed): 
 }
 
 /**
- * Chooses the models that may serve a request as it is sent. Decides on an estimate of the prompt's tokens where
- * all that are chosen take it however it is counted, else on their number. A session's model must not hang on an
- * estimate that is taken back, so there the tokens are counted unless all models take the prompt.
+ * Chooses the models that may serve a request as it is sent. It decides on an estimate of the prompt's tokens if all
+ * chosen models accept the prompt however it is counted, else on their exact number. A session's model must not depend
+ * on an estimate that is corrected later, so there the tokens are counted unless every model accepts the prompt.
  */
 async function routeBody(
   { router, catalogue }: PipelineContext,
@@ -107,7 +107,7 @@ async function routeBody(
   return { decision, body, compression, note, prompt, bound };
 }
 
-/** A decision whose models can all take the prompt for certain, else null. */
+/** A decision whose models can all certainly accept the prompt, else null. */
 function decideIfCertain(decide: () => RouteDecision, fits: (model: Model) => boolean): RouteDecision | null {
   try {
     const decision = decide();

@@ -28,7 +28,7 @@ import { claimedOf, costOfMore, type Rounds, totalOf } from './rounds.ts';
 
 export interface SettleContext {
   readonly ledger: LedgerStore;
-  /** Id of this process's lease: with that ends what it has put aside. */
+  /** Id of this process's lease, which also ends its reservations. */
   readonly process: string;
   readonly log: Pick<AnchorLog, 'accept'>;
   readonly metrics: ComputeMetrics;
@@ -43,11 +43,11 @@ export interface SettleContext {
 export interface CallEnding {
   readonly id: string;
   readonly reservation: Reservation;
-  /** The x402 payment that covers it; null where an account does. */
+  /** The x402 payment that covers it; null if an account does. */
   readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
   readonly model: Model;
   readonly requestedModel: string;
-  /** Of the provider's calls that the answer took. */
+  /** The provider's calls for the answer. */
   readonly rounds: Rounds;
   readonly compression: CompressionSummary | null;
   readonly requestHash: string;
@@ -55,24 +55,26 @@ export interface CallEnding {
   readonly stream: boolean;
   readonly complete: boolean;
   readonly agent: { readonly did: string | null; readonly proved: boolean };
-  /** The caller's own kind of account; `development` where that one pays instead. */
+  /** The caller's own kind of account; `development` if that account pays instead. */
   readonly accountKind: (payer: string) => string;
-  /** Whose usage it is. */
   readonly subject: string;
   readonly tier: MemberTier;
   readonly keyed: KeyedCall | null;
 }
 
-/** What the answer says of its bill. */
+/** The bill in an answer. */
 export interface BilledCall {
   readonly receipt: KeyedReceipt;
   readonly billing: JsonObject;
-  /** What `svc.compression` says; null for what has no prompt to compress. */
+  /** The contents of `svc.compression`; null for a call without a prompt to compress. */
   readonly compression: JsonObject | null;
 }
 
 export interface Settled extends BilledCall {
-  /** The answer to another call with the same key, which was billed first: nothing is charged for this one. Always null for a stream. */
+  /**
+   * The answer to another call with the same key that was billed first; then this one costs nothing. Always null for a
+   * stream.
+   */
   readonly replayed: string | null;
 }
 
@@ -84,12 +86,10 @@ interface Signed extends BilledCall {
 }
 
 /**
- * Bills a call: one transaction for the money, the receipt, the usage and the member's job. Resolves after it is
- * durable.
- *
- * Where another call under the same key was billed meanwhile, because this process lost its claim of the key, an answer
- * in one piece gives way to that one's. A stream has been delivered: it gets its receipt, and is charged nothing.
- * @param idempotency the record of the caller's key, given what the call is answered with
+ * Bills a call: one transaction for the money, the receipt, the usage and the member's job. Resolves once it is
+ * durable. If another call under the same key was billed meanwhile, because this process lost its claim of the key, an
+ * answer in one piece is replaced by that one's. A stream has been delivered: it gets its receipt, and costs nothing.
+ * @param idempotency the record of the caller's key, for the answer of the call
  * @throws idempotency_key_reused, unavailable
  */
 export async function settleCall(
@@ -107,7 +107,7 @@ export async function settleCall(
     const outcome = await context.ledger.settle(settlementOf(ended, reservation, signed, record));
     if (outcome === 'settled' || outcome === 'settled_before') {
       context.metrics.billed(ended.model, signed.usage, ended.complete);
-      tellDoubts(context, ended);
+      reportDoubts(context, ended);
       if (ended.compression !== null) context.metrics.saved(ended.compression, signed.lostCacheTokens);
       return { receipt, billing, compression, replayed: null };
     }
@@ -125,8 +125,8 @@ export async function settleCall(
   return outcome;
 }
 
-/** Tells the operator which of the provider's counts were not believed. */
-function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: CallEnding): void {
+/** Reports to the operator which of the provider's counts were not believed. */
+function reportDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: CallEnding): void {
   for (const { doubt, promptTokens, completionTokens } of rounds) {
     if (doubt === undefined) continue;
     const { why, claimed } = doubt;
@@ -138,7 +138,7 @@ function tellDoubts({ metrics, logger }: SettleContext, { id, model, rounds }: C
   }
 }
 
-/** The reservation was lost: another one, or none where the balance has gone meanwhile. Then the service pays. */
+/** A new reservation for one that was lost; none if the balance no longer covers it, and then the service pays. */
 async function again({ ledger, process, clock }: SettleContext, ended: CallEnding): Promise<Reservation> {
   const { payer, amount } = ended.reservation;
   const id = `${ended.id}/2`;

@@ -3,12 +3,12 @@ import type { CallSignal } from './call-signal.ts';
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /**
- * The body of a stream, whose events are asked for as the client reads. Where the call is ended from here while the
- * client reads nothing, the last events are queued for it, so that the call ends and is billed at once.
+ * The body of a stream, whose events are requested as the client reads. If the service ends the call while the client
+ * reads nothing, the last events are queued, so that the call ends and is billed at once.
  */
 export function bodyOf(events: AsyncGenerator<Uint8Array>, call: CallSignal): ReadableStream<Uint8Array> {
   let over = false;
-  /** Whether there may be more. */
+  /** Whether more may follow. */
   const next = async (controller: Controller): Promise<boolean> => {
     const { done, value } = await events.next();
     if (over) return false;

@@ -4,7 +4,7 @@ import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
 import { askedOutput } from './output-limit.ts';
 
-/** Bytes allowed in any stream beside its tokens: for the first and last chunk, citations and comments. */
+/** Bytes allowed in every stream beside its tokens: for the first and last chunk, citations and comments. */
 const ANY_STREAM = 1_048_576;
 /** Bytes allowed for each token. A chunk of one token of text takes 200 to 400 bytes of JSON; a token of speech, as Base64, 3,300. */
 const PER_TOKEN = 4_096;
@@ -12,8 +12,8 @@ const PER_TOKEN = 4_096;
 const PER_LIKELY_TOKEN = 256;
 
 /**
- * The bytes that the payloads of a stream may have before it is ended, which follows from the tokens that were asked
- * for: some ten times what an honest provider sends.
+ * The most bytes of a stream's payloads, which follows from the requested tokens: some ten times what an honest
+ * provider sends.
  */
 export function streamLimit(context: PipelineContext, request: ChatRequest, model: Model): number {
   const { logprobs, top_logprobs: likely } = request.raw;
@@ -32,7 +32,7 @@ export class StreamBudget {
     this.#left = bytes;
   }
 
-  /** @throws ProviderError too_long */
+  /** Counts a payload. @throws ProviderError too_long */
   take(payload: string): void {
     this.#left -= Buffer.byteLength(payload);
     if (this.#left < 0)

@@ -1,9 +1,6 @@
 import { TallyError } from '@tallystick/core';
 
-/**
- * The refusal to repeat a stream, which is not kept.
- * @param receipt of the stream that came first, JCS text
- */
+/** The refusal to repeat a stream, which is not stored. @param receipt of the first stream, JCS text */
 export function alreadyAnswered(receipt: string): TallyError {
   const { receipt_id: id } = JSON.parse(receipt) as { receipt_id: string };
   return new TallyError(

@@ -25,28 +25,27 @@ import { StreamBudget, streamLimit } from './stream-limit.ts';
 import { svcText, withSvc } from './svc.ts';
 import { usageOf } from './usage-of.ts';
 
-/** When a bill that failed is tried again, in milliseconds each after the one before. */
+/** Milliseconds before each retry of a failed bill. */
 const LATE_MS = [0, 1_000, 5_000, 20_000];
 
 /** A stream that has begun. */
 export interface Streaming {
   readonly receiptId: string;
-  /** Server-sent events. Nothing is read from the provider before it is asked for here. */
+  /** Server-sent events. The provider is read only as this is read. */
   readonly events: ReadableStream<Uint8Array>;
   /** Resolves once the call is billed. */
   readonly billed: Promise<void>;
-  /** See `Reservation`. */
   readonly available: NanoUsdc | null;
 }
 
 interface StartedStream {
   readonly chunks: AsyncIterable<StreamChunk>;
   readonly retrieval: Retrieval | null;
-  /** Null where each round of the retrieval has its own. */
+  /** Null if each round of the retrieval has its own. */
   readonly budget: StreamBudget | null;
 }
 
-/** Answers a chat call in a stream. What fails before its first chunk rejects here, and nobody pays for it. */
+/** Answers a chat call in a stream. A failure before the first chunk rejects, and costs nothing. */
 export async function streamChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Streaming> {
   const { request, caller, signal, open } = call;
   const admitted = await admitChat(context, request, caller, open);
@@ -55,17 +54,17 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
       { ...context, signal: signal.signal, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model): Promise<StartedStream> => {
-        const asked = {
+        const chatCall = {
           provider,
           model,
           body: bodyFor(context, request, admitted.route.body, model),
           signal: signal.signal,
         };
-        const answer = await provider.chat({ ...asked, model: model.upstreamModel });
+        const answer = await provider.chat({ ...chatCall, model: model.upstreamModel });
         if (answer.kind !== 'stream')
           throw new ProviderError('bad_answer', `${provider.name} does not stream`);
         const { payer, route } = admitted;
-        const retrieval = retrievalOf(context, request, payer.account, route, asked);
+        const retrieval = retrievalOf(context, request, payer.account, route, chatCall);
         if (retrieval !== null)
           return { retrieval, budget: null, chunks: retrieveStream(retrieval, answer.chunks) };
         const budget = new StreamBudget(provider.name, streamLimit(context, request, model));
@@ -75,7 +74,7 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
   );
   const delivery = new Delivery(context, call, admitted, tried);
   const events = delivery.events();
-  // Past its beginning, so that leaving it runs to its end.
+  // Started, so that leaving it runs its end.
   await events.next();
   context.unbilled.add(delivery.billed);
   void delivery.billed.then(() => context.unbilled.delete(delivery.billed));
@@ -97,7 +96,7 @@ class Delivery {
   readonly #said: Delivered;
   readonly #billing = Promise.withResolvers<void>();
   #reported: Reported = null;
-  /** Null where nothing was passed on yet. */
+  /** Null until a chunk is passed on. */
   #first: JsonObject | null = null;
 
   constructor(
@@ -141,7 +140,7 @@ class Delivery {
     }
   }
 
-  /** What comes after the last payload that the response hash covers. */
+  /** What follows the last payload that the response hash covers. */
   async *#end(settled: Settled, complete: boolean): AsyncGenerator<Uint8Array> {
     const payment = await this.#finish().catch(this.#report);
     yield event(this.#svcChunk(settled, payment));
@@ -149,13 +148,14 @@ class Delivery {
   }
 
   /**
-   * Bills a stream that was left, or whose first bill failed; then the money is given back at once, and the bill tried
-   * again for a while, so that what was delivered has its receipt. Nobody pays for a stream of which nothing was passed on.
+   * Bills a stream that was abandoned, or whose first bill failed. If this bill fails too, the reservation ends at
+   * once, and the bill is retried for a while, so that a delivery gets its receipt. A stream of which nothing was
+   * passed on costs nothing.
    */
   async #settleLate(complete: boolean): Promise<void> {
     if (this.#first === null && !complete) return void (await this.#release().catch(this.#report));
     for (const wait of LATE_MS) {
-      // A service that stops has no time to wait.
+      // A service that stops cannot wait.
       if (wait > 0) await sleep(wait, undefined, { signal: this.#context.stop }).catch(() => {});
       const settled = await this.#settle(complete).catch(this.#report);
       if (settled !== null) return void (await this.#finish().catch(this.#report));
@@ -190,7 +190,7 @@ class Delivery {
     }
   }
 
-  /** Notes a failure of the stream, and gives the error that the caller is told. */
+  /** Logs a failure of the stream, and returns the caller's error. */
   #failed(error: unknown): TallyError {
     if (error instanceof ProviderError) {
       this.#context.health.failure(this.#tried.model, this.#call.signal.reason(error));
@@ -203,7 +203,7 @@ class Delivery {
     );
   }
 
-  /** A payload that the response hash covers. */
+  /** Adds a payload to the response hash. */
   #payload(text: string): Uint8Array {
     this.#hash.update(text).update('\n');
     return event(text);
@@ -215,7 +215,7 @@ class Delivery {
     const { retrieval } = this.#tried.answer;
     const prompt = retrieval?.prompt ?? route.prompt;
     const limit = askedOutput(this.#context, this.#call.request, model);
-    // What a provider counted of an answer that was cut off is of another length than what was passed on.
+    // The provider's count of a cut answer is for another length than what was passed on.
     const whole = retrieval?.last ?? { usage: this.#reported, delivered: this.#said };
     const last = complete ? whole : { usage: null, delivered: this.#said };
     const usage = await usageOf(last.usage, { model, prompt, delivered: last.delivered, limit });
@@ -240,13 +240,13 @@ class Delivery {
     return settleCall(this.#context, ended, () => this.#call.claim);
   }
 
-  /** Takes of the x402 payment what was billed; its headers are gone by now, so the last chunk says it. */
+  /** Charges the x402 payment with the bill. The headers are sent by now, so the last chunk reports it. */
   async #finish(): Promise<JsonObject | null> {
     const { id, payment } = this.#admitted;
     return payment === null ? null : payment.finish(id);
   }
 
-  /** Of the stream's own kind, without choices. */
+  /** A chunk of the stream's own kind, without choices. */
   #svcChunk(settled: Settled, payment: JsonObject | null): string {
     const { id = '', created = 0, model = '' } = this.#first ?? {};
     const { route } = this.#admitted;
@@ -275,7 +275,7 @@ function unbilled(): TallyError {
   );
 }
 
-/** A payload of several lines is several `data` lines, which its reader joins again. */
+/** A payload of several lines becomes several `data` lines, which the reader joins again. */
 function event(payload: string): Uint8Array {
   const data = payload.includes('\n') ? payload.replaceAll('\n', '\ndata: ') : payload;
   return Buffer.from(`data: ${data}\n\n`);

@@ -3,7 +3,7 @@ import type { Model } from '../catalogue/catalogue.ts';
 import type { FailedTry } from './attempt.ts';
 import type { KeyedReceipt } from './keyed-receipt.ts';
 
-/** Who answered, and which tries failed before. */
+/** The model that answered, and the tries that failed before. */
 export interface Served {
   readonly model: Model;
   readonly failed: readonly FailedTry[];
@@ -12,16 +12,16 @@ export interface Served {
 /** What the service adds to an answer. */
 export interface Svc {
   readonly receipt: KeyedReceipt;
-  /** JSON text of the router's explanation as it is, for it to be replayed; null where nothing was chosen. */
+  /** JSON text of the router's explanation, unchanged so that it can be replayed; null if nothing was chosen. */
   readonly routing: string | null;
   readonly served: Served;
   readonly compression: JsonObject | null;
   readonly billing: JsonObject;
-  /** How an x402 payment was settled, of a stream: of an answer in one piece a header says it. */
+  /** The settlement of a stream's x402 payment. An answer in one piece has it in a header. */
   readonly payment?: JsonObject | null;
 }
 
-/** The JSON text of `svc`, in which the receipt stands to the byte. */
+/** The JSON text of `svc`, with the receipt's exact bytes. */
 export function svcText({ receipt, routing, served, compression, billing, payment = null }: Svc): string {
   const { model, failed } = served;
   const tries = failed.map((one) => ({ model: one.model, failed: one.kind, status: one.status }));

@@ -1,25 +1,25 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import { asObject, objectsOf } from '../providers/members.ts';
 
-/** What a chat template adds to a message, and to the whole. */
+/** Tokens that a chat template adds to each message, and to the whole. */
 const PER_MESSAGE = 8;
 const PER_REQUEST = 16;
-/** More than providers count for an image or a file of common size. */
+/** More tokens than providers count for an image or a file of common size. */
 const PER_ATTACHMENT = 2_000;
 
-/** The texts of a request that become tokens, and how much else does. */
+/** The texts of a request that become tokens, and the number of other tokens. */
 export interface Prompt {
   readonly texts: readonly string[];
   readonly extraTokens: number;
-  /** Reasoning of earlier turns, which providers count or leave out. */
+  /** Reasoning of earlier turns, which some providers count. */
   readonly reasoning?: readonly string[];
-  /** Holds images, speech or files, or lets the provider search for itself: what it has of tokens can't be counted here. */
+  /** Whether it has images, speech or files, or lets the provider search: then its tokens cannot be counted here. */
   readonly isOpen?: boolean;
-  /** Has tools or a schema, which providers put in words of their own. */
+  /** Whether it has tools or a schema, which providers express in words of their own. */
   readonly hasTools?: boolean;
 }
 
-/** What a chat template adds to so many messages, at most. */
+/** The most tokens that a chat template adds to so many messages. */
 export function templateBound(messages: number): number {
   return PER_REQUEST + PER_MESSAGE * messages;
 }
@@ -32,7 +32,7 @@ export function promptOf(body: JsonObject): Prompt {
   for (const message of objectsOf(body['messages'])) {
     extraTokens += PER_MESSAGE;
     attachments += addContent(texts, message['content']);
-    // Speech of an earlier turn is named by its id.
+    // Speech of an earlier turn is referred to by its id.
     if (asObject(message['audio']) !== null) attachments += 1;
     for (const name of ['tool_calls', 'function_call']) addJson(texts, message[name]);
     for (const name of ['name', 'refusal']) addText(texts, message[name]);
@@ -52,7 +52,7 @@ function searches(body: JsonObject): boolean {
   return body['web_search_options'] !== undefined || objectsOf(body['tools']).some(isForeign);
 }
 
-/** @returns how many parts are no text */
+/** @returns the number of parts that are not text */
 function addContent(texts: string[], content: JsonValue | undefined): number {
   if (typeof content === 'string') texts.push(content);
   let others = 0;
@@ -74,8 +74,8 @@ function addJson(texts: string[], value: JsonValue | undefined): void {
 }
 
 /**
- * No fewer than the tokens of the prompt: a token of byte-level byte pair encoding is a byte at least. Costs no
- * more than a look at the text's length.
+ * An upper bound of the prompt's tokens: a token of byte-level byte pair encoding is at least one byte. It only reads
+ * the texts' lengths.
  */
 export function tokenBound({ texts, reasoning = [], extraTokens }: Prompt): number {
   return [...texts, ...reasoning].reduce((sum, text) => sum + Buffer.byteLength(text), extraTokens);
@@ -83,7 +83,7 @@ export function tokenBound({ texts, reasoning = [], extraTokens }: Prompt): numb
 
 const BYTES_PER_TOKEN = 4;
 
-/** About how many tokens English prose of that bound has. */
+/** The approximate number of tokens of English prose with that bound. */
 export function tokenEstimate(bound: number): number {
   return Math.ceil(bound / BYTES_PER_TOKEN);
 }

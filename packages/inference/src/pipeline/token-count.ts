@@ -5,13 +5,13 @@ import { countTokens } from '../tokens.ts';
 import type { ChatBody } from '../types.ts';
 import { type Prompt, templateBound } from './token-bound.ts';
 
-/** No fewer than the tokens of a prompt are, but for what tokenizers differ by. */
+/** An upper bound of a prompt's tokens, except for differences between tokenizers. */
 export async function countPrompt(prompt: Prompt, tokenizer: Model['tokenizer']): Promise<number> {
   const { texts, reasoning = [], extraTokens } = prompt;
   return extraTokens + (await countTokens([...texts, ...reasoning], tokenizer));
 }
 
-/** About how many tokens the provider will count: where its template is known, nearer than `countPrompt`. */
+/** The approximate number of tokens that the provider will count; nearer than `countPrompt` if its template is known. */
 export async function expectPrompt(
   { body, prompt }: { readonly body: ChatBody; readonly prompt: Prompt },
   tokenizer: Model['tokenizer'],

@@ -5,41 +5,41 @@ import type { Delivered, Size } from './delivered-text.ts';
 import type { Prompt } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
 
-/** What a provider's counts are held against. */
+/** What a provider's counts are compared with. */
 export interface Counted {
   readonly model: Model;
   readonly prompt: Prompt;
-  /** The answer; null where an answer has no text. */
+  /** The answer; null for a call whose answer has no text. */
   readonly delivered: Delivered | null;
-  /** The output tokens that were asked for at most, of all choices; null where there are none. */
+  /** The most output tokens that were requested, of all choices; null if there are none. */
   readonly limit: number | null;
 }
 
-/** Providers' counts may be this many times ours, or as much less. Tokenizers differ, and so do chat templates. */
+/** Factor by which a provider's counts may exceed ours or fall below. Tokenizers differ, and so do chat templates. */
 const MOST = 2;
 const LEAST = 1 / 3;
-/** A count that gives between so many bytes for each token is believed without counting: text in any script has 2.5 to 8. */
+/** A count with between so many bytes per token is believed without counting: text in any script has 2.5 to 8. */
 const FEWEST_BYTES = 2.5;
 const MOST_BYTES = 8;
-/** Tokens that a provider may add to a prompt, such as a system prompt of its own; and to describe tools and schemas. */
+/** Tokens that a provider may add to a prompt, for example a system prompt of its own, and to describe tools and schemas. */
 const PROMPT_SLACK = 256;
 const TOOLS_SLACK = 512;
 /** Tokens allowed beyond the text for the end of each choice and the frame of each tool call. */
 const ANSWER_SLACK = 32;
 
-/** Our count of a text, and what may be apart from it. */
+/** Our count of a text, and the allowed difference. */
 interface Measure {
   readonly size: Size;
   readonly slack: number;
 }
 
-/** Why each of a provider's two counts can't be true; null where it can. */
+/** Why each of a provider's two counts cannot be true; null if it can. */
 export interface Doubts {
   readonly answer: Exclude<DoubtReason, 'malformed' | 'prompt'> | null;
   readonly prompt: 'prompt' | null;
 }
 
-/** Holds a provider's counts against the texts, which are counted here only where their lengths leave doubt. */
+/** Compares a provider's counts with the texts, which are counted here only if their lengths leave doubt. */
 export async function doubtsOf(usage: Usage, call: Counted): Promise<Doubts> {
   return {
     answer: await doubtOfAnswer(usage, call),
@@ -57,7 +57,7 @@ async function doubtOfAnswer(
   const visible = hidden === 'unknown' ? completionTokens : completionTokens - hidden;
   if (visible === 0 && answer.bytes > 0) return 'zero';
   const counted: Measure = { size: answer, slack: ANSWER_SLACK * (delivered.ends + delivered.toolCalls) };
-  // Output that nobody sees explains any number of tokens, but no small one.
+  // Invisible output can explain many tokens, but not few.
   const isUntold = hidden === 'unknown' || (hidden === 0 && delivered.hidesReasoning);
   const most = isUntold || delivered.isUnseen ? Number.POSITIVE_INFINITY : null;
   const isBelieved =
@@ -88,7 +88,7 @@ async function isEnough(reported: number, { size, slack }: Measure): Promise<boo
   return reported + slack >= (await size.tokens()) * LEAST;
 }
 
-/** @param most replaces the upper end of what is believed, where it is given */
+/** @param most replaces the upper limit, if given */
 async function isNotTooMany(
   reported: number,
   { size, slack }: Measure,

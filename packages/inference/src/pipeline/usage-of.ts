@@ -3,8 +3,8 @@ import { countPrompt } from './token-count.ts';
 import { type Counted, doubtsOf } from './usage-check.ts';
 
 /**
- * What is billed for a call: what the provider counted, if that can be true; else what is counted here, of the answer
- * only what was delivered. The built-in models are believed, since they count here.
+ * The billed usage of a call: the provider's count, if it can be true; else ours, for the answer only of what was
+ * delivered. The counts of built-in models are believed, since they count here.
  */
 export async function usageOf(reported: Reported, call: Counted): Promise<Usage> {
   if (reported === null || reported === 'malformed') {

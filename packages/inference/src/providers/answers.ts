@@ -9,12 +9,12 @@ import type { Reply } from './reply.ts';
 const maxErrorBytes = 65_536;
 export const maxEventLength = 8 * 1_048_576;
 
-/** How a provider that is not OpenAI's kind shapes the body of an error. */
+/** Reads the body of an error in the form of a provider other than OpenAI. */
 export type ReadError = (body: JsonObject | null) => JsonObject | null;
 
 /**
- * The reply, if it is a success.
- * @param secrets what must not be passed on of the provider's own words
+ * Returns the reply if it is a success.
+ * @param secrets removed from the provider's own message
  * @throws ProviderError for another status
  */
 export async function requireSuccess(
@@ -25,16 +25,13 @@ export async function requireSuccess(
 ): Promise<Reply> {
   const { status, header } = reply;
   if (status === 200) return reply;
-  // The status says enough; whether its explanation can be read makes no difference to it.
+  // The status is enough, even if its explanation cannot be read.
   const body = await readObject(provider, reply, maxErrorBytes).catch(() => null);
   const retryAfterMs = retryAfter(header, Date.now());
   throw failed({ provider, status, retryAfterMs, error: readError(body), secrets });
 }
 
-/**
- * The whole body, a JSON object. Closes the reply.
- * @throws ProviderError
- */
+/** Reads the whole body, a JSON object. Closes the reply. @throws ProviderError */
 export async function readObject(
   provider: string,
   reply: Reply,
@@ -56,7 +53,7 @@ export async function readObject(
   return parseObject(provider, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
 }
 
-/** A complete answer becomes part of a receipt, so it must be JSON that has a canonical form. */
+/** A complete answer becomes part of a receipt, so it must be JSON with a canonical form. */
 export function parseObject(provider: string, bytes: Uint8Array): JsonObject {
   let value: JsonObject | null = null;
   try {
@@ -78,7 +75,7 @@ export function parseEvent(provider: string, text: string): JsonObject {
   throw badAnswer(provider);
 }
 
-/** The events of a reply's body as they come. @throws ProviderError */
+/** Yields the events of a reply's body as they arrive. @throws ProviderError */
 export async function* readEvents(provider: string, reply: Reply): AsyncGenerator<SseEvent> {
   const parser = new SseParser(maxEventLength);
   for await (const bytes of reply.bytes) {
@@ -91,7 +88,7 @@ export async function* readEvents(provider: string, reply: Reply): AsyncGenerato
 }
 
 /**
- * A stream whose first chunk is there; an empty one is no answer. What fails before the first chunk rejects here.
+ * A stream whose first chunk has arrived; an empty stream is no answer. A failure before the first chunk rejects.
  * @throws ProviderError
  */
 export async function startStream(
@@ -111,7 +108,7 @@ async function* withFirst(
     yield first;
     yield* rest;
   } finally {
-    // Where it was left at the first chunk, the rest has not been told.
+    // If the reader stops at the first chunk, the rest has not been told.
     await rest.return(undefined);
   }
 }

@@ -38,7 +38,7 @@ export function completionOf(
   return { body, usage };
 }
 
-/** Thinking, and what tools at the provider did: their tokens are counted, and not apart. */
+/** Whether a block is thinking, or a tool's action at the provider: its tokens are counted, but not separately. */
 export function isUnseen({ type }: JsonObject): boolean {
   return type !== 'text' && type !== 'tool_use';
 }
@@ -47,7 +47,7 @@ export function headOf(message: JsonObject, created: number): AnswerHead {
   return { id: asText(message['id']) ?? '', created, model: asText(message['model']) ?? '' };
 }
 
-/** There the tokens read from and written to the cache are not among the input tokens. */
+/** In this API, tokens read from and written to the cache are not part of the input tokens. */
 export function messagesUsage(usage: JsonObject | null): Usage | null {
   const input = tokenCount(usage?.['input_tokens']);
   const completionTokens = tokenCount(usage?.['output_tokens']);

@@ -10,9 +10,9 @@ const defaultMaxTokens = 4_096;
 const refuse = (param: string, message: string): Error => unsupported('anthropic', param, message);
 
 /**
- * An OpenAI chat completion request as one of Anthropic's Messages API. Text, tool definitions and `cache_control`
- * marks pass unchanged. What only steers sampling and has no counterpart there (`seed`, penalties, `logit_bias`) is
- * left out; what the answer depends on is refused.
+ * Converts an OpenAI chat completion request to Anthropic's Messages API. Text, tool definitions and `cache_control`
+ * marks pass unchanged. Sampling parameters without a counterpart (`seed`, penalties, `logit_bias`) are left out; what
+ * the answer depends on is refused.
  * @throws ProviderError refused
  */
 export function messagesRequest(model: string, body: ChatBody): JsonObject {
@@ -41,7 +41,7 @@ export function messagesRequest(model: string, body: ChatBody): JsonObject {
 
 const isSystem = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer';
 
-/** System messages stand outside the conversation there, wherever they stood in it here. */
+/** In this API, system messages are outside the conversation, wherever they came. */
 function systemBlocks(messages: readonly JsonObject[], wantsJson: boolean): JsonObject[] {
   const blocks = messages.filter(isSystem).flatMap(({ content }) => contentBlocks(content));
   if (wantsJson)
@@ -58,7 +58,7 @@ function conversation(messages: readonly JsonObject[]): JsonObject[] {
   for (const message of messages) {
     if (isSystem(message)) continue;
     if (message['role'] === 'tool') {
-      // The results of one turn's tool calls must stand together in the next message.
+      // The results of one turn's tool calls must be together in the next message.
       if (results.length === 0) turns.push({ role: 'user', content: results });
       results.push(toolResult(message));
       continue;
@@ -74,8 +74,8 @@ function turn(message: JsonObject): JsonObject {
   if (role === 'user')
     return { role, content: typeof content === 'string' ? content : contentBlocks(content) };
   if (role !== 'assistant') throw refuse('messages', 'This model does not accept messages of that role.');
-  const said = contentBlocks(content ?? message['refusal']);
-  return { role, content: [...said, ...objectsOf(message['tool_calls']).map(toolUse)] };
+  const converted = contentBlocks(content ?? message['refusal']);
+  return { role, content: [...converted, ...objectsOf(message['tool_calls']).map(toolUse)] };
 }
 
 function toolUse(call: JsonObject): JsonObject {
@@ -89,11 +89,11 @@ function toolUse(call: JsonObject): JsonObject {
 }
 
 function toolResult({ tool_call_id: id, content }: JsonObject): JsonObject {
-  const said = typeof content === 'string' ? content : contentBlocks(content);
-  return { type: 'tool_result', tool_use_id: id ?? '', content: said };
+  const converted = typeof content === 'string' ? content : contentBlocks(content);
+  return { type: 'tool_result', tool_use_id: id ?? '', content: converted };
 }
 
-/** Empty text is left out: the Messages API refuses it. */
+/** Empty text is left out, since the Messages API refuses it. */
 function contentBlocks(content: JsonValue | undefined): JsonObject[] {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
   return parts.filter((part) => part['text'] !== '').map(contentBlock);
@@ -152,7 +152,7 @@ function toolChoice({
   return choice === 'auto' || parallel === false ? { type: 'auto', ...single } : undefined;
 }
 
-/** A schema is enforced there; JSON without one can only be asked for. */
+/** A schema can be enforced in this API; JSON without a schema can only be requested. */
 function outputFormat(value: JsonValue | undefined): JsonObject | 'any_json' | 'text' {
   const format = asObject(value);
   if (format?.['type'] === 'json_object') return 'any_json';

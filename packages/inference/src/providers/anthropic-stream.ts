@@ -5,23 +5,23 @@ import { badAnswer } from './failures.ts';
 import { asObject, asText } from './members.ts';
 
 interface OpenTool {
-  /** Among the tool calls of the answer. */
+  /** Index among the tool calls of the answer. */
   readonly index: number;
-  /** Whether any of its arguments has come. */
+  /** Whether any of its arguments has arrived. */
   begun: boolean;
 }
 
-/** Turns the events of the Messages API's stream, one after another, into OpenAI `chat.completion.chunk`s. */
+/** Converts the events of the Messages API's stream, one after another, to OpenAI `chat.completion.chunk`s. */
 export class MessageStream {
   readonly #provider: string;
   readonly #created: number;
   #head: AnswerHead | null = null;
   #usage: JsonObject = {};
-  /** By the index of their content block. */
+  /** Open tool calls by the index of their content block. */
   readonly #tools = new Map<unknown, OpenTool>();
-  /** The model produced what is left out here. */
+  /** Whether the model produced something that is left out here. */
   unseen = false;
-  /** The message has come to its end. */
+  /** Whether the end of the message has arrived. */
   ended = false;
 
   /** @param created seconds since 1970 */
@@ -30,10 +30,10 @@ export class MessageStream {
     this.#created = created;
   }
 
-  /** @throws ProviderError bad_answer for an event that is out of place */
+  /** Converts an event. @throws ProviderError bad_answer for an event that is out of place */
   take(event: JsonObject): JsonObject[] {
     if (event['type'] === 'message_start') return this.#start(asObject(event['message']) ?? {});
-    // New types of events may come at any time and are to be passed over, pings are of no interest.
+    // New types of events may come at any time and must be skipped; pings mean nothing.
     if (!/^(content_block|message)_/.test(asText(event['type']) ?? '')) return [];
     if (this.#head === null || this.ended) throw badAnswer(this.#provider);
     switch (event['type']) {
@@ -80,7 +80,7 @@ export class MessageStream {
     return [argumentsChunk(head, tool.index, text)];
   }
 
-  /** A tool that takes nothing is called there without a word, but OpenAI's clients parse the arguments. */
+  /** A tool call without arguments has no text in this API, but OpenAI's clients parse the arguments. */
   #stopBlock(head: AnswerHead, block: unknown): JsonObject[] {
     const tool = this.#tools.get(block);
     if (tool === undefined || tool.begun) return [];
@@ -89,7 +89,7 @@ export class MessageStream {
   }
 
   #finish(head: AnswerHead, event: JsonObject): JsonObject[] {
-    // Its counts are those of the whole message so far, and need not be given all again.
+    // Its counts are those of the whole message so far, and may leave out unchanged ones.
     for (const [name, value] of Object.entries(asObject(event['usage']) ?? {}))
       if (value !== null) this.#usage[name] = value;
     const reason = asObject(event['delta'])?.['stop_reason'];

@@ -11,10 +11,10 @@ import { type Reply } from './reply.ts';
 import { openTransport } from './transport.ts';
 import { defaultTimeouts } from './watch.ts';
 
-/** The version of the Messages API whose shapes are read here. */
+/** The version of the Messages API that is read here. */
 const apiVersion = '2023-06-01';
 
-/** What an error event in a stream, which comes after the status, would have had for a status. */
+/** The HTTP status that an error event in a stream would have had. */
 const statuses: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -61,7 +61,7 @@ export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamO
 
   return {
     name,
-    // System and developer messages are sent apart and are no turns of their own.
+    // System and developer messages are sent separately and are not turns.
     templateTokens: ({ messages, instructions }) => 4 * (messages - instructions) + 3,
     async chat({ model, body, signal }) {
       const request = messagesRequest(model, body);
@@ -78,7 +78,7 @@ export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamO
   };
 }
 
-/** `{type: "error", error: {type, message}}`; OpenAI's code is added where clients act on it. */
+/** Converts `{type: "error", error: {type, message}}`; adds OpenAI's code where clients act on it. */
 function errorOf(body: JsonObject | null): JsonObject | null {
   const error = asObject(body?.['error']);
   if (error === null) return null;

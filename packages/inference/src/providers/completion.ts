@@ -4,7 +4,7 @@ import { formatUsage } from './usage.ts';
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** What OpenAI's answers name themselves by. */
+/** The members that identify an OpenAI answer. */
 export interface AnswerHead {
   readonly id: string;
   /** Seconds since 1970. */
@@ -27,8 +27,8 @@ export interface CompletionText {
 }
 
 /** An OpenAI `chat.completion` of one choice. */
-export function completion({ id, created, model }: AnswerHead, said: CompletionText): JsonObject {
-  const { text, toolCalls, finish, usage } = said;
+export function completion({ id, created, model }: AnswerHead, answer: CompletionText): JsonObject {
+  const { text, toolCalls, finish, usage } = answer;
   const message: JsonObject = { role: 'assistant', content: text, refusal: null };
   if (toolCalls.length > 0) {
     message['content'] = text === '' ? null : text;
@@ -48,7 +48,7 @@ export function formatToolCall({ id, name, arguments: text }: ToolCall): JsonObj
   return { id, type: 'function', function: { name, arguments: text } };
 }
 
-/** An OpenAI `chat.completion.chunk` with what is new in the one choice. */
+/** An OpenAI `chat.completion.chunk` with the new part of the one choice. */
 export function deltaChunk(
   head: AnswerHead,
   delta: JsonObject,
@@ -57,7 +57,7 @@ export function deltaChunk(
   return chunk(head, [{ index: 0, delta, logprobs: null, finish_reason: finish }], null);
 }
 
-/** The chunk that OpenAI sends last where usage was asked for. */
+/** The chunk that OpenAI sends last if usage was requested. */
 export function usageChunk(head: AnswerHead, usage: Usage): JsonObject {
   return chunk(head, [], formatUsage(usage));
 }

@@ -33,8 +33,8 @@ function kindOfStatus(status: number): ProviderErrorKind {
 }
 
 /**
- * A 404 is about the model, unless it blames another member of the request: or a caller who names a file that is not
- * there could take the model from everybody. Some providers say with 400 that they have a model no more.
+ * A 404 is about the model, unless it blames another member of the request: otherwise a caller who names a missing file
+ * could make the model unavailable to everybody. Some providers answer 400 for a model that they no longer have.
  */
 function kindOf(status: number, error: JsonObject | null): ProviderErrorKind {
   const kind = kindOfStatus(status);
@@ -45,20 +45,22 @@ function kindOf(status: number, error: JsonObject | null): ProviderErrorKind {
 
 const goneCodes: ReadonlySet<string> = new Set(['model_not_found', 'model_decommissioned']);
 
-/** What a provider answers with when it does not serve a call. */
+/** A provider's answer when it does not serve a call. */
 export interface Failure {
   readonly provider: string;
   readonly status: number;
   readonly retryAfterMs?: number | undefined;
-  /** Its own account of it, which may quote the operator's key, account or host: only that of a 4xx that is about
-   * the request is passed on, with `secrets` taken out. */
+  /**
+   * The provider's own error, which may quote the operator's key, account or host: only that of a 4xx about the request
+   * is passed on, with `secrets` removed.
+   */
   readonly error?: JsonObject | null;
   readonly secrets?: readonly string[];
 }
 
 export function failed({ provider, status, retryAfterMs, error, secrets }: Failure): ProviderError {
   const code = asText(error?.['code']);
-  // OpenAI says so with 429, though no waiting helps.
+  // OpenAI reports this with 429, although waiting does not help.
   const kind = code === 'insufficient_quota' ? 'auth' : kindOf(status, error ?? null);
   return new ProviderError(kind, `${provider} answered ${status}`, {
     status,
@@ -67,14 +69,17 @@ export function failed({ provider, status, retryAfterMs, error, secrets }: Failu
   });
 }
 
-/** In a stream, or with a success, a provider tells of a failure in OpenAI's `error` member, whose `code` may be a status. */
+/**
+ * The failure that a provider reports in a stream, or with a success, in OpenAI's `error` member, whose `code` may be a
+ * status.
+ */
 export function failedWithin(provider: string, error: JsonObject, secrets: readonly string[]): ProviderError {
   const status = Number(error['status'] ?? error['code']);
   const known = Number.isSafeInteger(status) && status >= 400 && status < 600;
   return failed({ provider, status: known ? status : 500, error, secrets });
 }
 
-/** `{message, type, param, code}` and nothing else of what an OpenAI-compatible provider says. */
+/** Only `{message, type, param, code}` of an OpenAI-compatible provider's error. */
 function publicError(error: JsonObject, secrets: readonly string[]): JsonObject {
   const text = (name: string): string | null => {
     const value = error[name];
@@ -97,15 +102,15 @@ function scrub(text: string, secrets: readonly string[]): string {
     .toWellFormed();
 }
 
-/** The error in the body of an answer that is no success, as OpenAI, Ollama and others shape it. */
+/** The error in the body of a failed answer, in the form of OpenAI, Ollama and others. */
 export function errorOf(body: JsonObject | null): JsonObject | null {
   const error = body?.['error'];
   return typeof error === 'string' ? { message: error } : asObject(error);
 }
 
 /**
- * How long the provider asks to wait: `retry-after-ms` or `Retry-After`, in seconds or as a date (RFC 9110,
- * section 10.2.3).
+ * How long the provider asks to wait: `retry-after-ms` or `Retry-After`, in seconds or as a date (RFC 9110, section
+ * 10.2.3).
  * @param now milliseconds since 1970
  */
 export function retryAfter(header: (name: string) => string | undefined, now: number): number | undefined {

@@ -4,22 +4,22 @@ import type { ProviderError } from './provider.ts';
 import type { Reply } from './reply.ts';
 import type { Watch } from './watch.ts';
 
-/** The most that is held of an answer. */
+/** The most bytes of an answer that are held. */
 export const maxBodyBytes = 32 * 1_048_576;
 
 interface GatherOptions {
   /** The provider's name in errors. */
   readonly name: string;
-  /** Waits for the answer already. */
+  /** Watches the answer; it has started. */
   readonly watch: Watch;
   /** How long the next bytes may take. */
   readonly idleMs: number;
 }
 
 /**
- * Sends a request and resolves once its whole answer is there, or broke off. Takes the pool's own events, because a
- * stream for each answer would cost as much as all else about it.
- * @throws ProviderError unreachable, timeout, aborted: where not even the head of an answer came
+ * Sends a request and resolves once its whole answer has arrived, or broke off. It uses the pool's own events, because
+ * a stream for each answer would cost as much as everything else about it.
+ * @throws ProviderError unreachable, timeout, aborted: if not even the head of an answer arrived
  */
 export function gather(
   pool: Pool,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 
-/** Readers of JSON of which nothing is known: null where the value is of another type. */
+/** Readers of unknown JSON: null if the value has another type. */
 
 export function asObject(value: JsonValue | undefined): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
@@ -10,7 +10,7 @@ export function asText(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The objects of an array; none where it is no array. */
+/** The objects of an array; empty if it is no array. */
 export function objectsOf(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.map(asObject).filter((item) => item !== null) : [];
 }

@@ -24,14 +24,14 @@ export function completionOf(answer: JsonObject, created: number): { body: JsonO
   return { body: completion(newHead(answer, created), { text, toolCalls, finish, usage }), usage };
 }
 
-/** Turns the lines of a streamed `/api/chat` answer, one after another, into OpenAI `chat.completion.chunk`s. */
+/** Converts the lines of a streamed `/api/chat` answer, one after another, to OpenAI `chat.completion.chunk`s. */
 export class OllamaStream {
   readonly #created: number;
   #head: AnswerHead | null = null;
   #toolCalls = 0;
-  /** The model produced what is left out here. */
+  /** Whether the model produced something that is left out here. */
   unseen = false;
-  /** The last line has come. */
+  /** Whether the last line has arrived. */
   ended = false;
 
   constructor(created: number) {
@@ -62,7 +62,7 @@ export class OllamaStream {
   }
 }
 
-/** Thinking is counted with the answer, and not apart. */
+/** Thinking is counted with the answer, not separately. */
 function thinks(message: JsonObject): boolean {
   return (asText(message['thinking']) ?? '') !== '';
 }
@@ -95,7 +95,7 @@ function newHead(answer: JsonObject, created: number): AnswerHead {
   return { id: `chatcmpl-${randomUUID()}`, created, model: asText(answer['model']) ?? '' };
 }
 
-/** Calls come whole there, their arguments as an object, and without an id. */
+/** In this API, calls are whole, with their arguments as an object and without an id. */
 function toolCallsOf(message: JsonObject): ToolCall[] {
   return objectsOf(message['tool_calls']).map((call) => {
     const { name, arguments: input } = asObject(call['function']) ?? {};
@@ -112,7 +112,7 @@ function finishReason(answer: JsonObject, calledTools: boolean): FinishReason {
   return calledTools ? 'tool_calls' : 'stop';
 }
 
-/** A prompt that the server still had in memory is not counted there: then there is no usage to report. */
+/** This API does not count a prompt that the server still has in memory: then there is no usage to report. */
 function ollamaUsage(answer: JsonObject): Usage | null {
   const promptTokens = tokenCount(answer['prompt_eval_count']);
   const completionTokens = tokenCount(answer['eval_count']);

@@ -7,10 +7,10 @@ import { toolArguments } from './tool-arguments.ts';
 const refuse = (param: string, message: string): Error => unsupported('ollama', param, message);
 
 /**
- * An OpenAI chat completion request as one of Ollama's own chat API.
- * @param contextTokens the window to load the model with; null for the server's own, beyond which it drops the
- *   start of a prompt without a word
- * @throws ProviderError refused, for what it has no counterpart of
+ * Converts an OpenAI chat completion request to Ollama's own chat API.
+ * @param contextTokens the context to load the model with; null for the server's own, beyond which it silently drops
+ * the start of a prompt
+ * @throws ProviderError refused, for what has no counterpart
  */
 export function ollamaRequest(model: string, body: ChatBody, contextTokens: number | null): JsonObject {
   if (typeof body['n'] === 'number' && body['n'] > 1)
@@ -50,7 +50,7 @@ function format(format: JsonObject | null): JsonValue | undefined {
   return asObject(asObject(format['json_schema'])?.['schema']) ?? 'json';
 }
 
-/** A tool's result names its tool there, not the call that it answers. */
+/** In this API, a tool's result names its tool, not the call that it answers. */
 function messages(list: readonly JsonObject[]): JsonObject[] {
   const names = new Map<JsonValue | undefined, JsonValue>();
   return list.map((message) => {
@@ -76,7 +76,7 @@ function textOf(content: JsonValue | undefined): string {
   return parts.map((part) => asText(part['text']) ?? asText(part['refusal']) ?? '').join('');
 }
 
-/** Only images that the request holds: nothing is fetched from an address that a caller gives. */
+/** Accepts only images within the request: nothing is fetched from an address that a caller gives. */
 function imageData(part: JsonObject): string {
   const url = asText(asObject(part['image_url'])?.['url']) ?? '';
   const [, data] = /^data:[^,]{0,100};base64,(.*)$/s.exec(url) ?? [];

@@ -77,7 +77,7 @@ export function ollamaProvider(options: OllamaOptions): Provider {
   };
 }
 
-/** The lines of a reply's body as they come. @throws ProviderError */
+/** Yields the lines of a reply's body as they arrive. @throws ProviderError */
 async function* readLines(provider: string, reply: Reply): AsyncGenerator<JsonObject> {
   const lines: JsonObject[] = [];
   const reader = new LineReader(

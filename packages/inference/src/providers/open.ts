@@ -5,14 +5,14 @@ import type { Provider } from './provider.ts';
 
 const openers = { openai: openaiProvider, anthropic: anthropicProvider, ollama: ollamaProvider } as const;
 
-/** The wire formats that an operator's upstream may speak. */
+/** The wire formats of providers that an operator can configure. */
 export type UpstreamKind = keyof typeof openers;
 
 export const upstreamKinds = Object.keys(openers) as readonly UpstreamKind[];
 
 /**
- * Nothing is sent until the first call.
- * @throws TypeError for a base URL that is not http or https, or that holds credentials
+ * Opens a provider. Nothing is sent until the first call.
+ * @throws TypeError for a base URL that is not http or https, or that contains credentials
  */
 export function openProvider(kind: UpstreamKind, options: OllamaOptions): Provider {
   return openers[kind](options);

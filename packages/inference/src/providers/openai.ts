@@ -9,22 +9,22 @@ import { readUsage } from './usage.ts';
 import { defaultTimeouts, type Timeouts } from './watch.ts';
 import { withoutMember } from './without-member.ts';
 
-/** A role and its marks around each message, and the beginning of the answer, as OpenAI counts them. */
+/** The tokens of a chat template that marks the role of each message and the beginning of the answer, as OpenAI counts them. */
 export function chatMlTokens({ messages }: PromptShape): number {
   return 4 * messages + 3;
 }
 
-/** Where an upstream is and how to be let in; from the operator's configuration only. */
+/** Address and credentials of a provider, from the operator's configuration only. */
 export interface UpstreamOptions {
-  /** What it is called in the catalogue and in errors. */
+  /** Its name in the catalogue and in errors. */
   readonly name: string;
-  /** With the path that its API is under, as its own SDK takes it. */
+  /** Includes the path of its API, as in its own SDK. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** Any API that speaks OpenAI's chat completions and embeddings. Chunks of a stream pass to the byte, but for `svc`. */
+/** Any API that speaks OpenAI's chat completions and embeddings. Chunks of a stream keep their bytes, except for `svc`. */
 export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOptions): Provider {
   const secrets = apiKey === null ? [] : [apiKey];
   const transport = openTransport({
@@ -47,7 +47,7 @@ export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOpti
     return answer;
   };
 
-  /** Ends with `[DONE]`, or, where a provider leaves that out, with the body after a choice has finished. */
+  /** Ends with `[DONE]`, or, if a provider leaves that out, with the body after a choice has finished. */
   async function* chunks(reply: Reply): AsyncGenerator<StreamChunk> {
     let begun = false;
     let done = false;
@@ -86,10 +86,7 @@ export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOpti
   };
 }
 
-/**
- * A chunk without the member that is this service's own, which an upstream that is a Tallystick itself sends too. Null
- * where nothing else was in it.
- */
+/** A chunk without `svc`, which a provider that is itself a Tallystick service sends. Null if nothing else was in it. */
 function withoutSvc(text: string, { svc: _svc, ...json }: JsonObject): StreamChunk | null {
   const isEmpty = objectsOf(json['choices']).length === 0 && asObject(json['usage']) === null;
   return isEmpty ? null : { text: withoutMember(text, 'svc'), json };

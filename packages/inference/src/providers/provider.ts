@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tallystick/core';
 import type { ChatBody, Reported } from '../types.ts';
 
-/** A call goes on until its signal aborts: then the upstream connection is closed at once. */
+/** A call that continues until its signal aborts: then the connection to the provider is closed at once. */
 export interface ChatCall {
   /** The provider's own name of the model. */
   readonly model: string;
@@ -9,18 +9,18 @@ export interface ChatCall {
   readonly signal: AbortSignal;
 }
 
-/** One `data:` payload, an OpenAI `chat.completion.chunk`: its JSON text to the byte, and as parsed. */
+/** One `data:` payload, an OpenAI `chat.completion.chunk`: its exact JSON text, and as parsed. */
 export interface StreamChunk {
   readonly text: string;
   readonly json: JsonObject;
-  /** The model produced output that no chunk shows, and the `usage` here does not count it apart. */
+  /** The model produced output that no chunk shows, and that `usage` does not count separately. */
   readonly unseen?: true;
 }
 
 export type ChatAnswer =
   /** An OpenAI `chat.completion`. */
   | { readonly kind: 'complete'; readonly body: JsonObject; readonly usage: Reported }
-  /** Ends only after a complete answer; to be iterated once. Leaving the iteration early closes the connection. */
+  /** Ends only after a complete answer. It can be iterated once; leaving the iteration early closes the connection. */
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<StreamChunk> };
 
 export interface EmbedCall {
@@ -36,27 +36,27 @@ export interface EmbedAnswer {
   readonly usage: Reported;
 }
 
-/** How many messages a prompt has, and how many of them instruct (`system`, `developer`). */
+/** Number of messages in a prompt, and how many of them are instructions (`system`, `developer`). */
 export interface PromptShape {
   readonly messages: number;
   readonly instructions: number;
 }
 
 /**
- * Answers inference calls in OpenAI's terms, whatever the provider's own. Nothing is retried here. A stream is
- * always asked for its usage, which comes in a chunk of its own (see `isUsageChunk`).
+ * Answers inference calls in OpenAI's format, whatever the provider's own is. It never retries. Streams always request
+ * their usage, which comes in a chunk of its own (see `isUsageChunk`).
  */
 export interface Provider {
   readonly name: string;
   /** Tokens that its chat template usually adds to the texts of a prompt. */
   templateTokens(shape: PromptShape): number;
   /**
-   * Resolves to a stream once its first chunk is there, so that what fails before it rejects here. What fails
-   * later rejects the iteration.
+   * Answers a chat call. A stream resolves once its first chunk has arrived: earlier failures reject the call, later
+   * ones the iteration.
    * @throws ProviderError
    */
   chat(call: ChatCall): Promise<ChatAnswer>;
-  /** @throws ProviderError */
+  /** Answers an embeddings call. @throws ProviderError */
   embed?(call: EmbedCall): Promise<EmbedAnswer>;
   close(): Promise<void>;
 }
@@ -94,15 +94,15 @@ interface ErrorDetails {
   readonly error?: JsonObject | undefined;
 }
 
-/** Its message holds no host, no credentials and nothing of the request or the answer. */
+/** Its message contains no host, no credentials and nothing of the request or the answer. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly kind: ProviderErrorKind;
-  /** The HTTP status that the provider answered with; null where it did not answer. */
+  /** The provider's HTTP status; null if it did not answer. */
   readonly status: number | null;
   /** What the provider asked for in `Retry-After`. */
   readonly retryAfterMs: number | null;
-  /** Of `refused` only: what is wrong with the request, in OpenAI's form `{message, type, param, code}`; safe to pass on. */
+  /** Only with `refused`: what is wrong with the request, in OpenAI's form `{message, type, param, code}`; safe to pass on. */
   readonly error: JsonObject | null;
 
   constructor(kind: ProviderErrorKind, message: string, details: ErrorDetails = {}) {

@@ -2,10 +2,7 @@ import type { JsonObject, JsonValue } from '@tallystick/core';
 import { asObject, asText } from './members.ts';
 import { unsupported } from './provider.ts';
 
-/**
- * The arguments of an earlier tool call, for an API that takes them as an object and not as JSON text.
- * @throws ProviderError refused
- */
+/** Parses the arguments of an earlier tool call, for an API that takes them as an object. @throws ProviderError refused */
 export function toolArguments(provider: string, text: JsonValue | undefined): JsonObject {
   const value = asObject(parsed(asText(text) || '{}'));
   if (value === null)

@@ -7,33 +7,33 @@ import { type Timeouts, Watch } from './watch.ts';
 export interface TransportOptions {
   /** The provider's name in errors. */
   readonly name: string;
-  /** Where every call goes; it comes from the operator's configuration only. */
+  /** Address of every call, from the operator's configuration only. */
   readonly baseUrl: string;
-  /** Credentials among them; sent with every call. */
+  /** Sent with every call; credentials included. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
 }
 
 export interface Outgoing {
-  /** Put after the path of the base URL. */
+  /** Added after the path of the base URL. */
   readonly path: string;
   /** JSON. */
   readonly body: string;
-  /** Whether the answer comes piece by piece, so that its first byte is to be expected soon. */
+  /** Whether the answer comes piece by piece, so that its first byte is expected soon. */
   readonly streamed: boolean;
   readonly signal: AbortSignal;
 }
 
-/** The connections to one host, kept alive. A redirect is an answer like any other. */
+/** The kept-alive connections to one host. A redirect is an answer like any other. */
 export interface Transport {
   /** @throws ProviderError unreachable, timeout, aborted */
   post(outgoing: Outgoing): Promise<Reply>;
   close(): Promise<void>;
 }
 
-/** How long a body may take to end after its last message. */
+/** Milliseconds for a body to end after its last message. */
 const drainMs = 1_000;
-/** Shorter than what servers usually allow, so that they don't close a connection just as it is used again. */
+/** Shorter than servers usually allow, so that none closes a connection just as it is reused. */
 const keepAliveMs = 4_000;
 
 /** @throws TypeError for a base URL that is none, or that holds credentials */
@@ -45,7 +45,7 @@ export function openTransport({ name, baseUrl, headers, timeouts }: TransportOpt
     connect: { timeout: timeouts.connectMs },
     keepAliveTimeout: keepAliveMs,
     allowH2: false,
-    // A call is timed as a whole, by its watch.
+    // The watch times the call as a whole.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -84,14 +84,14 @@ function replyOf(
   watch: Watch,
   idleMs: number,
 ): Reply {
-  // It may fail while nobody reads; whoever reads next is told.
+  // It may fail while nobody reads; the next reader gets the error.
   body.on('error', () => {});
 
   async function* bytes(): AsyncGenerator<Uint8Array> {
     let begun = false;
     try {
       for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-        // Only the provider is timed, not whoever reads.
+        // Only the provider's time counts, not the reader's.
         watch.pause();
         begun = true;
         yield chunk as Uint8Array;

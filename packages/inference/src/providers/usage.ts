@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '@tallystick/core';
 import type { Reported, Usage } from '../types.ts';
 import { asObject } from './members.ts';
 
-/** More than any model's context; a provider that reports more is in error. */
+/** Exceeds every model's context; a provider that reports more is wrong. */
 const maxTokens = 1_000_000_000;
 
-/** A count of tokens; null where it is none. */
+/** A count of tokens; null if it is invalid. */
 export function tokenCount(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= maxTokens
     ? value
@@ -13,9 +13,9 @@ export function tokenCount(value: JsonValue | undefined): number | null {
 }
 
 /**
- * The `usage` member of an OpenAI answer or chunk. Null where there is none. An embeddings answer has no completion
+ * Reads the `usage` member of an OpenAI answer or chunk; null if there is none. An embeddings answer has no completion
  * tokens.
- * @param unseen whether the model produced what the answer does not show and the provider does not count apart
+ * @param unseen whether the model produced what the answer does not show and the provider does not count separately
  */
 export function readUsage(value: JsonValue | undefined, unseen = false): Reported {
   const usage = asObject(value);
@@ -39,7 +39,7 @@ export function readUsage(value: JsonValue | undefined, unseen = false): Reporte
   };
 }
 
-/** The completion tokens, and those of them that are no text of the answer; null where they can't be true. */
+/** The completion tokens, and those of them that are not text of the answer; null if they cannot be true. */
 function readCompletion(
   usage: JsonObject,
   promptTokens: number | null,
@@ -50,7 +50,7 @@ function readCompletion(
   const speech = tokenCount(details?.['audio_tokens'] ?? 0);
   const rejected = tokenCount(details?.['rejected_prediction_tokens'] ?? 0);
   if (tokens === null || reasoning === null || speech === null || rejected === null) return null;
-  // Some providers count reasoning beside the completion tokens; then only the total tells.
+  // Some providers do not include reasoning in the completion tokens; only the total shows that.
   const beside = reasoning > 0 && usage['total_tokens'] === (promptTokens ?? 0) + tokens + reasoning;
   const all = beside ? tokens + reasoning : tokens;
   const hidden = reasoning + speech + rejected;
@@ -71,7 +71,7 @@ export function formatUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Whether a chunk is there for its usage only: `choices` is empty and `usage` an object. */
+/** Whether a chunk only carries usage: `choices` is empty and `usage` an object. */
 export function isUsageChunk(chunk: JsonObject): boolean {
   const { choices, usage } = chunk;
   return Array.isArray(choices) && choices.length === 0 && asObject(usage) !== null;

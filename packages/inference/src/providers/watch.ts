@@ -1,8 +1,8 @@
 import { ProviderError } from './provider.ts';
 
-/** In milliseconds. */
+/** Time-outs in milliseconds. */
 export interface Timeouts {
-  /** For the connection, TLS included. */
+  /** For connecting, including TLS. */
   readonly connectMs: number;
   /** From the request to the first byte of a streamed answer. */
   readonly firstByteMs: number;
@@ -19,7 +19,7 @@ export const defaultTimeouts: Timeouts = {
   idleMs: 60_000,
 };
 
-/** Ends one exchange with a provider when its signal aborts or when what is waited for does not come in time. */
+/** Ends one exchange with a provider when its signal aborts, or when what is awaited does not come in time. */
 export class Watch {
   readonly #provider: string;
   readonly #signal: AbortSignal;
@@ -34,19 +34,19 @@ export class Watch {
     signal.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** How to end the exchange from now on. */
+  /** Sets how to end the exchange. */
   endsBy(end: () => void): void {
     this.#end = end;
     if (this.#signal.aborted) end();
   }
 
-  /** From now on, for at most this long. */
+  /** Waits from now on, for at most this long. */
   wait(milliseconds: number): void {
     this.pause();
     this.#timer = setTimeout(this.#expire, milliseconds);
   }
 
-  /** Nothing is waited for. */
+  /** Stops waiting. */
   pause(): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#lastLook);
@@ -57,7 +57,7 @@ export class Watch {
     this.#signal.removeEventListener('abort', this.#abort);
   }
 
-  /** Why the exchange failed: `otherwise` unless it was ended from here. */
+  /** Why the exchange failed: `otherwise` unless it was ended by this watch. */
   reason(otherwise: ProviderError): ProviderError {
     if (this.#signal.aborted)
       return new ProviderError('aborted', `the call to ${this.#provider} was aborted`);
@@ -69,7 +69,7 @@ export class Watch {
   };
 
   readonly #expire = (): void => {
-    // Where this process is the slow one, what is waited for may have come and not been read yet.
+    // If this process is the slow one, the awaited bytes may have arrived without being read yet.
     this.#lastLook = setImmediate(() => {
       this.#late = true;
       this.#end();

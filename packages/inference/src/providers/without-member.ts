@@ -1,17 +1,17 @@
-/** Quotes, brackets and commas: all that tells where a member of an object ends. */
+/** Quotes, brackets and commas: enough to find where a member of an object ends. */
 const TOKEN = /["{}[\],]/g;
 
 /**
- * The text of a JSON object without its own members of a name, however that is escaped; every other member stays to the
- * byte. Members of objects within it stay.
- * @param text JSON text of an object, known to be well-formed
+ * The text of a JSON object without its own members of a name, however that is escaped; every other member keeps its
+ * bytes. Members of nested objects stay.
+ * @param text well-formed JSON text of an object
  */
 export function withoutMember(text: string, name: string): string {
   const start = text.indexOf('{') + 1;
   const kept: string[] = [];
   let from = start;
   let depth = 0;
-  /** Of the member that is being read: the first string at its beginning. */
+  /** The first string at the beginning of the current member. */
   let own: string | null = null;
   TOKEN.lastIndex = start;
   for (let found = TOKEN.exec(text); found !== null; found = TOKEN.exec(text)) {
@@ -34,7 +34,10 @@ export function withoutMember(text: string, name: string): string {
   return `${text.slice(0, start)}${kept.join(',')}}${text.slice(from)}`;
 }
 
-/** Index after the JSON string that begins at `from`. It is searched by hand: a regular expression overflows the stack on a long one. */
+/**
+ * The index after the JSON string that begins at `from`. Searched by a loop, since a regular expression overflows the
+ * stack on a long one.
+ */
 function endOfString(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -1,10 +1,10 @@
 /** Times in milliseconds. */
 export interface BreakerPolicy {
-  /** How far back outcomes count. */
+  /** How long outcomes count. */
   readonly windowMs: number;
-  /** Opens at this many failures, where they are at least half of the outcomes. */
+  /** Number of failures that opens it, if they are at least half of the outcomes. */
   readonly failures: number;
-  /** How long it is open at first; doubled each time it opens again without a success in between. */
+  /** How long it stays open at first; doubled each time it opens again without a success in between. */
   readonly openMs: number;
   readonly maxOpenMs: number;
 }
@@ -16,18 +16,18 @@ export const defaultBreakerPolicy: BreakerPolicy = {
   maxOpenMs: 60_000,
 };
 
-/** Outcomes that are remembered at most. */
+/** Most outcomes that are kept. */
 const maxOutcomes = 64;
 
 /**
- * A circuit breaker. Closed, it counts outcomes; open, it lets nothing through; after its time calls go through
- * again, and the first outcome decides: a success closes it, a failure opens it for longer.
+ * A circuit breaker. Closed, it counts outcomes; open, it lets nothing through. After its time, calls go through again,
+ * and the first outcome decides: a success closes it, a failure opens it for longer.
  */
 export class Breaker {
   readonly #policy: BreakerPolicy;
   #outcomes: { readonly at: number; readonly failed: boolean }[] = [];
   #openUntil = 0;
-  /** Times that it opened since the last success. */
+  /** How often it has opened since the last success. */
   #opened = 0;
 
   constructor(policy: BreakerPolicy) {
@@ -39,7 +39,7 @@ export class Breaker {
   }
 
   success(now: number): void {
-    // A call that was already under way when it opened says nothing of what comes after.
+    // A call that was already under way when it opened says nothing about the time after.
     if (!this.available(now)) return;
     if (this.#opened > 0) this.#outcomes = [];
     this.#opened = 0;
@@ -56,12 +56,12 @@ export class Breaker {
     this.#opened += 1;
   }
 
-  /** Opens it, whatever was counted, for a time that the policy bounds. */
+  /** Opens it, whatever was counted, for a time that the policy limits. */
   rest(now: number, milliseconds: number): void {
     this.#openUntil = Math.max(this.#openUntil, now + Math.min(milliseconds, this.#policy.maxOpenMs));
   }
 
-  /** Milliseconds until calls go through again; 0 where they do. */
+  /** Milliseconds until calls go through again; 0 if they do. */
   remaining(now: number): number {
     return Math.max(0, this.#openUntil - now);
   }

@@ -4,27 +4,27 @@ import type { Rest } from './light.ts';
 import { type Light, lightOf } from './light.ts';
 import { OutcomeRecord } from './outcomes.ts';
 
-/** What a breaker is kept for: one model of one provider. */
+/** The key of a breaker: one model of one provider. */
 interface HealthTarget {
   readonly provider: string;
   readonly upstreamModel: string;
 }
 
 /**
- * Which models answer. In memory, of this process alone. Each call that is sent reports its end once: after the
- * last byte of its answer, or with what it failed with after its retries.
+ * Which models answer, in this process's memory. Each call must report its end once: after the last byte of its answer,
+ * or with its failure after all retries.
  */
 export interface Health {
-  /** Whether the model may be asked. Changes nothing. */
+  /** Whether the model may be called. Changes nothing. */
   available(model: HealthTarget): boolean;
-  /** The rest that the model is given; null where it may be asked. Changes nothing. */
+  /** Why and how long the model rests; null if it may be called. Changes nothing. */
   rest(model: HealthTarget): Rest | null;
-  /** What calls of the last minutes say of the model. Changes nothing. */
+  /** The model's state by its calls of the last minutes. Changes nothing. */
   light(model: HealthTarget): Light;
-  /** Milliseconds since a call of the model was answered or failed; null where none was. */
+  /** Milliseconds since a call of the model was answered or failed; null if none was. */
   sinceLastCall(model: HealthTarget): number | null;
   success(model: HealthTarget): void;
-  /** An abort and a request at fault say nothing against the model. */
+  /** Reports a failed call. An abort and a faulty request do not count against the model. */
   failure(model: HealthTarget, error: ProviderError): void;
 }
 
@@ -32,21 +32,21 @@ export interface HealthOptions {
   /** Milliseconds that never go back. */
   readonly now?: () => number;
   readonly policy?: BreakerPolicy;
-  /** How long a model is not asked after its provider said that it has no such model, in milliseconds. */
+  /** Milliseconds for which a model rests after its provider said that it has no such model. */
   readonly goneRestMs?: number;
-  /** Told once for each such rest, when it begins, with its length in milliseconds. */
+  /** Called when such a rest begins, with its length in milliseconds. */
   readonly onGone?: (model: HealthTarget, restMs: number) => void;
 }
 
 const HOUR_MS = 3_600_000;
 /**
- * The longest such rest of a model that has answered in the last minutes, in milliseconds: the 404 may then be about
- * something else in the request, which must not take the model from all callers for long.
+ * The longest such rest, in milliseconds, of a model that has answered in the last minutes: the 404 may be about
+ * something else in the request, which must not make the model unavailable to all callers for long.
  */
 const DOUBTFUL_REST_MS = 60_000;
 const harmless: ReadonlySet<ProviderErrorKind> = new Set(['aborted', 'refused']);
 
-/** A breaker for each model that was ever called; callers name models of the catalogue only, which bounds them. */
+/** Keeps a breaker for each model that was ever called. Calls name only models of the catalogue, which bounds their number. */
 export function createHealth({
   now = () => performance.now(),
   policy = defaultBreakerPolicy,
@@ -56,7 +56,7 @@ export function createHealth({
   const tracks = new Map<string, Track>();
 
   const trackOf = ({ provider, upstreamModel }: HealthTarget): Track => {
-    // No provider's name holds a slash.
+    // No provider's name contains a slash.
     const key = `${provider}/${upstreamModel}`;
     const track = tracks.get(key) ?? {
       breaker: new Breaker(policy),
@@ -86,7 +86,7 @@ export function createHealth({
     },
     success(model) {
       const track = trackOf(model);
-      // A model that answers is there, also where an earlier call was told otherwise.
+      // A model that answers exists, even if an earlier call was told otherwise.
       track.goneUntil = 0;
       track.breaker.success(now());
       track.outcomes.answered(now());
@@ -97,7 +97,7 @@ export function createHealth({
       const { breaker } = track;
       track.outcomes.failed(now(), error.kind);
       if (error.kind === 'gone') {
-        // Calls that were under way together are told the same.
+        // Concurrent calls get the same answer.
         if (rest(model)?.gone === true) return;
         const { answered } = track.outcomes.read(now());
         const restMs = answered > 0 ? Math.min(DOUBTFUL_REST_MS, goneRestMs) : goneRestMs;
@@ -105,7 +105,7 @@ export function createHealth({
         onGone(model, restMs);
         return;
       }
-      // One that asks for time is given it, and one that does not let us in will not do so at the next call.
+      // A provider that asks for time gets it, and one that refuses our credentials will refuse the next call too.
       if (error.retryAfterMs !== null) breaker.rest(now(), error.retryAfterMs);
       else if (error.kind === 'auth') breaker.rest(now(), policy.maxOpenMs);
       else breaker.failure(now());
@@ -113,10 +113,10 @@ export function createHealth({
   };
 }
 
-/** What is remembered of one model. */
+/** The record of one model. */
 interface Track {
   readonly breaker: Breaker;
   readonly outcomes: OutcomeRecord;
-  /** Until when a model that is gone is not asked. */
+  /** Until when a model that is gone rests. */
   goneUntil: number;
 }

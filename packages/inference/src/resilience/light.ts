@@ -1,20 +1,20 @@
 import type { StatusState } from '@tallystick/core';
 
-/** Why and how long a model is not asked. */
+/** Why and how long a model is not called. */
 export interface Rest {
   /** Whether the provider said that it has no such model. */
   readonly gone: boolean;
   readonly remainingMs: number;
 }
 
-/** What is said of whether a model answers: its state, and `ok` or why it is not up. */
+/** A model's state, with `ok` or the reason why it is not up. */
 export interface Light {
   readonly state: StatusState;
   /** `ok`, `not_called`, `model_gone`, `failing`, or the kind of the last failure. */
   readonly code: string;
 }
 
-/** How the calls of a model ended lately. Times are milliseconds of one clock; null where there was none. */
+/** How the calls of a model ended lately. Times are milliseconds of one clock; null if there was none. */
 export interface Outcomes {
   readonly answeredAt: number | null;
   readonly failedAt: number | null;
@@ -22,21 +22,21 @@ export interface Outcomes {
   readonly failedInARow: number;
   /** The kind of the last failure. */
   readonly failure: string;
-  /** Calls of about the last `WINDOW_MS` that were answered, and that failed. */
+  /** Number of calls of about the last `WINDOW_MS` that were answered, and that failed. */
   readonly answered: number;
   readonly failed: number;
 }
 
-/** How far back a call says something of the present. */
+/** Milliseconds for which a call says something about the present. */
 export const WINDOW_MS = 300_000;
-/** An answer that is older than this does not stand against a failure after it. */
+/** Milliseconds after which an answer no longer counts against a later failure. */
 const FRESH_MS = 60_000;
-/** From so many failures in a row on, a model is down. */
+/** Number of failures in a row from which a model is down. */
 const FAILING = 3;
-/** Degraded from this share of failed calls on. */
+/** Share of failed calls from which a model is degraded. */
 const FAILING_SHARE = 0.1;
 
-/** Follows from calls alone: nothing is up that did not answer, nothing is down that did not fail. */
+/** The state follows from calls alone: nothing is up that did not answer, nothing is down that did not fail. */
 export function lightOf(
   { answeredAt, failedAt, failedInARow, failure, answered, failed }: Outcomes,
   rest: Rest | null,

@@ -1,6 +1,6 @@
 import { type Outcomes, WINDOW_MS } from './light.ts';
 
-/** Counted by spans of this length, the oldest of which are forgotten. */
+/** Outcomes are counted in spans of this length; the oldest spans are dropped. */
 const SPAN_MS = 60_000;
 const SPANS = WINDOW_MS / SPAN_MS;
 
@@ -10,7 +10,7 @@ interface Span {
   failed: number;
 }
 
-/** Remembers how the calls of one model ended, in a few numbers. Times are milliseconds of one clock. */
+/** Counts how the calls of one model ended. Times are milliseconds of one clock. */
 export class OutcomeRecord {
   #answeredAt: number | null = null;
   #failedAt: number | null = null;

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProviderError } from '../providers/provider.ts';
 
 export interface RetryPolicy {
-  /** After the first attempt. */
+  /** Retries after the first attempt. */
   readonly retries: number;
   /** The longest wait before the first retry, in milliseconds; doubled for each one more. */
   readonly baseMs: number;
-  /** The longest wait that is chosen here. */
+  /** The longest wait that this policy chooses, in milliseconds. */
   readonly maxMs: number;
-  /** The longest wait that a provider may ask for; one that asks for more is not retried. */
+  /** The longest wait that a provider may ask for; a provider that asks for more is not retried. */
   readonly maxRetryAfterMs: number;
 }
 
@@ -22,19 +22,19 @@ export const defaultRetryPolicy: RetryPolicy = {
 export interface RetryOptions {
   readonly signal: AbortSignal;
   readonly policy?: RetryPolicy;
-  /** Told of each retry before its wait. */
+  /** Called before the wait of each retry. */
   readonly onRetry?: (error: ProviderError, waitMs: number) => void;
-  /** From 0 up to 1. */
+  /** Random number from 0 up to 1. */
   readonly random?: () => number;
 }
 
-/** Statuses that say nothing against the request itself. */
+/** Statuses that do not blame the request itself. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 409, 429]);
 
 /**
- * What `attempt` resolves to, tried again while it rejects with an error that may pass: 408, 409, 429, 5xx, or no
- * connection. An attempt that resolves has begun to answer, so nothing is ever retried after the first byte; nor is
- * a provider that was too slow, which the next candidate may not be.
+ * Returns the result of `attempt`, which is retried while it rejects with an error that may pass: 408, 409, 429, 5xx,
+ * or no connection. An attempt that resolves has begun to answer, so nothing is retried after the first byte; neither
+ * is a provider that was too slow, since the next candidate may be faster.
  * @throws ProviderError of the last attempt; `aborted` as soon as the signal aborts
  */
 export async function callWithRetries<T>(
@@ -61,7 +61,7 @@ function mayPass({ kind, status }: ProviderError): boolean {
   return status === null ? kind === 'unreachable' : passingStatuses.has(status) || status >= 500;
 }
 
-/** Full jitter, on top of what the provider asks for; null where it asks for too much. */
+/** Full jitter on top of what the provider asks for; null if it asks for too much. */
 function waitBefore(
   retry: number,
   { retryAfterMs }: ProviderError,

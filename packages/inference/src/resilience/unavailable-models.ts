@@ -3,7 +3,7 @@ import { Refusal } from '@tallystick/kit';
 import type { Model } from '../catalogue/catalogue.ts';
 import type { Health } from './health.ts';
 
-/** The refusal of a call of a model by its name, which its provider has no more. */
+/** The refusal of a call that names a model which its provider no longer has. */
 function modelGone({ id, provider }: Pick<Model, 'id' | 'provider'>): TallyError {
   return new TallyError(
     'model_gone',
@@ -13,7 +13,7 @@ function modelGone({ id, provider }: Pick<Model, 'id' | 'provider'>): TallyError
 }
 
 /**
- * The refusal of a call where each model that could take it is given a rest; `Retry-After` is the soonest end of them.
+ * The refusal of a call if each model that could serve it rests. `Retry-After` is the end of the first rest.
  * @param named whether the caller named the one model
  */
 export function allResting(

@@ -5,7 +5,7 @@ import type { RouteExplanation } from './record.ts';
 import type { RouteDecision } from './router.ts';
 
 /**
- * The decision among the models that the caller's balance covers; the explanation says which it does not.
+ * Limits the decision to the models that the caller's balance covers; the explanation names the others.
  * @param affordable some of the decision's models, in its order, at least one
  */
 export function limitedTo(decision: RouteDecision, affordable: readonly Model[]): RouteDecision {

@@ -1,4 +1,4 @@
-/** What a scan of a text counts, character by character. Everything is a plain count. */
+/** Counts of a text's characters and words. */
 export interface Scan {
   readonly words: readonly string[];
   readonly capitalised: number;

@@ -1,11 +1,11 @@
 import { answerTokens } from './filters.ts';
 import type { CandidateRecord, RouteInputs } from './record.ts';
 
-/** How long an answer is taken to be, in tokens, where it may be longer. */
+/** The assumed length of an answer in tokens, if it may be longer. */
 const TYPICAL_ANSWER = 256;
 const TOKENS_OF_PRICE = 1_000_000n;
 
-/** Nano-USDC, rounded up, of a typical answer where the caller and the model allow it. */
+/** The cost in nano-USDC, rounded up, of an answer of typical length, if caller and model allow it. */
 export function expectedCost(candidate: CandidateRecord, inputs: RouteInputs): bigint {
   const limit = inputs.max_output_tokens === 0 ? candidate.max_output : answerTokens(candidate, inputs);
   const answer = Math.min(TYPICAL_ANSWER, limit);
@@ -19,8 +19,8 @@ const LEAST_WORTH = 500_000;
 const DECADES_PER_STEP = 0.4;
 
 /**
- * Lambda: how much quality a nano-USDC weighs. At 0 a right answer is worth 0.0005 USDC, at the default of 5 it is
- * 0.05 USDC, and so on by a factor of 10 for each 2.5; at 10 cost does not count.
+ * Lambda: the weight of a nano-USDC against quality. At 0 a right answer is worth 0.0005 USDC, at the default of 5 it
+ * is 0.05 USDC, and so on by a factor of 10 for each 2.5; at 10 cost does not count.
  */
 export function costWeight(costQuality: number): number {
   return costQuality >= 10 ? 0 : 1 / (LEAST_WORTH * 10 ** (DECADES_PER_STEP * costQuality));

@@ -6,12 +6,12 @@ import { quality } from './quality.ts';
 import type { CandidateRecord, RouteInputs, RouteOutcome, ScoreRecord, Why } from './record.ts';
 import { type Reference, type Weights, weights } from './weights.ts';
 
-/** Where cost and quality are balanced; the best single model is the best one here. */
+/** Balances cost and quality. The best single model is the best one at this value. */
 export const DEFAULT_COST_QUALITY = 5;
-/** By how much quality a model must beat the best single one: about what a prediction can be told apart by. */
+/** Quality by which a model must beat the best single one: about the precision of a prediction. */
 const MARGIN = 0.01;
 const MAX_FALLBACKS = 3;
-/** A fallback that is this much worse would be an answer of another kind. */
+/** A fallback that is this much worse would give another kind of answer. */
 const MAX_QUALITY_LOSS = 0.3;
 
 interface Priced {
@@ -25,8 +25,8 @@ interface Scored extends Priced {
 }
 
 /**
- * The decision that follows from the inputs, and from nothing else: the same inputs give the same outcome. A
- * larger `cost_quality` never leads to a cheaper model.
+ * The decision follows from the inputs alone: the same inputs give the same outcome. A larger `cost_quality` never
+ * leads to a cheaper model.
  * @throws invalid_request, context_too_long, RestingError: see `filter`
  */
 export function decide(inputs: RouteInputs, using: Weights = weights): RouteOutcome {
@@ -47,8 +47,8 @@ export function decide(inputs: RouteInputs, using: Weights = weights): RouteOutc
   const pinned = scored.find(({ candidate }) => candidate.model === inputs.pinned);
   const chosen = pinned ?? scored[0];
   if (chosen === undefined) throw new RangeError('A filter lets at least one candidate through or throws.');
-  const wanted = [chosen.candidate.model, ...fallbacks(scored, chosen, inputs)];
-  const [model = chosen.candidate.model, ...others] = wanted.filter(
+  const ranking = [chosen.candidate.model, ...fallbacks(scored, chosen, inputs)];
+  const [model = chosen.candidate.model, ...others] = ranking.filter(
     (one) => !inputs.unaffordable.includes(one),
   );
   return {
@@ -77,7 +77,10 @@ export function decide(inputs: RouteInputs, using: Weights = weights): RouteOutc
   };
 }
 
-/** Looks at the domain and the sizes, not at the prompt, and always weighs cost by the default: so it is one model. */
+/**
+ * The best model for all prompts: it depends on the domain and the sizes, not on the prompt, and weighs cost by the
+ * default.
+ */
 function bestSingle(priced: readonly Priced[]): CandidateRecord | null {
   const weight = costWeight(DEFAULT_COST_QUALITY);
   const worth = ({ candidate, cost }: Priced): number => candidate.prior - weight * Number(cost);
@@ -85,7 +88,7 @@ function bestSingle(priced: readonly Priced[]): CandidateRecord | null {
   return best?.candidate ?? null;
 }
 
-/** What all candidates of a request are weighed by. */
+/** The scale on which all candidates of a request are compared. */
 interface Scale {
   readonly single: CandidateRecord | null;
   readonly difficulty: Difficulty | null;
@@ -99,7 +102,7 @@ function score({ candidate, cost }: Priced, { single, difficulty, reference, lam
   return { candidate, quality: chance, cost, score: chance + margin - lambda * Number(cost) };
 }
 
-/** What the caller ordered comes first, in that order; then by score, of equal scores the cheaper. */
+/** First the caller's own order; then by score, and among equal scores the cheaper first. */
 function rank(scored: readonly Scored[], { order }: RouteInputs): Scored[] {
   const place = ({ candidate }: Scored): number => {
     if (order.length === 0) return 0;

@@ -17,16 +17,16 @@ export interface Head {
   readonly weights: readonly number[];
 }
 
-/** What the two graded models are expected to do on a prompt. */
+/** The predicted quality of the two graded models on a prompt. */
 export interface Difficulty {
-  /** The chance that the weak model answers right. */
+  /** The chance that the weak model answers correctly. */
   readonly weak: number;
-  /** By how much the strong model's chance is better; below 0 where it is worse. */
+  /** The strong model's chance minus that; below 0 if it is worse. */
   readonly gain: number;
 }
 
 const CLIP = 3;
-/** Products weigh less than the features themselves against the same ridge. */
+/** Products are penalised more than the features themselves. */
 const CROSSED_SCALE = 0.7;
 
 export type Standard = Pick<LinearModel, 'mean' | 'deviation' | 'crossedMean' | 'crossedDeviation'>;
@@ -68,7 +68,7 @@ export function cross(single: ArrayLike<number>): Float64Array {
   return products;
 }
 
-/** What the model says, or null for a prompt unlike those that it was trained on. */
+/** The model's prediction; null for a prompt unlike its training data. */
 export function difficultyOf(
   { values }: Pick<PromptFeatures, 'values'>,
   model: LinearModel,
@@ -84,7 +84,7 @@ export function apply({ constant, weights }: Head, expanded: ArrayLike<number>):
   return sum;
 }
 
-/** Whether a prompt is like those that the model was trained on. */
+/** Whether a prompt is like the model's training data. */
 export function supported(values: readonly number[], { support }: LinearModel): boolean {
   return SUPPORT.every((feature, index) => {
     const value = values[feature] ?? 0;

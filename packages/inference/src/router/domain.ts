@@ -25,15 +25,15 @@ const SPEAKING = WORD_GROUPS.flatMap((group, index) => {
   return domain === undefined ? [] : [{ index, domain }];
 });
 const DOMAINS = [...new Set(SPEAKING.map(({ domain }) => domain))];
-/** Of each group that speaks for a domain: its index in `WORD_GROUPS`, and that of its domain in `DOMAINS`. */
+/** For each word group that indicates a domain: its index in `WORD_GROUPS`, and that of its domain in `DOMAINS`. */
 const PLACES = SPEAKING.map(({ index, domain }) => ({ index, place: DOMAINS.indexOf(domain) }));
 
-/** The least share of words that speaks for a domain, and their least number. */
+/** The least share and number of words that indicate a domain. */
 const MIN_SHARE = 0.04;
 const MIN_WORDS = 2;
 
 /**
- * A guess from the words alone: the domain of most of them, `general` where few are of any.
+ * Guesses the domain by its words: the one with the most, `general` if there are few of any.
  * @param groups words of each group, in the order of `WORD_GROUPS`
  * @param words all words of the text
  */

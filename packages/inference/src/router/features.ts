@@ -4,7 +4,7 @@ import { guessDomain } from './domain.ts';
 import { countGroups, WORD_GROUPS } from './lexicon.ts';
 import { overlap, share, splitOptions } from './options.ts';
 
-/** What is known of a prompt without its text: all that the router looks at. */
+/** The features of a prompt, without its text: all that the router uses. */
 export interface PromptFeatures {
   /** `choice` offers lettered answers; `free` does not. */
   readonly form: 'choice' | 'free';
@@ -68,7 +68,7 @@ export const FEATURE_NAMES: readonly string[] = [
   ...WORD_GROUPS.map((name) => `option_${name}`),
 ];
 
-/** Features that are also multiplied with each other, and with themselves. */
+/** Features that are also multiplied with each other, and squared. */
 export const CROSSED: readonly number[] = [
   'log_words',
   'word_length',
@@ -84,17 +84,17 @@ export const CROSSED: readonly number[] = [
   'option_negation',
 ].map((name) => FEATURE_NAMES.indexOf(name));
 
-/** Features that tell whether a prompt is like those of the training data at all. */
+/** Features that show whether a prompt is like the training data. */
 export const SUPPORT: readonly number[] = ['log_words', 'word_length', 'log_numbers', 'question'].map(
   (name) => FEATURE_NAMES.indexOf(name),
 );
 
-/** How many characters are read of a longer text's start, and of its end: it bounds the time. */
+/** Characters that are read from the start, and from the end, of a longer text, which bounds the time. */
 const READ_CHARACTERS = 2_000;
 
 const NO_OPTIONS: readonly number[] = ofOptions([], []);
 
-/** Reads a prompt once. Pure. */
+/** Reads the features of a prompt. Pure. */
 export function readPrompt(prompt: string): PromptFeatures {
   const text = excerpt(prompt);
   const { stem, options } = splitOptions(text);
@@ -160,7 +160,7 @@ function ofOptions(options: readonly string[], stemWords: readonly string[]): nu
   return [
     Math.log1p(all.length / Math.max(1, options.length)),
     options.length === 0 ? 0 : Math.log1p(Math.max(...lengths) - Math.min(...lengths)),
-    // Options without a word (numbers, formulas) count as alike.
+    // Options without a word (numbers, formulas) count as equal.
     overlap(words.map((some) => new Set(some.length > 0 ? some : ['']))),
     distinct.size / (all.length + 4),
     repeated / (distinct.size + 2),

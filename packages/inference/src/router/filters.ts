@@ -15,7 +15,7 @@ export interface Filtered {
 }
 
 /**
- * The candidates that can take the request at all, and for each other one the first filter that it failed.
+ * The candidates that can serve the request, and for each other one the first filter that it failed.
  * @throws invalid_request (an ability, `provider`, a price cap), context_too_long, RestingError: of the filter that
  * left none
  */
@@ -23,7 +23,7 @@ export function filter(inputs: RouteInputs): Filtered {
   let candidates = inputs.candidates;
   const excluded = new Map<string, Excluded>();
   for (const { name, passes, error } of FILTERS) {
-    // As a rule all pass.
+    // Usually all pass.
     if (candidates.length > 0 && candidates.every((candidate) => passes(candidate, inputs))) continue;
     const left = candidates.filter((candidate) => passes(candidate, inputs));
     if (left.length === 0) throw error(candidates, inputs);
@@ -33,12 +33,12 @@ export function filter(inputs: RouteInputs): Filtered {
   return { candidates, excluded };
 }
 
-/** Preferences name a provider, with all its models, or one model. */
+/** Whether a preference names the candidate: by its provider, or by its model. */
 export function isNamed({ provider, model }: CandidateRecord, name: string): boolean {
   return name === provider || name === model;
 }
 
-/** The tokens of an answer that must fit beside the prompt: none where the caller sets no limit. */
+/** The tokens of an answer that must fit beside the prompt; 0 if the caller sets no limit. */
 export function answerTokens({ max_output }: CandidateRecord, { max_output_tokens }: RouteInputs): number {
   return Math.min(max_output, max_output_tokens);
 }
@@ -51,10 +51,10 @@ const ABILITY_TEXT: Readonly<Record<Ability, readonly [field: string, text: stri
   stream: ['stream', 'streams'],
 };
 
-/** An error of the filter by health, which knows neither the clock nor how long a rest is. */
+/** The error of the health filter, which knows neither the clock nor how long a rest is. */
 export class RestingError extends Error {
   override readonly name = 'RestingError';
-  /** Ids of the models that could take the request, each of which rests. */
+  /** Ids of the models that could serve the request, all of which rest. */
   readonly models: readonly string[];
 
   constructor(models: readonly string[]) {
@@ -65,7 +65,7 @@ export class RestingError extends Error {
 
 const FILTERS: readonly Filter[] = [
   {
-    // What a built-in model answers is of another kind than what a language model does.
+    // A built-in model's answer is of another kind than a language model's.
     name: 'built_in',
     passes: (candidate, { requested, order, only, candidates }) =>
       candidate.built_in !== true ||

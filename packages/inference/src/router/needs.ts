@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '@tallystick/core';
 import { ABILITIES, type Ability } from '../catalogue/catalogue.ts';
 import type { ChatBody } from '../types.ts';
 
-/** What a model must be able to do to take the request. */
+/** The abilities that a model needs for the request. */
 export function needsOf(body: ChatBody): Ability[] {
   const format = body['response_format'];
   const needed: Readonly<Record<Ability, boolean>> = {

@@ -1,4 +1,4 @@
-/** A prompt cut into what is asked and the lettered answers it offers (`A. …`, `(b) …`), if any. */
+/** A prompt split into its question and its lettered options (`A. …`, `(b) …`), if any. */
 export interface RoutingOptions {
   readonly stem: string;
   readonly options: readonly string[];
@@ -6,10 +6,13 @@ export interface RoutingOptions {
 
 const OPTION = /^\s{0,4}\(?[A-Ja-j][.)]\s+(.*)$/;
 const TRAILER = 'Answer:';
-/** Lines that begin like options after these are text: real questions have fewer, and comparing them takes the square. */
+/**
+ * Further lines that look like options count as text: real questions have fewer, and comparing options takes quadratic
+ * time.
+ */
 const MAX_OPTIONS = 16;
 
-/** Splits a prompt into its stem and options; fewer than two are none. A line after an option continues it. */
+/** Splits a prompt into its stem and options; a single option counts as none. A line after an option continues it. */
 export function splitOptions(text: string): RoutingOptions {
   const stem: string[] = [];
   const options: string[] = [];
@@ -28,7 +31,7 @@ function withoutTrailer(text: string): string {
 }
 
 /**
- * How much the options share: the mean Jaccard similarity of their words over all pairs, 0 to 1. Options that
+ * The similarity of the options: the mean Jaccard similarity of their words over all pairs, 0 to 1. Options that
  * recombine the same few words ask for several judgements at once.
  */
 export function overlap(options: readonly ReadonlySet<string>[]): number {

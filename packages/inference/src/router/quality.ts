@@ -4,11 +4,11 @@ import type { Reference } from './weights.ts';
 const LEAST = 0.02;
 
 /**
- * The chance that a model answers right: between the two graded models it is read off the line through their
- * logits on this prompt, at the place that the model's prior has between theirs; beyond them a logit of prior is a
- * logit of chance. Never falls as the prior rises.
- * @param prior the share of questions of the domain that the model is expected to answer right
- * @param difficulty null where nothing is known of the prompt: then the prior is the answer
+ * The chance that a model answers correctly. Between the two graded models it is interpolated on their logits for this
+ * prompt, by the model's prior between theirs; beyond them a logit of prior is a logit of chance. It never falls as the
+ * prior rises.
+ * @param prior the share of the domain's questions that the model is expected to answer correctly
+ * @param difficulty null if nothing is known of the prompt: then the prior is returned
  */
 export function quality(prior: number, difficulty: Difficulty | null, reference: Reference): number {
   if (difficulty === null) return prior;

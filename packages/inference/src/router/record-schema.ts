@@ -3,7 +3,7 @@ import { ABILITIES } from '../catalogue/catalogue.ts';
 import { DOMAINS } from '../catalogue/domains.ts';
 import { FEATURE_NAMES } from './features.ts';
 
-const nano = z.string().regex(/^(0|[1-9]\d{0,29})$/, 'Not nano-USDC in decimal digits');
+const nanoUsdc = z.string().regex(/^(0|[1-9]\d{0,29})$/, 'Not nano-USDC in decimal digits');
 const tokens = z.int().min(0);
 const name = z.string().max(256);
 const ability = z.enum(ABILITIES);
@@ -14,8 +14,8 @@ const candidate = z.strictObject({
   context: tokens,
   max_output: tokens,
   abilities: z.array(ability),
-  input_price: nano,
-  output_price: nano,
+  input_price: nanoUsdc,
+  output_price: nanoUsdc,
   prior: z.number().min(0).max(1),
   available: z.boolean(),
   built_in: z.boolean().optional(),
@@ -31,7 +31,7 @@ const inputs = z.strictObject({
   order: z.array(name),
   only: z.array(name).nullable(),
   ignore: z.array(name),
-  max_price: z.strictObject({ prompt: nano.nullable(), completion: nano.nullable() }),
+  max_price: z.strictObject({ prompt: nanoUsdc.nullable(), completion: nanoUsdc.nullable() }),
   pinned: name.nullable(),
   domain: z.enum(DOMAINS),
   features: z
@@ -63,11 +63,10 @@ const outcome = z.strictObject({
       model: name,
       excluded: z.enum([...ABILITIES, 'provider', 'price', 'context', 'health', 'built_in']).nullable(),
       quality: z.number().nullable(),
-      expected_cost: nano.nullable(),
+      expected_cost: nanoUsdc.nullable(),
       score: z.number().nullable(),
     }),
   ),
 });
 
-/** A `RouteExplanation` as JSON. */
 export const explanationSchema = z.strictObject({ version: z.literal(1), inputs, outcome });

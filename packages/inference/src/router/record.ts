@@ -3,7 +3,7 @@ import type { Domain } from '../catalogue/domains.ts';
 import type { Difficulty } from './difficulty.ts';
 import type { PromptFeatures } from './features.ts';
 
-/** A model as it stood when the decision was made. */
+/** A model's state at the time of the decision. */
 export interface CandidateRecord {
   readonly model: string;
   readonly provider: string;
@@ -13,16 +13,16 @@ export interface CandidateRecord {
   /** Nano-USDC for 1,000,000 tokens, in decimal digits. */
   readonly input_price: string;
   readonly output_price: string;
-  /** Of the domain of the request. */
+  /** Prior for the domain of the request. */
   readonly prior: number;
   readonly available: boolean;
   /** Whether the service itself is its provider; absent in explanations from before this was recorded. */
   readonly built_in?: boolean;
 }
 
-/** All that a decision depends on; no text of the prompt. */
+/** Everything that a decision depends on, without any text of the prompt. */
 export interface RouteInputs {
-  /** The id of the weights that the difficulty was read with. */
+  /** Id of the weights by which the difficulty was predicted. */
   readonly weights: string;
   readonly requested: string;
   readonly prompt_tokens: number;

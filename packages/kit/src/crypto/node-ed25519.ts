@@ -14,11 +14,7 @@ export const nodeEngine: Ed25519Engine<boolean> = {
   verify: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
 };
 
-/**
- * A signer that holds the key in OpenSSL.
- * @param secretKey the 32-byte seed of RFC 8032
- * @throws invalid_secret_key
- */
+/** A signer that holds the key in OpenSSL. @param secretKey the 32-byte seed of RFC 8032 @throws invalid_secret_key */
 export function nodeSigner(secretKey: Uint8Array): Signer {
   const publicKey = publicKeyOf(secretKey);
   const key = createPrivateKey({

@@ -4,7 +4,6 @@ import { pinnedAddresses, type Resolve, resolveByDns } from './pin.ts';
 import type { GuardPolicy } from './policy.ts';
 
 export interface GuardedFetchOptions {
-  /** See `guardPolicy`. */
   readonly policy: GuardPolicy;
   readonly limits?: Partial<FetchLimits>;
   readonly resolve?: Resolve;
@@ -44,11 +43,11 @@ const FETCH_LIMITS: FetchLimits = {
  */
 export function createGuardedFetch({
   policy,
-  limits: wanted = {},
+  limits: given = {},
   resolve = resolveByDns,
   ca,
 }: GuardedFetchOptions): GuardedFetch {
-  const limits = { ...FETCH_LIMITS, ...wanted };
+  const limits = { ...FETCH_LIMITS, ...given };
   return async (
     text,
     { method = 'GET', headers = {}, body = null as null | string, signal, anyCertificate = false } = {},

@@ -10,9 +10,7 @@ import {
 } from 'node:crypto';
 import { concatBytes, fromBase64url, TallyError, toBase64url, utf8 } from '@tallystick/core';
 
-/**
- * HPKE (RFC 9180), base mode, one message: DHKEM(X25519, HKDF-SHA256) 0x0020, HKDF-SHA256 0x0001, AES-128-GCM 0x0001.
- */
+/** HPKE (RFC 9180), base mode, one message: DHKEM(X25519, HKDF-SHA256) 0x0020, HKDF-SHA256 0x0001, AES-128-GCM 0x0001. */
 const KEM_ID = uint16(0x0020);
 const SUITE_ID = concatBytes(utf8('HPKE'), KEM_ID, uint16(0x0001), uint16(0x0001));
 const KEM_SUITE_ID = concatBytes(utf8('KEM'), KEM_ID);

@@ -24,7 +24,6 @@ interface PaidKeyRequest {
 }
 
 interface PaidKey {
-  /** Id of the order. */
   readonly order: string;
   /** The key's public id. */
   readonly id: string;

@@ -5,7 +5,6 @@ import { toBaseUnits } from '../treasury/units.ts';
 import type { OrderRow, TreasuryStore } from '../treasury-store.ts';
 import { newOrder, newOrderId } from './issue.ts';
 
-/** The request for a quote. */
 export type QuoteRequest = Pick<OrderRow, 'kind'> &
   Partial<Pick<OrderRow, 'tier' | 'months' | 'contact' | 'did' | 'account' | 'apiKey'>>;
 
@@ -25,7 +24,7 @@ const TRIES = 20;
 export async function openQuote(
   { treasury }: { readonly treasury: TreasuryStore },
   price: NanoUsdc,
-  wanted: QuoteRequest,
+  request: QuoteRequest,
   now: number,
 ): Promise<OrderRow & { readonly amount: bigint }> {
   const createdAt = Math.floor(now / 1000);
@@ -33,8 +32,8 @@ export async function openQuote(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const amount = toBaseUnits(price) + BigInt(randomInt(1, MOST_ABOVE));
     const order = {
-      ...newOrder({ id: newOrderId(), kind: wanted.kind, state: 'open', createdAt }),
-      ...wanted,
+      ...newOrder({ id: newOrderId(), kind: request.kind, state: 'open', createdAt }),
+      ...request,
       amount,
       expiresAt,
       dueAt: expiresAt + HELD_SECONDS,

@@ -18,10 +18,7 @@ export interface WebhookOptions {
   readonly timeoutMs?: number;
 }
 
-/**
- * Posts a document to a domain. Resolves once it was accepted (2xx).
- * @throws Error, whose message says why it was not
- */
+/** Posts a document to a domain. Resolves once it was accepted (2xx). @throws Error, whose message says why it was not */
 export type PostToDomain = (domain: string, document: JsonObject) => Promise<void>;
 
 const TIMEOUT_MS = 10_000;

@@ -4,7 +4,7 @@ import { TallyError } from '@tallystick/core';
 import type { PayoutAttempt, PayoutRow, TreasuryStore } from '../treasury-store.ts';
 import type { Wallet } from './wallet.ts';
 
-export interface PayMeans {
+export interface PayoutDependencies {
   readonly store: { readonly treasury: TreasuryStore };
   readonly wallet: Wallet;
   readonly token: Pick<TokenChain, 'network' | 'balanceOf'>;
@@ -31,8 +31,11 @@ const PATIENCE = 60;
  * @throws invalid_field where the key is not the treasury's; insufficient_balance; unavailable for a payout that has
  * ended
  */
-export async function payOut(means: PayMeans, payouts: readonly PayoutRow[]): Promise<PayOutcome[]> {
-  const { store, wallet, token, treasury } = means;
+export async function payOut(
+  dependencies: PayoutDependencies,
+  payouts: readonly PayoutRow[],
+): Promise<PayOutcome[]> {
+  const { store, wallet, token, treasury } = dependencies;
   if (wallet.address.toLowerCase() !== treasury.toLowerCase()) {
     throw new TallyError(
       'invalid_field',
@@ -43,13 +46,16 @@ export async function payOut(means: PayMeans, payouts: readonly PayoutRow[]): Pr
     );
   }
   const underWay = await store.treasury.payoutsUnderWay(token.network);
-  await requireFunds(means, [...payouts.filter(({ state }) => state === 'waiting'), ...underWay]);
+  await requireFunds(dependencies, [...payouts.filter(({ state }) => state === 'waiting'), ...underWay]);
   const outcomes: PayOutcome[] = [];
-  for (const payout of payouts) outcomes.push(await payOne(means, payout.id));
+  for (const payout of payouts) outcomes.push(await payOne(dependencies, payout.id));
   return outcomes;
 }
 
-async function requireFunds({ token, treasury }: PayMeans, payouts: readonly PayoutRow[]): Promise<void> {
+async function requireFunds(
+  { token, treasury }: PayoutDependencies,
+  payouts: readonly PayoutRow[],
+): Promise<void> {
   const needed = payouts.reduce((sum, { amount }) => sum + amount, 0n);
   const held = await token.balanceOf(treasury);
   if (held >= needed) return;
@@ -59,23 +65,24 @@ async function requireFunds({ token, treasury }: PayMeans, payouts: readonly Pay
   );
 }
 
-async function payOne(means: PayMeans, id: string): Promise<PayOutcome> {
+async function payOne(dependencies: PayoutDependencies, id: string): Promise<PayOutcome> {
   for (;;) {
-    const payout = await means.store.treasury.payout(id);
-    if (payout?.state === 'paying') return resend(means, payout);
+    const payout = await dependencies.store.treasury.payout(id);
+    if (payout?.state === 'paying') return resend(dependencies, payout);
     if (payout?.state !== 'waiting')
       throw new TallyError(
         'unavailable',
         `The payout ${id} cannot be changed any more: it is ${payout?.state ?? 'missing'}.`,
       );
-    const attempt = await sign(means, payout, await nextNonce(means));
+    const attempt = await sign(dependencies, payout, await nextNonce(dependencies));
     // Another operator's command came first: try again.
-    if ((await means.store.treasury.startPayout(attempt)) === 'started') return send(means, payout, attempt);
+    if ((await dependencies.store.treasury.startPayout(attempt)) === 'started')
+      return send(dependencies, payout, attempt);
   }
 }
 
 /** The nonce after all that are signed, whether the chain knows them yet or not. */
-async function nextNonce({ store, wallet, token }: PayMeans): Promise<number> {
+async function nextNonce({ store, wallet, token }: PayoutDependencies): Promise<number> {
   const [used, signed] = await Promise.all([
     wallet.nonceAt(wallet.address, 'latest'),
     store.treasury.newestNonce(token.network, wallet.address),
@@ -83,16 +90,24 @@ async function nextNonce({ store, wallet, token }: PayMeans): Promise<number> {
   return Math.max(used, (signed ?? -1) + 1);
 }
 
-async function sign(means: PayMeans, payout: PayoutRow, nonce: number): Promise<PayoutAttempt> {
+async function sign(
+  dependencies: PayoutDependencies,
+  payout: PayoutRow,
+  nonce: number,
+): Promise<PayoutAttempt> {
   const transfer = { to: payout.address, amount: payout.amount };
   return attemptOf(
-    means,
+    dependencies,
     payout,
-    await means.wallet.sign(transfer, nonce, await means.wallet.fees(transfer)),
+    await dependencies.wallet.sign(transfer, nonce, await dependencies.wallet.fees(transfer)),
   );
 }
 
-function attemptOf({ wallet, clock }: PayMeans, { id }: PayoutRow, signed: SignedTransaction): PayoutAttempt {
+function attemptOf(
+  { wallet, clock }: PayoutDependencies,
+  { id }: PayoutRow,
+  signed: SignedTransaction,
+): PayoutAttempt {
   return {
     payout: id,
     sender: wallet.address,
@@ -105,7 +120,11 @@ function attemptOf({ wallet, clock }: PayMeans, { id }: PayoutRow, signed: Signe
   };
 }
 
-async function send({ wallet }: PayMeans, { id }: PayoutRow, attempt: PayoutAttempt): Promise<PayOutcome> {
+async function send(
+  { wallet }: PayoutDependencies,
+  { id }: PayoutRow,
+  attempt: PayoutAttempt,
+): Promise<PayOutcome> {
   const outcome = await wallet.broadcast(attempt.raw);
   return { id, txHash: attempt.txHash, problem: problemOf(outcome) };
 }
@@ -127,22 +146,22 @@ function problemOf(outcome: Broadcast): string | null {
 }
 
 /** Sends the newest transaction of a payout again, at a higher price if it has waited long. */
-async function resend(means: PayMeans, payout: PayoutRow): Promise<PayOutcome> {
-  const { store, wallet, clock } = means;
+async function resend(dependencies: PayoutDependencies, payout: PayoutRow): Promise<PayOutcome> {
+  const { store, wallet, clock } = dependencies;
   const attempts = await store.treasury.payoutAttempts(payout.id);
   const newest = attempts.findLast(({ nonce }) => nonce === payout.nonce);
   if (newest === undefined || newest.sender !== wallet.address)
     throw new TallyError('unavailable', `The payout ${payout.id} was signed with another key.`);
   const waited = clock() / 1000 - newest.createdAt;
   if (waited < PATIENCE || (await wallet.inclusion(newest.txHash)) !== null)
-    return send(means, payout, newest);
+    return send(dependencies, payout, newest);
   const transfer = { to: payout.address, amount: payout.amount };
   const above = {
     maxFeePerGas: BigInt(newest.maxFeePerGas),
     maxPriorityFeePerGas: BigInt(newest.maxPriorityFeePerGas),
   };
   const dearer = await wallet.sign(transfer, newest.nonce, await wallet.fees(transfer, above));
-  const attempt = attemptOf(means, payout, dearer);
+  const attempt = attemptOf(dependencies, payout, dearer);
   const added = await store.treasury.addPayoutAttempt(attempt);
-  return send(means, payout, added === 'added' ? attempt : newest);
+  return send(dependencies, payout, added === 'added' ? attempt : newest);
 }

@@ -23,9 +23,7 @@ export function paidPosting({ id, kind, network, amount }: Payout, at: number): 
   return posting(paidPostingId(id), `${kind} ${id}`, at, ASIDE[kind], chainAccount(network), amount);
 }
 
-/**
- * The posting of a declined payout: a dismissed refund becomes revenue; a rejected withdrawal returns to its account.
- */
+/** The posting of a declined payout: a dismissed refund becomes revenue; a rejected withdrawal returns to its account. */
 export function declinedPosting({ id, kind, account, amount }: Payout, at: number): LedgerPosting {
   const to = kind === 'refund' ? REVENUE : account;
   return posting(`declined:${id}`, `${kind} ${id} declined`, at, ASIDE[kind], to, amount);

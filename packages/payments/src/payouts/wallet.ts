@@ -120,9 +120,9 @@ async function askFees(
   ]);
   if (block.baseFeePerGas === undefined)
     throw unavailable('eth_getBlockByNumber', 'answered with a block without a base fee (EIP-1559)');
-  const asked = { maxFeePerGas: 2n * block.baseFeePerGas + tip, maxPriorityFeePerGas: tip };
+  const current = { maxFeePerGas: 2n * block.baseFeePerGas + tip, maxPriorityFeePerGas: tip };
   return {
-    ...(above === undefined ? asked : raised(asked, above)),
+    ...(above === undefined ? current : raised(current, above)),
     gasLimit: larger(gas + gas / 4n, TRANSFER_GAS),
   };
 }

@@ -31,7 +31,7 @@ export const REFUND_REASONS = [
 ] as const;
 type RefundReason = (typeof REFUND_REASONS)[number];
 
-export interface DecideMeans {
+export interface DecisionDependencies {
   readonly store: { readonly treasury: TreasuryStore; readonly apiKeys: ApiKeyStore };
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
   readonly prices: TierPrices;
@@ -51,8 +51,8 @@ type PartialOutcome = Omit<TransferEnding, 'transfer' | 'at' | 'posting'> & {
 };
 
 /** Decides by the table in docs/money.md, row by row. */
-export function createDecide(means: DecideMeans): Decide {
-  const { store, prices, deliverable } = means;
+export function createDecide(dependencies: DecisionDependencies): Decide {
+  const { store, prices, deliverable } = dependencies;
 
   async function partOf(transfer: TransferRow, now: number): Promise<PartialOutcome> {
     const memo = readMemo(transfer.memo === null ? null : fromHex(transfer.memo));
@@ -112,7 +112,7 @@ export function createDecide(means: DecideMeans): Decide {
     const seed = newSeed();
     const paidUntil = monthsAfter(now, order.months);
     const row = soldKeyRow(
-      requireKeySecret(means.issuer),
+      requireKeySecret(dependencies.issuer),
       { id: order.id, tier, seed },
       { createdAt: now, expiresAt: paidUntil },
     );
@@ -190,7 +190,7 @@ export function createDecide(means: DecideMeans): Decide {
   }
 
   return async (transfer) => {
-    const now = Math.floor(means.clock() / 1000);
+    const now = Math.floor(dependencies.clock() / 1000);
     const { memo, credits, ...part } = await partOf(transfer, now);
     const chain = { account: chainAccount(transfer.network), amount: -toNanoUsdc(transfer.amount) };
     const entries = [chain, ...credits.filter(({ amount }) => amount !== 0n)];

@@ -106,9 +106,13 @@ async function watchedBy(
  * @param now Unix milliseconds
  * @throws invalid_field unless it moved money out and has no posting
  */
-export async function bookOwn(means: ReconcileDependencies, txHash: string, now: number): Promise<void> {
-  const { store, token } = means;
-  const { differences } = await reconcile(means);
+export async function bookOwn(
+  dependencies: ReconcileDependencies,
+  txHash: string,
+  now: number,
+): Promise<void> {
+  const { store, token } = dependencies;
+  const { differences } = await reconcile(dependencies);
   const found = differences.find((one) => one.txHash === txHash && one.kind === 'unposted_transfer');
   if (found === undefined || found.onChain >= 0n) {
     throw new TallyError('invalid_field', 'That is not an unbooked transaction out of a treasury.', {
@@ -132,8 +136,8 @@ export async function bookOwn(means: ReconcileDependencies, txHash: string, now:
  * paid twice.
  * @throws unavailable
  */
-export async function requireKnownPayments(means: ReconcileDependencies): Promise<void> {
-  const { differences } = await reconcile(means);
+export async function requireKnownPayments(dependencies: ReconcileDependencies): Promise<void> {
+  const { differences } = await reconcile(dependencies);
   const unknown = differences.find(({ kind, onChain }) => kind === 'unposted_transfer' && onChain < 0n);
   if (unknown === undefined) return;
   throw new TallyError(
@@ -149,12 +153,12 @@ export async function requireKnownPayments(means: ReconcileDependencies): Promis
  * @throws invalid_field unless it has; unavailable where the payout is not waiting
  */
 export async function bookPaid(
-  means: ReconcileDependencies & { readonly token: Pick<TokenChain, 'settled'> },
+  dependencies: ReconcileDependencies & { readonly token: Pick<TokenChain, 'settled'> },
   payout: PayoutRow,
   { txHash, now }: { readonly txHash: string; readonly now: number },
 ): Promise<void> {
-  const { store, token, treasury } = means;
-  const { differences } = await reconcile(means);
+  const { store, token, treasury } = dependencies;
+  const { differences } = await reconcile(dependencies);
   const isUnknown = differences.some(
     (one) => one.txHash === txHash && one.kind === 'unposted_transfer' && one.onChain === -payout.amount,
   );
@@ -181,7 +185,6 @@ export async function bookPaid(
 interface Move {
   readonly txHash: string;
   height: number;
-  /** The number of incoming transfers. */
   incoming: number;
   amount: BaseUnits;
 }
@@ -245,9 +248,9 @@ async function readPostings(ledger: LedgerStore, account: string): Promise<Map<s
 /** Removes postings, and returns their sum. */
 function take(
   postings: Map<string, BaseUnits>,
-  wanted: readonly string[],
+  ids: readonly string[],
 ): { readonly names: string[]; readonly amount: BaseUnits } {
-  const names = wanted.filter((name) => postings.has(name));
+  const names = ids.filter((name) => postings.has(name));
   const amount = names.reduce((sum, name) => sum + (postings.get(name) ?? 0n), 0n);
   for (const name of names) postings.delete(name);
   return { names, amount };

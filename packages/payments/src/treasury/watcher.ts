@@ -17,9 +17,7 @@ export interface WatcherOptions {
   readonly treasury: string;
   /** The first block to read if none was read yet; null for the newest. */
   readonly fromBlock: number | null;
-  /**
-   * Tells whose a transfer is: `x402`, whose code posts it; not known yet (`wait`); or null, for the watcher to decide.
-   */
+  /** Tells whose a transfer is: `x402`, whose code posts it; not known yet (`wait`); or null, for the watcher to decide. */
   readonly ownerOf: (transfer: TransferRow) => Promise<'x402' | 'wait' | null>;
   readonly decide: Decide;
   /** Unix milliseconds. */
@@ -35,9 +33,7 @@ export interface WatcherOptions {
  * others.
  */
 export interface Watcher {
-  /**
-   * Reads the confirmed blocks and ends the open transfers. Rejects with `chain_unavailable` and the store's errors.
-   */
+  /** Reads the confirmed blocks and ends the open transfers. Rejects with `chain_unavailable` and the store's errors. */
   step(): Promise<void>;
   /** Unix seconds up to which every confirmed transfer is recorded; 0 at first. */
   readUntil(): number;
@@ -57,7 +53,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let readUntil = 0;
 
   async function read(): Promise<void> {
-    const asked = Math.floor(clock() / 1000);
+    const startedAt = Math.floor(clock() / 1000);
     const head = await token.head();
     const last = head.number - token.confirmations + 1;
     const known = (await stored()) ?? (await begin(last));
@@ -73,7 +69,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       cursor = move.to;
       from = to.number + 1;
     }
-    readUntil = asked;
+    readUntil = startedAt;
   }
 
   async function stored(): Promise<TreasuryCursor | null> {

@@ -34,18 +34,15 @@ export async function lookUp(chain: TokenChain, transfer: AuthorizedTransfer): P
   return { kind: 'moved', tx };
 }
 
-/**
- * Repeats a look until it finds something, or `waitMs` are over. A chain that cannot be reached counts as showing
- * nothing.
- */
+/** Repeats a look until it finds something, or `waitMs` are over. A chain that cannot be reached counts as showing nothing. */
 export async function waitFor<T>(
-  look: () => Promise<T | null>,
+  check: () => Promise<T | null>,
   waitMs: number,
   everyMs: number,
 ): Promise<T | null> {
   const deadline = performance.now() + waitMs;
   for (;;) {
-    const found = await look().catch(() => null);
+    const found = await check().catch(() => null);
     if (found !== null || performance.now() + everyMs > deadline) return found;
     await sleep(everyMs);
   }

@@ -8,7 +8,6 @@ const ABI = parseAbi([
   'function channels(bytes32 channelId) view returns (uint128 balance, uint128 totalClaimed)',
 ]);
 
-/** A channel as the chain shows it. */
 interface ChainChannel {
   /** Everything that was ever deposited and not refunded. */
   readonly balance: BaseUnits;

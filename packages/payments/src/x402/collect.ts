@@ -27,7 +27,7 @@ export async function collect(x402: X402Context): Promise<Collected | null> {
   await send(x402, { type: 'settle', receiver: treasury, token: chain.usdc });
   let amount: BaseUnits = 0n;
   let tx: string | null = null;
-  const look = async (): Promise<true | null> => {
+  const checkCollected = async (): Promise<true | null> => {
     const { number: toBlock } = await chain.head();
     if (toBlock === last) return null;
     for await (const transfer of chain.transfers({ to: treasury, fromBlock: last + 1, toBlock })) {
@@ -38,7 +38,7 @@ export async function collect(x402: X402Context): Promise<Collected | null> {
     }
     return tx === null ? null : true;
   };
-  await waitFor(look, owing.length > 0 ? x402.seeMs : 0, x402.everyMs);
+  await waitFor(checkCollected, owing.length > 0 ? x402.seeMs : 0, x402.everyMs);
   return tx === null ? null : { amount, tx };
 }
 
@@ -62,9 +62,9 @@ async function send(x402: X402Context, payload: Record<string, unknown>): Promis
     extra: {},
   };
   try {
-    const said = await facilitator.settle({ x402Version: 2, accepted, payload }, accepted);
-    if (!said.success)
-      logger.warn({ type: payload['type'], reason: said.errorReason }, 'a facilitator refused');
+    const response = await facilitator.settle({ x402Version: 2, accepted, payload }, accepted);
+    if (!response.success)
+      logger.warn({ type: payload['type'], reason: response.errorReason }, 'a facilitator refused');
   } catch (error) {
     logger.warn({ err: error, type: payload['type'] }, 'a facilitator gave no answer');
   }

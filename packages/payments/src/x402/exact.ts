@@ -26,10 +26,8 @@ function exactDetailOf(row: PaymentRow): ExactDetail {
   return JSON.parse(row.detail) as ExactDetail;
 }
 
-/**
- * A payment by `exact` with EIP-3009, which moves the price on the chain at once. Null for a payload of another form.
- */
-export async function exactMeans(
+/** A payment by `exact` with EIP-3009, which moves the price on the chain at once. Null for a payload of another form. */
+export async function exactPayment(
   x402: X402Context,
   { payload, proof }: CarriedPayment,
   accepted: PaymentRequirements,
@@ -49,8 +47,8 @@ export async function exactMeans(
     drop: async () => {},
     seen: (row) => seenBefore(x402, row),
     async take(row) {
-      const said = await ask(x402, () => x402.facilitator.settle(payload, accepted));
-      return confirmed(x402, row, said);
+      const response = await ask(x402, () => x402.facilitator.settle(payload, accepted));
+      return confirmed(x402, row, response);
     },
     post: (row, tx) => postExact(x402, row, tx),
     async response({ tx, amount }) {
@@ -73,18 +71,18 @@ async function ask(x402: X402Context, settle: () => Promise<SettleResponse>): Pr
 async function confirmed(
   x402: X402Context,
   row: PaymentRow,
-  said: SettleResponse | null,
+  response: SettleResponse | null,
 ): Promise<FixedOutcome> {
-  const failed = said?.success === false && said.transaction === '';
-  const look = async (): Promise<ChainObservation | null> => {
+  const failed = response?.success === false && response.transaction === '';
+  const checkChain = async (): Promise<ChainObservation | null> => {
     const seen = await lookUp(x402.chain, transferOf(x402, row));
     return seen.kind === 'unseen' ? null : seen;
   };
-  const seen = await waitFor(look, failed ? 0 : x402.seeMs, x402.everyMs);
+  const seen = await waitFor(checkChain, failed ? 0 : x402.seeMs, x402.everyMs);
   if (seen?.kind === 'moved') return { kind: 'taken', tx: seen.tx };
   if (seen?.kind === 'other') return { kind: 'refused', reason: 'transaction_mismatch' };
-  if (failed) return { kind: 'refused', reason: said.errorReason ?? 'settlement_failed' };
-  const { success = null, transaction = null } = said ?? {};
+  if (failed) return { kind: 'refused', reason: response.errorReason ?? 'settlement_failed' };
+  const { success = null, transaction = null } = response ?? {};
   x402.logger.error(
     { payment: row.id, success, transaction },
     'a settlement is not on the chain, whatever the facilitator says',

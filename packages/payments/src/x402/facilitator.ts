@@ -9,10 +9,7 @@ import { createClient, http, publicActions, walletActions } from 'viem';
 import { nonceManager, type PrivateKeyAccount } from 'viem/accounts';
 
 const POLL_MS = 100;
-/**
- * Age in seconds that the newest block of a development chain may have: about as on a chain that makes blocks all the
- * time.
- */
+/** Age in seconds that the newest block of a development chain may have: about as on a chain that makes blocks all the time. */
 const MAX_HEAD_AGE_SECONDS = 5;
 
 /** A facilitator over HTTP. Its word is not trusted: see chain-watch.ts. */

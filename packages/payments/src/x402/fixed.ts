@@ -2,7 +2,7 @@ import { TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
-import { exactMeans } from './exact.ts';
+import { exactPayment } from './exact.ts';
 import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
 import type { PaymentResult, PricedOrder } from './payments.ts';
 import {
@@ -14,7 +14,7 @@ import {
   requireSameRequest,
   unconfirmed,
 } from './replay.ts';
-import { voucherMeans } from './voucher.ts';
+import { voucherPayment } from './voucher.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
 import { refusal, requirementsFor, respond, seconds, type X402Context } from './x402-context.ts';
 
@@ -34,11 +34,11 @@ export async function charge(
     refusal(x402, { order, amount, requirements, reason, payload: carried?.payload });
   if (carried === null) throw await refuse();
   const accepted = x402.server.findMatchingRequirements(requirements, carried.payload);
-  const means = accepted && (await fixedPaymentOf(x402, carried, accepted, order));
-  if (!means) throw await refuse('no_matching_payment_requirements');
-  const outcome = await settleFixed(x402, { means, carried, order });
+  const payment = accepted && (await fixedPaymentOf(x402, carried, accepted, order));
+  if (!payment) throw await refuse('no_matching_payment_requirements');
+  const outcome = await settleFixed(x402, { payment, carried, order });
   if ('reason' in outcome) throw await refuse(outcome.reason);
-  await respond(x402, received, order, await means.response(outcome));
+  await respond(x402, received, order, await payment.response(outcome));
   return paidOf(x402, outcome, order);
 }
 
@@ -49,42 +49,42 @@ function fixedPaymentOf(
   order: PricedOrder,
 ): Promise<FixedPayment | null> {
   return accepted.scheme === 'exact'
-    ? exactMeans(x402, carried, accepted, order)
-    : voucherMeans(x402, carried, accepted, order);
+    ? exactPayment(x402, carried, accepted, order)
+    : voucherPayment(x402, carried, accepted, order);
 }
 
 type Refused = { readonly reason: string };
 
 interface FixedPaymentRequest {
-  readonly means: FixedPayment;
+  readonly payment: FixedPayment;
   readonly carried: CarriedPayment;
   readonly order: PricedOrder;
 }
 
 /** The payment once it is taken and recorded, by whichever request did it. */
-async function settleFixed(x402: X402Context, wanted: FixedPaymentRequest): Promise<PaymentRow | Refused> {
-  const { means, order } = wanted;
-  const known = await earlier(x402, wanted);
+async function settleFixed(x402: X402Context, request: FixedPaymentRequest): Promise<PaymentRow | Refused> {
+  const { payment, order } = request;
+  const known = await earlier(x402, request);
   if (known !== null) {
-    const isSame = known.id === means.id;
-    const isHeld = isSame && holds(known, wanted.carried);
+    const isSame = known.id === payment.id;
+    const isHeld = isSame && holds(known, request.carried);
     if (!isHeld || (known.requestHash !== order.requestHash && known.scheme !== 'exact')) {
       // A payer that repeats an identifier with a fresh payment proves its identity by it, and that payment stays
       // unused. A refused voucher gets the state of its channel, which the payer needs to sign a better one.
-      const reason = await means.verify();
-      await means.drop();
+      const reason = await payment.verify();
+      await payment.drop();
       if (reason !== null) return { reason };
-      if (isSame && !isHeld) return replace(x402, wanted, known);
+      if (isSame && !isHeld) return replace(x402, request, known);
     }
     requireSameRequest(known, order.requestHash);
     requireFresh(known, order, seconds(x402.clock));
     if (known.state === 'settled' || known.state === 'delivered') return known;
     if (known.state === 'settling' && known.leaseUntil > seconds(x402.clock)) throw inProgress();
     if (!isSame) throw inProgress();
-    const seen = await means.seen(known);
-    if (seen !== null) return record(x402, wanted, known, seen);
+    const seen = await payment.seen(known);
+    if (seen !== null) return record(x402, request, known, seen);
   }
-  return attempt(x402, wanted, known);
+  return attempt(x402, request, known);
 }
 
 /**
@@ -93,30 +93,30 @@ async function settleFixed(x402: X402Context, wanted: FixedPaymentRequest): Prom
  */
 async function replace(
   x402: X402Context,
-  wanted: FixedPaymentRequest,
+  request: FixedPaymentRequest,
   known: PaymentRow,
 ): Promise<PaymentRow | Refused> {
-  const { means } = wanted;
+  const { payment } = request;
   if (known.scheme === 'exact' || known.state === 'settled' || known.state === 'delivered') {
     return { reason: 'payment_used' };
   }
   if (known.state === 'settling' && known.leaseUntil > seconds(x402.clock)) throw inProgress();
-  if ((await means.seen(known)) !== null) return { reason: 'payment_used' };
-  return attempt(x402, wanted, known);
+  if ((await payment.seen(known)) !== null) return { reason: 'payment_used' };
+  return attempt(x402, request, known);
 }
 
 /** Takes the payment if it is good and no other request does. */
 async function attempt(
   x402: X402Context,
-  wanted: FixedPaymentRequest,
+  request: FixedPaymentRequest,
   known: PaymentRow | null,
 ): Promise<PaymentRow | Refused> {
-  const { means } = wanted;
-  const reason = await means.verify();
+  const { payment } = request;
+  const reason = await payment.verify();
   if (reason !== null) return { reason };
-  const begun = await begin(x402, wanted, known);
-  if (begun !== null) return record(x402, wanted, begun, await means.take(begun));
-  await means.drop();
+  const begun = await begin(x402, request, known);
+  if (begun !== null) return record(x402, request, begun, await payment.take(begun));
+  await payment.drop();
   throw inProgress();
 }
 
@@ -131,17 +131,17 @@ function requireFresh({ createdAt }: PaymentRow, { repeatSeconds }: PricedOrder,
 
 async function earlier(
   { store }: X402Context,
-  { means, carried }: FixedPaymentRequest,
+  { payment, carried }: FixedPaymentRequest,
 ): Promise<PaymentRow | null> {
-  const identifier = identifierOf(means.payer, carried.identifier);
+  const identifier = identifierOf(payment.payer, carried.identifier);
   const named = identifier === null ? null : await store.payments.findByIdentifier(identifier);
-  return named ?? store.payments.find(means.id);
+  return named ?? store.payments.find(payment.id);
 }
 
 /** The row with a lease on it; null where another request was first. */
 async function begin(
   { store, clock }: X402Context,
-  { means, carried, order }: FixedPaymentRequest,
+  { payment, carried, order }: FixedPaymentRequest,
   known: PaymentRow | null,
 ): Promise<PaymentRow | null> {
   const now = seconds(clock);
@@ -151,23 +151,23 @@ async function begin(
     const step = {
       state: 'settling',
       leaseUntil: Math.max(leaseUntil, known.leaseUntil + 1),
-      identifier: identifierOf(means.payer, carried.identifier) ?? known.identifier,
+      identifier: identifierOf(payment.payer, carried.identifier) ?? known.identifier,
       requestHash: order.requestHash,
       // The transfer may be in a block from before this request.
-      detail: holds(known, carried) ? known.detail : means.detail,
+      detail: holds(known, carried) ? known.detail : payment.detail,
       amount: order.amount,
     } as const;
     return (await store.payments.step(known, step)) ? { ...known, ...step } : null;
   }
   const row: PaymentRow = {
-    id: means.id,
-    identifier: identifierOf(means.payer, carried.identifier),
+    id: payment.id,
+    identifier: identifierOf(payment.payer, carried.identifier),
     scheme: carried.payload.accepted.scheme,
-    payer: means.payer,
+    payer: payment.payer,
     amount: order.amount,
     charged: 0n,
     requestHash: order.requestHash,
-    detail: means.detail,
+    detail: payment.detail,
     state: 'settling',
     tx: null,
     receiptId: null,
@@ -179,7 +179,7 @@ async function begin(
 
 async function record(
   x402: X402Context,
-  { means }: FixedPaymentRequest,
+  { payment }: FixedPaymentRequest,
   row: PaymentRow,
   took: FixedOutcome,
 ): Promise<PaymentRow | Refused> {
@@ -192,7 +192,7 @@ async function record(
     await payments.step(row, { state: 'failed' });
     return { reason: took.reason };
   }
-  await means.post(row, took.tx);
+  await payment.post(row, took.tx);
   const step = { state: 'settled', tx: took.tx, charged: row.amount } as const;
   if (await payments.step(row, step)) return { ...row, ...step };
   // Another process found the same at the same time.

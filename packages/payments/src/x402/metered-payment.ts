@@ -14,7 +14,7 @@ export interface EndedPayment extends PaymentRow {
 }
 
 /** One payment of open price, in its scheme. */
-export interface MeteredMeans {
+export interface MeteredPayment {
   readonly id: string;
   readonly payer: string;
   /** The account that holds the money during the call. */

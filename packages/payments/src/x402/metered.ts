@@ -4,11 +4,11 @@ import type { NanoUsdc } from '@tallystick/ledger';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
 import { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from '../treasury/units.ts';
-import type { MeteredMeans } from './metered-payment.ts';
+import type { MeteredPayment } from './metered-payment.ts';
 import { type OpenPayment, type Order, promisedAccount } from './payments.ts';
 import { holds, identifierOf, inProgress, requireSameRequest, unconfirmed } from './replay.ts';
-import { uptoMeans } from './upto.ts';
-import { voucherMeteredMeans } from './voucher-metered.ts';
+import { uptoPayment } from './upto.ts';
+import { voucherMeteredPayment } from './voucher-metered.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
 import { refusal, requirementsFor, respond, seconds, type X402Context } from './x402-context.ts';
 
@@ -26,39 +26,37 @@ export async function open(
     refusal(x402, { order, amount, requirements, reason, payload: carried?.payload });
   if (carried === null) throw await refuse();
   const accepted = x402.server.findMatchingRequirements(requirements, carried.payload);
-  const means = accepted && (await meteredPaymentOf(x402, carried, accepted));
-  if (!means) throw await refuse('no_matching_payment_requirements');
+  const payment = accepted && (await meteredPaymentOf(x402, carried, accepted));
+  if (!payment) throw await refuse('no_matching_payment_requirements');
 
-  const known = await earlier(x402, means, carried);
-  const reason = await means.verify();
+  const known = await earlier(x402, payment, carried);
+  const reason = await payment.verify();
   if (reason !== null) throw await refuse(reason);
   try {
-    if (known !== null) requireFree(known, { id: means.id, order });
+    if (known !== null) requireFree(known, { id: payment.id, order });
   } catch (error) {
-    await means.drop();
+    await payment.drop();
     throw error;
   }
-  const row = await begin(x402, { means, carried, order, amount }, known);
+  const row = await begin(x402, { payment, carried, order, amount }, known);
   if (row === null) {
-    await means.drop();
+    await payment.drop();
     throw inProgress();
   }
-  const made = await means.secure();
+  const made = await payment.secure();
   if (made.kind !== 'made') {
-    await means.drop();
+    await payment.drop();
     await x402.store.payments.step(row, { state: 'failed' });
     throw made.kind === 'unknown' ? unconfirmed() : await refuse(made.reason);
   }
-  const credited = await credit(x402, row, means.account);
+  const credited = await credit(x402, row, payment.account);
   // The response headers of a stream go out before its end, at which the charge is known and told.
   const begun = { ...row, charged: 0n, tx: made.tx };
-  await respond(x402, received, order, await means.response(begun));
-  return openPayment(x402, received, order, { means, row: credited });
+  await respond(x402, received, order, await payment.response(begun));
+  return openPayment(x402, received, order, { payment, row: credited });
 }
 
-/**
- * The amount that the payer accepted, if it is more than needed: a price can fall between the offer and the payment.
- */
+/** The amount that the payer accepted, if it is more than needed: a price can fall between the offer and the payment. */
 function amountFor(carried: CarriedPayment | null, needed: BaseUnits): BaseUnits {
   const accepted = BigInt(carried?.payload.accepted.amount ?? 0);
   return accepted > needed ? accepted : needed;
@@ -68,15 +66,15 @@ function meteredPaymentOf(
   x402: X402Context,
   carried: CarriedPayment,
   accepted: PaymentRequirements,
-): Promise<MeteredMeans | null> {
+): Promise<MeteredPayment | null> {
   return accepted.scheme === 'upto'
-    ? uptoMeans(x402, carried, accepted)
-    : voucherMeteredMeans(x402, carried, accepted);
+    ? uptoPayment(x402, carried, accepted)
+    : voucherMeteredPayment(x402, carried, accepted);
 }
 
 async function earlier(
   { store }: X402Context,
-  { id, payer }: MeteredMeans,
+  { id, payer }: MeteredPayment,
   { identifier }: CarriedPayment,
 ): Promise<PaymentRow | null> {
   const name = identifierOf(payer, identifier);
@@ -103,7 +101,7 @@ function requireFree(known: PaymentRow, { id, order }: MeteredPaymentRequest): v
 }
 
 interface MeteredAttempt {
-  readonly means: MeteredMeans;
+  readonly payment: MeteredPayment;
   readonly carried: CarriedPayment;
   readonly order: Order;
   readonly amount: BaseUnits;
@@ -111,7 +109,7 @@ interface MeteredAttempt {
 
 async function begin(
   { store, clock, maxCallMs }: X402Context,
-  { means, carried, order, amount }: MeteredAttempt,
+  { payment, carried, order, amount }: MeteredAttempt,
   known: PaymentRow | null,
 ): Promise<PaymentRow | null> {
   const now = seconds(clock);
@@ -121,23 +119,23 @@ async function begin(
     const step = {
       state: 'serving',
       leaseUntil: Math.max(leaseUntil, known.leaseUntil + 1),
-      identifier: identifierOf(means.payer, carried.identifier) ?? known.identifier,
+      identifier: identifierOf(payment.payer, carried.identifier) ?? known.identifier,
       requestHash: order.requestHash,
-      detail: holds(known, carried) ? known.detail : means.detail,
+      detail: holds(known, carried) ? known.detail : payment.detail,
       amount,
       charged: 0n,
     } as const;
     return (await store.payments.step(known, step)) ? { ...known, ...step } : null;
   }
   const row: PaymentRow = {
-    id: means.id,
-    identifier: identifierOf(means.payer, carried.identifier),
+    id: payment.id,
+    identifier: identifierOf(payment.payer, carried.identifier),
     scheme: carried.payload.accepted.scheme,
-    payer: means.payer,
+    payer: payment.payer,
     amount,
     charged: 0n,
     requestHash: order.requestHash,
-    detail: means.detail,
+    detail: payment.detail,
     state: 'serving',
     tx: null,
     receiptId: null,
@@ -177,21 +175,21 @@ function openPayment(
   x402: X402Context,
   received: Received,
   order: Order,
-  { means, row }: { readonly means: MeteredMeans; readonly row: PaymentRow },
+  { payment, row }: { readonly payment: MeteredPayment; readonly row: PaymentRow },
 ): OpenPayment {
   let finished: Promise<JsonObject> | undefined;
   return {
     id: row.id,
     payer: row.payer,
     network: x402.chain.network,
-    account: means.account,
+    account: payment.account,
     finish(receiptId) {
       finished ??= (async () => {
-        const ended = await means.take(await giveBack(x402, row, means.account), receiptId);
+        const ended = await payment.take(await giveBack(x402, row, payment.account), receiptId);
         if (ended.settlementReceipt !== undefined) {
           received.incoming.note({ kind: 'settlement_receipt', receiptId: ended.settlementReceipt });
         }
-        return respond(x402, received, order, await means.response(ended));
+        return respond(x402, received, order, await payment.response(ended));
       })();
       return finished;
     },

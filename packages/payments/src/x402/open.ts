@@ -43,10 +43,7 @@ export interface PaymentsOptions {
   readonly logger: Logger;
 }
 
-/**
- * Opens payments without a request.
- * @throws unavailable where there is neither a facilitator's URL nor a development chain
- */
+/** Opens payments without a request. @throws unavailable where there is neither a facilitator's URL nor a development chain */
 export function openPayments(options: PaymentsOptions): Payments {
   const x402 = x402ContextOf(options);
   const { chain, treasury, clock } = x402;

@@ -30,10 +30,7 @@ function isOf(row: PaymentRow, { sender, amount }: TreasuryTransfer): boolean {
   return row.payer === sender && (row.scheme === 'upto' ? row.charged : row.amount) === amount;
 }
 
-/**
- * The payments whose transfer it could be. Failed ones are among them: the facilitator may have wrongly called them
- * failed.
- */
+/** The payments whose transfer it could be. Failed ones are among them: the facilitator may have wrongly called them failed. */
 async function candidates({ store }: X402Context, transfer: TreasuryTransfer): Promise<PaymentRow[]> {
   const rows = await store.payments.openOf(transfer.sender);
   return rows.filter((row) => isOf(row, transfer) && (row.scheme === 'exact' || row.state === 'owed'));

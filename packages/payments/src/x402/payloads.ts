@@ -48,9 +48,7 @@ const upto = z.looseObject({
   }),
 });
 
-/**
- * The EIP-3009 authorisation of an `exact` payload. This and the next two return null for a payload of any other form.
- */
+/** The EIP-3009 authorisation of an `exact` payload. This and the next two return null for a payload of any other form. */
 export function exactOf(payload: PaymentPayload) {
   const { data } = exact.safeParse(payload.payload);
   return data?.authorization ?? null;

@@ -102,10 +102,7 @@ export interface Payments {
   schemes(): Promise<readonly Scheme[]>;
   /** Reads the payment of a request; null where it has none. @throws payment_malformed */
   offered(received: Received): Offered | null;
-  /**
-   * Takes the price of an order, and notes its settlement for the response.
-   * @throws payment_required, which says how to pay
-   */
+  /** Takes the price of an order, and notes its settlement for the response. @throws payment_required, which says how to pay */
   charge(received: Received, order: PricedOrder): Promise<PaymentResult>;
   /** Makes up to `ceiling` available for a call. @throws payment_required, which says how to pay */
   open(received: Received, order: Order, ceiling: NanoUsdc): Promise<OpenPayment>;
@@ -119,9 +116,7 @@ export interface Payments {
   ownerOf(transfer: TreasuryTransfer): Promise<'x402' | 'wait' | null>;
 }
 
-/**
- * The account of what callers have promised on a network and the treasury has not yet received, as a negative balance.
- */
+/** The account of what callers have promised on a network and the treasury has not yet received, as a negative balance. */
 export function promisedAccount(network: string): string {
   return `promised:${network}`;
 }

@@ -3,7 +3,7 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/
 import type { PaymentRow } from '../payment-store.ts';
 import { toNanoUsdc } from '../treasury/units.ts';
 import { postingId, waitFor } from './chain-watch.ts';
-import type { EndedPayment, MeteredMeans } from './metered-payment.ts';
+import type { EndedPayment, MeteredPayment } from './metered-payment.ts';
 import { uptoOf } from './payloads.ts';
 import { paymentAccount, promisedAccount } from './payments.ts';
 import { type Detail, inProgress } from './replay.ts';
@@ -24,11 +24,11 @@ function uptoDetailOf(row: PaymentRow): UptoDetail {
  * A payment by `upto` with Permit2: the payer allows a maximum, and what was used is settled after the delivery. A
  * payer that does not pay has had one call: a payer can have one at a time, and none while it owes for one.
  */
-export async function uptoMeans(
+export async function uptoPayment(
   x402: X402Context,
   { payload, proof }: CarriedPayment,
   accepted: PaymentRequirements,
-): Promise<MeteredMeans | null> {
+): Promise<MeteredPayment | null> {
   const authorization = uptoOf(payload);
   if (authorization === null) return null;
   const { chain } = x402;
@@ -148,12 +148,13 @@ export async function settleOwed(x402: X402Context, row: PaymentRow): Promise<En
 async function ask(x402: X402Context, row: PaymentRow): Promise<boolean> {
   const { payload, accepted } = uptoDetailOf(row);
   try {
-    const said: SettleResponse = await x402.facilitator.settle(payload, {
+    const response: SettleResponse = await x402.facilitator.settle(payload, {
       ...accepted,
       amount: String(row.charged),
     });
-    if (!said.success) x402.logger.warn({ payment: row.id, reason: said.errorReason }, 'a settlement failed');
-    return said.success || said.transaction !== '';
+    if (!response.success)
+      x402.logger.warn({ payment: row.id, reason: response.errorReason }, 'a settlement failed');
+    return response.success || response.transaction !== '';
   } catch (error) {
     x402.logger.warn({ err: error }, 'a facilitator gave no answer to a settlement');
     return true;

@@ -1,7 +1,7 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
 import { chargeChannel } from './channel.ts';
-import type { MeteredMeans } from './metered-payment.ts';
+import type { MeteredPayment } from './metered-payment.ts';
 import { paymentAccount } from './payments.ts';
 import { givenVoucher, type VoucherDetail, voucherDetailOf, voucherResponse } from './voucher.ts';
 import type { CarriedPayment } from './wire.ts';
@@ -11,11 +11,11 @@ import type { X402Context } from './x402-context.ts';
  * A payment by `batch-settlement` for a call that is priced afterwards: the voucher allows a maximum, and what was used
  * is charged.
  */
-export async function voucherMeteredMeans(
+export async function voucherMeteredPayment(
   x402: X402Context,
   { payload, proof }: CarriedPayment,
   accepted: PaymentRequirements,
-): Promise<MeteredMeans | null> {
+): Promise<MeteredPayment | null> {
   const voucher = givenVoucher(x402, payload, accepted);
   if (voucher === null) return null;
   const { chain } = x402;

@@ -107,13 +107,13 @@ async function deposit(
   accepted: PaymentRequirements,
   given: VoucherPayload,
 ): Promise<FixedOutcome> {
-  let said: SettleResponse | null = null;
+  let response: SettleResponse | null = null;
   try {
-    said = await x402.facilitator.settle(payload, accepted);
+    response = await x402.facilitator.settle(payload, accepted);
   } catch (error) {
     x402.logger.warn({ err: error }, 'a facilitator gave no answer to a deposit');
   }
-  const failed = said?.success === false && said.transaction === '';
+  const failed = response?.success === false && response.transaction === '';
   const covered = await waitFor(
     async () => ((await isCovered(x402, given)) ? true : null),
     failed ? 0 : x402.seeMs,
@@ -121,15 +121,15 @@ async function deposit(
   );
   if (covered !== null) {
     await syncChannel(x402, given.channelId);
-    return { kind: 'taken', tx: said?.success === true ? said.transaction : null };
+    return { kind: 'taken', tx: response?.success === true ? response.transaction : null };
   }
-  return failed ? { kind: 'refused', reason: said?.errorReason ?? 'settlement_failed' } : { kind: 'unknown' };
+  return failed
+    ? { kind: 'refused', reason: response?.errorReason ?? 'settlement_failed' }
+    : { kind: 'unknown' };
 }
 
-/**
- * A payment by `batch-settlement` at a fixed price: the voucher is taken at once, and claimed on the chain with others.
- */
-export async function voucherMeans(
+/** A payment by `batch-settlement` at a fixed price: the voucher is taken at once, and claimed on the chain with others. */
+export async function voucherPayment(
   x402: X402Context,
   { payload, proof }: CarriedPayment,
   accepted: PaymentRequirements,

@@ -30,7 +30,7 @@ import { issue } from '../issue.ts';
 import { type TermsContext, tenantTerms } from '../terms.ts';
 import { type RoomPart, type RoomView, readPart } from './parts.ts';
 import { README } from './readme.ts';
-import { type AskedPeriod, ROOM_DAYS, roomWindow } from './room.ts';
+import { type RequestedPeriod, ROOM_DAYS, roomWindow } from './room.ts';
 import { placeOf, sweepRoom } from './sweep.ts';
 
 /** What exports need of the service. */
@@ -78,12 +78,12 @@ const SETTLE_MS = 250;
 export async function makeExport(
   services: ExportServices,
   tenant: string,
-  asked: AskedPeriod,
+  requested: RequestedPeriod,
 ): Promise<RoomExport> {
   const { store, issuer, log, clock } = services;
   const published = trustNow(services);
-  const asOf = await endOfSecond(asked, clock);
-  const window = roomWindow(asked, asOf);
+  const asOf = await endOfSecond(requested, clock);
+  const window = roomWindow(requested, asOf);
   await sweepRoom(services, tenant, asOf);
   const { anchoredSize, treeSize, origin } = await log.status();
   const view: RoomView = { store, log, tenant, window, anchoredSize };
@@ -113,7 +113,7 @@ export async function makeExport(
 }
 
 /** The second (Unix) before which everything was stored that is asked for: where need be, once it has begun. */
-async function endOfSecond({ to }: AskedPeriod, clock: () => number): Promise<number> {
+async function endOfSecond({ to }: RequestedPeriod, clock: () => number): Promise<number> {
   const now = clock();
   const next = Math.floor(now / 1000) + 1;
   if (to === null || to > next - 2) await setTimeout(next * 1000 - now + SETTLE_MS);
@@ -289,7 +289,7 @@ async function receiptExport(
   const { config, store, clock } = services;
   const { tenant, contents, layout, expiresAt } = made;
   const manifestSha256 = toHex(nodeSha256(utf8(contents.manifest)));
-  const asked = {
+  const requested = {
     payload_sha256: manifestSha256,
     purpose: 'evidence export',
     content_type: 'application/json',
@@ -298,7 +298,7 @@ async function receiptExport(
     claim: undefined,
     terms: tenantTerms(services, tenant),
     sign: () =>
-      signProfile(services, asked, {
+      signProfile(services, requested, {
         profile: ENVELOPE_PROFILE,
         agent: { did: null, proved: false },
         verifyUri: `${config.receiptsUrl}/verify`,

@@ -6,13 +6,13 @@ export const ROOM_DAYS = 365;
 const DAY = 86_400;
 
 /** What a caller asks for, in unix seconds; half-open. */
-export interface AskedPeriod {
+export interface RequestedPeriod {
   readonly from: number | null;
   readonly to: number | null;
 }
 
 /** The receipts of a period that are in the room at `asOf` (unix seconds): those that come later are left out. */
-export function roomWindow({ from, to }: AskedPeriod, asOf: number): RoomWindow {
+export function roomWindow({ from, to }: RequestedPeriod, asOf: number): RoomWindow {
   const end = Math.min(to ?? asOf, asOf);
   const start = Math.min(Math.max(from ?? 0, firstSecond(ROOM_DAYS, asOf)), end);
   const sooner = STAYS.filter(({ days }) => days < ROOM_DAYS);

@@ -34,7 +34,7 @@ export async function waitForAnchor(
   const deadline = performance.now() + timeoutMs;
   let known: PendingAnchor | null = null;
   for (let overdue = 0; ; ) {
-    const anchor: Anchor = await look(transport, refOrHash, signal, known);
+    const anchor: Anchor = await requestAnchor(transport, refOrHash, signal, known);
     if (!('batch_id' in anchor)) return anchor;
     const left = deadline - performance.now();
     if (left <= 0) throw stillPending(anchor, timeoutMs);
@@ -59,7 +59,7 @@ export function pollDelay(etaSeconds: number, overdue: number, random: number = 
   return due * (1 + random / 10);
 }
 
-async function look(
+async function requestAnchor(
   transport: Transport,
   refOrHash: HashOrReceipt,
   signal: AbortSignal | undefined,

@@ -32,8 +32,8 @@ export function piecesUpload({
     contentType: 'application/x-ndjson',
     repeatable,
     async open(attempt) {
-      const wanted = heeding(attempt, pieces());
-      return isBrowser() ? collected(wanted) : streamOf(wanted);
+      const results = heeding(attempt, pieces());
+      return isBrowser() ? collected(results) : streamOf(results);
     },
   };
 }

@@ -29,10 +29,7 @@ export interface BillCommitments {
     | undefined;
 }
 
-/**
- * Commits to what a metering receipt must not show (spec/metering.md, Commitments). Nothing is sent.
- * @throws invalid_field
- */
+/** Commits to what a metering receipt must not show (spec/metering.md, Commitments). Nothing is sent. @throws invalid_field */
 export function commitBill({
   machine,
   customer,

@@ -2,10 +2,7 @@ import { DEFAULT_PROFILE, type Profile, type ReceiptOfProfile, type SealReferenc
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
 import { type Issued, issuedIn } from './issued.ts';
 
-/**
- * Subject of the receipt: any JSON, a text, or only its SHA-256 (64 hex), so that the content stays with the
- * caller.
- */
+/** Subject of the receipt: any JSON, a text, or only its SHA-256 (64 hex), so that the content stays with the caller. */
 export type EmitSubject =
   | { readonly payload: unknown; readonly input?: undefined; readonly payloadSha256?: undefined }
   | { readonly input: string; readonly payload?: undefined; readonly payloadSha256?: undefined }

@@ -16,10 +16,7 @@ import { type Issued, issuedIn } from './issued.ts';
 /** An array of more leaves than this is sent as lines: as one JSON document it would pass the service's limit. */
 const MOST_IN_JSON = 5_000;
 
-/**
- * A bill's facts (specification 2.2 to 2.5); the service derives the rest. Commitments are 64 hex, as `commitBill`
- * gives.
- */
+/** A bill's facts (specification 2.2 to 2.5); the service derives the rest. Commitments are 64 hex, as `commitBill` gives. */
 export interface MeterParams {
   readonly machineCommitment: string;
   readonly customerCommitment: string;

@@ -29,7 +29,7 @@ import { payableRoutes } from '../routes/x402-discovery.ts';
 import type { Services } from '../services.ts';
 
 interface AppOptions {
-  /** Adds to each server of the Model Context Protocol, for tests of the protocol. */
+  /** Adds to each MCP server, for tests of the protocol. */
   readonly extendMcp?: (server: McpServer) => void;
 }
 

@@ -8,10 +8,10 @@ interface Step {
 }
 
 const STEP_MS = 5_000;
-/** Once one step hangs, most likely the others wait for the same thing. */
+/** Milliseconds for each further step once one has hung: most likely the others wait for the same thing. */
 const HASTY_MS = 2_000;
 
-/** What a service has opened, to be closed in the reverse order, each step within its time. */
+/** The opened parts of a service, which are closed in reverse order, each within its time. */
 export class Closing {
   readonly #steps: Step[] = [];
 
@@ -21,8 +21,8 @@ export class Closing {
   }
 
   /**
-   * Closes everything, also where a step fails or is not done in time, in which case it is left behind.
-   * @throws unavailable, naming the steps that failed or were left behind
+   * Closes everything. A step that fails or takes too long is logged and skipped.
+   * @throws unavailable, naming the steps that failed or were skipped
    */
   async run(): Promise<void> {
     const faults: string[] = [];

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type App, Front } from '../http/front.ts';
 
-/** What answers requests, and what is closed after the last one. */
+/** An app with what must be closed after the last request. */
 export interface Served extends App {
   /**
-   * Ends the answers that still run when draining has taken too long: each tells its caller so. Resolves, within seconds,
-   * once what was delivered is billed. The connections are closed soon after.
+   * Ends the answers that still run when draining has taken too long; each tells its caller so. Resolves within
+   * seconds, once what was delivered is billed. The connections are closed soon after.
    */
   cut?(): Promise<void>;
   close(): Promise<void>;
@@ -17,41 +17,46 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Opens the service once the address is known; until then `/healthz` says 200 and everything else 503. */
+  /** Opens the service once its address is known. Until then `/healthz` answers 200 and everything else 503. */
   readonly open: (address: AddressInfo) => Promise<Served>;
-  /** The public URL whose page on errors problem documents point to. */
+  /** The public URL whose error pages problem documents link to. */
   readonly receiptsUrl?: (address: AddressInfo) => string;
-  /** After the first signal: how long `/readyz` says 503 before anything is refused, in milliseconds. */
+  /** Milliseconds after the first signal during which `/readyz` answers 503 and requests are still served. */
   readonly lameDuckMs?: number;
-  /** After that: how long requests in flight may take, in milliseconds. */
+  /** Milliseconds after that for requests in flight. */
   readonly drainMs?: number;
   readonly maxConnections?: number;
-  /** How long a request may take to come as a whole, in milliseconds. */
+  /** Milliseconds for a request to arrive completely. */
   readonly requestMs?: number;
 }
 
 export interface Listening {
   readonly address: AddressInfo;
-  /** Resolves once the server and the service are closed; rejects with what closing threw. */
+  /** Resolves once the server and the service are closed. Rejects with an error of closing. */
   readonly closed: Promise<void>;
-  /** Says that it leaves, stops accepting, lets requests in flight finish, then closes the service. Idempotent. */
+  /**
+   * Announces on `/readyz` that it leaves, stops accepting, finishes requests in flight, then closes the service.
+   * Idempotent.
+   */
   readonly close: () => Promise<void>;
 }
 
-/** Why the server cannot listen, in one line for a human. */
+/** Why the server cannot listen, in one line for the operator. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** How long the last bytes of answers that were cut have to be sent, in milliseconds. */
+/** Milliseconds for sending the last bytes of cut answers. */
 const LAST_BYTES_MS = 1_000;
-/** How long a request may take to begin once nothing new is taken: it is answered 503 then, and cut off after. */
+/**
+ * Milliseconds in which an open connection may still begin a request while the server drains; it is answered 503, and
+ * cut off afterwards.
+ */
 const BEGIN_MS = 1_000;
 
 /**
  * Listens until SIGTERM or SIGINT, then drains; a second signal ends the process at once.
- *
- * @throws ListenError when the address cannot be had; or what `open` threw
+ * @throws ListenError when it cannot listen on the address; or what `open` threw
  */
 export async function listen({
   host,
@@ -110,8 +115,8 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): stri
 }
 
 /**
- * Connections that stay open for a next request are closed as they fall idle, and those that never began one after a
- * second. After `drainMs`, what still runs is cut, and soon after all connections are closed.
+ * Closes connections as they fall idle, and those that never began a request after a second. After `drainMs` it cuts
+ * what still runs, and soon after closes all connections.
  */
 async function drain(
   front: Front,
@@ -138,7 +143,7 @@ async function drain(
   ended.abort();
 }
 
-/** Resolves when everything that runs was cut and had the time to say so, or once `ended` is aborted. */
+/** Resolves when everything that runs was cut and could announce it, or once `ended` is aborted. */
 async function cutLate(drainMs: number, { cut }: Pick<Served, 'cut'>, ended: AbortController): Promise<void> {
   try {
     await delay(drainMs, undefined, ended);
@@ -146,7 +151,7 @@ async function cutLate(drainMs: number, { cut }: Pick<Served, 'cut'>, ended: Abo
     await cut();
     await delay(LAST_BYTES_MS, undefined, ended);
   } catch {
-    // All connections had ended before, or the cut failed: then they are closed without more ado.
+    // All connections had ended before, or the cut failed: then they are closed anyway.
   }
 }
 

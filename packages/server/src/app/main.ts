@@ -7,13 +7,13 @@ import { createApp } from './app.ts';
 import { listen } from './listen.ts';
 import { openServices } from './services.ts';
 
-/** Labels of the metrics of what is answered before any route is known. */
+/** Metric labels of requests that are refused before a route is known. */
 const REFUSED = { method: '(any)', route: '(refused)' };
 
 /**
- * Runs the service as its environment says, until SIGTERM or SIGINT. Prints what a newcomer must know, and one
- * line with the URL when it is ready.
- * @throws ConfigError, ListenError, TallyError: each with one message for a human
+ * Runs the service as its environment says, until SIGTERM or SIGINT. Prints what a new user must know, and one line
+ * with the URL when it is ready.
+ * @throws ConfigError, ListenError, TallyError: each with one message for the operator
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
@@ -23,7 +23,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     host: config.host,
     port: config.port,
     ...config.http,
-    // A request whose body is never read is the server's to end, after the longest that a reader would wait.
+    // The server itself must end a request whose body is never read, after the longest time that a reader would wait.
     requestMs: config.http.bodies.streamMs + config.http.bodies.stallMs,
     receiptsUrl: (address) => withAddress(config, address).receiptsUrl,
     open: async (address) => {
@@ -44,7 +44,8 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   try {
     await closed;
   } finally {
-    // What was left behind, such as a connection that nobody answers, would keep the process for ever.
+    // Whatever was skipped while closing, such as a connection that nobody answers, would keep the process alive for
+    // ever.
     setTimeout(() => process.exit(), LAST_MS).unref();
   }
 }
@@ -52,7 +53,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
 /** Milliseconds for a process whose service is closed to end by itself. */
 const LAST_MS = 1_000;
 
-/** A service whose standard output takes nothing, as a file on a full disk, works all the same. */
+/** Prints text. A service continues even if nothing can be written to its standard output, as with a full disk. */
 function announce(text: string): void {
   write(1, text, () => {});
 }

@@ -29,7 +29,8 @@ export function requireWritable({ dataDir, database, chain }: Config): void {
 }
 
 /**
- * Makes the keyring of a new service. Where the database holds a log already its key is lost, not yet to come.
+ * Makes the keyring of a new service. If the database already has a log, its key was lost, and a new one would not
+ * help.
  * @throws log_mismatch
  */
 export async function makeFirstKeyring(
@@ -55,9 +56,10 @@ export async function makeFirstKeyring(
 }
 
 /**
- * The chain that the configuration names, a development chain where it asks for one, or null. In development a
- * posting key is made where there is none.
- * @throws unavailable without a posting key, invalid_field for a malformed one; chain_unavailable, of a development chain
+ * Opens the configured chain, or a development chain if the configuration asks for one; null for none. In development a
+ * missing posting key is made.
+ * @throws unavailable without a posting key, invalid_field for a malformed one; chain_unavailable, of a development
+ * chain
  */
 export async function openChain(
   { mode, dataDir, chain: { id, network, rpcUrl, devnet, postingKeyFile, finality } }: Config,
@@ -92,7 +94,7 @@ interface OpenedChain {
   readonly chainState: () => string;
 }
 
-/** The adapter that the configuration names; each is loaded only when it is used. */
+/** Opens the configured database. Only its adapter is loaded. */
 export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
   if (database.kind === 'postgres')
     return (await import('@tallystick/store/postgres')).openPostgresStore(database.url, database.limits);

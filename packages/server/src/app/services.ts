@@ -25,7 +25,7 @@ import { createVerificationQueue, purgeExpired, settlementReceipts, sweepRooms }
 import { type Config, urlsOf } from '../config/config.ts';
 import { createAnchorMetrics } from '../observability/anchor-metrics.ts';
 import { LogStream } from '../observability/log-stream.ts';
-import { boundedLook } from '../observability/measuring.ts';
+import { boundedMeasure } from '../observability/measuring.ts';
 import { createLogger, createMetrics } from '../observability/observability.ts';
 import { pricesValidFrom } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
@@ -40,7 +40,7 @@ const KEY_REFRESH_MS = 1000;
 const WALLET_MS = 60_000;
 const PURGE_MS = 3_600_000;
 const SWEEP_MS = 30_000;
-/** Claiming costs gas, and a channel's payer can take back what is not claimed 15 minutes after asking for it. */
+/** Claiming costs gas, but a channel's payer can take back what is not claimed 15 minutes after asking for it. */
 const COLLECT_MS = 300_000;
 
 /** Opens the database, the keys, the chain and the log. In development a keyring is made where there is none. */
@@ -48,7 +48,7 @@ export async function openServices(config: Config, clock: () => number = Date.no
   const closing = new Closing();
   try {
     const services = await openAll(config, clock, closing);
-    // First of all, so that another process goes on with the log whatever hangs here.
+    // Done first, so that another process can lead the log whatever hangs here.
     closing.push(() => services.log.resign(), 'giving up the lead of the log', 3_000);
     return { ...services, close: () => closing.run() };
   } catch (error) {
@@ -120,14 +120,14 @@ async function openAll(
     await sweepRooms({ store, issuer, clock }, clock());
     await refreshTrust(store, issuer.keyring, clock());
   });
-  // Twice in three leases at least: with the lease itself, well within the minute that is promised.
+  // At least twice in three leases: with the lease itself, well within the promised minute.
   background.every((config.processLeaseSeconds * 2_000) / 3, 'giving back what was put aside', async () => {
     await claims.sweep();
     await returnHoldsOfTheDead(store, Math.floor(clock() / 1000));
   });
   background.every(WALLET_MS, 'asking for the balance', askBalance);
-  const asked = background.once('asking for the balance', askBalance);
-  closing.push(() => asked, 'asking for the balance');
+  const firstCheck = background.once('asking for the balance', askBalance);
+  closing.push(() => firstCheck, 'asking for the balance');
 
   const compute = openCompute({
     config,
@@ -179,7 +179,7 @@ async function openAll(
       logger,
     });
   if (treasury !== null) closing.push(() => treasury.close(), 'the treasury');
-  // What the treasury holds is read before anything is paid into it, so that no payment counts twice.
+  // The treasury's holdings are read before the first payment, so that no payment counts twice.
   if (treasury !== null) await background.once('reading the treasury', () => treasury.watch());
   const clients = createClients(config.trustedProxies);
   const apiKeys = createApiKeys(store, issuer, clock);
@@ -232,7 +232,7 @@ async function openAll(
     endCalls: () => compute.endCalls(),
     mutex,
     verificationQueue: createVerificationQueue(),
-    measure: boundedLook(
+    measure: boundedMeasure(
       async () => {
         await compute.measure();
         anchorMetrics.status(await log.status());
@@ -258,17 +258,17 @@ const payeeOf = ({ chainId, token, treasury }: Money): Payee => ({
   address: treasury,
 });
 
-/** What pays speaks to the chain too, and is loaded only where somebody pays. */
+/** Opens payments. They use the chain too, so it is loaded only if they are configured. */
 async function openMoney(config: Config, rpcUrl: string | null): Promise<Money | null> {
   if (config.payments.mode === 'off' || rpcUrl === null) return null;
   return (await import('@tallystick/chain/evm')).openMoney(config, rpcUrl);
 }
 
-/** The x402 packages are loaded only where somebody pays. */
+/** Opens x402. Its packages are loaded only if payments are configured. */
 async function openX402({
   config,
   money,
-  ...means
+  ...dependencies
 }: Pick<
   Services,
   'config' | 'money' | 'store' | 'issuer' | 'clock' | 'logger' | 'mutex'
@@ -277,14 +277,14 @@ async function openX402({
   const { payments, compute } = config;
   const { openPayments } = await import('@tallystick/payments/x402');
   return openPayments({
-    ...means,
+    ...dependencies,
     money,
     facilitatorUrl: payments.facilitatorUrl,
     waitMs: payments.waitSeconds * 1_000,
     urlOf: urlsOf(config),
     maxCallMs: compute.maxCallMs,
     settlementReceipt: settlementReceipts({
-      ...means,
+      ...dependencies,
       network: money.token.network,
       operator: config.operator,
     }),

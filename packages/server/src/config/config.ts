@@ -17,7 +17,7 @@ import { type EnvReader, matches, reader } from './reader.ts';
 import { readSales } from './sales.ts';
 import { parseWitness } from './witness.ts';
 
-/** Everything the process is told from outside. Plain data: nothing in it opens a file or a socket. */
+/** Everything that the process is configured with. Plain data: nothing in it opens a file or a socket. */
 export interface Config {
   readonly mode: 'development' | 'production';
   readonly host: string;
@@ -31,25 +31,28 @@ export interface Config {
   readonly siteUrl: string;
   /** Which of the three URLs above follow from host and port instead of the environment. */
   readonly derivedUrls: readonly UrlField[];
-  /** The service is `did:svc:<handle>`; null in development where nobody chose one: then the keyring says it. */
+  /** The service is `did:svc:<handle>`. Null in development if none is configured: then the keyring has it. */
   readonly handle: string | null;
   readonly database: Database;
   readonly keyring: Keyring;
   readonly chain: ChainSettings;
   readonly log: Log;
   readonly operator: OperatorFacts;
-  /** Free mints a day (UTC) and client; 0 turns the quota off. */
+  /** Free mints per UTC day of each address group; 0 turns the quota off. */
   readonly freeMintPerDay: number;
-  /** Free reads of `/v1/compute` a day (UTC), by DID and by client; 0 turns the quota off. */
+  /** Free reads of `/v1/compute` per UTC day, by DID and by address group; 0 turns the quota off. */
   readonly freeReadPerDay: number;
-  /** Free reads a day (UTC) of all DIDs at one address together; 0 sets no limit. */
+  /** Free reads per UTC day of all DIDs of one address group together; 0 sets no limit. */
   readonly freeReadPerDayByAddress: number;
-  /** How long a process that gives no sign of life counts as alive. */
+  /** Seconds for which a process counts as alive after its last renewal. */
   readonly processLeaseSeconds: number;
   readonly trustedProxies: readonly Subnet[];
   readonly logLevel: LogLevel;
   readonly maxBodyBytes: number;
-  /** Further names by which `/mcp` may be called, and of origins that may call it, beside those of the public URLs. */
+  /**
+   * Further host names by which `/mcp` may be called, and hosts of origins that may call it, beside those of the public
+   * URLs.
+   */
   readonly mcpHosts: readonly string[];
   readonly http: HttpConfig;
   readonly compute: ComputeConfig;
@@ -68,14 +71,14 @@ export interface Keyring {
 interface Log {
   /** The log's name, and that of its key. */
   readonly origin: string;
-  /** Nobody chose the origin: it follows from host and port, and gives way to the one that the data have. */
+  /** Whether the origin was derived from host and port: then a stored log keeps its own origin. */
   readonly originDerived: boolean;
   /** Seconds between two postings. */
   readonly periodSeconds: number;
   readonly witnesses: readonly WitnessConfig[];
 }
 
-/** Every fault of the environment at once, one a line; it never holds a secret's value. */
+/** Every fault of the environment at once, one per line. It never contains a secret value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -89,9 +92,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the whole configuration. An empty variable counts as one that is not set.
- *
- * @throws ConfigError naming every variable that is missing or wrong, with an example of a right one
+ * Reads the whole configuration. An empty variable counts as not set.
+ * @throws ConfigError naming every variable that is missing or wrong, with an example of a right value
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const read = reader(env);
@@ -225,7 +227,10 @@ function readChain(read: EnvReader, dataDir: string, production: boolean): Chain
   };
 }
 
-/** `finalized` for the chain's own word, or a number of blocks, the one that holds the transaction among them. */
+/**
+ * Reads `finalized`, which follows the chain's own finality, or a number of blocks, including the one that contains the
+ * transaction.
+ */
 function readFinality(read: EnvReader, fallback: string): Finality {
   const text = read.text('TALLY_CHAIN_FINALITY', fallback, {
     accepts: matches(/^(?:finalized|[1-9]\d{0,5})$/),
@@ -283,7 +288,7 @@ function parseSubnet(text: string): Subnet | null {
   return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
 }
 
-/** The configuration with its derived URLs pointing at the address that the server was really given. */
+/** The configuration with its derived URLs for the address on which the server really listens. */
 export function withAddress(config: Config, address: { port: number }): Config {
   const at = localOrigin(config.host, address.port);
   const derived = Object.fromEntries(config.derivedUrls.map((field) => [field, at]));
@@ -299,7 +304,7 @@ export function urlsOf({
   return (path) => (path.startsWith('/v1/receipt') ? receiptsUrl : apiUrl) + path;
 }
 
-/** A wildcard address is nothing a client can call, so it becomes `localhost`. */
+/** The origin for local calls. A wildcard address cannot be called, so it becomes `localhost`. */
 export function localOrigin(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

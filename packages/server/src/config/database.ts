@@ -33,7 +33,7 @@ function readLimits(read: EnvReader): PostgresLimits {
     queryMs: ms('QUERY', POSTGRES_LIMITS.queryMs),
     keepAliveMs: read.integer('TALLY_DATABASE_KEEPALIVE_MS', POSTGRES_LIMITS.keepAliveMs, 1_000, LONGEST_MS),
   };
-  // The server must be able to end a slow statement first: when this limit passes, the connection is given up.
+  // The server must be able to end a slow statement first: when this limit passes, the connection is dropped.
   if (limits.queryMs <= limits.statementMs) {
     read.fault(
       'TALLY_DATABASE_QUERY_TIMEOUT_MS',

@@ -1,10 +1,10 @@
 import type { BodyLimits } from '../http/body.ts';
 import type { EnvReader } from './reader.ts';
 
-/** How long connections and requests may take, and how the server ends. */
+/** Time-outs of connections and requests, and how the server shuts down. */
 export interface HttpConfig {
   readonly bodies: BodyLimits;
-  /** Connections that are served at once. Those beyond it are answered 503 and closed. */
+  /** Connections that are served at once. Further ones are answered 503 and closed. */
   readonly maxConnections: number;
   /** After the first signal: how long `/readyz` says 503 while requests are still served, in milliseconds. */
   readonly lameDuckMs: number;

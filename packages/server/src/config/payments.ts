@@ -6,7 +6,10 @@ interface Around {
   readonly chain: { readonly rpcUrl: string | null; readonly devnet: boolean };
 }
 
-/** With payments on, every chain but the development chain must be told who is paid, in what, and by whose hand. */
+/**
+ * Reads how callers pay. With payments on, every chain but the development chain needs a treasury, a token and a
+ * facilitator.
+ */
 export function readPayments(read: EnvReader, { production, chain }: Around): PaymentsConfig {
   const mode = read.oneOf('TALLY_PAYMENTS', ['off', 'x402'], 'off');
   const needed = mode === 'x402' && !chain.devnet && (production || chain.rpcUrl !== null);
@@ -38,7 +41,7 @@ export function readPayments(read: EnvReader, { production, chain }: Around): Pa
 
 const FACILITATOR = 'https://facilitator.example.com';
 
-/** A fault does not quote the value, which may hold credentials where none belong. */
+/** An error does not quote the value, which may contain credentials. */
 function readFacilitator(read: EnvReader): string | null {
   const name = 'TALLY_X402_FACILITATOR';
   const text = read.optional(name, {});

@@ -1,4 +1,4 @@
-/** What a text variable must look like. */
+/** The form that a text variable must have. */
 interface TextRule {
   readonly accepts?: (text: string) => boolean;
   readonly example?: string;
@@ -7,8 +7,8 @@ interface TextRule {
 export const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 
 /**
- * Reads variables one by one and collects what is wrong with them in `faults`, one line a fault. After a
- * fault a harmless stand-in is returned, so that the reading goes on and finds the rest.
+ * Reads variables one by one and collects in `faults` what is wrong with them, one line each. After a fault it returns
+ * a harmless substitute, so that reading goes on and finds the rest.
  */
 export interface EnvReader {
   readonly faults: string[];
@@ -22,7 +22,7 @@ export interface EnvReader {
   explicitInteger(name: string, fallback: number, min: number, max: number, example: string): number;
   oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T;
   list<T>(name: string, parse: (item: string) => T | null, example: string): readonly T[];
-  /** An origin, perhaps with a path, without its trailing slash; https unless it is loopback. */
+  /** An origin, possibly with a path, without its trailing slash; https unless it is loopback. */
   publicUrl(name: string, example: string): string | null;
   /** A URL that may carry credentials, as it was given. */
   secretUrl(name: string, protocols: readonly string[], example: string): string | null;
@@ -121,7 +121,7 @@ export function reader(env: NodeJS.ProcessEnv): EnvReader {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** What keeps a URL from being published or called by strangers, or null. */
+/** Why a URL must not be published or called by strangers; null if nothing is wrong. */
 export function publicUrlProblem(url: URL | null): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http:// or https:// URL';
   if (url.username !== '' || url.password !== '') return 'contains credentials, but it is published';

@@ -4,7 +4,7 @@ import { renderPage } from './page.ts';
 
 const CODES = Object.keys(errorTable) as ErrorCode[];
 
-/** What a client does about a status, whatever the code. */
+/** The meaning of each status, and what a client can do about it, whatever the code. */
 const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>> = {
   400: [
     'Malformed request',
@@ -41,7 +41,7 @@ const ADVICE: Readonly<Record<number, readonly [meaning: string, todo: string]>>
   504: ['Provider too slow', 'Try again, or name another model; nothing was charged.'],
 };
 
-/** Every code of `errorTable` under its status, each at an anchor of its name. */
+/** The page with every code of `errorTable` under its status, each at an anchor of its name. */
 export function errorsPage(): string {
   const groups = [...Map.groupBy(CODES, (code) => errorTable[code].status)].sort(([a], [b]) => a - b);
   return renderPage({

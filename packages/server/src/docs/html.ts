@@ -1,16 +1,16 @@
-/** Markup that needs no escaping any more. */
+/** Escaped markup. */
 export interface Html {
   readonly markup: string;
 }
 
 type HtmlPart = string | number | Html | readonly HtmlPart[] | null | undefined;
 
-/** A template whose values are escaped, lists joined, and nothing made of null and undefined. */
+/** Makes markup from a template: values are escaped, lists are joined, and null and undefined become nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return { markup: strings.map((text, index) => text + render(values[index])).join('') };
 }
 
-/** Text that is markup already: our own constants only. */
+/** Marks text as markup. Only for our own constants. */
 export function trusted(markup: string): Html {
   return { markup };
 }
@@ -34,7 +34,7 @@ function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** Each paragraph of a description in an element of its own. */
+/** Each paragraph of a description as an element. */
 export function paragraphs(text: string): Html {
   return html`${text.split('\n\n').map((one) => html`<p>${prose(one)}</p>`)}`;
 }

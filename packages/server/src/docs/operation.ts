@@ -11,7 +11,7 @@ export interface Operation {
   readonly description: string | undefined;
   readonly availability: string;
   readonly parameters: readonly Parameter[];
-  /** Ways to authorize a request: names of security schemes that go together; an empty list for none. */
+  /** Ways to authorize a request: names of security schemes that are needed together; an empty list for none. */
   readonly credentials: readonly (readonly string[])[];
   readonly body: { readonly schema: Schema; readonly example?: unknown } | undefined;
   readonly responses: readonly ResponseDocs[];

@@ -4,7 +4,7 @@ import { TallyError } from '@tallystick/core';
 import { type Html, html, trusted } from './html.ts';
 import { style as ownStyle } from './style.ts';
 
-/** What the web package builds for every page, so that these have the same header. */
+/** The shared parts of pages that the web package builds, so that all pages have the same header. */
 function built(file: string): string {
   try {
     return readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
@@ -36,13 +36,13 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 export interface PageParts {
   readonly title: string;
   readonly description: string;
-  /** Where the reader is among the pages of the header. */
+  /** The reader's place in the header's navigation. */
   readonly current: '/docs' | '/docs/errors';
   readonly nav: Html;
   readonly main: Html;
 }
 
-/** A whole document that stands alone: no script, no font, no image from anywhere. */
+/** A complete document without scripts, fonts or images from elsewhere. */
 export function renderPage({ title, description, current, nav, main }: PageParts): string {
   return html`<!doctype html>
 <html lang="en">
@@ -67,7 +67,7 @@ ${trusted(headerFor(current))}
 `.markup;
 }
 
-/** The reference and the errors are one entry of the header. */
+/** The reference and the errors page share one entry of the header. */
 function headerFor(current: PageParts['current']): string {
   const mark = current === '/docs' ? 'page' : 'true';
   return header.replace('<a href="/docs"', `<a href="/docs" aria-current="${mark}"`);

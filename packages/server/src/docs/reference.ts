@@ -104,7 +104,7 @@ ${refusals(responses)}
 </div><div class="aside">${sample('Try it', curlOf(operation, baseUrl), `Try it: ${summary}`)}</div></article>`;
 }
 
-/** Which credentials are enough, with links to what each is. */
+/** Which credentials suffice, with links to their descriptions. */
 function ways(alternatives: Operation['credentials']): Html | null {
   if (alternatives.length === 0) return null;
   const named = alternatives.map((names) =>
@@ -115,7 +115,7 @@ function ways(alternatives: Operation['credentials']): Html | null {
   return html`<h4>Credentials</h4><p>${named.map((way, index) => html`${index === 0 ? '' : ', or '}${way}`)}</p>`;
 }
 
-/** The members of the body, also of one that has a name. */
+/** A table of the body's members, also for a named schema. */
 function bodyTable(schema: Schema, schemas: Schemas): Html {
   const table = fieldTable('Body', fieldsOf(namedBy(schema, schemas)));
   return html`${table ?? html`<h4>Body</h4>`}${schema.properties === undefined ? html`<p>The body is: ${typeOf(schema)}.</p>` : null}`;
@@ -154,7 +154,7 @@ function success({ status, description, headers, contentType, schema, otherTypes
   return html`<h4>Answers ${status}</h4><p>${prose(description)} (${[kind, ...otherTypes].map((one, index) => html`${index === 0 ? '' : ', or '}${one}`)})</p>${fieldTable(`Headers of ${status}`, sent)}${fieldTable(`Body of ${status}`, fields)}`;
 }
 
-/** The codes by status; `internal` goes without saying. */
+/** The error codes by status, without `internal`, which every endpoint can answer. */
 function refusals(responses: readonly ResponseDocs[]): Html | null {
   const rows = responses.filter(({ codes }) => codes.some((code) => code !== 'internal'));
   if (rows.length === 0) return null;
@@ -176,7 +176,7 @@ ${fieldTable('Members', fieldsOf(schema))}</div></article>`,
 )}</section>`;
 }
 
-/** @param name tells it from its like for who hears the page */
+/** A code sample. @param name tells screen-reader users which sample this is */
 function sample(caption: string, code: string, name = caption): Html {
   return html`<figure class="sample"><figcaption>${caption}</figcaption><pre tabindex="0" role="region" aria-label="${name}"><code>${code}</code></pre></figure>`;
 }

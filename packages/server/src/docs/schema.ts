@@ -28,17 +28,14 @@ export interface Schema {
 
 /** A line of a field table. */
 export interface Field {
-  /** Names of the objects that it sits in: `counterparty.`, `keys[].`; empty at the top. */
+  /** Names of the objects that contain it: `counterparty.`, `keys[].`; empty at the top. */
   readonly parent: string;
   readonly name: string;
   readonly required: boolean;
   readonly schema: Schema;
 }
 
-/**
- * Every member of the schema, those of nested objects after the one that holds them. What only one of
- * several variants has is not required.
- */
+/** Every member of the schema, those of nested objects after their parent. A member of only some variants is not required. */
 export function fieldsOf(schema: Schema, parent = ''): readonly Field[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, member]): readonly Field[] => [
     { parent, name, required: schema.required?.includes(name) ?? false, schema: member },
@@ -52,7 +49,7 @@ export function fieldsOf(schema: Schema, parent = ''): readonly Field[] {
   ];
 }
 
-/** The schema itself, or the named one that it refers to. */
+/** The schema itself, or the named schema that it refers to. */
 export function namedBy(schema: Schema, documents: Readonly<Record<string, Schema>>): Schema {
   return schema.$ref === undefined ? schema : (documents[refName(schema.$ref)] ?? schema);
 }
@@ -61,7 +58,7 @@ function variantsOf(schema: Schema): readonly Schema[] {
   return schema.anyOf ?? schema.oneOf ?? schema.allOf ?? [];
 }
 
-/** The fields as a table, or nothing when there are none. */
+/** A table of the fields, or nothing when there are none. */
 export function fieldTable(caption: string, fields: readonly Field[]): Html | null {
   if (fields.length === 0) return null;
   return html`<h4>${caption}</h4><table class="fields" aria-label="${caption}"><tbody>${fields.map(fieldRow)}</tbody></table>`;
@@ -125,7 +122,7 @@ function constants({ const: constant, enum: choices }: Schema): Html[] {
       ];
 }
 
-/** Bounds that only say "a safe integer" are left out: every number here is one. */
+/** Omits bounds that only mean "a safe integer", since every number here is one. */
 function range(unit: string, min: number | undefined, max: number | undefined): Html[] {
   const low = min === undefined || min <= Number.MIN_SAFE_INTEGER ? undefined : min;
   const high = max === undefined || max >= Number.MAX_SAFE_INTEGER ? undefined : max;

@@ -1,11 +1,11 @@
 /**
- * What a handler gives back. It becomes exactly one `Response` with a plain header record, the form that the
- * Node adapter writes without building a `Headers` object. Header names are in lower case.
+ * What a handler returns. It becomes exactly one `Response` with a plain header record, which the Node adapter writes
+ * without building a `Headers` object. Header names are in lower case.
  */
 export interface Answer {
   readonly status: number;
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream | null;
-  /** Of the body; null when there is none. */
+  /** Content type of the body; null when there is no body. */
   readonly contentType: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -15,7 +15,7 @@ interface AnswerOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer with a JSON body. What is signed is not made here: give its text to `text`. */
+/** An answer with a JSON body. Signed text must not pass through here: use `text` for it. */
 export function json(value: unknown, options: AnswerOptions = {}): Answer {
   return text(JSON.stringify(value), 'application/json', options);
 }

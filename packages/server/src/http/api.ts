@@ -17,7 +17,7 @@ export interface Api {
   readonly document: () => OpenApiDocument;
 }
 
-/** An app that answers preflights, 404, 405 and whatever escapes a handler as problem documents. */
+/** An app that answers preflights, and makes problem documents of 404, 405 and whatever a handler throws. */
 export function createApi(frame: Frame): Api {
   const app = new OpenAPIHono<AppEnv>();
   const literals: Literals = new Map();
@@ -58,7 +58,7 @@ export function createApi(frame: Frame): Api {
 }
 
 /**
- * The methods of each path that has no parameter. Where `/v1/receipt/free` takes POST alone, a GET of it is refused, though
+ * The methods of each path without parameters. If `/v1/receipt/free` takes only POST, a GET of it is refused, although
  * `GET /v1/receipt/{id}` would match.
  */
 type Literals = Map<string, Set<string>>;
@@ -74,13 +74,13 @@ function mount(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literals, endpo
   const refuse = exchangeHandler(frame, NOWHERE, (exchange) => {
     throw notAllowed(methodsAt(app, literals, exchange.c), exchange);
   });
-  // Another endpoint may have exactly this path, and not this method.
+  // Another endpoint may have the same path with another method.
   app.on(place.method, path, (c) =>
     literals.get(c.req.path)?.has(place.method) === false ? refuse(c) : handle(c),
   );
 }
 
-/** Labels of what no endpoint answers. */
+/** Metric labels of requests that no endpoint answers. */
 const NOWHERE = { method: '(any)', route: '(none)' };
 
 function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literals): void {
@@ -106,7 +106,7 @@ function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literal
   );
 }
 
-/** The methods that the path does answer to, for `Allow` (RFC 9110, section 10.2.1). */
+/** The methods that the path supports, for `Allow` (RFC 9110, section 10.2.1). */
 function methodsAt(app: OpenAPIHono<AppEnv>, literals: Literals, c: AppContext): string[] {
   const known = literals.get(c.req.path);
   if (known !== undefined) return allowedOf(known);

@@ -4,25 +4,24 @@ import type { HttpBindings } from '@hono/node-server';
 import { type JsonValue, parseJson, TallyError } from '@tallystick/core';
 import { type AppContext, header, incomingOf } from './context.ts';
 
-/** How long a body may take to come, in milliseconds. */
+/** Time limits for a body, in milliseconds. */
 export interface BodyLimits {
-  /** How long the client may send nothing of it. */
+  /** How long the client may send nothing. */
   readonly stallMs: number;
-  /** How long the whole body may take, from the head of the request to its last byte, where it is read as a whole. */
+  /** How long the whole body may take, from the request's head to its last byte, if it is read as a whole. */
   readonly wholeMs: number;
-  /** How long the whole body may take where it is handled as it comes. */
+  /** How long the whole body may take if it is processed as it arrives. */
   readonly streamMs: number;
 }
 
-/** How large a body that is read as a whole may be, in bytes, and how long it may take. */
+/** Size limit in bytes, and time limits, of a body that is read as a whole. */
 interface WholeLimits extends Pick<BodyLimits, 'stallMs' | 'wholeMs'> {
   readonly bytes: number;
 }
 
 /**
- * The request's JSON, gated as raw bytes, and those bytes, which a message signature covers. At most `limits.bytes` of it
- * are ever held, whatever Content-Length says and however the body is framed.
- *
+ * Reads the request's JSON, checked as raw bytes, and those bytes, which a message signature covers. At most
+ * `limits.bytes` are held in memory, whatever Content-Length says and however the body is framed.
  * @throws unsupported_media_type for a content type that is not JSON, or an encoded body
  * @throws body_too_large past `limits.bytes`
  * @throws request_timeout when it comes too slowly; client_closed when the client hangs up before its end
@@ -50,8 +49,8 @@ export function hasMediaType(c: AppContext, mediaType: string): boolean {
 }
 
 /**
- * The request's body in chunks as they come, however long it is. Between two chunks other requests have their turn.
- *
+ * Yields the request's body in chunks as they arrive, whatever its length. Other requests get their turn between two
+ * chunks.
  * @throws unsupported_media_type for an encoded body
  * @throws request_timeout when it comes too slowly; client_closed when the client hangs up before its end
  */
@@ -73,7 +72,7 @@ async function* nodeChunks(
   { stallMs, streamMs }: Pick<BodyLimits, 'stallMs' | 'streamMs'>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const until = performance.now() + streamMs;
-  // Without destroying it at an early end: the socket is still needed for the answer.
+  // An early end must not destroy it: the socket is still needed for the answer.
   const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, void>;
   for (;;) {
     const left = Math.max(until - performance.now(), 0);
@@ -84,7 +83,7 @@ async function* nodeChunks(
   }
 }
 
-/** What `next` resolves to. Rejects with `late()` after so many milliseconds, with client_closed where `next` rejects. */
+/** Waits for `next`. Rejects with `late()` after so many milliseconds, and with client_closed where `next` rejects. */
 function within<T>(milliseconds: number, next: Promise<T>, late: () => TallyError): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => reject(late()), milliseconds);
@@ -93,8 +92,8 @@ function within<T>(milliseconds: number, next: Promise<T>, late: () => TallyErro
 }
 
 /**
- * Answers `Expect: 100-continue` (RFC 9110, section 10.1.1). It comes only now, when the body is about to be read, so that
- * what is refused by its head alone is refused before a byte of the body is sent.
+ * Answers `Expect: 100-continue` (RFC 9110, section 10.1.1) only when the body is about to be read, so that a request
+ * that is refused by its head need not send a body.
  */
 function inviteBody(c: AppContext): void {
   const { incoming, outgoing } = c.env as HttpBindings;
@@ -147,12 +146,12 @@ function readNode(incoming: IncomingMessage, { bytes, stallMs, wholeMs }: WholeL
   };
   const refuse = (error: Error): void => {
     stop();
-    // The adapter discards, boundedly, what is still to come once the answer is out.
+    // The adapter discards a bounded part of what still arrives after the answer.
     incoming.pause();
     chunks.length = 0;
     reject(error);
   };
-  // The connection is closed after the answer. Bytes that nobody has read by then would reset it, and the answer be lost.
+  // The connection is closed after the answer. Unread bytes would reset it by then, and the answer would be lost.
   const giveUp = (error: Error): void => {
     refuse(error);
     incoming.resume();
@@ -163,7 +162,7 @@ function readNode(incoming: IncomingMessage, { bytes, stallMs, wholeMs }: WholeL
     resolve(joined(chunks, length));
   });
   incoming.on('error', (cause) => refuse(hungUp(cause)));
-  // An error costs a stack trace, and every request closes.
+  // Creating an error costs a stack trace, and every request closes.
   incoming.on('close', () => incoming.readableEnded || refuse(hungUp()));
   if (incoming.destroyed) refuse(hungUp());
   return promise;

@@ -8,9 +8,9 @@ export interface ByteRange {
 }
 
 /**
- * The one range of bytes that a `Range` header asks for (RFC 9110, section 14.1.2), or null where it asks for several,
- * for a suffix, or in a form that is to be ignored.
- * @throws range_invalid for one that begins past the end, with `Content-Range`
+ * The one range of bytes that a `Range` header asks for (RFC 9110, section 14.1.2); null if it asks for several, for a
+ * suffix, or in a form to be ignored.
+ * @throws range_invalid for a range that begins past the end, with `Content-Range`
  */
 export function byteRange(
   range: string | undefined,

@@ -7,10 +7,10 @@ export interface AppEnv {
   Variables: { inner?: InnerCall };
 }
 
-/** A call that comes inside the request's body, and says these things for itself. */
+/** A call that is carried in another request's body, with its own idempotency key and signal. */
 interface InnerCall {
   readonly idempotencyKey: string | undefined;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -22,8 +22,8 @@ export function incomingOf(c: AppContext): IncomingMessage | undefined {
 }
 
 /**
- * Whether the service asks itself, to see how it is. What says so comes beside the request, from inside this process:
- * nothing that is sent over a network can say it.
+ * Whether this is the service's own probe. The mark is set beside the request inside this process: nothing sent over a
+ * network can set it.
  */
 export function isProbe(c: AppContext): boolean {
   return (c.env as AppEnv['Bindings'] | undefined)?.probe === true;

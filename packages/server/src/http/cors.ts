@@ -23,8 +23,8 @@ const EXPOSED = [
 ].join(', ');
 
 /**
- * On every answer: any origin may read it. No route knows cookies, so a wildcard gives a page nothing that
- * its reader does not hold. It is sent without looking at `Origin`, so that shared caches need no `Vary`.
+ * Sent with every answer: any origin may read it. No route uses cookies, so a wildcard gives a page nothing that its
+ * reader does not have. It does not depend on `Origin`, so shared caches need no `Vary`.
  */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
@@ -40,7 +40,7 @@ export function preflight(methods: readonly string[], requestedHeaders: string |
     headers: {
       allow: methods.join(', '),
       'access-control-allow-methods': methods.join(', '),
-      // A wildcard would not cover Authorization, so the asked names are given back.
+      // A wildcard would not cover Authorization, so the requested names are returned.
       'access-control-allow-headers': requestedHeaders ?? '*',
       'access-control-max-age': '86400',
       vary: 'Access-Control-Request-Headers',

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { AppContext } from './context.ts';
 
-/** Aborts as soon as the client closes the connection before its answer is complete, or takes its call back. */
+/** Aborts as soon as the client closes the connection before its answer is complete, or cancels its call. */
 export function clientSignal(c: AppContext): AbortSignal {
   const inner = c.get('inner');
   if (inner !== undefined) return inner.signal;

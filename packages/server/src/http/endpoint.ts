@@ -12,12 +12,12 @@ import { type Credential, headersOfCredentials, securityOf } from './security.ts
 /** How one status is answered, for the reference. */
 interface AnswerDocs {
   readonly description: string;
-  /** Of a JSON body, unless `contentType` says otherwise; absent when there is no body. */
+  /** Schema of a JSON body unless `contentType` says otherwise; absent when there is no body. */
   readonly schema?: z.ZodType;
   readonly contentType?: string;
   /** Bodies of other media types that the same status may have, by media type. */
   readonly otherwise?: Readonly<Record<string, z.ZodType>>;
-  /** Response headers by name, with what each one says. */
+  /** Response headers by name, with what each means. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -26,11 +26,11 @@ export interface EndpointDefinition<Body, Query, Params, Admitted> {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** In OpenAPI's form: `/v1/receipt/{id}`. */
   readonly path: string;
-  /** The last path parameter takes the whole rest of the path, slashes included. */
+  /** Whether the last path parameter takes the whole rest of the path, including slashes. */
   readonly rest?: boolean;
-  /** Its name for generated clients: unique, a verb first, and never changed. */
+  /** Name for generated clients: unique, a verb first, and never changed. */
   readonly operationId: string;
-  /** Ways to authorize a request, of which any suffices; none where it is public and reads no credential. */
+  /** Ways to authorize a request, of which any suffices; none if it is public and reads no credential. */
   readonly credentials?: readonly Credential[];
   /** Heading under which the reference lists it; GROUPS describes it. */
   readonly group: string;
@@ -40,26 +40,26 @@ export interface EndpointDefinition<Body, Query, Params, Admitted> {
   /** Path parameters. */
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
-  /** The JSON body, made of `z.strictObject`; without it the body is not read. */
+  /** The JSON body, a `z.strictObject`; without it the body is not read. */
   readonly body?: z.ZodType<Body>;
-  /** Another form of the body, of any length, that is handled as it comes. */
+  /** Another form of the body, of any length, that is processed as it arrives. */
   readonly stream?: StreamDefinition<Query, Params, Admitted>;
-  /** Answers as OpenAI's API does: what is wrong with the request is `invalid_request`. */
+  /** Whether it answers as OpenAI's API does: faults of the request are `invalid_request`. */
   readonly openai?: boolean;
-  /** Bytes of body allowed here when it is not the service's general limit. */
+  /** Most bytes of the body, if it differs from the service's general limit. */
   readonly maxBodyBytes?: number;
-  /** Request headers that mean something here, with what each one does. */
+  /** Request headers that have an effect here, with what each does. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What it costs where payments are on: for the reference, and for the list of what can be paid for. */
+  /** The price where payments are on, for the reference and for the list of payable endpoints. */
   readonly price?: EndpointPrice;
-  /** A body that works, for the reference's curl line. */
+  /** A valid body, for the reference's curl line. */
   readonly example?: JsonValue;
   readonly answers: Readonly<Record<number, AnswerDocs>>;
-  /** Codes that the handler can give; those of reading and checking the request are added. */
+  /** Codes that the handler can answer; those of reading and checking the request are added. */
   readonly errors?: readonly ErrorCode[];
   /**
-   * Who may call, by the headers and the path alone. It is asked before the query and the body are read, so that a stranger
-   * learns of neither. What it gives is `admitted` of the call.
+   * Decides by the headers and the path alone who may call. It runs before the query and the body are read, so that a
+   * stranger learns nothing about them. Its result is the call's `admitted`.
    */
   readonly admit?: (exchange: Exchange & { readonly params: Params }) => Admitted | Promise<Admitted>;
   readonly handle: (call: Call<Body, Query, Params, Admitted>) => Answer | Promise<Answer>;
@@ -73,7 +73,7 @@ interface StreamDefinition<Query, Params, Admitted> {
   readonly handle: (call: StreamCall<Query, Params, Admitted>) => Promise<Answer>;
 }
 
-/** A request whose body is still to be read, and has passed no gate. */
+/** A request whose body is not read or checked yet. */
 interface StreamCall<Query, Params, Admitted> extends Exchange {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly query: Query;
@@ -81,17 +81,17 @@ interface StreamCall<Query, Params, Admitted> extends Exchange {
   readonly admitted: Admitted;
 }
 
-/** A request that has passed the gate. */
+/** A request that was checked. */
 interface Call<Body, Query, Params, Admitted> extends Exchange {
   readonly body: Body;
-  /** The body to the byte; empty where it is not read. */
+  /** The exact bytes of the body; empty if it is not read. */
   readonly rawBody: Uint8Array;
   readonly query: Query;
   readonly params: Params;
   readonly admitted: Admitted;
 }
 
-/** An endpoint ready to be mounted, its body's type known only inside. */
+/** An endpoint that can be mounted. Only it knows its body's type. */
 export interface Endpoint {
   readonly method: EndpointDefinition<unknown, unknown, unknown, unknown>['method'];
   readonly path: string;
@@ -99,27 +99,27 @@ export interface Endpoint {
   readonly group: string;
   readonly errors: ReadonlySet<ErrorCode>;
   readonly openapi: ReturnType<typeof createRoute>;
-  /** Null where it costs nothing. */
+  /** Null if it costs nothing. */
   readonly price: EndpointPrice | null;
-  /** Bytes of body allowed here when it is not the service's general limit. */
+  /** Most bytes of the body, if it differs from the service's general limit. */
   readonly maxBodyBytes: number | undefined;
   readonly handle: (exchange: Exchange, frame: Frame) => Promise<Answer>;
-  /** As `handle`, with a request that is read already and still to be checked: one that came inside another. */
+  /** Like `handle`, for a request that is read and still to be checked: one that came inside another. */
   readonly answer: (exchange: Exchange, given: RequestParts) => Promise<Answer>;
 }
 
-/** What a request says, however it came. */
+/** The contents of a request, however it came. */
 export interface RequestParts {
   readonly params: Readonly<Record<string, JsonValue>>;
   readonly query: Readonly<Record<string, JsonValue>>;
   readonly body: JsonValue;
-  /** What a message signature covers: the body of the HTTP request. */
+  /** The body of the HTTP request, which a message signature covers. */
   readonly rawBody: Uint8Array;
 }
 
 /**
- * Defines an endpoint: what the reference says of it and what it does, in one object. To add one, copy a
- * neighbour in `routes/` and add it to the app's list.
+ * Defines an endpoint, both its documentation and what it does, in one object. To add one, copy a neighbour in
+ * `routes/` and add it to the app's list.
  */
 export function endpoint<Body = undefined, Query = undefined, Params = undefined, Admitted = undefined>(
   definition: EndpointDefinition<Body, Query, Params, Admitted>,
@@ -158,7 +158,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
   };
 }
 
-/** @throws invalid_field for a parameter that is given twice, of which only one would count */
+/** @throws invalid_field for a parameter that is given twice, since only one of them would count */
 function singleQuery({ req }: Exchange['c']): Readonly<Record<string, string>> {
   for (const [name, values] of Object.entries(req.queries())) {
     if (values.length === 1) continue;
@@ -169,7 +169,7 @@ function singleQuery({ req }: Exchange['c']): Readonly<Record<string, string>> {
   return req.query();
 }
 
-/** What is known of a call before its body is read. */
+/** Checks a call before its body is read. */
 async function enter<Query, Params, Admitted>(
   definition: Pick<EndpointDefinition<never, Query, Params, Admitted>, 'params' | 'query' | 'admit'>,
   exchange: Exchange,
@@ -274,12 +274,12 @@ function describe<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>, errors
   });
 }
 
-/** Whether OpenAPI describes the header otherwise than as a parameter (3.1.1, section 4.12.2.1). */
+/** Whether OpenAPI describes the header in another way than as a parameter (3.1.1, section 4.12.2.1). */
 function isNoParameter(name: string): boolean {
   return ['accept', 'authorization', 'content-type'].includes(name.toLowerCase());
 }
 
-/** The description, and in a paragraph of its own what each header does that is no parameter. */
+/** The description, with a paragraph on each header that is not a parameter. */
 function textOf({
   description,
   headers = {},

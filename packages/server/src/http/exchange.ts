@@ -14,19 +14,19 @@ import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
 /** One request on its way through a handler. */
 export interface Exchange extends Received {
   readonly c: AppContext;
-  /** The caller's `X-Request-Id` when it is sane, else a fresh UUID. */
+  /** The caller's `X-Request-Id` if it is well-formed, else a fresh UUID. */
   readonly requestId: string;
-  /** Headers that go out with whatever is answered, a problem included. Lower-case names. */
+  /** Headers of the answer, even if that is a problem document. Lower-case names. */
   readonly headers: Record<string, string>;
 }
 
-/** A request that begins. Headers that are noted on it go out with whatever it is answered. */
+/** Begins the exchange of a request. Headers noted on it are sent with any answer. */
 export function exchangeOf(c: AppContext, requestId: string): Exchange {
   const headers: Record<string, string> = {};
   return { c, requestId, headers, incoming: incomingRequest(c, headers) };
 }
 
-/** What every request needs and no handler should care about. */
+/** What every request needs besides its handler. */
 export interface Frame {
   readonly receiptsUrl: string;
   readonly maxBodyBytes: number;
@@ -36,7 +36,7 @@ export interface Frame {
   readonly metrics: Metrics;
 }
 
-/** Where a handler is mounted: the labels of its metrics, and the codes that it says it gives. */
+/** Where a handler is mounted: the labels of its metrics, and the codes that it documents. */
 export interface RequestContext {
   readonly method: string;
   readonly route: string;
@@ -44,8 +44,8 @@ export interface RequestContext {
 }
 
 /**
- * The one path from a request to its Response: request id, handler, errors to problems, headers, metrics and
- * log line. It takes the place of a chain of middlewares, which would make Hono build and copy `Headers`.
+ * The one path from a request to its Response: request id, handler, errors to problems, headers, metrics and log line.
+ * It replaces a chain of middlewares, which would make Hono build and copy `Headers`.
  */
 export function exchangeHandler(
   frame: Frame,
@@ -67,12 +67,12 @@ export function exchangeHandler(
   };
 }
 
-/** Lines of one kind that are written in ten seconds; the others are counted in one more line. */
+/** Lines of one kind that are logged in ten seconds; one more line counts the others. */
 const FAULTS = { level: 'error', burst: 3 } as const;
 const UNLISTED = { level: 'warn', burst: 3 } as const;
 const REFUSALS = { level: 'info', burst: 20 } as const;
 
-/** Counts and logs an answer. What the service asks itself is no traffic: it is in neither. */
+/** Counts and logs an answer. The service's own probes are neither counted nor logged. */
 function report(
   { metrics, logger, storms }: Frame,
   place: RequestContext,

@@ -3,7 +3,7 @@ import { type AnswerFact, type BearerError, factsOf } from '@tallystick/kit';
 
 type Headers = Record<string, string>;
 
-/** The headers that tell a fact of an answer: the one place that knows their names. */
+/** The headers that tell a fact of an answer. Nothing else knows their names. */
 export function headersOfFact(fact: AnswerFact): Headers {
   switch (fact.kind) {
     case 'rate_limit': {
@@ -23,18 +23,18 @@ export function headersOfFact(fact: AnswerFact): Headers {
   }
 }
 
-/** The headers that a refusal asks for; none for anything else that was thrown. */
+/** The headers of a refusal; none for anything else that was thrown. */
 export function refusalHeaders(thrown: unknown): Headers {
   const { retryAfter, bearer, payment } = factsOf(thrown);
   return {
-    // Rounded up, so that who comes back then is not too early (RFC 9110, section 10.2.3).
+    // Rounded up, so that a client which comes back then is not too early (RFC 9110, section 10.2.3).
     ...(retryAfter !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
     ...(bearer !== undefined && { 'www-authenticate': challengeOf(bearer) }),
     ...(payment !== undefined && { 'payment-required': encoded(payment), 'cache-control': 'no-store' }),
   };
 }
 
-/** RFC 6750, section 3: a request without a credential is told the scheme alone. */
+/** RFC 6750, section 3: without a credential in the request, the challenge names only the scheme. */
 function challengeOf(error: BearerError): string {
   return error === 'missing' ? 'Bearer' : `Bearer error="${error}"`;
 }

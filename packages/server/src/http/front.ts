@@ -15,42 +15,42 @@ import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
 /** What answers requests once the service is open. */
 export interface App {
   readonly fetch: (request: Request, bindings: HttpBindings) => Response | Promise<Response>;
-  /** Counts an answer that was given here, before the app was asked. */
+  /** Counts an answer that was given without the app. */
   readonly counted?: (status: number) => void;
 }
 
 /**
- * `starting`: the service is not open yet. `open`. `leaving`: requests are served, and `/readyz` says 503 so that balancers
- * send no more. `draining`: what is in flight is finished, and nothing new is taken.
+ * `starting`: the service is not open yet. `open`. `leaving`: requests are served, and `/readyz` answers 503 so that
+ * balancers send no more. `draining`: requests in flight are finished, and no new ones are taken.
  */
 type Phase = 'starting' | 'open' | 'leaving' | 'draining';
 
 export interface FrontOptions {
-  /** Connections that are served at once; those beyond it are told 503. */
+  /** Connections that are served at once; further ones are answered 503. */
   readonly maxConnections: number;
-  /** From the first byte of a request to its last, in milliseconds, whatever reads it. */
+  /** Milliseconds from the first byte of a request to its last. */
   readonly requestMs: number;
 }
 
 /**
- * The HTTP server in front of the app. It gives every answer that the app can't give: to what is no request of HTTP, while
- * the service starts or ends, and beyond the limit of connections. Each has a request id and a problem document.
+ * The HTTP server in front of the app. It gives every answer that the app cannot give: to what is not an HTTP request,
+ * while the service starts or ends, and beyond the limit of connections. Each has a request id and a problem document.
  */
 export class Front {
   readonly server: Server;
   phase: Phase = 'starting';
   app: App | undefined;
-  /** Public URL that the `type` of a problem document begins with. */
+  /** Public URL with which the `type` of a problem document begins. */
   receiptsUrl = '';
   /** Sockets beyond the limit of connections. */
   readonly #beyond = new WeakSet<object>();
-  /** Open sockets, and how many requests are being answered on each. */
-  readonly #asked = new Map<Socket, number>();
+  /** Open sockets, with the number of requests being answered on each. */
+  readonly #openRequests = new Map<Socket, number>();
   readonly #answer: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
 
   constructor({ maxConnections, requestMs }: FrontOptions) {
     this.#answer = getRequestListener((request, bindings) => this.#ask(request, bindings as HttpBindings), {
-      // For a request of HTTP/1.0 without Host, where it is the base of the request's URL and nothing else.
+      // The host in the request's URL, for an HTTP/1.0 request without Host.
       hostname: 'localhost',
       errorHandler: (error) => this.#explain(error),
     });
@@ -65,7 +65,7 @@ export class Front {
     this.server = createServer(SERVER_OPTIONS, onRequest);
     this.server.requestTimeout = requestMs;
     this.server
-      // `http/body.ts` says 100 as it begins to read: what is refused by its head is refused before.
+      // `http/body.ts` sends 100 when it begins to read, so that a request can be refused by its head alone.
       .on('checkContinue', onRequest)
       .on('checkExpectation', (incoming, outgoing) => this.#give(unexpected(), incoming, outgoing))
       .on('connect', (incoming, socket) => this.#refuseTunnel(incoming, socket))
@@ -76,22 +76,22 @@ export class Front {
   #limit(maxConnections: number): void {
     this.server.maxConnections = maxConnections + REFUSED_AT_ONCE;
     this.server.on('connection', (socket: Socket) => {
-      this.#asked.set(socket, 0);
-      socket.once('close', () => this.#asked.delete(socket));
-      if (this.#asked.size <= maxConnections) return;
+      this.#openRequests.set(socket, 0);
+      socket.once('close', () => this.#openRequests.delete(socket));
+      if (this.#openRequests.size <= maxConnections) return;
       this.#beyond.add(socket);
       socket.setTimeout(REFUSED_MS);
     });
   }
 
   #count(socket: Socket, change: 1 | -1): void {
-    const asked = this.#asked.get(socket);
-    if (asked !== undefined) this.#asked.set(socket, asked + change);
+    const openRequests = this.#openRequests.get(socket);
+    if (openRequests !== undefined) this.#openRequests.set(socket, openRequests + change);
   }
 
-  /** Closes every connection on which no request is being answered: idle ones, and those whose request has not come. */
+  /** Closes every connection on which no request is being answered: idle ones, and those whose request has not arrived. */
   closeUnasked(): void {
-    for (const [socket, asked] of this.#asked) if (asked === 0) socket.destroy();
+    for (const [socket, openRequests] of this.#openRequests) if (openRequests === 0) socket.destroy();
   }
 
   #ask(request: Request, bindings: HttpBindings): Response | Promise<Response> {
@@ -99,14 +99,14 @@ export class Front {
     return this.app.fetch(request, bindings);
   }
 
-  /** What is answered without the app, or null. */
+  /** The answer that needs no app, or null. */
   #refusalOf(incoming: IncomingMessage): ConnectionRefusal | null {
     const fault = faultOf(incoming);
     if (fault !== null) return { thrown: new TallyError('request_malformed', fault) };
     if (incoming.url === '*' && incoming.method === 'OPTIONS') return { answer: WHOLE_SERVER };
     const closed = this.#closed(incoming.socket);
     if (closed === null) return null;
-    // Anybody may send a request target that makes no URL.
+    // A request target may be no valid URL.
     const pathname = URL.parse(incoming.url ?? '', 'http://localhost')?.pathname;
     const looks = incoming.method === 'GET' || incoming.method === 'HEAD';
     if (looks && pathname === '/readyz') return { answer: unready(closed) };
@@ -130,20 +130,20 @@ export class Front {
       Array.isArray(given) ? undefined : given,
     );
     outgoing.writeHead(status, headers).end(body);
-    // Bytes that nobody reads would reset the connection before the client has read the answer.
+    // Unread bytes would reset the connection before the client has read the answer.
     incoming.resume();
   }
 
-  /** To CONNECT, which asks a proxy for a tunnel: Node gives a socket alone, as it does for an upgrade. */
+  /** Answers CONNECT, which asks a proxy for a tunnel. Node gives only a socket for it, as for an upgrade. */
   #refuseTunnel({ url = '' }: IncomingMessage, socket: Duplex): void {
     const thrown = new TallyError('method_not_allowed', 'The service is not a proxy and opens no tunnels.');
     socket.on('error', () => socket.destroy());
     this.#write({ thrown, headers: { allow: METHODS } }, url, socket);
   }
 
-  /** Answers bytes that the parser refused, or that came too slowly. There is no request and no response, only a socket. */
+  /** Answers bytes that the parser refused, or that came too slowly. There is only a socket, no request or response. */
   #giveRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
-    // As Node's own default: an answer that has begun is broken off.
+    // As in Node's own default, an answer that has begun is broken off.
     const { _httpMessage: begun } = socket as { _httpMessage?: { headersSent: boolean } };
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
       return void socket.destroy();
@@ -179,7 +179,7 @@ export class Front {
     };
   }
 
-  /** The answer to a request target that makes no URL, and to whatever the app throws. */
+  /** The answer to a request target that is no valid URL, and to whatever the app throws. */
   #explain(error: unknown): Response {
     const malformed = error instanceof RequestError;
     const thrown = malformed
@@ -199,7 +199,7 @@ interface Written {
   readonly body: string;
 }
 
-/** An answer of the front: one that is ready, or what was thrown. */
+/** An answer given without the app: a finished one, or what was thrown. */
 interface ConnectionRefusal {
   readonly answer?: Answer;
   readonly thrown?: unknown;
@@ -210,16 +210,16 @@ const SERVER_OPTIONS = {
   maxHeaderSize: 16_384,
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
-  // Longer than the 60 s after which common load balancers drop an idle connection, so that the
-  // balancer, not this end, is the one to close it.
+  // Longer than the 60 s after which common load balancers drop an idle connection, so that the balancer closes it
+  // first.
   keepAliveTimeout: 65_000,
-  // `faultOf` looks for Host, and says more than an empty 400.
+  // `faultOf` checks Host, and explains more than an empty 400.
   requireHostHeader: false,
 };
 
-/** Connections beyond the limit that are told so at once; what is beyond these too is closed without a word. */
+/** Connections beyond the limit that are answered 503; further ones are closed without an answer. */
 const REFUSED_AT_ONCE = 256;
-/** How long a connection beyond the limit may take to send a request, in milliseconds. */
+/** Milliseconds for a connection beyond the limit to send a request. */
 const REFUSED_MS = 2_000;
 const RETRY_SECONDS = '5';
 
@@ -228,14 +228,14 @@ const CLOSED = { starting: 'starting', leaving: 'shutting down', draining: 'shut
 const NO_STORE = { headers: { 'cache-control': 'no-store' } };
 const ALIVE = json({ status: 'ok' }, NO_STORE);
 
-/** The answer of `/readyz`, in the form of `routes/meta.ts`. */
+/** The answer of `/readyz`, as in `routes/meta.ts`. */
 function unready(why: string): Answer {
   return json({ status: 'unavailable', checks: { service: why } }, { status: 503, ...NO_STORE });
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 
-/** The answer to `OPTIONS *`, which asks what the server can do at all (RFC 9110, section 9.3.7). */
+/** The answer to `OPTIONS *`, which asks what the whole server supports (RFC 9110, section 9.3.7). */
 const WHOLE_SERVER: Answer = {
   status: 204,
   body: null,

@@ -2,7 +2,7 @@ import type { AnswerFact, Incoming } from '@tallystick/kit';
 import { type AppContext, header, incomingOf, isProbe } from './context.ts';
 import { headersOfFact } from './fact-headers.ts';
 
-/** A request as the domains see it. What they note on it goes into `headers`. */
+/** A request as the domains see it. Facts noted on it go into `headers`. */
 export function incomingRequest(c: AppContext, headers: Record<string, string>): Incoming {
   return new IncomingRequest(c, headers);
 }

@@ -1,14 +1,17 @@
 import type { Logger } from 'pino';
 
-/** How loud a kind of line is, and how many of it are written before the rest is only counted. */
+/** The level of a kind of line, and how many are written before the rest is only counted. */
 interface Kind {
   readonly level: 'info' | 'warn' | 'error';
   readonly burst: number;
 }
 
-/** Keeps floods out of the log: of each kind of line the first few of a while are written, and the rest is one line. */
+/**
+ * Keeps floods out of the log: of each kind of line the first few in an interval are written, and one more line counts
+ * the rest.
+ */
 export interface LogStorms {
-  /** Whether the line is written. One that is not is counted in a line at the end of the while. */
+  /** Whether the line is written. A line that is not is counted at the end of the interval. */
   admits(name: string, kind: Kind): boolean;
 }
 
@@ -17,7 +20,7 @@ interface Storm extends Kind {
 }
 
 const WHILE_MS = 10_000;
-/** More kinds at once than routes times codes would be a fault of ours; they share one count. */
+/** More kinds than this would be a fault of ours, since there are only routes times codes; they share one count. */
 const MAX_KINDS = 2_000;
 const REST = '(others)';
 
@@ -31,8 +34,8 @@ export function createLogStorms(logger: Logger, whileMs = WHILE_MS): LogStorms {
     logger[storm.level](more, 'more lines of this kind were left out');
   };
   return {
-    admits(asked, { level, burst }) {
-      const name = storms.has(asked) || storms.size < MAX_KINDS ? asked : REST;
+    admits(logKind, { level, burst }) {
+      const name = storms.has(logKind) || storms.size < MAX_KINDS ? logKind : REST;
       let storm = storms.get(name);
       if (storm === undefined) {
         storm = { level, burst, lines: 0 };

@@ -7,7 +7,7 @@ export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
 /** Answers of a real service by operationId, which `e2e/openapi.test.ts` records. */
 const EXAMPLES: Readonly<Record<string, JsonValue>> = recorded;
 
-/** The generated document as it is published: its references plain, and with an example of each JSON answer. */
+/** The generated document as it is published: with plain references and an example of each JSON answer. */
 export function published(document: OpenApiDocument): OpenApiDocument {
   const plain = withPlainReferences(document as unknown as JsonObject) as JsonObject;
   for (const path of Object.values(plain['paths'] as Record<string, JsonObject>)) {
@@ -29,8 +29,8 @@ function isJson(mediaType: string): boolean {
 }
 
 /**
- * The generator writes a reference with a text of its own as `allOf` of the two, as OpenAPI 3.0 had it. In 3.1 both stand side by
- * side.
+ * Replaces `allOf` around a reference with its own text, which the generator writes as in OpenAPI 3.0. In 3.1 both
+ * stand side by side.
  */
 function withPlainReferences(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withPlainReferences);

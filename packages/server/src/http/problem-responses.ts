@@ -1,8 +1,8 @@
 import { type ErrorCode, errorTable } from '@tallystick/core';
 
 /**
- * OpenAPI responses for these codes: one for each status, its `code` narrowed to those that come with it.
- * @param openai whether each has the member `error` too
+ * OpenAPI responses for these codes: one per status, its `code` narrowed to those with that status.
+ * @param openai whether each also has the member `error`
  */
 export function problemResponses(codes: readonly ErrorCode[], openai: boolean) {
   const byStatus = Map.groupBy(new Set(codes), (code) => errorTable[code].status);

@@ -2,7 +2,7 @@ import { type ErrorCode, errorTable, type JsonObject, TallyError } from '@tallys
 import { factsOf, type OpenAiError } from '@tallystick/kit';
 import type { Answer } from './answer.ts';
 
-/** A problem document (RFC 9457, section 3.1) with the members that every error of this service has. */
+/** A problem document (RFC 9457, section 3.1) with the members of this service's errors. */
 export interface Problem {
   /** `<receipts URL>/docs/errors#<code>`: a page that explains the code. */
   readonly type: string;
@@ -12,17 +12,17 @@ export interface Problem {
   readonly code: ErrorCode;
   /** The offending member of the request: `purpose`, `receipts[3].ts`. */
   readonly field?: string;
-  /** The same in OpenAI's form, under `/v1/compute/`. */
+  /** The same error in OpenAI's form, under `/v1/compute/`. */
   readonly error?: OpenAiError;
-  /** How to pay: what `PAYMENT-REQUIRED` carries. */
+  /** How to pay: the contents of `PAYMENT-REQUIRED`. */
   readonly payment?: JsonObject;
-  /** `urn:request:<id>`, the id being the one in `X-Request-Id`. */
+  /** `urn:request:<id>`, with the id of `X-Request-Id`. */
   readonly instance?: string;
 }
 
 /**
- * The public face of whatever was thrown. Anything but a TallyError is answered as `internal`, with nothing
- * of what it says; see `isFault` for what the log must keep.
+ * The public problem document of anything that was thrown. Anything but a TallyError becomes `internal`, with nothing
+ * of its message; `isFault` says what must be logged.
  */
 export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestId?: string }): Problem {
   const error = publicError(thrown);
@@ -40,7 +40,7 @@ export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestI
   };
 }
 
-/** What was thrown where it is ours to show, else `internal`. */
+/** The error itself if it may be shown, else `internal`. */
 export function publicError(thrown: unknown): TallyError {
   return thrown instanceof TallyError ? thrown : unexpected;
 }
@@ -50,7 +50,7 @@ const unexpected = new TallyError(
   'The fault is not in the request. Try again; if it persists, send the operator the value of X-Request-Id.',
 );
 
-/** Whether the service is to blame: a 5xx, or anything that was thrown without a code. */
+/** Whether the service is to blame: a 5xx, or an error without a code. */
 export function isFault(thrown: unknown): boolean {
   return !(thrown instanceof TallyError) || errorTable[thrown.code].status >= 500;
 }

@@ -15,12 +15,12 @@ interface Refused {
 /** Prefix of the paths that OpenAI's clients call. */
 const OPENAI_PATHS = '/v1/compute/';
 
-/** Whether what is refused at a path is said in OpenAI's form too. */
+/** Whether errors at a path have OpenAI's form too. */
 export function answersAsOpenAi(path: string): boolean {
   return path.startsWith(OPENAI_PATHS);
 }
 
-/** What was thrown, as a problem document; under `/v1/compute/` also in OpenAI's form. */
+/** The problem document of an error; under `/v1/compute/` also in OpenAI's form. */
 export function refusal(thrown: unknown, { path, requestId, receiptsUrl }: Refused): Answer {
   const problem = toProblem(thrown, { receiptsUrl, requestId });
   const answer = problemAnswer(
@@ -28,7 +28,7 @@ export function refusal(thrown: unknown, { path, requestId, receiptsUrl }: Refus
       ? { ...problem, error: openAiError(publicError(thrown), factsOf(thrown).providerWords) }
       : problem,
   );
-  // The rest of the body is not waited for, so nothing that follows on the connection can be told from it.
+  // The rest of the body is not awaited, so the connection cannot carry another request.
   const timedOut = thrown instanceof TallyError && thrown.code === 'request_timeout';
   return timedOut ? { ...answer, headers: { connection: 'close' } } : answer;
 }
@@ -40,7 +40,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
 
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** The caller's `X-Request-Id` when it is sane, else a fresh UUID. */
+/** The caller's `X-Request-Id` if it is well-formed, else a fresh UUID. */
 export function requestIdOf(given: string | undefined): string {
   return given !== undefined && SANE_REQUEST_ID.test(given) ? given : crypto.randomUUID();
 }

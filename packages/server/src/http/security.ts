@@ -1,4 +1,4 @@
-/** The OpenAPI document's security schemes: where a request carries a credential, and how one is had. */
+/** The OpenAPI document's security schemes: where a request carries a credential, and how to get one. */
 export const SECURITY_SCHEMES = {
   apiKey: {
     type: 'http',
@@ -49,14 +49,14 @@ type SchemeName = keyof typeof SECURITY_SCHEMES;
 /** A way to authorize a request; `none` stands for a request that carries no credential. */
 export type Credential = 'none' | Exclude<SchemeName, 'messageSignatureInput'>;
 
-/** Of what an account pays for or shows: its API key, or the signature of its DID. */
+/** Credentials for what an account pays or shows: its API key, or the signature of its DID. */
 export const ACCOUNT_CREDENTIALS = ['apiKey', 'apiKeyHeader', 'messageSignature'] as const;
-/** Of a call of a model. */
+/** Credentials for calling a model. */
 export const CALL_CREDENTIALS = [...ACCOUNT_CREDENTIALS, 'payment'] as const;
-/** Of the reads that are free so many times a day. */
+/** Credentials for reads with a free daily limit. */
 export const READ_CREDENTIALS = ['none', ...CALL_CREDENTIALS] as const;
 
-/** The schemes that each way needs together. */
+/** The schemes that each credential needs together. */
 const SCHEMES: Readonly<Record<Credential, readonly SchemeName[]>> = {
   none: [],
   apiKey: ['apiKey'],

@@ -6,8 +6,8 @@ import { type AppContext, header } from '../http/context.ts';
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Refuses what a page could send by DNS rebinding, and pages of other origins. `Host` is an address, which nobody can
- * rebind, or a name of this service; `Origin`, where there is one, is of this service, of this machine or of
+ * Refuses what a page could send by DNS rebinding, and pages of other origins. `Host` must be an address, which nobody
+ * can rebind, or a name of this service; `Origin`, if sent, must be of this service, of this machine or of
  * TALLY_MCP_HOSTS.
  * @throws origin_not_allowed
  */

@@ -19,27 +19,29 @@ import type { Carrier } from './run.ts';
 import { createMcpServer } from './server.ts';
 import { type RunningCall, Sessions } from './sessions.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients'>;
 
-/** The Model Context Protocol over streamable HTTP, sessions up to 2025-11-25 and stateless from 2026-07-28 on. */
+/** The Model Context Protocol over streamable HTTP, with sessions up to 2025-11-25 and stateless from 2026-07-28 on. */
 export interface Mcp {
-  /** @throws invalid_request for a batch, a message that belongs to no session, or one that is not open */
+  /**
+   * Answers a message.
+   * @throws invalid_request for a batch, a message without a session, or one of a session that is not open
+   */
   post(exchange: Exchange, message: JsonValue, rawBody: Uint8Array): Promise<Answer>;
-  /** Ends the request's session. Throws as `post`. */
+  /** Ends the request's session. Throws as `post` does. */
   end(exchange: Exchange): Promise<Answer>;
 }
 
-export interface McpMeans {
+export interface McpDependencies {
   readonly services: Needs;
   readonly document: OpenApiDocument;
-  /** Those that the tools and resources are made of. */
+  /** The endpoints from which tools and resources are made. */
   readonly endpoints: readonly Endpoint[];
-  /** Adds to each server, for tests of the protocol. */
+  /** Adds to each MCP server, for tests of the protocol. */
   readonly extend: ((server: McpServer) => void) | undefined;
 }
 
-export function createMcp({ services, document, endpoints, extend }: McpMeans): Mcp {
+export function createMcp({ services, document, endpoints, extend }: McpDependencies): Mcp {
   const { clients, clock, logger } = services;
   const endpointAt = (path: string): Endpoint => {
     const found = endpoints.find((one) => one.method === 'get' && one.path === path);
@@ -47,7 +49,7 @@ export function createMcp({ services, document, endpoints, extend }: McpMeans): 
     return found;
   };
   const carriers = new WeakMap<Request, Carrier>();
-  const means = {
+  const dependencies = {
     services,
     tools: prepareTools(document, endpoints),
     receipt: endpointAt('/v1/receipt/{id}'),
@@ -60,14 +62,14 @@ export function createMcp({ services, document, endpoints, extend }: McpMeans): 
     during: <T>(call: RunningCall, work: () => Promise<T>): Promise<T> => sessions.during(call, work),
   };
   const connect = (): McpServer => {
-    const server = createMcpServer(means);
+    const server = createMcpServer(dependencies);
     extend?.(server);
     return server;
   };
   const sessions = new Sessions(connect, clock);
   const stateless = createMcpHandler(connect, {
     legacy: 'reject',
-    // Nothing that is listed here changes while the service runs.
+    // None of the lists changes while the service runs.
     maxSubscriptions: 0,
     onerror: (error) => logger.debug({ err: error }, 'MCP'),
   });
@@ -106,7 +108,7 @@ export function createMcp({ services, document, endpoints, extend }: McpMeans): 
 }
 
 const NO_BYTES = new Uint8Array();
-/** Of what begins a session, since the session keeps it. */
+/** Most bytes of the message that begins a session, since the session keeps it. */
 const MAX_FIRST_BYTES = 65_536;
 
 function tooLarge(): TallyError {
@@ -128,7 +130,7 @@ function withoutSession(): TallyError {
   );
 }
 
-/** What makes a client begin a new session (2025-11-25, Transports, Session Management). */
+/** The answer that makes a client begin a new session (2025-11-25, Transports, Session Management). */
 function notOpen(): Response {
   const message = 'The session is no longer open. Send initialize to begin a new one.';
   return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_001, message } }, { status: 404 });
@@ -154,7 +156,7 @@ async function toAnswer({ status, headers, body }: Response): Promise<Answer> {
   return {
     status,
     contentType,
-    // Of one piece, so that it goes out without a stream.
+    // In one piece, so that it is sent without a stream.
     body: json ? await new Response(body).text() : body,
     headers: Object.fromEntries(passed),
   };

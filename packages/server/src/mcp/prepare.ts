@@ -14,7 +14,7 @@ export interface Tool {
   readonly definition: ToolDefinition;
   readonly inputSchema: StandardSchemaWithJSON;
   readonly outputSchema: StandardSchemaWithJSON;
-  /** @throws unknown_field for an argument that has no place */
+  /** Reads the arguments. @throws unknown_field for an argument that the endpoint does not have */
   readonly read: (given: unknown) => ToolCall;
 }
 
@@ -59,7 +59,7 @@ export function prepareTools(document: OpenApiDocument, endpoints: readonly Endp
   });
 }
 
-/** A schema for the reader: the endpoint checks, whose refusals carry a code and the field. */
+/** A schema for documentation only: the endpoint checks, and its errors have a code and the field. */
 function unchecked(schema: JsonObject): StandardSchemaWithJSON {
   return fromJsonSchema(schema, {
     getValidator:

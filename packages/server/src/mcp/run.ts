@@ -8,7 +8,6 @@ import { isFault, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import type { Tool, ToolCall } from './prepare.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'logger' | 'metrics'>;
 
 /** The HTTP request that a message of the protocol came in. */
@@ -19,12 +18,12 @@ export interface Carrier {
   readonly left: AbortSignal;
 }
 
-/** Under which a result holds what the HTTP interface says in headers. */
+/** Key under which a result has what the HTTP interface says in headers. */
 const HEADERS = 'tallystick/headers';
 
 /**
- * Carries a tool out. Whatever its endpoint refuses is a tool error whose text is the problem document.
- * @param cancelled aborts when the client takes the call back
+ * Runs a tool. An error of its endpoint becomes a tool error whose text is the problem document.
+ * @param cancelled aborts when the client cancels the call
  */
 export async function runTool(
   services: Needs,
@@ -54,7 +53,7 @@ export async function runTool(
   }
 }
 
-/** Asks an endpoint as the carrier's client: who that is, and what it may, goes by the carrier's headers. */
+/** Calls an endpoint on behalf of the carrier's client, whom the carrier's headers identify. */
 export function answerOf(
   endpoint: Endpoint,
   given: Omit<RequestParts, 'rawBody'>,
@@ -77,7 +76,7 @@ async function callTool(
     );
   }
   const signal = AbortSignal.any([carrier.left, cancelled]);
-  // A request carries one message, so that nobody else reads this.
+  // A request carries one message, so that nothing else reads this.
   carrier.exchange.c.set('inner', { idempotencyKey, signal });
   return answerOf(endpoint, given, carrier, exchange);
 }

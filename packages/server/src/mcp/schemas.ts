@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
 import type { OpenApiDocument } from '../http/openapi.ts';
 
-/** What the OpenAPI document says of an operation, as JSON Schemas (2020-12) that refer to nothing. */
+/** An operation of the OpenAPI document, as JSON Schemas (2020-12) without references. */
 export interface Operation {
   readonly path: Readonly<Record<string, JsonObject>>;
   readonly query: Readonly<Record<string, JsonObject>>;
@@ -46,7 +46,7 @@ function objectAt(from: JsonObject, ...path: readonly string[]): JsonObject {
 
 const COMPONENT = '#/components/schemas/';
 
-/** With each reference replaced by what it leads to: many hosts of models resolve none. No schema here is recursive. */
+/** Replaces each reference by its target, since many model hosts resolve none. No schema here is recursive. */
 function inline(value: JsonValue, schemas: JsonObject): JsonValue {
   if (Array.isArray(value)) return value.map((one) => inline(one, schemas));
   if (!isObject(value)) return value;

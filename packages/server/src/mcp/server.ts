@@ -15,7 +15,6 @@ import type { Tool } from './prepare.ts';
 import { answerOf, bodyText, type Carrier, runTool } from './run.ts';
 import type { Sessions } from './sessions.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'logger' | 'metrics'>;
 
 const INFO = {
@@ -28,10 +27,10 @@ const INFO = {
 const INSTRUCTIONS =
   'Mint, verify and anchor signed receipts, and call models that are routed, billed and receipted. An error’s text is a problem document: branch on its `code`, and do what its `detail` says. Pass an idempotency_key wherever a call may be repeated. Read a receipt at receipt://{id}, and the trusted keys at trust://bundle.';
 
-/** Lists that only a new release changes. */
+/** For lists that change only with a release. */
 const HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
-export interface ServerMeans {
+export interface McpServerDependencies {
   readonly services: Needs;
   readonly tools: readonly Tool[];
   /** `GET /v1/receipt/{id}` */
@@ -44,7 +43,7 @@ export interface ServerMeans {
   readonly during: Sessions['during'];
 }
 
-/** A server of the protocol over the endpoints of the HTTP interface: one for each session, or each stateless request. */
+/** An MCP server over the endpoints of the HTTP interface: one per session, or per stateless request. */
 export function createMcpServer({
   services,
   tools,
@@ -52,7 +51,7 @@ export function createMcpServer({
   trust,
   carrierOf,
   during,
-}: ServerMeans): McpServer {
+}: McpServerDependencies): McpServer {
   const server = new McpServer(
     { ...INFO, websiteUrl: services.config.siteUrl },
     {

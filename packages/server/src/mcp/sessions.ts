@@ -5,11 +5,11 @@ interface Session {
   readonly id: string;
   readonly server: McpServer;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** `Clients.group` of who opened it. */
+  /** `Clients.group` of the client that opened it. */
   readonly client: string;
   /** Unix milliseconds. */
   usedAt: number;
-  /** Calls that run. */
+  /** Number of running calls. */
   busy: number;
 }
 
@@ -19,27 +19,26 @@ interface Limits {
   readonly idleMs: number;
 }
 
-/** A call that runs, by its JSON-RPC id. */
 export interface RunningCall {
-  /** Undefined where it is stateless. */
+  /** Undefined if it is stateless. */
   readonly sessionId: string | undefined;
   readonly id: string | number;
-  /** Aborts when the client takes it back. */
+  /** Aborts when the client cancels it. */
   readonly cancelled: AbortSignal;
 }
 
 const LIMITS: Limits = { all: 1_000, perClient: 100, idleMs: 1_800_000 };
 
 /**
- * The sessions of the revisions up to 2025-11-25, in this process. Where there are too many, the one that was idle for
- * longest gives way: its client is told 404 and begins a new one. A session proves nothing: who calls goes by each
- * request's own headers.
+ * The sessions of the revisions up to 2025-11-25, in this process. If there are too many, the one idle for longest is
+ * closed: its client gets 404 and begins a new one. A session proves nothing: each request's own headers identify its
+ * caller.
  */
 export class Sessions {
   readonly #connect: () => McpServer;
   readonly #clock: () => number;
   readonly #limits: Limits;
-  /** In the order of their last use. */
+  /** Sessions in the order of their last use. */
   readonly #open = new Map<string, Session>();
 
   /** @param clock gives Unix milliseconds */
@@ -53,7 +52,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Begins a session with its `initialize` request; null where every place is taken by one that is busy. */
+  /** Begins a session with its `initialize` request; null if all sessions are busy. */
   async begin(request: Request, message: unknown, client: string): Promise<Response | null> {
     this.#expire();
     if (!this.#makeRoom(client)) return null;
@@ -70,7 +69,7 @@ export class Sessions {
     return response;
   }
 
-  /** Serves a request of a session, or ends it; null for one that is not open. */
+  /** Serves a request of a session, or ends it; null if it is not open. */
   async serve(id: string, request: Request, message?: unknown): Promise<Response | null> {
     this.#expire();
     const session = this.#open.get(id);
@@ -129,8 +128,8 @@ export class Sessions {
 }
 
 /**
- * Closes the stream of a call that was taken back. No response is due (2025-11-25, Cancellation), and the SDK would
- * wait for one, with the stream open. The one that is sent once the stream is closed reaches nobody.
+ * Closes the stream of a cancelled call. No response is due (2025-11-25, Cancellation), but the SDK would wait for one
+ * with the stream open. A response sent after closing reaches nobody.
  */
 async function forget({ transport }: Session, id: string | number): Promise<void> {
   transport.closeSSEStream(id);

@@ -2,7 +2,7 @@ import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { type JsonObject, PROFILES } from '@tallystick/core';
 import { listed } from '@tallystick/receipts';
 
-/** A tool: an endpoint of the HTTP interface under a name, with what that endpoint takes as its arguments. */
+/** A tool: an endpoint of the HTTP interface under a name, whose arguments are the endpoint's input. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title: string;
@@ -10,14 +10,14 @@ export interface ToolDefinition {
   /** `METHOD path`, as in the OpenAPI document; of several, the first whose path parameters are all given. */
   readonly routes: readonly [string, ...string[]];
   readonly annotations: ToolAnnotations;
-  /** Arguments that the endpoint knows and the tool does not. */
+  /** Arguments that the endpoint has and the tool does not. */
   readonly omit?: readonly string[];
   /** The arguments, where the endpoint's body has several forms: JSON Schemas by name. */
   readonly arguments?: Readonly<Record<string, JsonObject>>;
   readonly required?: readonly string[];
 }
 
-/** Nothing here deletes or overwrites. `openWorldHint`: whether it reaches beyond this service. */
+/** No tool deletes or overwrites. `openWorldHint`: whether it reaches beyond this service. */
 const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 const ADDS: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
 

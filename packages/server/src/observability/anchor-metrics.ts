@@ -2,15 +2,15 @@ import type { Chain } from '@tallystick/chain';
 import type { LogMetrics, LogStatus, PostingState } from '@tallystick/log';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** The anchor log's metrics: what it counts itself, and what is looked at now and then. */
+/** The anchor log's metrics: those that it counts itself, and those that are read at intervals. */
 export interface AnchorMetrics extends LogMetrics {
-  /** Takes over how the log is. */
+  /** Sets the metrics from the log's status. */
   status(status: LogStatus): void;
-  /** Takes over the state of the newest posting; null before the first. */
+  /** Sets the state of the newest posting; null before the first. */
   posting(state: PostingState | null): void;
-  /** Notes that what is read from the database has just been read. */
+  /** Notes that the metrics from the database are up to date. */
   read(): void;
-  /** Asks the chain what the posting account has left. */
+  /** Reads the posting account's balance from the chain. */
   wallet(chain: Pick<Chain, 'balance'>): Promise<void>;
 }
 

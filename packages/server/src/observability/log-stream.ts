@@ -3,27 +3,27 @@ import { write, writeSync } from 'node:fs';
 /** Size of the buffer, in bytes: it is written when it is full, or after a second. */
 const GATHER_BYTES = 4_096;
 const GATHER_MS = 1_000;
-/** Bytes that wait for a slow reader; what comes beyond them is dropped. */
+/** Bytes that may wait for a slow reader; further lines are dropped. */
 const MAX_WAITING_BYTES = 1_048_576;
-/** A write that takes longer than this is of a reader that has stopped reading. */
+/** A write that takes longer than this means that the reader has stopped reading. */
 const STUCK_MS = 1_000;
 
 /**
- * Writes log lines to a file descriptor, and never stops the process for them: lines that cannot be written, for
- * whatever reason, are dropped and counted, and the next ones are tried again. Where a line was written in part, the
- * next one that succeeds begins on a line of its own.
+ * Writes log lines to a file descriptor without ever stopping the process: lines that cannot be written, for whatever
+ * reason, are dropped and counted, and the next ones are tried again. After a partly written line, the next successful
+ * one begins on a new line.
  */
 export class LogStream {
   readonly #fd: number;
   readonly #onDropped: (lines: number) => void;
   #waiting = '';
-  /** When the write that is under way began; null where none is. */
+  /** When the current write began; null if none is running. */
   #writingSince: number | null = null;
   #torn = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #atExit = (): void => this.#writeLast();
 
-  /** @param onDropped hears how many lines were dropped */
+  /** @param onDropped called with the number of dropped lines */
   constructor(fd: number, onDropped: (lines: number) => void) {
     this.#fd = fd;
     this.#onDropped = onDropped;
@@ -68,7 +68,7 @@ export class LogStream {
     });
   }
 
-  /** Takes note of what was written of some bytes, and answers the rest. */
+  /** Notes how much of some bytes was written, and returns the rest. */
   #wrote(bytes: Buffer, written: number): Buffer {
     if (written > 0) this.#torn = bytes[written - 1] !== LINE_FEED;
     return bytes.subarray(written);
@@ -76,11 +76,11 @@ export class LogStream {
 
   #drop(bytes: Buffer): void {
     const text = bytes.toString();
-    // The line feed that would have ended a torn line is not a line.
+    // The line feed that would have ended a torn line does not count as a line.
     this.#onDropped(linesIn(this.#torn && text.startsWith('\n') ? text.slice(1) : text));
   }
 
-  /** One attempt at the end of the process, and none where a write hangs: another one would hang as well. */
+  /** Tries once more when the process ends, unless a write hangs, since another one would hang as well. */
   #writeLast(): void {
     const since = this.#writingSince;
     if (since !== null && performance.now() - since > STUCK_MS) return;

@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { boundedLook } from './measuring.ts';
+import { boundedMeasure } from './measuring.ts';
 
 it('brings the values up to date before it resolves, and says so', async () => {
   const order: string[] = [];
-  const look = boundedLook(
+  const look = boundedMeasure(
     async () => void order.push('looked'),
     () => void order.push('done'),
   );
@@ -13,14 +13,14 @@ it('brings the values up to date before it resolves, and says so', async () => {
 
 it('resolves when looking fails, and then does not say that it is done', async () => {
   const done = vi.fn<() => void>();
-  await boundedLook(() => Promise.reject(new Error('no route')), done)();
+  await boundedMeasure(() => Promise.reject(new Error('no route')), done)();
   expect(done).not.toHaveBeenCalled();
 });
 
 it('waits a second for a look that hangs, and the next time not at all; one look runs at a time', async () => {
   const hang = Promise.withResolvers<void>();
   const looks = vi.fn<() => Promise<void>>(() => hang.promise);
-  const look = boundedLook(looks, () => undefined);
+  const look = boundedMeasure(looks, () => undefined);
   await look();
   await look();
   expect(looks).toHaveBeenCalledTimes(1);

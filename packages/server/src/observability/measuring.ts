@@ -4,17 +4,17 @@ import { setTimeout } from 'node:timers/promises';
 const WAIT_MS = 1_000;
 
 /**
- * Wraps what brings the metrics up to date, so that a reader waits for it no longer than a second, and not at all while
- * an earlier reader's look hangs for longer than that: then the last known values are what there is.
- * @param look rejects when it fails, which leaves the values as they are
- * @param onDone is called after each look that succeeded
+ * Wraps the function that updates the metrics, so that a reader waits for it at most a second, and not at all while an
+ * earlier update has hung for longer than that; then the last known values are shown.
+ * @param measure rejects when it fails, which leaves the values as they are
+ * @param onDone called after each successful update
  */
-export function boundedLook(look: () => Promise<void>, onDone: () => void): () => Promise<void> {
+export function boundedMeasure(measure: () => Promise<void>, onDone: () => void): () => Promise<void> {
   let running: { readonly since: number; readonly ended: Promise<void> } | null = null;
   return async () => {
     running ??= {
       since: performance.now(),
-      ended: look()
+      ended: measure()
         .then(onDone, () => undefined)
         .finally(() => {
           running = null;

@@ -8,7 +8,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** The metrics of one app. Each app has its own registry, so that two in one process do not collide. */
 export interface Metrics {
   readonly registry: Registry;
-  /** Counts one answered request. `route` is the path's template, never the path, so that labels stay few. */
+  /** Counts one answered request. `route` is the path's template, never the path, so that there are few labels. */
   observe(place: { readonly method: string; readonly route: string }, status: number, seconds: number): void;
   /** Counts log lines that could not be written. */
   droppedLines(count: number): void;
@@ -50,8 +50,8 @@ export function createMetrics(): Metrics {
 }
 
 /**
- * JSON lines on standard error, or on `stream`. Lines are gathered for at most a second before they are
- * written, and flushed when the process ends.
+ * Writes JSON lines to standard error, or to `stream`. Lines are buffered for at most a second, and flushed when the
+ * process ends.
  */
 export function createLogger(
   level: LogLevel,

@@ -11,7 +11,7 @@ import {
 } from '../index.ts';
 import { openKeyring, requireDatabase, serviceConfig, withStore } from './files.ts';
 
-/** Makes a key and shows it, this once. */
+/** Creates a key and shows it, this once. */
 export async function create(options: { grant: Grant; label?: string; json?: boolean }): Promise<void> {
   const { grant: tier, label = null, json } = options;
   const config = serviceConfig();
@@ -24,7 +24,7 @@ export async function create(options: { grant: Grant; label?: string; json?: boo
   remark(`${id}, ${tier}. The key is shown only once: only its hash is stored.`);
 }
 
-/** The secret that keys are hashed with; one is added to a keyring of before there were API keys. */
+/** The secret with which keys are hashed. A keyring that is older than API keys gets one. */
 export async function apiKeySecret(config: Config): Promise<Uint8Array> {
   const { path } = config.keyring;
   const { keyring, passphrase } = await openKeyring(path, config);
@@ -34,7 +34,7 @@ export async function apiKeySecret(config: Config): Promise<Uint8Array> {
   return complete.apiKeySecret;
 }
 
-/** Lists the keys, which nobody can read any more: revoked ones too, oldest first. */
+/** Lists the keys without their secrets, including revoked ones, oldest first. */
 export async function list({ json }: { json?: boolean }): Promise<void> {
   const config = serviceConfig();
   requireDatabase(config);

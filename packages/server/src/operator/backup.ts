@@ -30,7 +30,7 @@ export async function backup(
     );
 }
 
-/** Refuses to copy from nothing, over a file that is there, or over the database itself. */
+/** Refuses a backup without a database, over an existing file, or over the database itself. */
 function assertTarget(config: Config, file: string, force: boolean): void {
   const { database } = config;
   requireDatabase(config);
@@ -51,7 +51,7 @@ function real(path: string): string {
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
 }
 
-/** Says on a terminal how much is copied, a second after the start and then twice a second. */
+/** Shows on a terminal how much is copied, a second after the start and then twice a second. */
 function showProgress({ database }: Config, partial: string): () => void {
   if (database.kind !== 'sqlite' || !process.stderr.isTTY) return () => {};
   const total = statSync(database.path).size;

@@ -42,15 +42,15 @@ export async function wallets({ json }: { json?: boolean }): Promise<void> {
 
 async function holdings(token: DevToken, address: string): Promise<{ usdc: string; ether: string }> {
   const { usdc, wei } = await token.balance(address).catch(rethrow);
-  // A gwei is to an ether what a nano is to a dollar.
+  // A gwei relates to an ether as a nano-USDC does to a USDC.
   return { usdc: formatUsdc(usdc * NANO_PER_UNIT), ether: formatUsdc(wei / GWEI) };
 }
 
 /** @throws UsageError unless it is an amount of the token, greater than 0 */
 function unitsOf(text: string): bigint {
   try {
-    const nano = parseUsdc(text);
-    if (nano > 0n && nano % NANO_PER_UNIT === 0n) return nano / NANO_PER_UNIT;
+    const nanoUsdc = parseUsdc(text);
+    if (nanoUsdc > 0n && nanoUsdc % NANO_PER_UNIT === 0n) return nanoUsdc / NANO_PER_UNIT;
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
   }
@@ -85,7 +85,7 @@ function notRunning(error: unknown): never {
   );
 }
 
-/** That the chain does not run is no fault of tally. */
+/** A development chain that is not running is no fault of tally. */
 function rethrow(error: unknown): never {
   throw asUsage(error);
 }

@@ -44,7 +44,7 @@ export async function openKeyring(
   return { keyring: await readKeyring(path, passphrase), passphrase };
 }
 
-/** Else a wrong folder would get an empty database. @throws UsageError where there is no database */
+/** Checked because a wrong folder would get an empty database. @throws UsageError where there is no database */
 export function requireDatabase({ database }: Pick<Config, 'database'>): void {
   if (database.kind !== 'sqlite' || existsSync(database.path)) return;
   throw new UsageError(
@@ -65,7 +65,7 @@ export async function withStore<T>(
   }
 }
 
-/** Publishes what has changed, where the root is at hand. Resolves to whether it was. */
+/** Publishes the changed trust bundle if the root key is on this machine. Resolves to whether it is. */
 export async function publishNews(config: Config, keyring: Keyring): Promise<boolean> {
   if (!holdsRoot(keyring)) {
     remark(

@@ -1,4 +1,4 @@
-/** `@tallystick/server/operator`: the commands of `tally` for whoever runs a service. `tally` looks for them by this name. */
+/** `@tallystick/server/operator`: the operator's commands of `tally`, which `tally` loads by this name. */
 import type { Command, Exit, Operator } from '@tallystick/cli/toolkit';
 import { apiKeyCommands } from './commands/apikey.ts';
 import { compressCommand } from './commands/compress.ts';

@@ -19,7 +19,7 @@ import {
 } from '../index.ts';
 import { keyringPassphrase, openKeyring, publishNews, serviceConfig } from './files.ts';
 
-/** Makes the service's keyring, and with `rootOut` a second one that holds the root alone. */
+/** Makes the service's keyring; with `rootOut`, also a second one that has only the root key. */
 export async function init({ rootOut, json }: { rootOut?: string; json?: boolean }): Promise<void> {
   const config = serviceConfig();
   const path = config.keyring.path;
@@ -93,7 +93,7 @@ function revocationTime(text: string, now: number): number {
   return at;
 }
 
-/** Changes the keyring on disk, then publishes the news. */
+/** Changes the keyring on disk, then publishes the changed trust bundle. */
 async function change(
   by: (keyring: Keyring) => Promise<Keyring>,
 ): Promise<{ after: Keyring; published: boolean }> {

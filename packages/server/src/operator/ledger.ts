@@ -52,7 +52,7 @@ function usdc(text: string): bigint {
   throw new UsageError('The amount to credit must be greater than 0.');
 }
 
-/** Shows what an account has. */
+/** Shows the balance of an account. */
 export async function balance(name: string, { json }: { json?: boolean }): Promise<void> {
   const account = accountOf(name);
   const { balance: total, reserved } = await onLedger(({ ledger }) => ledger.balance(account));
@@ -106,7 +106,7 @@ export async function check({ json }: { json?: boolean }): Promise<Exit> {
   return balanced ? EXIT.ok : EXIT.failed;
 }
 
-/** The service's own accounts go by their names; all else is a caller. */
+/** The name of an account: the service's own ones have theirs; any other name is a caller's. */
 function accountOf(name: string): string {
   const isOwn =
     /^(?:external|owner|revenue|refunds|withdrawals|development|(?:provider|chain|promised|caller):.+)$/.test(

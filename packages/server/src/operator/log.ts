@@ -8,7 +8,7 @@ import {
   print,
   printable,
   printJson,
-  sayCheckpoint,
+  showCheckpoint,
   UsageError,
 } from '@tallystick/cli/toolkit';
 import { fromBase64url, type LogKey, openCheckpoint, TallyError } from '@tallystick/core';
@@ -29,7 +29,7 @@ type Store = Awaited<ReturnType<typeof openStore>>;
 
 const RPC_TIMEOUT_MS = 15_000;
 
-/** Recomputes the log of this machine's service and names all that differs. */
+/** Recomputes the log of the service on this machine, and reports everything that differs. */
 export async function fsck({ rpc, json }: { rpc?: string; json?: boolean }): Promise<Exit> {
   const config = serviceConfig();
   const chain = rpc === undefined ? null : await openChain(rpc, config);
@@ -41,12 +41,12 @@ export async function fsck({ rpc, json }: { rpc?: string; json?: boolean }): Pro
   return faultCount === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** Prints the newest checkpoint of this machine's service, once its signature is found good. */
+/** Prints the newest checkpoint of the service on this machine, if its signature is good. */
 export async function checkpoint(json: boolean): Promise<void> {
   await withLog(serviceConfig(), async (store, log) => {
     const newest = await store.log.newestCheckpoint();
     if (newest === null) throw new TallyError('not_found', 'The log has signed no checkpoint yet.');
-    sayCheckpoint(newest.note, await openCheckpoint(newest.note, log), json);
+    showCheckpoint(newest.note, await openCheckpoint(newest.note, log), json);
   });
 }
 
@@ -60,7 +60,7 @@ async function withLog<T>(config: Config, work: (store: Store, log: LogKey) => P
   });
 }
 
-/** @throws UsageError where the node is of another chain or can't be asked, which is no fault of the log */
+/** @throws UsageError where the node is of another chain or cannot be asked, which is no fault of the log */
 async function openChain(rpcUrl: string, { chain: { id, finality } }: Config): Promise<ChainReader> {
   try {
     const reader = await openChainReader({ rpcUrl, chainId: id, finality, timeoutMs: RPC_TIMEOUT_MS });
@@ -93,13 +93,13 @@ async function watchedFsck(
   }
 }
 
-/** Each posting is one question or more, so that this can take longer than all that is done here. */
+/** Each posting takes one or more requests to the chain, which can take longer than everything else here. */
 function watchedChain(chain: ChainReader, line: ProgressLine): Pick<ChainReader, 'transaction'> {
-  let asked = 0;
+  let chainNote = 0;
   return {
     async transaction(txHash) {
-      asked += 1;
-      line.draw(() => `asked the chain about ${counted(asked, 'posting')}`);
+      chainNote += 1;
+      line.draw(() => `asked the chain about ${counted(chainNote, 'posting')}`);
       try {
         return await chain.transaction(txHash);
       } catch (error) {
@@ -121,10 +121,10 @@ function* reportLines(report: FsckReport, chainAsked: boolean): Generator<string
     counted(checkpoints, 'checkpoint'),
     counted(postings, 'posting'),
   ].join(', ');
-  const asked = chainAsked ? 'The chain was asked.' : 'The chain was not asked (--rpc).';
+  const chainNote = chainAsked ? 'The chain was asked.' : 'The chain was not asked (--rpc).';
   yield faultCount === 0
-    ? `${paint('green', '✓ Sound')}: ${read}. ${asked}`
-    : `${paint('red', '✗ Not sound')}: ${counted(faultCount, 'fault')} in ${read}. ${asked}`;
+    ? `${paint('green', '✓ Sound')}: ${read}. ${chainNote}`
+    : `${paint('red', '✗ Not sound')}: ${counted(faultCount, 'fault')} in ${read}. ${chainNote}`;
 }
 
 function witnessText({ name, key_id, standing, checkpoints, newest }: WitnessFinding): string {

@@ -18,20 +18,20 @@ export interface MonitorOptions {
   readonly url: string;
   readonly vkey: VerifierKey;
   readonly state: string;
-  /** Seconds between two looks. */
+  /** Seconds between two checks. */
   readonly every: number;
   readonly once?: boolean;
   readonly json?: boolean;
 }
 
-/** Follows a log from outside until it forks or rolls back, or with `once` looks a single time. */
+/** Follows a log from outside until it forks or rolls back, or with `once` checks it a single time. */
 export async function monitor(options: MonitorOptions): Promise<Exit> {
   const { url, vkey, every, once } = options;
   const state = fileState(options.state);
   for (;;) {
     const sighting = await sight(() => followLog({ fetch, url, vkey, state }), once === true);
     if (sighting !== null) {
-      say(sighting, options);
+      printSighting(sighting, options);
       if (!('checkpoint' in sighting)) return EXIT.failed;
     }
     if (once) return EXIT.ok;
@@ -39,10 +39,10 @@ export async function monitor(options: MonitorOptions): Promise<Exit> {
   }
 }
 
-/** Null where the log could not be reached, and will be asked again. */
-async function sight(look: () => Promise<Sighting>, once: boolean): Promise<Sighting | null> {
+/** Null where the log could not be reached, and will be tried again. */
+async function sight(followOnce: () => Promise<Sighting>, once: boolean): Promise<Sighting | null> {
   try {
-    return await look();
+    return await followOnce();
   } catch (error) {
     if (once || !(error instanceof TallyError) || error.code !== 'unavailable') throw error;
     remark(`${formatTimestamp(Date.now())}  ${error.message} Trying again later.`);
@@ -50,7 +50,7 @@ async function sight(look: () => Promise<Sighting>, once: boolean): Promise<Sigh
   }
 }
 
-/** The newest checkpoint seen, in a file that is replaced whole. */
+/** Keeps the newest checkpoint seen in a file that is replaced whole. */
 function fileState(path: string): MonitorState {
   return {
     async load() {
@@ -66,7 +66,7 @@ function fileState(path: string): MonitorState {
   };
 }
 
-function say(sighting: Sighting, { url, vkey, once, json }: MonitorOptions): void {
+function printSighting(sighting: Sighting, { url, vkey, once, json }: MonitorOptions): void {
   const at = formatTimestamp(Date.now());
   if (json) {
     const seen = { at, origin: vkey.name, ...account(sighting) };

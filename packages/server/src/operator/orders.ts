@@ -3,7 +3,7 @@ import { formatTimestamp } from '@tallystick/core';
 import { formatUsdc, type OrderRow, readContact } from '../index.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
-/** Lists orders; those that wait for something, unless all are wanted. */
+/** Lists the orders that wait for something; with `all`, every order. */
 export async function list({ all = false, json }: { all?: boolean; json?: boolean }): Promise<void> {
   const config = serviceConfig();
   requireDatabase(config);
@@ -17,7 +17,7 @@ export async function list({ all = false, json }: { all?: boolean; json?: boolea
   if (orders.length === 0) remark(all ? 'There is no order.' : 'Every order is done.');
 }
 
-/** Has a key tried again, at once. */
+/** Retries the delivery of a key at once. */
 export async function retry(
   id: string,
   { contact, json }: { contact?: string; json?: boolean },

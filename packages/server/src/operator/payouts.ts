@@ -19,7 +19,6 @@ type Kind = PayoutRow['kind'];
 const POLL_MS = 1_000;
 const DEFAULT_WAIT = 300;
 
-/** Lists what is to be paid out. */
 export async function list(
   kind: Kind,
   { all = false, json }: { all?: boolean; json?: boolean },
@@ -30,7 +29,7 @@ export async function list(
   if (rows.length === 0) remark(`There is no ${kind}${all ? '' : ' waiting'}.`);
 }
 
-/** Pays out, and waits until it is confirmed. */
+/** Pays out, and waits for the confirmation. */
 export async function pay(
   kind: Kind,
   ids: readonly string[],
@@ -38,10 +37,10 @@ export async function pay(
 ): Promise<Exit> {
   return onStore(async (store, config) => {
     const open = (await payouts(store, kind)).filter(isOpen);
-    const wanted = ids.length === 0 ? open : ids.map((id) => named(open, id, kind));
+    const selected = ids.length === 0 ? open : ids.map((id) => named(open, id, kind));
     const treasury = await openTreasuryCommands(config, store);
     const outcomes =
-      paidBy === undefined ? await payAll(treasury, wanted) : await book(treasury, wanted, paidBy);
+      paidBy === undefined ? await payAll(treasury, selected) : await book(treasury, selected, paidBy);
     const isUnderWay = async (): Promise<boolean> => {
       await treasury.follow();
       return (await current(store, outcomes)).some(({ state }) => state === 'paying');
@@ -53,7 +52,7 @@ export async function pay(
       printJson(after.map((row, index) => ({ ...listing(row), problem: outcomes[index]?.problem ?? null })));
     else for (const row of after) print(line(row));
     for (const { id, problem } of outcomes) if (problem !== null) remark(`${id}: ${problem}.`);
-    if (wanted.length === 0) remark(`There is no ${kind} to pay.`);
+    if (selected.length === 0) remark(`There is no ${kind} to pay.`);
     return after.every(({ state }) => state === 'paid') ? EXIT.ok : EXIT.failed;
   });
 }
@@ -61,17 +60,17 @@ export async function pay(
 type TreasuryCommands = Awaited<ReturnType<typeof openTreasuryCommands>>;
 type Outcomes = Awaited<ReturnType<TreasuryCommands['pay']>>;
 
-async function payAll(treasury: TreasuryCommands, wanted: readonly PayoutRow[]): Promise<Outcomes> {
-  return wanted.length === 0 ? [] : treasury.pay(wanted);
+async function payAll(treasury: TreasuryCommands, selected: readonly PayoutRow[]): Promise<Outcomes> {
+  return selected.length === 0 ? [] : treasury.pay(selected);
 }
 
 async function book(
   treasury: TreasuryCommands,
-  wanted: readonly PayoutRow[],
+  selected: readonly PayoutRow[],
   txHash: string,
 ): Promise<Outcomes> {
-  for (const payout of wanted) await treasury.bookPaid(payout, txHash);
-  return wanted.map(({ id }) => ({ id, txHash, problem: null }));
+  for (const payout of selected) await treasury.bookPaid(payout, txHash);
+  return selected.map(({ id }) => ({ id, txHash, problem: null }));
 }
 
 /** Dismisses a refund, or rejects a withdrawal. */
@@ -82,9 +81,9 @@ export async function decline(
 ): Promise<void> {
   const rows = await onStore(async (store) => {
     const open = (await payouts(store, kind)).filter(isOpen);
-    const wanted = ids.map((id) => named(open, id, kind));
-    for (const row of wanted) await declinePayout(store, row, note, Date.now());
-    return current(store, wanted);
+    const selected = ids.map((id) => named(open, id, kind));
+    for (const row of selected) await declinePayout(store, row, note, Date.now());
+    return current(store, selected);
   });
   if (json) return printJson(rows.map(listing));
   for (const row of rows) print(line(row));

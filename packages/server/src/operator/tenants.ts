@@ -57,7 +57,7 @@ function tenantLine({ id, label, created_at, revoked_at, keys }: TenantListing):
   return `${id}  ${paint('dim', `made ${created_at}`)}  ${state}  ${keys.join(' ') || 'no key'}${name}`;
 }
 
-/** Revokes a tenant with its keys, or one key. @throws tenant_not_found, api_key_invalid */
+/** Revokes a tenant with its keys, or a single key. @throws tenant_not_found, api_key_invalid */
 export async function revoke(id: string, { isKey, json }: { isKey: boolean; json?: boolean }): Promise<void> {
   const config = serviceConfig();
   requireDatabase(config);

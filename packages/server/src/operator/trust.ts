@@ -33,7 +33,7 @@ export async function draft(): Promise<void> {
 /** Prints the bundle of a draft, signed by the root. @throws trust_invalid for a malformed draft */
 export async function sign(file: string, options: { rootKeyring: string; days?: number }): Promise<void> {
   const facts = draftOf(await readJson(file), nameOf(file));
-  // The machine with the root runs no service: of its environment only the passphrase counts.
+  // The machine with the root key runs no service: only the passphrase is read from its environment.
   const { keyring } = await openKeyring(
     options.rootKeyring,
     readConfig({ ...process.env, NODE_ENV: 'development' }),
@@ -73,7 +73,7 @@ export async function publish(file: string, json: boolean): Promise<void> {
   else remark(`Published version ${version}, which expires at ${expires_at}.`);
 }
 
-/** Marks an issuer as verified and publishes the news. @throws issuer_not_found, issuer_conflict */
+/** Marks an issuer as verified, and publishes the changed trust bundle. @throws issuer_not_found, issuer_conflict */
 export async function approve(did: string, json: boolean): Promise<void> {
   const config = serviceConfig();
   const { keyring } = await openKeyring(config.keyring.path, config);

@@ -14,7 +14,7 @@ export interface WitnessOptions {
   readonly json?: boolean;
 }
 
-/** Runs a witness until SIGTERM or SIGINT. Prints its key, by which logs and clients know it. */
+/** Runs a witness until SIGTERM or SIGINT. Prints its key, which logs and clients need. */
 export async function witness({
   name,
   key,

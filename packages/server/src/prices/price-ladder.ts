@@ -24,17 +24,14 @@ type Settings = Pick<
 >;
 
 /**
- * The machine-readable price ladder: what everything costs, and how it is paid. Amounts are decimal text.
- * @param validFrom since when it has been so, in unix seconds
+ * The machine-readable price ladder: what everything costs, and how to pay. Amounts are decimal text.
+ * @param validFrom since when these prices apply, in unix seconds
  */
 export function priceLadder(config: Settings, money: Money | null, validFrom: number) {
   return { ...pricesOf(config, money), valid_from: formatTimestamp(validFrom * 1000) };
 }
 
-/**
- * Since when these prices have held, in unix seconds: they are written down whenever they have changed.
- * @param now Unix milliseconds
- */
+/** Since when these prices apply, in unix seconds. They are stored whenever they have changed. @param now Unix milliseconds */
 export async function pricesValidFrom(
   store: Pick<Store, 'getDocument' | 'putDocument'>,
   { config, money, now }: { readonly config: Settings; readonly money: Money | null; readonly now: number },
@@ -46,7 +43,7 @@ export async function pricesValidFrom(
     if (known?.digest === digest) return known.validFrom;
     const validFrom = Math.floor(now / 1000);
     const body = canonicalize({ digest, valid_from: validFrom });
-    // Another process may have written the same at the same time.
+    // Another process may have stored the same prices at the same time.
     if ((await store.putDocument(DOCUMENT, (stored?.version ?? 0) + 1, body)) === 'stored') return validFrom;
   }
 }
@@ -160,7 +157,7 @@ function anchorTiers(sales: Config['sales'], freeMintPerDay: number) {
   });
 }
 
-/** Null where no payment buys the tier: it is free, or agreed on. */
+/** Null where no payment buys the tier, because it is free or sold by contract. */
 function tierPrice(tier: string, { prices }: Config['sales']) {
   const sold: SoldTier | undefined = SOLD_TIERS.find((one) => one === tier);
   if (sold === undefined) return { monthly_usd: tier === 'free' ? '0' : null, annual_usd: null, pay_by: [] };

@@ -10,12 +10,11 @@ import type { Services } from '../services.ts';
 import { readHash } from './hash-text.ts';
 import { anchorResultSchema } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'clock' | 'apiKeys' | 'log'>;
 
 const GROUP = 'Anchor';
 const MAX_BATCH = 10_000;
-/** Twice what the largest batch takes when it is written without white space. */
+/** Twice the size of the largest batch without white space. */
 const BATCH_BYTES = 1_048_576;
 
 const ACCEPT_HEADERS = {
@@ -211,7 +210,7 @@ async function resolved(log: AnchorLog, leaf: Leaf, c: AppContext): Promise<Answ
   });
 }
 
-/** Null until a checkpoint covers the leaf, of which the caller knows that it is accepted. */
+/** Null until a checkpoint covers the leaf, which the caller knows to be accepted. */
 async function proofOf(log: AnchorLog, leaf: Leaf): Promise<string | null> {
   try {
     return await log.tlogProof(leaf);

@@ -14,7 +14,6 @@ import { moneySchema } from './compute-shapes.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 import { evmAddress, timestamp, txHash, usdc } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'agents' | 'callers' | 'money'>;
 
 const GROUP = 'Balance';
@@ -32,7 +31,7 @@ const accountName = z.string().openapi({
   example: 'caller:key_4fmx07q2zk81ab9c',
 });
 
-/** Prepaid balances: what there is, what became of it, how more is paid in, and how it is paid back. */
+/** Prepaid balances: the balance, its statement, how to pay in, and how to withdraw. */
 export function balanceRoutes(services: Needs): Endpoint[] {
   return [
     balance(services),
@@ -149,7 +148,7 @@ function statement({ callers, store }: Needs): Endpoint {
       const { account } = await callers.callerOf(call);
       const limit = Number(call.query.limit ?? PAGE);
       const after = Number(call.query.after ?? 0);
-      // One more than is answered tells whether there is a next page.
+      // Reading one more than is answered shows whether there is a next page.
       const lines = await store.ledger.statement(account, { after, limit: limit + 1 });
       const page = lines.slice(0, limit);
       const next = lines.length > limit ? (page.at(-1)?.line ?? null) : null;
@@ -196,16 +195,16 @@ function topUpQuote(services: Needs): Endpoint {
     async handle(call) {
       const { account } = await callers.callerOf(call);
       const at = requireMoney(services);
-      const asked = positive(parseUsdc(call.body.amount));
+      const topUp = positive(parseUsdc(call.body.amount));
       await countQuote(services, call);
-      const order = await openQuote(store, asked, { kind: 'top_up', account }, clock());
+      const order = await openQuote(store, topUp, { kind: 'top_up', account }, clock());
       return json({ order_id: order.id, ...paymentInstructions(order, at) }, PRIVATE);
     },
   });
 }
 
-function positive(asked: bigint): bigint {
-  if (asked > 0n) return asked;
+function positive(topUp: bigint): bigint {
+  if (topUp > 0n) return topUp;
   throw new TallyError('invalid_field', 'The amount must be more than 0.', { field: 'amount' });
 }
 
@@ -277,12 +276,12 @@ function withdraw(services: Needs): Endpoint {
   });
 }
 
-/** @throws signature_invalid for a request without a message signature; a wrong one is found with the body */
+/** @throws signature_invalid for a request without a message signature; a wrong one is detected with the body */
 function requireSignature({ incoming }: Pick<Exchange, 'incoming'>): void {
   if (!carriesSignature(incoming)) throw unsigned();
 }
 
-/** @throws signature_invalid where none is proved */
+/** @throws signature_invalid where the DID is not proved */
 async function provedDid(
   { agents }: Pick<Services, 'agents'>,
   call: Parameters<Services['agents']['agentOf']>[0],
@@ -299,7 +298,7 @@ function unsigned(): TallyError {
   );
 }
 
-/** In lower case. @throws invalid_field for what is no address, or one that nobody can spend from */
+/** The address in lower case. @throws invalid_field if it is invalid, or nobody can spend from it */
 async function payable(text: string, ours: readonly string[]): Promise<string> {
   const { isAddress } = await import('viem/utils');
   const address = text.toLowerCase();

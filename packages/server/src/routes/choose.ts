@@ -7,12 +7,11 @@ import { priceLadder } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
 import { count, dollars, evmAddress, timestamp } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'money' | 'pricesValidFrom'>;
 
 const GROUP = 'Choose';
 
-/** What a receipt costs, and which one to take (specification 4.1). */
+/** What a receipt costs, and which profile to choose (specification 4.1). */
 export function chooseRoutes({ config, money, pricesValidFrom }: Needs): Endpoint[] {
   return [pricing(priceLadder(config, money, pricesValidFrom)), rubric()];
 }

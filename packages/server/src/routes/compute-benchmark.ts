@@ -9,7 +9,6 @@ import type { Services } from '../services.ts';
 import { COMPUTE } from './compute-shapes.ts';
 import { count, didText, hexDigest, publicKeyText, signatureText, timestamp } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'clock' | 'issuer'>;
 
 /** A share of 1. */
@@ -172,7 +171,7 @@ const pages: readonly {
 
 const MAX_AGE = 300;
 
-/** What compression keeps and saves, measured and signed (spec/benchmark.md). Free to all: a proof that costs is none. */
+/** What compression keeps and saves, measured and signed (spec/benchmark.md). Free for everybody, as evidence should be. */
 export function benchmarkRoutes({ issuer, clock }: Needs): Endpoint[] {
   const benchmark = createBenchmark(issuer, clock);
   return pages.map(({ node, operationId, summary, about }) =>

@@ -42,13 +42,12 @@ import {
   eventStream,
 } from './compute-shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<
   Services,
   'config' | 'clock' | 'store' | 'clients' | 'callers' | 'payments' | 'compute' | 'claims'
 >;
 
-/** What calls a model (specification 4.3). */
+/** The endpoints that call a model (specification 4.3). */
 export function callRoutes(services: Needs): Endpoint[] {
   return [chat(services), embeddings(services)];
 }
@@ -57,7 +56,7 @@ const CHAT = '/v1/compute/chat/completions';
 const EMBEDDINGS = '/v1/compute/embeddings';
 const MAX_DID = 1_024;
 const CALL_DESCRIPTION = 'A model call, at most';
-/** A channel's vouchers for many small calls; a single large one may be settled for itself. */
+/** Vouchers of a channel for many small calls; `upto` for a single large one. */
 const CALL_SCHEMES = ['batch-settlement', 'upto'] as const;
 const CALL_PRICE = { usd: null, unit: 'call, by its tokens', schemes: CALL_SCHEMES };
 
@@ -135,7 +134,7 @@ interface CallOptions<Request> {
   readonly stream: boolean;
 }
 
-/** Carries a call out for its caller; one with an `Idempotency-Key` once, whichever process it comes to. */
+/** Carries out a call; with an `Idempotency-Key` once, whichever process receives it. */
 async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
   services: Needs,
   exchange: CallerExchange & Pick<Exchange, 'c'>,
@@ -164,14 +163,15 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
     signal.end();
     throw error;
   });
-  // A stream ends it itself.
+  // A stream ends the signal itself.
   if (!('events' in answered)) signal.end();
   await showLowBalance(services, { account: caller.account, atLeast: answered.available }, exchange);
   return answerOf(answered);
 }
 
 /**
- * How an x402 payment can cover the call, and the claim that a payment that came with it makes; null with payments off.
+ * Returns the function by which an x402 payment covers the call, and the claim of a payment that came with it; null
+ * with payments off.
  */
 function opener(
   { payments }: Needs,
@@ -184,12 +184,12 @@ function opener(
   const order = { path: route, description: CALL_DESCRIPTION, schemes: CALL_SCHEMES, requestHash: hash };
   return {
     open: (ceiling) => payments.open(exchange, order, ceiling),
-    // After a stream its payer has yet to learn what was charged, and may send the same voucher with a call that is new.
+    // The payer of a stream does not know the charge yet, and may send the same voucher with a new call.
     claim: offered === null || (stream && !offered.isNamed) ? undefined : offered.claim(hash),
   };
 }
 
-/** Refused before the call, since a receipt has room for so much. */
+/** Refused before the call, since the receipt's size is limited. */
 function requireShort(did: string | null): void {
   if (did === null || did.length <= MAX_DID) return;
   throw new TallyError('invalid_field', `X-Agent-DID is longer than ${MAX_DID} characters.`, {
@@ -234,7 +234,7 @@ function endedFromOutside(signal: CallSignal): TallyError {
   );
 }
 
-/** The refusal to wait any longer for another request with the same key. */
+/** The refusal to wait longer for another request with the same key. */
 function inUse(): Refusal {
   return new Refusal(
     'idempotency_key_in_use',
@@ -254,7 +254,7 @@ function answerOf(answer: Completed | Streaming): Answer {
       status: 200,
       body: answer.events,
       contentType: 'text/event-stream; charset=utf-8',
-      // Proxies that gather an answer before they pass it on would end its being a stream.
+      // Proxies that buffer an answer would defeat streaming.
       headers: { ...headers, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' },
     };
   }

@@ -9,7 +9,6 @@ import type { Services } from '../services.ts';
 import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';
 import { count, usdc } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'store' | 'freeReads'>;
 
 const totalsSchema = z

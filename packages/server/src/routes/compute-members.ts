@@ -9,7 +9,6 @@ import type { Services } from '../services.ts';
 import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
 import { count, did, didText, timestamp } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'freeReads'>;
 
 /** Members and their tiers (specification 2.11 and 3.2). */

@@ -23,10 +23,9 @@ import type { Services } from '../services.ts';
 import { COMPUTE, compressionSchema, moneySchema, priceSchema, READ_HEADERS } from './compute-shapes.ts';
 import { count, did, usdc } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'store' | 'freeReads' | 'compute'>;
 
-/** What tells of models, prices and one's own usage (specification 4.3). */
+/** Models, prices and the caller's own usage (specification 4.3). */
 export function computeReadRoutes(services: Needs): Endpoint[] {
   return [models(services), model(services), estimate(services), usage(services)];
 }
@@ -57,7 +56,7 @@ const modelSchema = z
   })
   .openapi('Model', { description: 'A model, as OpenAI lists it, with `svc`.' });
 
-/** Since the service has no date for a model, the one that OpenAI's clients expect is the epoch. */
+/** The service has no date for a model, so it gives the epoch where OpenAI's clients expect one. */
 const CREATED = 0;
 
 function models({ compute, freeReads }: Needs): Endpoint {
@@ -310,7 +309,7 @@ function usage({ store, freeReads, config }: Needs): Endpoint {
   });
 }
 
-/** A DID by its proof, in development without one; a key by itself, always. */
+/** Who may read usage: a DID if it is proved (in development also without proof), and a key always its own. */
 function mayRead({ key, did, proved }: FreeReader, whose: string, { mode }: Pick<Config, 'mode'>): boolean {
   if (isApiKeyId(whose)) return key?.id === whose;
   return mode === 'development' || (proved && did === whose);

@@ -24,7 +24,7 @@ export const moneySchema = z
   })
   .openapi('Money', { description: 'An amount of USDC.' });
 
-/** What became of the prompt; spec/compute.md defines it. */
+/** What compression did to the prompt; spec/compute.md defines it. */
 export const compressionSchema = z
   .object({
     tier: z.enum(TIERS).openapi({ description: 'As it was asked for.' }),
@@ -68,7 +68,7 @@ const tokens = z.object({
     .openapi({ description: 'Whose count is billed: the provider’s, unless it gave none that can be true.' }),
 });
 
-/** What 1,000,000 tokens of a model cost. */
+/** Prices of a model for 1,000,000 tokens. */
 export const priceSchema = z
   .object({
     input: moneySchema.openapi({ description: 'Of prompt tokens.' }),
@@ -235,7 +235,7 @@ export const CALL_RESPONSE_HEADERS = {
   ...LOW_BALANCE_HEADER,
 };
 
-/** What calling a model can refuse. */
+/** The error codes of calling a model. */
 export const CALL_ERRORS = [
   ...CALLER_ERRORS,
   'model_not_found',
@@ -256,7 +256,7 @@ export const CALL_ERRORS = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** Request headers of the reads that are free so many times a day. */
+/** Request headers of reads with a free daily limit. */
 export const READ_HEADERS = {
   ...CHARGE_HEADERS,
   'X-Agent-DID': 'The DID whose free reads the request uses.',

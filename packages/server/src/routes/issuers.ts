@@ -18,12 +18,11 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { did, didText, publicKeyText, signatureText, timestamp } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'trust' | 'registry' | 'clients'>;
 
 const GROUP = 'Issuers and trust';
 
-/** Who issues, with which keys, and whom to trust (specification 2.9; DESIGN of issuers in docs/architecture.md). */
+/** Issuers, their keys, and the trust bundle (specification 2.9; docs/architecture.md). */
 export function issuerRoutes(services: Needs): Endpoint[] {
   return [apply(services), record(services), trust(services), didWeb(services)];
 }
@@ -108,7 +107,7 @@ const documentSchema = z
   })
   .openapi('Issuer', { description: 'The record of an issuer (spec/trust.md).' });
 
-/** A real registration. A statement is taken for a few minutes, so this one's time is over. */
+/** A real registration. Its statement was valid for a few minutes only. */
 const EXAMPLE = {
   statement: {
     type: 'svc-issuer-statement-v1',

@@ -17,7 +17,6 @@ import type { Services } from '../services.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 import { count, timestamp } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'money' | 'keySales'>;
 
 const GROUP = 'Anchor';
@@ -51,7 +50,7 @@ function deliveryOf(destination: Destination | DestinationFault): z.infer<typeof
   return { kind, to: kind === 'domain' ? destination.domain : destination.did };
 }
 
-/** What is wrong with where a key should go, for the caller. */
+/** Why a key cannot be sent to a destination, for the caller. */
 const FAULTS: Record<DestinationFault, string> = {
   no_contact: 'Say where the key is to be sent: give contact or issuer_did.',
   bad_contact: 'A contact must be an e-mail address, a domain, a did:key, or a did:svc of this service.',
@@ -109,9 +108,9 @@ function quote(services: Needs): Endpoint {
     async handle(call) {
       const money = requireMoney(services);
       const { tier, months = 1 } = call.body;
-      const wanted = await wantedBy({ ...call.body, tier, months });
+      const request = await quoteRequestOf({ ...call.body, tier, months });
       await countQuote(services, call);
-      const opened = await openQuote(store, keySales.priceOf(tier, months), wanted, clock());
+      const opened = await openQuote(store, keySales.priceOf(tier, months), request, clock());
       const document = {
         order_id: opened.id,
         ...paymentInstructions(opened, money),
@@ -123,7 +122,7 @@ function quote(services: Needs): Endpoint {
     },
   });
 
-  async function wantedBy(body: KeyOrderRequest): Promise<QuoteRequest> {
+  async function quoteRequestOf(body: KeyOrderRequest): Promise<QuoteRequest> {
     const { tier, months, renew } = body;
     if (renew !== undefined) return { kind: 'renewal', tier, months, apiKey: await renewable(renew, body) };
     const to = { contact: body.contact ?? null, did: body.issuer_did ?? null };

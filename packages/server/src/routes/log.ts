@@ -6,7 +6,6 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { digestText, evmAddress, timestamp, txHash } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'store' | 'log' | 'logKey' | 'chain'>;
 
 const GROUP = 'Log';

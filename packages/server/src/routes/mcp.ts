@@ -8,17 +8,16 @@ import type { Mcp } from '../mcp/handler.ts';
 import { jsonRpcRefusal } from '../mcp/json-rpc.ts';
 import type { Services } from '../services.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients'>;
 
 const PATH = '/mcp';
 const GROUP = 'Model Context Protocol';
 
 interface McpRoutes {
-  /** The API that the tools are of, without these routes. */
+  /** The API whose endpoints are the tools, without these routes. */
   readonly api: Pick<Api, 'document'>;
   readonly endpoints: readonly Endpoint[];
-  /** Adds to each server, for tests of the protocol. */
+  /** Adds to each MCP server, for tests of the protocol. */
   readonly extend: ((server: McpServer) => void) | undefined;
 }
 
@@ -41,14 +40,14 @@ export function mcpRoutes(services: Needs, { api, endpoints, extend }: McpRoutes
   const { config } = services;
   const guard = createGuard(config);
   let made: Promise<Mcp> | undefined;
-  // The protocol's SDK takes time to start and 30 MB, so it is loaded when somebody calls.
+  // The MCP SDK takes time to start and 30 MB, so it is loaded with the first call.
   const mcp = (): Promise<Mcp> => {
     made ??= import('../mcp/handler.ts').then(({ createMcp }) =>
       createMcp({ services, document: api.document(), endpoints, extend }),
     );
     return made;
   };
-  /** Refuses in the protocol's own form. */
+  /** Makes an endpoint refuse in the protocol's own form. */
   const inJsonRpc = (one: Endpoint): Endpoint => ({
     ...one,
     openapi: { ...one.openapi, responses: withRefusals(one.openapi.responses) },
@@ -58,10 +57,10 @@ export function mcpRoutes(services: Needs, { api, endpoints, extend }: McpRoutes
         return await one.handle(exchange, frame);
       } catch (error) {
         if (!(error instanceof TallyError)) throw error;
-        const asked = error.code.endsWith('_field')
+        const restated = error.code.endsWith('_field')
           ? new TallyError('invalid_request', error.message)
           : error;
-        return jsonRpcRefusal(asked, { receiptsUrl: config.receiptsUrl, requestId: exchange.requestId });
+        return jsonRpcRefusal(restated, { receiptsUrl: config.receiptsUrl, requestId: exchange.requestId });
       }
     },
   });
@@ -93,7 +92,7 @@ const refusal = z
 
 type Responses = Endpoint['openapi']['responses'];
 
-/** The responses with each refusal in the protocol's form; what is the service's own fault stays a problem document. */
+/** The responses with refusals in the protocol's form; faults of the service remain problem documents. */
 function withRefusals(responses: Responses): Responses {
   const content = { 'application/json': { schema: refusal } };
   return Object.fromEntries(

@@ -11,15 +11,15 @@ export interface MetaServices {
   /** The API that these routes describe and are part of. */
   readonly api: Pick<Api, 'document'>;
   readonly metrics: Metrics;
-  /** Brings metrics up to date that are looked at, not counted. */
+  /** Updates the metrics that are read, not counted. */
   readonly measure: () => Promise<void>;
-  /** What each part the service needs says of itself: `ok`, or what is wrong with it. */
+  /** The state of each part of the service: `ok`, or what is wrong with it. */
   readonly ready: () => Promise<Record<string, string>>;
 }
 
 const GROUP = 'Operations';
 
-/** What describes the service and tells how it is. */
+/** The endpoints that describe the service and its state. */
 export function metaRoutes({ api, metrics, measure, ready }: MetaServices): Endpoint[] {
   return [
     health(),
@@ -147,7 +147,7 @@ function page(html: string): Answer {
   return text(html, 'text/html; charset=utf-8', { headers: pageHeaders });
 }
 
-/** Keeps the first result. It is asked for first when all endpoints are mounted. */
+/** Keeps the first result. It is called only after all endpoints are mounted. */
 function once(make: () => Answer): () => Answer {
   let made: Answer | undefined;
   return () => {

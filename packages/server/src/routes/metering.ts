@@ -8,13 +8,13 @@ import {
   missingKey,
 } from '@tallystick/callers';
 import {
+  type AssessedEvidence,
   COVERAGE_CLASSES,
   EVIDENCE_CLASSES,
   type EvidenceClass,
   evidenceHeaders,
   type JsonObject,
   type JsonValue,
-  type JudgedEvidence,
   SERVICE_UNITS,
   SETTLEMENT_CLASSES,
   VERDICTS,
@@ -40,7 +40,6 @@ import { meteringReceiptSchema } from './receipt-shapes.ts';
 import { noQuery } from './receipts.ts';
 import { anchorWanted, hex64 } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<
   Services,
   | 'config'
@@ -58,9 +57,9 @@ type Needs = Pick<
 >;
 
 const ROUTE = '/v1/receipt/metering';
-/** A bill and its evidence, a line each. */
+/** A bill and its evidence, one per line. */
 const LINES = 'application/x-ndjson';
-/** Two of the largest bills at once, each of which takes some 550 MB. */
+/** Enough for two of the largest bills at once, each of which takes some 550 MB. */
 const LEAVES_AT_ONCE = 20_000_000;
 
 const commitment = (of: string) =>
@@ -165,7 +164,7 @@ const bill = z.strictObject({
   anchor: anchorWanted,
 });
 
-/** Documented here, checked by the intake: an item is refused the same in both forms of the body. */
+/** Documented here, but checked by the intake, so that both forms of the body refuse an item alike. */
 const item = z.unknown().openapi({
   type: 'object',
   required: ['unit'],
@@ -251,13 +250,13 @@ export function meteringRoutes(services: Needs): Endpoint[] {
           let policy: EvidenceClass | undefined;
           const lines = await readMeteredLines(call.chunks, {
             readBill: (value) => {
-              const { anchor: wanted, evidence_policy, ...said } = validate(bill, value);
-              anchor = wanted ?? false;
+              const { anchor: wantsAnchor, evidence_policy, ...billDocument } = validate(bill, value);
+              anchor = wantsAnchor ?? false;
               policy = evidence_policy;
               if (anchor && payer.key === null && payer.tenant === null) throw missingKey('anchor');
-              return said as JsonObject;
+              return billDocument as JsonObject;
             },
-            openIntake: (said) => openIntake(services, said, policy ?? 'hashed'),
+            openIntake: (billDocument) => openIntake(services, billDocument, policy ?? 'hashed'),
             budget,
           });
           return mint(services, call, {
@@ -265,7 +264,7 @@ export function meteringRoutes(services: Needs): Endpoint[] {
             agent: NOBODY,
             anchor,
             policy,
-            said: lines.bill,
+            billDocument: lines.bill,
             evidence: lines.evidence,
           });
         },
@@ -294,25 +293,25 @@ export function meteringRoutes(services: Needs): Endpoint[] {
       async handle(call) {
         const payer = call.admitted;
         const { evidence: items, anchor = false, evidence_policy: policy, ...rest } = call.body;
-        const said = rest as JsonObject;
-        const intake = openIntake(services, said, policy ?? 'hashed');
+        const billDocument = rest as JsonObject;
+        const intake = openIntake(services, billDocument, policy ?? 'hashed');
         const evidence = await takeAll(intake, items as JsonValue[]);
-        // Whose bill it is does not follow from its agent, who is asked for only where a balance may pay.
+        // The agent does not decide whose bill it is. It is read only if its balance may pay.
         const isPriced = services.payments !== null && payer.key === null && payer.tenant === null;
         const agent = isPriced ? await services.agents.agentOf(call) : NOBODY;
-        return mint(services, call, { ...payer, agent, anchor, policy, said, evidence });
+        return mint(services, call, { ...payer, agent, anchor, policy, billDocument, evidence });
       },
     }),
   ];
 }
 
-/** Whose key a bill comes under: at most one of the two. */
+/** The key with which a bill comes: at most one of the two. */
 interface MeteringPayer {
   readonly key: ApiKey | null;
   readonly tenant: string | null;
 }
 
-/** @throws payment_required where payments are on and nothing of the request's headers can pay */
+/** @throws payment_required where payments are on and none of the request's headers can pay */
 async function payerOf(services: Needs, exchange: Exchange): Promise<MeteringPayer> {
   const { tenants, apiKeys } = services;
   const tenant = await tenants.of(exchange);
@@ -331,28 +330,28 @@ interface Metered extends MeteringPayer {
   readonly anchor: boolean;
   /** As the caller gave it. */
   readonly policy: EvidenceClass | undefined;
-  readonly said: JsonObject;
-  readonly evidence: JudgedEvidence;
+  readonly billDocument: JsonObject;
+  readonly evidence: AssessedEvidence;
 }
 
-/** A body that is handled as it comes can't be covered by a signature, which is of the whole. */
+/** A body that is processed as it arrives cannot be signed, since a signature covers the whole. */
 const NOBODY: Agent = { did: null, proved: false };
 
-/** Both forms of a body make the same request under an `Idempotency-Key`. */
+/** Both forms of a body are the same request under an `Idempotency-Key`. */
 async function mint(
   services: Needs,
   exchange: Exchange,
-  { key, tenant, agent, anchor, policy, said, evidence }: Metered,
+  { key, tenant, agent, anchor, policy, billDocument, evidence }: Metered,
 ): Promise<Answer> {
-  const asked = { ...(anchor && { anchor }), ...(policy !== undefined && { evidence_policy: policy }) };
+  const options = { ...(anchor && { anchor }), ...(policy !== undefined && { evidence_policy: policy }) };
   const issued = await issueTo(services, exchange, {
-    claim: { route: ROUTE, body: { bill: said, evidence: evidence.digest, ...asked } },
+    claim: { route: ROUTE, body: { bill: billDocument, evidence: evidence.digest, ...options } },
     key,
     tenant,
     anchor,
     priced: { profile: 'metering', agent },
-    sign: () => signBill(services, said, evidence, tenant),
+    sign: () => signBill(services, billDocument, evidence, tenant),
   });
-  // What the evidence of this request was found to be, also where the receipt is that of an earlier request.
+  // Describes the evidence of this request, even if the receipt is that of an earlier one.
   return receiptAnswerOf(issued, 'metering', evidenceHeaders(evidence.counts));
 }

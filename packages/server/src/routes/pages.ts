@@ -86,14 +86,14 @@ export function pageRoutes(services: PageServices): Endpoint[] {
 interface PageDefinition {
   readonly path: string;
   readonly operationId: string;
-  /** In the web package. */
+  /** File name in the web package. */
   readonly file: string;
   readonly group: string;
   readonly summary: string;
   readonly description: string;
 }
 
-/** The one place in a page that is filled when it is served. It is data: the script's hash doesn't cover it. */
+/** The only part of a page that is filled in when it is served. It is data, so the script's hash does not cover it. */
 const SITE_TRUST = '<script type="application/json" id="site-trust">null</script>';
 
 interface Served {
@@ -137,7 +137,7 @@ const serviceSchema = z
   })
   .openapi('Service', { description: 'Where everything is, for programs.' });
 
-/** The landing page for people, and what the service is for programs. */
+/** The landing page for people; for programs, a description of the service. */
 function landing(services: PageServices): Endpoint {
   const answer = pageAnswer(services, 'landing.html');
   const descriptor = describeService(services.config);
@@ -214,7 +214,7 @@ export function pageAnswer({ config, trust }: PageServices, file: string): (c: A
   };
 }
 
-/** The policy that the page states of itself, so that a saved copy has the same one. */
+/** The policy in the page's own meta element, so that a saved copy has the same one. */
 function policyOf(page: string): string {
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(page)?.[1];
   if (policy === undefined) throw new Error('The page states no content security policy.');

@@ -11,10 +11,10 @@ import { count, timestamp } from './shapes.ts';
 const DEADLINE_MS = 25_000;
 const PER_PARTNER = 2;
 const TOGETHER = 8;
-/** Of a document that is looked at. */
+/** Most bytes of a document that is checked. */
 const MAX_ANSWER_BYTES = 2 * 1_048_576;
 
-/** The readiness check (specification 4.1). What it is made of is loaded with the first request. */
+/** The readiness check (specification 4.1). Its code is loaded with the first request. */
 export function prospectorRoutes(services: Pick<Services, 'config' | 'clock' | 'apiKeys'>): Endpoint[] {
   return [qualification(services)];
 }

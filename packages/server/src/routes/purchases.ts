@@ -20,10 +20,9 @@ import { moneySchema } from './compute-shapes.ts';
 import { paymentsOff } from './quotes.ts';
 import { apiKeyIdText, evmAddress, timestamp, txHash, usdc } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'store' | 'issuer' | 'callers' | 'payments' | 'keySales'>;
 
-/** What a client without an account buys with a payment alone: an anchor key at once, and a balance. */
+/** What a client without an account can buy with one payment: an anchor key, or a balance. */
 export function paidRoutes(services: Needs): Endpoint[] {
   return [key(services), topUp(services)];
 }
@@ -31,7 +30,7 @@ export function paidRoutes(services: Needs): Endpoint[] {
 const KEYS = '/v1/anchor/keys';
 const TOP_UP = '/v1/balance/topup';
 const BY_EXACT = ['exact'] as const;
-/** 10,000 USDC: nobody means to pay more at once. */
+/** 10,000 USDC. A larger amount is assumed to be a mistake. */
 const MOST: bigint = 10_000_000_000n;
 
 const settled = z
@@ -107,7 +106,7 @@ function key(services: Needs): Endpoint {
     errors: ['idempotency_key_invalid', 'payments_off', 'unavailable'],
     async handle(call) {
       const payments = required(services.payments);
-      // Before anything is paid.
+      // Checked before anything is paid.
       requireKeySecret(services.issuer);
       const { tier, months = 1, contact = null, issuer_did: did = null } = call.body;
       const body = call.body as JsonValue;
@@ -189,7 +188,7 @@ function topUp(services: Needs): Endpoint {
         path: TOP_UP,
         description: `A top-up of ${formatUsdc(toNanoUsdc(amount))} USDC`,
         schemes: BY_EXACT,
-        // Not the body alone: who is credited may follow from the request's headers.
+        // More than the body: the request's headers may decide who is credited.
         otherwise: '',
         requestHash: requestHash(call.incoming, { route: TOP_UP, body: { account, amount: String(amount) } }),
         amount,
@@ -211,9 +210,9 @@ function topUp(services: Needs): Endpoint {
 }
 
 function amountOf(text: string): bigint {
-  const nano = parseUsdc(text);
-  const amount = nano / NANO_PER_BASE_UNIT;
-  if (amount > 0n && amount <= MOST && nano % NANO_PER_BASE_UNIT === 0n) return amount;
+  const nanoUsdc = parseUsdc(text);
+  const amount = nanoUsdc / NANO_PER_BASE_UNIT;
+  if (amount > 0n && amount <= MOST && nanoUsdc % NANO_PER_BASE_UNIT === 0n) return amount;
   throw new TallyError(
     'invalid_field',
     'A top-up must be more than 0 and at most 10000 USDC, with at most six decimals.',

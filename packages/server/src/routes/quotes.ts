@@ -8,7 +8,7 @@ import { type OrderRow, toNanoUsdc } from '@tallystick/payments';
 import type { Services } from '../services.ts';
 import { dollars, evmAddress, timestamp } from './shapes.ts';
 
-/** A quote holds an amount that no other can have: so many a day and client. */
+/** Quotes per UTC day of each address group, since a quote reserves an amount. */
 const QUOTES_PER_DAY = 50;
 
 /** @throws payments_off */
@@ -17,7 +17,7 @@ export function requireMoney({ money }: Pick<Services, 'money'>): Money {
   throw paymentsOff();
 }
 
-/** The refusal of a route that takes money, where none is taken: it lasts until the operator turns payments on. */
+/** The refusal of a paid route while payments are off; the operator has to turn them on. */
 export function paymentsOff(): TallyError {
   return new TallyError('payments_off', 'This service takes no payments (TALLY_PAYMENTS is off).');
 }

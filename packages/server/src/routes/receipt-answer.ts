@@ -19,7 +19,7 @@ export const RECEIPT_HEADERS = {
   'X-Anchor-Ref': 'Where it is anchored, or is to be; absent where it is not.',
 };
 
-/** What every route that mints can refuse. */
+/** Error codes of every route that mints. */
 export const MINT_ERRORS = [
   ...API_KEY_ERRORS,
   'quota_exceeded',
@@ -29,7 +29,7 @@ export const MINT_ERRORS = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** A receipt as it was issued, or as it was answered to an earlier request. */
+/** The answer with a receipt that is new, or that an earlier request was answered with. */
 export function receiptAnswerOf(
   { receipt, replayed, anchorRef }: Issued,
   profile: ReceiptRow['profile'],

@@ -5,8 +5,8 @@ import schemas from '../http/receipt-schemas.json' with { type: 'json' };
 const COMPILED: Readonly<Record<string, object>> = schemas;
 
 /**
- * The families of receipts as `spec/schemas` defines them; `scripts/openapi-schemas.ts` compiles it for the OpenAPI document.
- * One that is not compiled is an object of which nothing more is said.
+ * The families of receipts as `spec/schemas` defines them; `scripts/openapi-schemas.ts` compiles them for the OpenAPI
+ * document. A family that is not compiled is described as an object only.
  */
 const familySchema = (name: string) => z.looseObject({}).openapi(name, COMPILED[name] ?? { type: 'object' });
 
@@ -18,8 +18,7 @@ const nameOf = (profile: string): string => `${profile.slice(0, 1).toUpperCase()
 
 const profiles = PROFILES.map((profile) => familySchema(nameOf(profile)));
 
-/** A receipt of a profile. */
 export const profileReceiptSchema = z.union(profiles);
 
-/** Whatever a receipt's id leads to. */
+/** Any document that a receipt id can lead to. */
 export const keptReceiptSchema = z.union([envelopeSchema, ...profiles, meteringReceiptSchema]);

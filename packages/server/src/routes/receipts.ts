@@ -32,7 +32,6 @@ import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './r
 import { envelopeSchema, keptReceiptSchema, profileReceiptSchema } from './receipt-shapes.ts';
 import { anchorWanted, did, hex64, sha256Text } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<
   Services,
   | 'config'
@@ -50,7 +49,7 @@ type Needs = Pick<
 
 const GROUP = 'Receipts';
 
-/** Of a route with one kind of receipt: `?profile=pq` is refused there, as it would change nothing. */
+/** For routes with one kind of receipt: `?profile=pq` is refused there, since it would have no effect. */
 export const noQuery = z.strictObject({});
 
 /** Mint, emit and read receipts (specification 4.1). */
@@ -142,7 +141,7 @@ const sealReference = z
   })
   .openapi({ description: 'The members that spec/sealing.md defines for a receipt of a sealed document.' });
 
-/** What is to be receipted, for every route that emits. */
+/** The facts to be receipted, for every route that emits. */
 export const emitBody = z
   .strictObject({
     agent_did: did.optional().openapi({
@@ -211,7 +210,7 @@ export const profileQuery = z.strictObject({
     .openapi({ enum: [...PROFILES], default: DEFAULT_PROFILE, description: 'The profile of the receipt.' }),
 });
 
-/** What emitting refuses beside what minting does. */
+/** Error codes of emitting, besides those of minting. */
 export const EMIT_ERRORS = [
   'unknown_profile',
   'empty_input',
@@ -261,7 +260,7 @@ function emission(services: Needs): Endpoint {
   });
 }
 
-/** Signs what a caller asks to be receipted, for every route that emits. */
+/** Signs the facts that a caller sends, for every route that emits. */
 export function emitting(
   services: Needs,
   {
@@ -282,7 +281,7 @@ export function emitting(
 }
 
 /**
- * A receipt that is paid for with the request names the transaction of that payment, so there is no room for another one.
+ * A receipt that is paid with the request names that payment's transaction, so it cannot name another.
  * @throws conflicting_fields, payment_malformed
  */
 function refuseSecondSettlement(
@@ -339,7 +338,7 @@ function read({ store, log, tenants, clock }: Needs): Endpoint {
     errors: ['receipt_not_found', 'receipt_purged', 'api_key_invalid', 'api_key_revoked'],
     async handle(call) {
       const { id } = call.params;
-      // A tenant's receipt is there for its key alone, so no cache may give one caller's answer to another.
+      // Only its tenant's key can read a tenant's receipt, so no cache may reuse an answer for another caller.
       call.headers['vary'] = 'Authorization';
       call.headers['cache-control'] = 'private, no-store';
       const reader = await tenants.of(call);

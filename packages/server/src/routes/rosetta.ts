@@ -10,12 +10,11 @@ import { MINT_HEADERS } from './receipt-answer.ts';
 import { envelopeSchema } from './receipt-shapes.ts';
 import { count, digestText } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'apiKeys'>;
 
 const GROUP = 'Rosetta';
 const ROUTE = '/v1/rosetta/normalize';
-/** Of a statement: no concept has nearly as many terms. */
+/** Most members of a statement; no concept has nearly as many terms. */
 const MAX_MEMBERS = 32;
 
 /** Policies across jurisdictions (specification 4.1). The crosswalk is loaded with the first request. */
@@ -32,7 +31,7 @@ const statementSchema = z
   });
 
 const statement = statementSchema.refine(
-  (said) => Object.keys(said).length <= MAX_MEMBERS,
+  (members) => Object.keys(members).length <= MAX_MEMBERS,
   `A statement has at most ${MAX_MEMBERS} members`,
 );
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { isDid, receiptIdPattern } from '@tallystick/core';
 
-/** A DID as a caller gives it: long ones pass here and meet the profile's size limit. */
+/** A DID in a request. The profile's size limit refuses long ones. */
 export const did = z.string().refine(isDid, 'Not a DID: did:<method>:<id>, at most 2048 characters').openapi({
   pattern: '^did:[a-z0-9]+:',
   maxLength: 2048,

@@ -74,7 +74,7 @@ const statusSchema = z
   })
   .openapi('Status', { description: 'How the service is, signed (spec/status.md).' });
 
-/** How the service is, signed (specification 4.1; spec/status.md). */
+/** The service's signed status (specification 4.1; spec/status.md). */
 export function statusRoutes(services: Pick<Services, 'status' | 'config' | 'trust'>): Endpoint[] {
   const page = pageAnswer(services, 'status.html');
   return [

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { AGENT_HEADERS, consumeDaily, TENANT_ERRORS, TENANT_HEADERS } from '@tallystick/callers';
 import { type JsonValue, parseTimestamp, TallyError } from '@tallystick/core';
-import { type AskedPeriod, type EmitRequest, issueTo, refuseUncarried } from '@tallystick/receipts';
+import { type EmitRequest, issueTo, type RequestedPeriod, refuseUncarried } from '@tallystick/receipts';
 import type { RoomExport } from '@tallystick/receipts/evidence';
 import { type Answer, json, text } from '../http/answer.ts';
 import { byteRange } from '../http/byte-range.ts';
@@ -14,7 +14,6 @@ import { profileReceiptSchema } from './receipt-shapes.ts';
 import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
 import { count, hexDigest, receiptIdText, timestamp } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<
   Services,
   | 'config'
@@ -32,7 +31,7 @@ type Needs = Pick<
 >;
 
 const GROUP = 'Tenants';
-/** New exports of one tenant in a UTC day: each reads the whole room. */
+/** New exports of one tenant in a UTC day: each reads the whole evidence room. */
 const EXPORTS_A_DAY = 100;
 const LISTED = 1_000;
 
@@ -40,7 +39,7 @@ const params = z.object({
   id: z.string().openapi({ description: 'The id of the tenant.', example: 't_0123456789abcdef' }),
 });
 
-/** A tenant's receipts and its evidence room (specification 4.1). The tenant is the one of the key. */
+/** A tenant's receipts and its evidence room (specification 4.1). The key decides the tenant. */
 export function tenantRoutes(services: Needs): Endpoint[] {
   return [emission(services), evidence(services), exports(services)];
 }
@@ -152,7 +151,7 @@ function evidence(services: Needs): Endpoint {
     admit: (call) => tenants.require(call, call.params.id),
     async handle(call) {
       const tenant = call.admitted;
-      const asked = periodOf(call.query);
+      const requestedPeriod = periodOf(call.query);
       const { findExport, makeExport } = await import('@tallystick/receipts/evidence');
       const earlier = earlierManifest(call);
       const found = earlier === null ? null : await findExport(services, tenant, earlier);
@@ -160,7 +159,7 @@ function evidence(services: Needs): Endpoint {
         found ??
         (await mutex(`evidence ${tenant}`, async () => {
           await consumeDaily(quota, tenant, call, clock());
-          return makeExport(services, tenant, asked);
+          return makeExport(services, tenant, requestedPeriod);
         }));
       const headers = {
         'cache-control': 'private, no-store',
@@ -176,7 +175,7 @@ function evidence(services: Needs): Endpoint {
   });
 }
 
-/** The manifest's hash in an `If-Range` that comes with a `Range`; null where no export is to go on. */
+/** The manifest's hash in an `If-Range` with a `Range`; null where no export is continued. */
 function earlierManifest({ c }: Pick<Exchange, 'c'>): string | null {
   if (header(c, 'range') === undefined) return null;
   return /^"([0-9a-f]{64})"$/.exec(header(c, 'if-range') ?? '')?.[1] ?? null;
@@ -194,7 +193,7 @@ async function bundleAnswer(
   const { made, isResumed } = options;
   const { bytes: size, manifestSha256, tenant } = made.row;
   const { streamBundle } = await import('@tallystick/receipts/evidence');
-  // A range of a new export would be of bytes that the caller has not seen the start of.
+  // A range of a new export would have bytes whose beginning the caller has not seen.
   const range = isResumed ? byteRange(header(exchange.c, 'range'), size, exchange) : null;
   const { from, to } = range ?? { from: 0, to: size };
   return {
@@ -213,7 +212,7 @@ async function bundleAnswer(
 }
 
 /** @throws invalid_field */
-function periodOf({ from, to }: { from?: string | undefined; to?: string | undefined }): AskedPeriod {
+function periodOf({ from, to }: { from?: string | undefined; to?: string | undefined }): RequestedPeriod {
   const period = { from: secondsOf('from', from), to: secondsOf('to', to) };
   if (period.from === null || period.to === null || period.from < period.to) return period;
   throw new TallyError(

@@ -17,7 +17,6 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
-/** What these routes use of the service. */
 type Needs = Pick<Services, 'clock' | 'store' | 'trust' | 'apiKeys' | 'verificationQueue'>;
 
 const MAX_BATCH = 500;
@@ -145,13 +144,13 @@ const VERIFY_HEADERS = {
 
 const TURN_ERRORS = [...API_KEY_ERRORS, 'unavailable'] as const;
 
-/** A key of a tier; what else `Authorization` may hold gives no priority here, and is not read. */
+/** A key of a tier; any other `Authorization` gives no priority here, and is not read. */
 const KEY_OF_TIER = /^Bearer k_(?:pro|scale|ent)_/i;
 
-/** The turn of a status probe, which does not wait: a flood of callers does not mean that the endpoint is down. */
+/** The slot of a status probe, which does not wait: many callers do not mean that the endpoint is down. */
 const NO_TURN: VerificationSlot = { between: async () => {}, end: () => {} };
 
-/** The caller's turn, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
+/** The slot of the caller, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
 async function turnOf({ apiKeys, verificationQueue }: Needs, exchange: Exchange): Promise<VerificationSlot> {
   const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
   if (isProbe(exchange.c)) return NO_TURN;
@@ -172,7 +171,7 @@ async function verdictsOn(
   return results;
 }
 
-/** As `verifyOne`, but refuses what is no receipt at all. */
+/** Verifies like `verifyOne`, but refuses what is not a receipt. */
 async function verdictOn(services: Needs, document: JsonValue): Promise<Verification> {
   const verdict = await verifyOne(services, document);
   if (verdict.family === null) {
@@ -184,7 +183,7 @@ async function verdictOn(services: Needs, document: JsonValue): Promise<Verifica
   return verdict;
 }
 
-/** @param path where the document stands in the body, for errors */
+/** @param path of the document in the body, for errors */
 async function verifyOne(
   { store, trust, clock }: Needs,
   document: JsonValue,
@@ -209,7 +208,7 @@ interface Unwrapped {
   readonly anchor: JsonValue | undefined;
 }
 
-/** A profile receipt has a member `receipt` too, so that only an object of nothing but wrapper members is one. */
+/** A profile receipt may have a member `receipt` too, so only an object with nothing but wrapper members is a wrapper. */
 function unwrap(document: JsonValue, path: string): Unwrapped {
   const wrapper =
     isObject(document) &&

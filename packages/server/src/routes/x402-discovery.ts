@@ -4,7 +4,7 @@ import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { evmAddress } from './shapes.ts';
 
-/** The list of what can be paid for with a request. */
+/** The list of endpoints that can be paid with a request. */
 export function payableRoutes(
   payments: Payments | null,
   { endpoints, urlOf }: { readonly endpoints: readonly Endpoint[]; readonly urlOf: (path: string) => string },

@@ -1,43 +1,44 @@
 import { type StatusLog, toHex } from '@tallystick/core';
 import type { AnchorLog, LogStatus, LogStore } from '@tallystick/log';
 
-export interface AnchoringMeans {
+export interface AnchoringDependencies {
   readonly log: Pick<AnchorLog, 'origin' | 'status' | 'leaf'>;
   readonly store: { readonly log: Pick<LogStore, 'newestCheckpoint'> };
   /** Seconds between scheduled postings. */
   readonly period: number;
 }
 
-/** How the log is, as status tells it, and as the log itself says. */
+/** How the log is, for the status, and as the log itself reports. */
 export interface Anchoring {
   readonly report: StatusLog;
   readonly status: LogStatus;
 }
 
-/** Looks are remembered for this long, in minutes: a day of them. */
+/** Minutes for which readings are kept: a day. */
 const MAX_LOOKS = 1_440;
 
-/** So many leaves were accepted at a time, in Unix seconds. */
+/** The number of accepted leaves at a time, in Unix seconds. */
 interface AnchoringReading {
   readonly accepted: number;
   readonly at: number;
 }
 
 /**
- * Looks at the log. A leaf does not say when it was accepted, only when it is to be posted: no later than a period
- * after. So how long it waited is told by the newest look before it was there, or by its schedule, whichever is nearer.
+ * Measures how long leaves wait to be anchored. A leaf does not say when it was accepted, only when it is to be posted,
+ * at most a period later. So its wait is counted from the newest reading without it, or from its schedule, whichever is
+ * later.
  */
 export class AnchoringWatch {
-  readonly #means: AnchoringMeans;
+  readonly #dependencies: AnchoringDependencies;
   #looks: AnchoringReading[] = [];
 
-  constructor(means: AnchoringMeans) {
-    this.#means = means;
+  constructor(dependencies: AnchoringDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** @param now Unix milliseconds */
-  async look(now: number): Promise<Anchoring> {
-    const { log, store } = this.#means;
+  async read(now: number): Promise<Anchoring> {
+    const { log, store } = this.#dependencies;
     const status = await log.status();
     const checkpoint = await store.log.newestCheckpoint();
     const seconds = Math.floor(now / 1000);
@@ -60,14 +61,14 @@ export class AnchoringWatch {
   }
 
   async #ageOf(index: number, now: number): Promise<number> {
-    const { batchAt } = await this.#means.log.leaf(index);
+    const { batchAt } = await this.#dependencies.log.leaf(index);
     const lastWithout = this.#looks.findLast(({ accepted }) => accepted <= index)?.at ?? 0;
-    return Math.max(0, now - Math.max(batchAt - this.#means.period, lastWithout));
+    return Math.max(0, now - Math.max(batchAt - this.#dependencies.period, lastWithout));
   }
 
-  /** Of the looks before the oldest leaf that waits, only the newest can ever be needed. */
-  #remember(look: AnchoringReading, anchoredSize: number): void {
+  /** Of the readings before the oldest waiting leaf, only the newest can be needed. */
+  #remember(read: AnchoringReading, anchoredSize: number): void {
     const needed = this.#looks.findLastIndex(({ accepted }) => accepted <= anchoredSize);
-    this.#looks = [...this.#looks.slice(Math.max(0, needed)), look].slice(-MAX_LOOKS);
+    this.#looks = [...this.#looks.slice(Math.max(0, needed)), read].slice(-MAX_LOOKS);
   }
 }

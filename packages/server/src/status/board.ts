@@ -10,9 +10,9 @@ import type { FoundLight } from './models.ts';
 import type { Finding } from './probe.ts';
 import type { Trouble } from './trouble.ts';
 
-/** Of each endpoint the newest so many answers make the median. */
+/** The median is taken of so many newest answers of an endpoint. */
 const SAMPLES = 15;
-/** A median above this is degraded. */
+/** A median above this, in milliseconds, is degraded. */
 const SLOW_MS = 1_000;
 
 interface Track {
@@ -21,13 +21,13 @@ interface Track {
   latencies: number[];
 }
 
-/** How each endpoint did lately. */
+/** The recent results of each endpoint. */
 export class Board {
   readonly #tracks = new Map<string, Track>();
   /** State and since when, by kind and id. */
   readonly #lights = new Map<string, Pick<StatusModel, 'state' | 'since'>>();
 
-  /** Takes over since when things are as they are: of an earlier process, or of another. */
+  /** Takes over since when the states apply, from an earlier process or another one. */
   resume({ endpoints, providers, models }: Pick<StatusReport, 'endpoints' | 'providers' | 'models'>): void {
     for (const { id, state, since } of providers) this.#lights.set(`provider ${id}`, { state, since });
     for (const { id, state, since } of models) this.#lights.set(`model ${id}`, { state, since });
@@ -87,7 +87,7 @@ function judge(
   return median !== null && median > SLOW_MS ? { state: 'degraded', code: 'slow' } : { state: 'up', code };
 }
 
-/** The lower one of two in the middle. */
+/** The median; the lower of two in the middle. */
 function medianOf(values: readonly number[]): number | null {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? null;
 }

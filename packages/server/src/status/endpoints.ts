@@ -7,11 +7,11 @@ import {
 } from '@tallystick/core';
 import { recommendedBy } from '@tallystick/receipts';
 
-/** What a round of probes knows, and hands on from one probe to the next. */
+/** What a round of probes knows, and passes from one probe to the next. */
 export interface Round {
   /** The service's own issuer. */
   readonly did: string;
-  /** The receipts that this round's probes minted, if they did: the probes of verifying take them. */
+  /** The receipts that this round's probes minted, for the probes of verifying; null if they did not. */
   free: JsonObject | null;
   emitted: JsonObject | null;
 }
@@ -24,10 +24,10 @@ export interface ProbeReply {
   readonly json: JsonObject;
 }
 
-/** One endpoint, the request that tries it, and whether an answer is the right one. */
+/** One endpoint, the request that tests it, and whether an answer is right. */
 export interface ProbedEndpoint
   extends Pick<StatusEndpoint, 'name' | 'method' | 'path' | 'availability' | 'probe'> {
-  /** Where the path has parameters: the path that is asked. */
+  /** The requested path, where the endpoint's path has parameters. */
   readonly target?: (round: Round) => string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: (round: Round) => JsonValue;
@@ -39,19 +39,19 @@ type At = readonly [method: 'GET' | 'POST', path: string];
 
 const PURPOSE = 'status probe';
 
-/** A key of the right form that nobody has: it is looked up, and refused. */
+/** A well-formed key that does not exist: it is looked up, and refused. */
 const unknownKey = (prefix: string): Record<string, string> => ({
   authorization: `Bearer ${prefix}${'0'.repeat(32)}`,
 });
 const keyRefused = ({ status, json }: ProbeReply): boolean =>
   status === 401 && typeof json.code === 'string' && json.code.startsWith('api_key_');
 
-/** An endpoint that serves a whole request. */
+/** An endpoint whose probe is answered in full. */
 function served(name: string, [method, path]: At, ask: ProbeRequest): ProbedEndpoint {
   return { name, method, path, availability: 'live', probe: 'answer', ...ask };
 }
 
-/** An endpoint that would cost money or leave traces: a request is brought to its gate, and refused there. */
+/** An endpoint that would cost money or leave traces: its probe is meant to be refused. */
 function refused(
   name: string,
   [method, path]: At,
@@ -153,7 +153,7 @@ export const ENDPOINTS: readonly ProbedEndpoint[] = [
     holds: ({ status, json }) => status === 422 && json.code === 'invalid_field' && json.field === 'handle',
   }),
   refused('mcp', ['POST', '/mcp'], {
-    // Of another protocol: refused before the tools are loaded, which takes time and memory.
+    // A message of another protocol version: refused before the tools are loaded, which takes time and memory.
     body: () => ({ jsonrpc: '1.0', id: 1, method: 'ping' }),
     holds: ({ status, json }) => status === 400 && json.jsonrpc === '2.0' && isObject(json.error),
   }),

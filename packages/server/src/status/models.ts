@@ -3,22 +3,22 @@ import type { Health, Model } from '@tallystick/inference';
 import { type Light, lightOfAll } from '@tallystick/inference';
 import type { Trouble } from './trouble.ts';
 
-/** A model or provider as it is found. */
+/** The state of a model or provider. */
 export type FoundLight = Light & Pick<StatusModel, 'id'>;
 
-/** What a round finds of the models. */
+/** The states of models and providers in a round. */
 export interface FoundModels {
   readonly models: readonly FoundLight[];
   readonly providers: readonly FoundLight[];
-  /** The trouble that `compute_chat` is in; null where chat is up. */
+  /** What is wrong with `compute_chat`; null where chat is up. */
   readonly chat: Trouble | null;
 }
 
-/** How the models of a catalogue do, by the calls of this process. */
+/** The states of a catalogue's models, by the calls of this process. */
 export function findModels(models: readonly Model[], health: Pick<Health, 'light'>): FoundModels {
   const found = models.map((model) => ({ model, light: health.light(model) }));
-  const lightsOf = (wanted: (model: Model) => boolean): Light[] =>
-    found.filter(({ model }) => wanted(model)).map(({ light }) => light);
+  const lightsOf = (isSelected: (model: Model) => boolean): Light[] =>
+    found.filter(({ model }) => isSelected(model)).map(({ light }) => light);
   const providers = [...new Set(models.map(({ provider }) => provider))].map((id) => ({
     id,
     ...lightOfAll(lightsOf(({ provider }) => provider === id)),
@@ -41,7 +41,7 @@ export function routableModels(models: readonly Model[]): readonly Model[] {
   return others.length > 0 ? others : chat;
 }
 
-/** Chat is up where a model answers and no provider is down: calls of its models by their names fail. */
+/** Chat is degraded if a provider is down, since calls that name its models fail; it is up only if a model answers. */
 function chatTrouble(models: readonly Light[], providers: readonly Light[]): Trouble | null {
   const states = new Set(models.map(({ state }) => state));
   if (states.has('up') || states.has('degraded')) {

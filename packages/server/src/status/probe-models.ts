@@ -2,9 +2,9 @@ import type { Model, PipelineContext } from '@tallystick/inference';
 import { ProviderError } from '@tallystick/inference';
 import { routableModels } from './models.ts';
 
-/** A provider that was called less long ago is not probed, in milliseconds. Rounds are about a minute apart. */
+/** Milliseconds since its last call within which a provider is not probed. Rounds are about a minute apart. */
 const RECENT_MS = 50_000;
-/** The longest that an answer may take, in milliseconds: with the probes of the endpoints less than a round has. */
+/** Milliseconds that an answer may take; with the probes of the endpoints this is less than a round. */
 const PATIENCE_MS = 5_000;
 /** The smallest limit of output tokens that every provider accepts. */
 const MAX_TOKENS = 16;
@@ -12,11 +12,11 @@ const MAX_TOKENS = 16;
 type ProbeContext = Pick<PipelineContext, 'catalogue' | 'providers' | 'health'>;
 
 /**
- * Asks one chat model of each provider that nobody called lately, so that the status can say whether it answers: the
- * cheapest one that is not given a rest. How it ends counts like a call; nobody is billed, and no receipt is made.
+ * Calls one chat model of each provider that nobody has called lately, so that the status can say whether it answers:
+ * the cheapest one that is not resting. The result counts like a call's; nobody is billed, and no receipt is made.
  * Never rejects.
- * @param paid whether providers may be asked at the operator's expense; without it only built-in models are, which
- * cost nothing
+ * @param paid whether providers may be called at the operator's expense; otherwise only built-in models are, which cost
+ * nothing
  */
 export async function probeModels(
   { catalogue, providers, health }: ProbeContext,

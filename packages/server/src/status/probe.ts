@@ -1,25 +1,25 @@
 import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
 import type { ProbedEndpoint, ProbeReply, Round } from './endpoints.ts';
 
-/** Where a request goes in: the app itself, with all its handlers, marked as a probe. */
-export type Door = (request: Request) => Response | Promise<Response>;
+/** Handles a request with the whole app, marked as a probe. */
+export type ProbedApp = (request: Request) => Response | Promise<Response>;
 
-/** What a probe found. */
+/** The result of a probe. */
 export interface Finding {
-  /** Whether the endpoint did as it must. */
+  /** Whether the endpoint answered as it must. */
   readonly well: boolean;
-  /** `ok`, the code of the problem that was answered, or `status_<n>`, `wrong_answer`, `timeout`, `failed`. */
+  /** `ok`, the code of the answered problem, or `status_<n>`, `wrong_answer`, `timeout`, `failed`. */
   readonly code: string;
-  /** Until the last byte; null where no answer came. */
+  /** Milliseconds until the last byte; null where no answer came. */
   readonly milliseconds: number | null;
 }
 
-/** The longest that an answer may take. Seventeen such waits are shorter than the time between two rounds. */
+/** Milliseconds that an answer may take. Seventeen such waits are shorter than the time between two rounds. */
 const PATIENCE_MS = 3_000;
 
-/** Asks an endpoint once. Never rejects; ends early, with `timeout`, where the signal aborts. */
+/** Probes an endpoint once. Never rejects; ends early, with `timeout`, if the signal aborts. */
 export async function probe(
-  door: Door,
+  app: ProbedApp,
   endpoint: ProbedEndpoint,
   { round, origin, signal }: { readonly round: Round; readonly origin: string; readonly signal: AbortSignal },
 ): Promise<Finding> {
@@ -30,10 +30,10 @@ export async function probe(
   given.addEventListener('abort', onAbort);
   if (given.aborted) onAbort();
   try {
-    const asked = exchange(door, requestFor(endpoint, round, origin, given));
-    // Its rejection is of no account once the wait is over.
-    asked.catch(() => {});
-    const reply = await Promise.race([asked, late]);
+    const answer = exchange(app, requestFor(endpoint, round, origin, given));
+    // Its rejection does not matter once the wait is over.
+    answer.catch(() => {});
+    const reply = await Promise.race([answer, late]);
     if (reply === null) return { well: false, code: 'timeout', milliseconds: null };
     const milliseconds = performance.now() - started;
     if (endpoint.holds(reply, round)) return { well: true, code: 'ok', milliseconds };
@@ -61,8 +61,8 @@ function requestFor(
   });
 }
 
-async function exchange(door: Door, request: Request): Promise<ProbeReply> {
-  const response = await door(request);
+async function exchange(app: ProbedApp, request: Request): Promise<ProbeReply> {
+  const response = await app(request);
   const text = await response.text();
   const contentType = response.headers.get('content-type') ?? '';
   return {

@@ -16,38 +16,37 @@ import type { OwnIssuer } from '@tallystick/issuers';
 import type { LogStatus } from '@tallystick/log';
 import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
-import { type AnchoringMeans, AnchoringWatch } from './anchoring.ts';
+import { type AnchoringDependencies, AnchoringWatch } from './anchoring.ts';
 import { Board } from './board.ts';
 import { ENDPOINTS, type Round } from './endpoints.ts';
 import type { FoundModels } from './models.ts';
-import { type Door, probe } from './probe.ts';
+import { type ProbedApp, probe } from './probe.ts';
 import { type Trouble } from './trouble.ts';
 
-/** How the service says that it is: one signed document, made anew every minute by one process of a store. */
+/** Publishes the service's status: one signed document, renewed every minute by one process of a store. */
 export interface StatusService {
-  /** Lets the probes in. Without it none is made. */
-  serveThrough(door: Door): void;
+  /** Sets the app that probes call. Without it nothing is probed. */
+  serveThrough(app: ProbedApp): void;
   /** Starts the timer, which does not keep the process alive. */
   start(): void;
   /**
-   * The JCS text of the newest document, by whichever process; where there is none yet, after a first round. Where this
-   * process could not store what its last round found, it tries again first.
-   * @throws unavailable where there is none even then, or it still can't be stored
+   * The JCS text of the newest document of any process; if there is none yet, after a first round. If this process
+   * could not store the result of its last round, it tries again first.
+   * @throws unavailable if there is still none, or it still cannot be stored
    */
   newest(): Promise<string>;
-  /** Probes all endpoints and publishes what it found, unless a process of this store did in this minute. */
+  /** Probes all endpoints and publishes the result, unless a process of this store did so in this minute. */
   round(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface StatusMeans extends AnchoringMeans {
-  readonly store: Pick<Store, 'consume' | 'getDocument' | 'replaceDocument'> & AnchoringMeans['store'];
+export interface StatusDependencies extends AnchoringDependencies {
+  readonly store: Pick<Store, 'consume' | 'getDocument' | 'replaceDocument'> & AnchoringDependencies['store'];
   readonly issuer: OwnIssuer;
-  /** The public URL that the document is of. */
   readonly service: string;
   /** Whether roots are posted to a chain. */
   readonly posts: boolean;
-  /** Looks at the models, after asking those that may be asked where no call has shown how they are. */
+  /** Reads the states of the models, after probing those that no call has shown and that may be probed. */
   readonly models: (signal: AbortSignal) => Promise<FoundModels>;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -57,20 +56,20 @@ export interface StatusMeans extends AnchoringMeans {
 const NAME = 'status';
 const VERSION = 1;
 const INTERVAL_MS = 60_000;
-/** Of three rounds two may fail before the newest document is stale. */
+/** Two of three rounds may fail before the newest document is stale. */
 const VALID_MS = 3 * INTERVAL_MS;
 /** Rounds begin at a random moment after the minute, so that many services do not all work at once. */
 const JITTER_MS = 5_000;
 
-export function createStatus(means: StatusMeans): StatusService {
-  const { store, issuer, service, clock, logger } = means;
+export function createStatus(dependencies: StatusDependencies): StatusService {
+  const { store, issuer, service, clock, logger } = dependencies;
   const board = new Board();
-  const watch = new AnchoringWatch(means);
+  const watch = new AnchoringWatch(dependencies);
   const closing = new AbortController();
-  let door: Door | null = null;
+  let app: ProbedApp | null = null;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  /** Whether the last round could not be told: what is stored is of before then. */
+  /** Whether the result of the last round could not be stored: then the stored document is older. */
   let untold = false;
 
   const once = (): Promise<void> => {
@@ -90,23 +89,23 @@ export function createStatus(means: StatusMeans): StatusService {
     }
   }
 
-  /** The first process that takes the minute has it, also of processes whose clocks differ. */
+  /** The first process to claim the minute runs the round, even if the processes' clocks differ. */
   async function round(): Promise<void> {
-    if (door === null || closing.signal.aborted) return;
+    if (app === null || closing.signal.aborted) return;
     const minute = Math.floor(clock() / INTERVAL_MS);
     const expiresAt = ((minute + 2) * INTERVAL_MS) / 1000;
     if (!(await store.consume(`${NAME}:${minute}`, 1, expiresAt)).allowed) return;
     const previous = await newestStored();
     if (previous !== null) resumeFrom(board, previous.document);
-    const { report: log, status } = await watch.look(clock());
-    const found = await means.models(closing.signal);
-    const endpoints = await probeAll(door, status, found);
+    const { report: log, status } = await watch.read(clock());
+    const found = await dependencies.models(closing.signal);
+    const endpoints = await probeAll(app, status, found);
     const providers = found.providers.map((one) => board.noteLight('provider', one, clock()));
     const models = found.models.map((one) => board.noteLight('model', one, clock()));
     if (!closing.signal.aborted) await publish(previous, { endpoints, providers, models, log });
   }
 
-  async function probeAll(through: Door, log: LogStatus, found: FoundModels): Promise<StatusEndpoint[]> {
+  async function probeAll(through: ProbedApp, log: LogStatus, found: FoundModels): Promise<StatusEndpoint[]> {
     const entries: StatusEndpoint[] = [];
     const known: Round = { did: issuer.did, free: null, emitted: null };
     for (const endpoint of ENDPOINTS) {
@@ -115,13 +114,13 @@ export function createStatus(means: StatusMeans): StatusService {
         origin: service,
         signal: closing.signal,
       });
-      const trouble = troubleOf(endpoint.name, log, { ...means, chat: found.chat });
+      const trouble = troubleOf(endpoint.name, log, { ...dependencies, chat: found.chat });
       entries.push(board.note(endpoint, finding, trouble, clock()));
     }
     return entries;
   }
 
-  /** Another process that was quicker has published this sequence: then its document stands. */
+  /** Another process has published this sequence first: its document stays. */
   async function publish(previous: Stored | null, content: Content): Promise<void> {
     const now = clock();
     const sequence = (previous?.sequence ?? 0) + 1;
@@ -161,7 +160,7 @@ export function createStatus(means: StatusMeans): StatusService {
 
   return {
     serveThrough(through) {
-      door = through;
+      app = through;
     },
     start: schedule,
     async newest() {
@@ -203,7 +202,7 @@ interface Stored {
   readonly document: JsonObject;
 }
 
-/** A document of another release may be of another form: then its times are not taken over. */
+/** A document of another release may have another form: then its times are not taken over. */
 function resumeFrom(board: Board, document: JsonObject): void {
   let report: StatusReport;
   try {
@@ -215,11 +214,11 @@ function resumeFrom(board: Board, document: JsonObject): void {
   board.resume(report);
 }
 
-/** What the probe at the gate of an endpoint can't see of what is behind it. */
+/** What the refused probe of an endpoint cannot see of the parts behind it. */
 function troubleOf(
   name: string,
   { accepting, posting, overdueSeconds }: LogStatus,
-  { posts, period, chat }: Pick<StatusMeans, 'posts' | 'period'> & Pick<FoundModels, 'chat'>,
+  { posts, period, chat }: Pick<StatusDependencies, 'posts' | 'period'> & Pick<FoundModels, 'chat'>,
 ): Trouble | null {
   if (name === 'compute_chat') return chat;
   if (name !== 'anchor') return null;

@@ -1,6 +1,6 @@
 import { element } from '../dom.ts';
 import { benchmarkProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { NodeDocument } from './documents.ts';
 import { round } from './numbers.ts';
 
@@ -27,6 +27,6 @@ function caseOf({
     element('p', 'question', question),
     element('p', 'help', text.lost),
     element('ul', 'lost', ...lost),
-    element('p', 'help', `${say(text.caseAt, kind, document, round(budget))} ${other}`),
+    element('p', 'help', `${formatText(text.caseAt, kind, document, round(budget))} ${other}`),
   );
 }

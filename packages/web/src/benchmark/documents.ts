@@ -5,7 +5,6 @@ export type NodeName = (typeof NODES)[number];
 
 type Interval = readonly [low: number, high: number];
 
-/** Result of one tier at one budget. */
 export interface TierResult {
   readonly tier: string;
   /** The share of the tokens that it was allowed. */

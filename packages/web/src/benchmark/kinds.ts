@@ -3,7 +3,7 @@ import { figureOf } from '../plot/figure.ts';
 import { rowPlot } from '../plot/rows.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { lookUp, say } from '../words.ts';
+import { formatText, lookUp } from '../words.ts';
 import type { KindResult, NodeDocument, NodeName } from './documents.ts';
 import { count, distinct, estimate, percent, range, round, tierName } from './numbers.ts';
 
@@ -30,7 +30,7 @@ function figureAt(node: NodeName, { by, by_wording }: NodeDocument, budget: numb
     ...rowsOf(by.filter(at), tiers, nodes[node].heading, {}),
     ...rowsOf(by_wording.filter(at), tiers, text.byWording, wordings),
   ];
-  const title = say(text.kindsTitle, nodes[node].kinds, round(budget));
+  const title = formatText(text.kindsTitle, nodes[node].kinds, round(budget));
   return figureOf({
     title,
     note: text.kindsNote,

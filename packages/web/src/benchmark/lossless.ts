@@ -3,7 +3,7 @@ import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { Lossless } from './documents.ts';
 import { count, estimate, percent, round } from './numbers.ts';
 
@@ -34,7 +34,7 @@ export function losslessFigure(kinds: readonly Lossless[]): HTMLElement {
         percent(saved.saved_worst),
         percent(saved.saved_median),
         percent(saved.saved_best),
-        say(text.of, count(decoded_equal), count(documents)),
+        formatText(text.of, count(decoded_equal), count(documents)),
       ]),
     ),
   });

@@ -1,4 +1,4 @@
-import { announce, byId, element, fromTemplate, put } from '../dom.ts';
+import { announce, byId, element, fromTemplate, setContents } from '../dom.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { agreeing } from './agree.ts';
@@ -22,9 +22,9 @@ async function show(): Promise<void> {
   try {
     const now = Date.now();
     const trust = await trustAt(now);
-    const asked = NODES.map(async (name) => ({ name, reading: await readNode(name, trust, now) }));
+    const requests = NODES.map(async (name) => ({ name, reading: await readNode(name, trust, now) }));
     const summary = await readNode('benchmark', trust, now);
-    const nodes = (await Promise.all(asked)).map(({ name, reading }) => ({
+    const nodes = (await Promise.all(requests)).map(({ name, reading }) => ({
       name,
       reading: agreeing(summary, reading, name),
     }));
@@ -36,9 +36,9 @@ async function show(): Promise<void> {
     showSignatures(readings, trust, show);
   } catch (error) {
     // Nothing half drawn may be left standing as if it were verified.
-    for (const part of main.querySelectorAll('[data-part]')) put(part);
+    for (const part of main.querySelectorAll('[data-part]')) setContents(part);
     reveal('[data-needs-any], [data-needs-summary]', false);
-    put(byId('signature'), element('p', 'refusal', prose.text.broken));
+    setContents(byId('signature'), element('p', 'refusal', prose.text.broken));
     announce(prose.text.broken);
     throw error;
   } finally {
@@ -55,15 +55,15 @@ function reveal(selector: string, shown: boolean): void {
 function drawSummary({ document }: Reading): void {
   if (document === null) return;
   const summary = document as unknown as Summary;
-  put(byId('origin'), originOf(summary));
-  put(byId('glance'), summaryFiguresOf(summary));
-  put(byId('paired'), pairedFigure(summary));
-  put(byId('lossless'), losslessFigure(summary.nodes.modality.lossless ?? []));
-  put(byId('peers'), peersOf(summary));
+  setContents(byId('origin'), originOf(summary));
+  setContents(byId('glance'), summaryFiguresOf(summary));
+  setContents(byId('paired'), pairedFigure(summary));
+  setContents(byId('lossless'), losslessFigure(summary.nodes.modality.lossless ?? []));
+  setContents(byId('peers'), peersOf(summary));
   for (const name of NODES) {
     const node = summary.nodes[name];
-    put(byId(`${name}-about`), node.about);
-    put(byId(`${name}-kept`), survivalFigure(prose.nodes[name].title, node));
+    setContents(byId(`${name}-about`), node.about);
+    setContents(byId(`${name}-kept`), survivalFigure(prose.nodes[name].title, node));
   }
 }
 
@@ -71,14 +71,14 @@ function drawNode(name: NodeName, { document, detail }: Reading): void {
   const kinds = byId(`${name}-kinds`);
   const cases = byId(`${name}-cases`);
   if (document === null) {
-    put(kinds, fromTemplate('t-absent', { detail }));
-    put(cases, fromTemplate('t-absent', { detail }));
+    setContents(kinds, fromTemplate('t-absent', { detail }));
+    setContents(cases, fromTemplate('t-absent', { detail }));
     return;
   }
   const node = document as unknown as NodeDocument;
-  put(byId(`${name}-about`), node.about);
-  put(kinds, kindsFigure(name, node));
-  put(cases, worstCases(node));
+  setContents(byId(`${name}-about`), node.about);
+  setContents(kinds, kindsFigure(name, node));
+  setContents(cases, worstCases(node));
 }
 
 void show();

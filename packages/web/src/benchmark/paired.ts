@@ -3,7 +3,7 @@ import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { NODES, type Paired, type Summary } from './documents.ts';
 import { count, estimate, points, pointsTick, round, span, tierName } from './numbers.ts';
 
@@ -12,7 +12,7 @@ export function pairedFigure({ nodes }: Summary): HTMLElement {
   const { text, columns } = prose;
   const pairs = NODES.flatMap((node) => nodes[node].paired.map((pair) => ({ node, ...pair })));
   const { a = '', b = '' } = pairs[0] ?? {};
-  const title = say(text.pairedTitle, tierName(a), tierName(b));
+  const title = formatText(text.pairedTitle, tierName(a), tierName(b));
   const ends = pairs.flatMap(({ ci95 }) => ci95);
   return figureOf({
     title,
@@ -22,7 +22,7 @@ export function pairedFigure({ nodes }: Summary): HTMLElement {
       rowPlot(width, {
         rows: pairs.map(({ node, budget, difference, ci95 }) => ({
           heading: prose.nodes[node].title,
-          name: say(text.ofTokens, round(budget)),
+          name: formatText(text.ofTokens, round(budget)),
           marks: [estimate(difference, ci95)],
         })),
         mark: 'interval',
@@ -38,8 +38,8 @@ export function pairedFigure({ nodes }: Summary): HTMLElement {
         columns.budget,
         columns.difference,
         columns.ci95,
-        say(columns.only, tierName(a)),
-        say(columns.only, tierName(b)),
+        formatText(columns.only, tierName(a)),
+        formatText(columns.only, tierName(b)),
         columns.cases,
       ],
       pairs.map(({ node, ...pair }) => [prose.nodes[node].short, ...cellsOf(pair)]),

@@ -1,6 +1,6 @@
 import { element } from '../dom.ts';
 import { benchmarkProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { Summary } from './documents.ts';
 
 /** Draws the results that others report about themselves, marked as theirs. */
@@ -24,7 +24,7 @@ function peerOf({ name, says, note, source }: Summary['peers'][number]): Node {
 /** A link where it is one of the web; otherwise the text. */
 function linkTo(source: string): Node {
   if (!source.startsWith('https://')) return element('span', '', source);
-  const link = element('a', '', say(prose.text.source, new URL(source).hostname));
+  const link = element('a', '', formatText(prose.text.source, new URL(source).hostname));
   link.setAttribute('href', source);
   link.setAttribute('rel', 'noreferrer');
   return link;

@@ -7,12 +7,12 @@ import {
   type Verification,
   verifyParsed,
 } from '@tallystick/core';
-import { ask, type Refusal } from '../ask.ts';
 import { attempt } from '../attempt.ts';
 import type { State } from '../dom.ts';
+import { fetchBytes, type RequestFailure } from '../fetch-answer.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 
 /** One document of the service, and what is to be thought of it. */
 export interface Reading {
@@ -32,21 +32,26 @@ const VERSION = 1;
 /** Asks the service that served this page for one node's document, and verifies it. Never throws. */
 export async function readNode(node: string, trust: TrustInUse, now: number): Promise<Reading> {
   const path = node === 'benchmark' ? '/v1/compute/benchmark' : (`/v1/compute/benchmark/${node}` as const);
-  const answer = await ask(path);
-  if (answer instanceof Uint8Array) return { path, ...(await judge(node, answer, trust, now)) };
+  const answer = await fetchBytes(path);
+  if (answer instanceof Uint8Array) return { path, ...(await evaluate(node, answer, trust, now)) };
   return { path, ...refused('unknown', wordsOf(answer)) };
 }
 
-type Judgement = Omit<Reading, 'path'>;
+type Evaluation = Omit<Reading, 'path'>;
 
-const refused = (state: State, detail: string): Judgement => ({
+const refused = (state: State, detail: string): Evaluation => ({
   state,
   detail,
   document: null,
   signer: null,
 });
 
-async function judge(node: string, bytes: Uint8Array, trust: TrustInUse, now: number): Promise<Judgement> {
+async function evaluate(
+  node: string,
+  bytes: Uint8Array,
+  trust: TrustInUse,
+  now: number,
+): Promise<Evaluation> {
   const document = attempt(() => parseJson(bytes));
   if (document instanceof TallyError) return refused('fail', document.message);
   const verdict = await verifyParsed(document, { now, trust: trust.issuers });
@@ -54,10 +59,15 @@ async function judge(node: string, bytes: Uint8Array, trust: TrustInUse, now: nu
     return refused('fail', faultOf(verdict));
   }
   const { text } = prose;
-  if (verdict.profile !== node) return refused('fail', say(text.otherNode, verdict.profile));
-  if (document.version !== VERSION) return refused('unknown', say(text.otherVersion, document.version));
+  if (verdict.profile !== node) return refused('fail', formatText(text.otherNode, verdict.profile));
+  if (document.version !== VERSION)
+    return refused('unknown', formatText(text.otherVersion, document.version));
   const { trusted, did: signer } = verdict.issuer;
-  const detail = say(trusted ? text.signedBy : text.signedByUnknown, dayOf(document.issued_at), signer);
+  const detail = formatText(
+    trusted ? text.signedBy : text.signedByUnknown,
+    dayOf(document.issued_at),
+    signer,
+  );
   return { state: trusted ? 'pass' : 'unsure', detail, document, signer };
 }
 
@@ -71,10 +81,10 @@ function faultOf({ family, checks }: Verification): string {
 }
 
 /** Why the service gave no document: in its own words where it says why. */
-function wordsOf({ status, detail, retryAfter }: Refusal): string {
+function wordsOf({ status, detail, retryAfter }: RequestFailure): string {
   const { text } = prose;
   if (status === null) return text.unreachable;
   if (status === 404) return text.notFound;
-  const later = retryAfter === null ? null : say(text.later, retryAfter);
-  return [say(text.answered, status), detail, later].filter((part) => part !== null).join(' ');
+  const later = retryAfter === null ? null : formatText(text.later, retryAfter);
+  return [formatText(text.answered, status), detail, later].filter((part) => part !== null).join(' ');
 }

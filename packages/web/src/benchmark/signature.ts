@@ -1,7 +1,7 @@
-import { announce, button, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { announce, button, byId, element, fromTemplate, icon, type State, setContents } from '../dom.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { Reading } from './read.ts';
 
 /** Shows whether the documents are what the service signed; `again` reads all of them again. */
@@ -10,7 +10,7 @@ export function showSignatures(readings: readonly Reading[], trust: TrustInUse, 
   const { title, message } = prose.signature[state];
   const wanting = readings.filter((reading) => reading.state === state).length;
   const voucher = trust.site ?? prose.text.remembered;
-  const said = say(message, wanting, readings.length, voucher, signersOf(readings));
+  const text = formatText(message, wanting, readings.length, voucher, signersOf(readings));
   const actions =
     state === 'fail' || state === 'unknown'
       ? button(prose.text.again, '', again)
@@ -18,15 +18,15 @@ export function showSignatures(readings: readonly Reading[], trust: TrustInUse, 
   const card = fromTemplate('t-signature', {
     icon: icon(state),
     title,
-    message: said,
+    message: text,
     documents: element('ul', 'documents', ...readings.map(rowOf)),
     notes: element('div', '', ...trust.refusals.map(refused)),
     actions,
   });
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset.state = state;
-  put(byId('signature'), card);
-  announce(`${title}. ${said}`);
+  setContents(byId('signature'), card);
+  announce(`${title}. ${text}`);
 }
 
 const signersOf = (readings: readonly Reading[]): string =>

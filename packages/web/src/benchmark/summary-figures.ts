@@ -1,6 +1,6 @@
 import { element } from '../dom.ts';
 import { benchmarkProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { Summary } from './documents.ts';
 import { percent, round, span, tierName } from './numbers.ts';
 
@@ -17,9 +17,9 @@ export function summaryFiguresOf({ nodes }: Summary): HTMLElement {
       return element(
         'div',
         '',
-        element('dt', '', say(text.glanceAt, round(budget))),
+        element('dt', '', formatText(text.glanceAt, round(budget))),
         element('dd', 'figure-number', percent(kept)),
-        element('dd', 'help', say(text.glanceSpan, span(kept_ci95))),
+        element('dd', 'help', formatText(text.glanceSpan, span(kept_ci95))),
         element('dd', 'help', other ? `${tierName(second)}: ${percent(other.kept)}` : ''),
       );
     });

@@ -2,7 +2,7 @@ import { figureOf } from '../plot/figure.ts';
 import { linePlot } from '../plot/lines.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { NodeSummary, TierResult } from './documents.ts';
 import { count, distinct, estimate, percent, round, span, tierName } from './numbers.ts';
 
@@ -19,10 +19,10 @@ export function survivalFigure(name: string, { tiers }: NodeSummary): HTMLElemen
     })),
   }));
   const rows = series.flatMap(({ id }) => atBudgets(tiers, id, budgets).map(rowOf));
-  const title = say(text.keptTitle, name);
+  const title = formatText(text.keptTitle, name);
   return figureOf({
     title,
-    note: say(text.keptNote, count(tiers[0]?.cases ?? 0)),
+    note: formatText(text.keptNote, count(tiers[0]?.cases ?? 0)),
     series,
     draw: (width) =>
       linePlot(width, {
@@ -45,6 +45,6 @@ function atBudgets(tiers: readonly TierResult[], id: string, budgets: readonly n
 
 function rowOf({ tier, budget, kept, kept_ci95, ...result }: TierResult): string[] {
   const left = percent(result.tokens_after / result.tokens_before);
-  const over = result.over_budget === 0 ? '' : ` (${say(prose.text.over, result.over_budget)})`;
+  const over = result.over_budget === 0 ? '' : ` (${formatText(prose.text.over, result.over_budget)})`;
   return [tierName(tier), round(budget), percent(kept), span(kept_ci95), left + over];
 }

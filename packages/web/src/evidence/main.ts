@@ -1,8 +1,8 @@
 import { type BundleProgress, type ByteSource, EvidenceFault, verifyBundle } from '@tallystick/core';
-import { byId, on, put } from '../dom.ts';
+import { byId, on, setContents } from '../dom.ts';
 import { unlinkFromDisk } from '../from-disk.ts';
 import { evidenceProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { counted } from './digit-groups.ts';
 import { showFault, showUnreadable, showVerdict } from './verdict.ts';
 import { createYielder } from './yield-to-page.ts';
@@ -23,7 +23,7 @@ function show(): void {
   const isFingerprint = known === '' || FINGERPRINT.test(known);
   root.setCustomValidity(isFingerprint ? '' : prose.text.badRoot);
   root.reportValidity();
-  put(byId('result'));
+  setContents(byId('result'));
   if (isFingerprint) outcome?.(known);
 }
 
@@ -59,7 +59,7 @@ async function outcomeOf(bundle: File, isWanted: () => boolean): Promise<(known:
 
 function showProgress({ bytes, of, receipts }: BundleProgress): void {
   progress.value = bytes / of;
-  put(progressText, say(prose.text.done, Math.floor((100 * bytes) / of), counted(receipts)));
+  setContents(progressText, formatText(prose.text.done, Math.floor((100 * bytes) / of), counted(receipts)));
 }
 
 /** A file's bytes, read where they are asked for: it may be larger than the memory. */
@@ -72,7 +72,7 @@ function sourceOf(file: File): ByteSource {
 
 function take(file: File | undefined): Promise<void> | undefined {
   if (file === undefined) return undefined;
-  put(byId('bundle-source'), say(prose.text.source, file.name, counted(file.size)));
+  setContents(byId('bundle-source'), formatText(prose.text.source, file.name, counted(file.size)));
   return verify(file);
 }
 

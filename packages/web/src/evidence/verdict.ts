@@ -1,7 +1,7 @@
 import type { BundleVerdict, EvidenceFault } from '@tallystick/core';
-import { announce, byId, element, fromTemplate, icon, put, type State, slotOf } from '../dom.ts';
+import { announce, byId, element, fromTemplate, icon, type State, setContents, slotOf } from '../dom.ts';
 import { evidenceProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { counted } from './digit-groups.ts';
 
 /** Shows what a bundle turned out to hold. `known` is the root that the reader gave, or an empty text. */
@@ -16,12 +16,12 @@ export function showVerdict(verdict: BundleVerdict, known: string): void {
 export function showFault({ reason, message, path }: EvidenceFault): void {
   const fine = element('p', 'fine', `${prose.text.reason} `, element('code', '', reason));
   if (path !== null) fine.append(` · ${prose.text.file} `, element('code', '', path));
-  show('fail', prose.verdict.refused.title, say(prose.verdict.refused.message, message), fine);
+  show('fail', prose.verdict.refused.title, formatText(prose.verdict.refused.message, message), fine);
 }
 
 /** Shows that a file could not be read to its end. */
 export function showUnreadable(error: unknown): void {
-  const message = say(prose.text.unreadable, error instanceof Error ? error.message : String(error));
+  const message = formatText(prose.text.unreadable, error instanceof Error ? error.message : String(error));
   show('unknown', prose.verdict.refused.title, message, document.createTextNode(''));
 }
 
@@ -30,7 +30,7 @@ function show(state: State, title: string, message: string, more: Node): void {
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset.state = state;
   const heading = slotOf(card, 'title');
-  put(byId('result'), card);
+  setContents(byId('result'), card);
   heading.focus();
   announce(`${title}. ${message}`);
 }
@@ -42,13 +42,13 @@ function contentsOf(verdict: BundleVerdict): Node {
     root: verdict.root,
     issuer: manifest.issuer_did,
     tenant: manifest.tenant,
-    period: say(text.period, manifest.period.from, manifest.period.to),
+    period: formatText(text.period, manifest.period.from, manifest.period.to),
     exported: manifest.issued_at,
     receipts:
-      untrusted === 0 ? counted(receipts) : say(text.untrusted, counted(receipts), counted(untrusted)),
-    anchored: say(text.anchored, counted(anchored), counted(receipts - anchored)),
+      untrusted === 0 ? counted(receipts) : formatText(text.untrusted, counted(receipts), counted(untrusted)),
+    anchored: formatText(text.anchored, counted(anchored), counted(receipts - anchored)),
     metering: counted(verdict.metering),
-    purged: say(text.purged, counted(verdict.purged), counted(manifest.purged.length)),
+    purged: formatText(text.purged, counted(verdict.purged), counted(manifest.purged.length)),
     files: counted(verdict.files),
     manifest: verdict.manifestSha256,
   });

@@ -1,9 +1,9 @@
 import { canonicalBytes, isObject, type JsonValue, parseJson, sha256, utf8 } from '@tallystick/core';
-import { ask, reasonOf } from '../ask.ts';
-import { announce, byId, element, fromTemplate, on, put } from '../dom.ts';
+import { announce, byId, element, fromTemplate, on, setContents } from '../dom.ts';
 import { downloadLink } from '../download.ts';
+import { fetchBytes, reasonOf } from '../fetch-answer.ts';
 import { landingProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { tallyStickOf } from './tally-stick.ts';
 import { tamper } from './tamper.ts';
 import { showVerdict } from './verdict.ts';
@@ -19,30 +19,30 @@ let signed = { text: '', hash: sha256(utf8('tallystick')) };
 let runs = 0;
 
 async function mint(): Promise<void> {
-  put(byId('mint-error'));
+  setContents(byId('mint-error'));
   if (about.value === '') return refuse(prose.text.empty);
   mintButton.disabled = true;
-  put(mintButton, prose.text.minting);
-  const answer = await ask('/v1/receipt/free', {
+  setContents(mintButton, prose.text.minting);
+  const answer = await fetchBytes('/v1/receipt/free', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ input: about.value, purpose: purpose.value }),
   });
   mintButton.disabled = false;
-  put(mintButton, prose.text.mint);
+  setContents(mintButton, prose.text.mint);
   if (!(answer instanceof Uint8Array)) return refuse(reasonOf(answer, prose.text));
   await showMinted(parseJson(answer));
 }
 
 function refuse(message: string): void {
-  put(byId('mint-error'), fromTemplate('t-refusal', { title: prose.text.refused, message }));
+  setContents(byId('mint-error'), fromTemplate('t-refusal', { title: prose.text.refused, message }));
   announce(`${prose.text.refused} ${message}`);
 }
 
 async function showMinted(receipt: JsonValue): Promise<void> {
   signed = { text: JSON.stringify(receipt, null, 2), hash: sha256(canonicalBytes(receipt)) };
   box.value = signed.text;
-  put(byId('take'), ...linksTo(receipt));
+  setContents(byId('take'), ...linksTo(receipt));
   byId('bench').hidden = false;
   await judgeNow();
   byId('bench-title').focus({ preventScroll: true });
@@ -67,7 +67,7 @@ async function judgeNow(): Promise<void> {
 function drawHalves(held: Uint8Array): void {
   const fits = held.every((byte, index) => byte === signed.hash[index]);
   byId('halves').dataset.state = fits ? 'pass' : 'fail';
-  put(byId('halves'), tallyStickOf(signed.hash, held));
+  setContents(byId('halves'), tallyStickOf(signed.hash, held));
 }
 
 /** Brings the line of a character into sight: a selection alone does not. */
@@ -90,11 +90,11 @@ on(byId('tamper'), 'click', async () => {
   box.focus({ preventScroll: true });
   box.setSelectionRange(change.at, change.at + 1);
   scrollTo(change.at);
-  announce(say(prose.text.changed, change.from, change.to, change.member));
+  announce(formatText(prose.text.changed, change.from, change.to, change.member));
 });
 on(byId('restore'), 'click', async () => {
   box.value = signed.text;
   await judgeNow();
   announce(prose.text.restored);
 });
-put(byId('stick'), tallyStickOf(signed.hash, signed.hash));
+setContents(byId('stick'), tallyStickOf(signed.hash, signed.hash));

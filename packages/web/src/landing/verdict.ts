@@ -1,9 +1,9 @@
 import { type JsonValue, parseJson, TallyError, type Verification, verifyParsed } from '@tallystick/core';
 import { attempt } from '../attempt.ts';
-import { announce, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { announce, byId, element, fromTemplate, icon, type State, setContents } from '../dom.ts';
 import { landingProse as prose } from '../prose.ts';
 import { type TrustInUse, trustAt } from '../trust.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 
 interface Claim {
   readonly state: State;
@@ -51,7 +51,7 @@ function draw({ state, title, message, integrity, trust, tally }: Result): void 
   });
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset.state = state;
-  put(byId('verdict'), card);
+  setContents(byId('verdict'), card);
   announce(`${title}. ${message}`);
 }
 
@@ -80,12 +80,12 @@ function resultOf({ valid, integrity, issuer, checks }: Verification, trust: Tru
     trust: issuer.trusted
       ? { state: 'pass', text: text.isTrusted }
       : { state: 'unknown', text: valid ? text.isNotTrusted : text.onlyValid },
-    tally: say(text.checks, count(true), count(false), count(null)),
+    tally: formatText(text.checks, count(true), count(false), count(null)),
   };
 }
 
 function voucher({ trusted, did }: Verification['issuer'], { site }: TrustInUse): string {
   const { text } = prose;
   if (!trusted) return text.nobody;
-  return site === null ? say(text.remembered, did) : say(text.vouched, did, site);
+  return site === null ? formatText(text.remembered, did) : formatText(text.vouched, did, site);
 }

@@ -4,7 +4,7 @@ import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
 import { leaderboardProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { lookUp, say } from '../words.ts';
+import { formatText, lookUp } from '../words.ts';
 import type { Descriptor, Member } from './documents.ts';
 
 /** Members that the plot shows. */
@@ -24,7 +24,7 @@ export function boardOf(members: readonly Member[]): Node {
     return fromTemplate('t-empty', { title: text.nobody, message: text.nobodyMessage });
   }
   const drawn = members.slice(0, DRAWN);
-  const cut = members.length > DRAWN ? ` ${say(text.noteCut, DRAWN)}` : '';
+  const cut = members.length > DRAWN ? ` ${formatText(text.noteCut, DRAWN)}` : '';
   return figureOf({
     title: text.title,
     note: text.note + cut,
@@ -52,7 +52,7 @@ export function boardOf(members: readonly Member[]): Node {
         tierName(member.tier),
         count(member.jobs),
         member.jobs_to_next_tier === null ? text.top : count(member.jobs_to_next_tier),
-        say(text.percent, member.spread_pct),
+        formatText(text.percent, member.spread_pct),
       ]),
       [1, 2],
     ),
@@ -75,7 +75,7 @@ export function tierRows({ routing_spread_pct, member_registration }: Descriptor
   return Object.entries(member_registration.tiers_at_jobs).map(([tier, jobs]) => {
     const name = element('th', '', tierName(tier));
     name.setAttribute('scope', 'row');
-    const share = say(prose.text.percent, routing_spread_pct[tier]);
+    const share = formatText(prose.text.percent, routing_spread_pct[tier]);
     return element('tr', '', name, element('td', '', count(jobs)), element('td', '', share));
   });
 }

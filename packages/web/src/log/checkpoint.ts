@@ -8,11 +8,11 @@ import {
   toHex,
 } from '@tallystick/core';
 import { attempt } from '../attempt.ts';
-import { copyButton, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { copyButton, element, fromTemplate, icon, type State, setContents } from '../dom.ts';
 import { field } from '../fields.ts';
 import { logProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { count } from './numbers.ts';
 
 /** The log’s key as the trust in use knows it; null where it knows none. */
@@ -48,8 +48,8 @@ async function signatureOf(note: string, trust: TrustInUse): Promise<DocumentFra
   if (key === null) return finding('unsure', text.noKey, text.noKeyMessage);
   try {
     const { size } = await openCheckpoint(note, key);
-    const bundle = trust.site === null ? text.bundleRemembered : say(text.bundleOfSite, trust.site);
-    return finding('pass', text.good, say(text.goodMessage, bundle, count(size)));
+    const bundle = trust.site === null ? text.bundleRemembered : formatText(text.bundleOfSite, trust.site);
+    return finding('pass', text.good, formatText(text.goodMessage, bundle, count(size)));
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
     return finding('fail', text.bad, error.message);
@@ -67,7 +67,7 @@ export function finding(
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset.state = state;
   const list = card.querySelector('.checks');
-  if (list && checks.length > 0) put(list, ...checks);
+  if (list && checks.length > 0) setContents(list, ...checks);
   else list?.remove();
   return card;
 }

@@ -14,7 +14,7 @@ export interface LogStatus {
 }
 
 /** One of `GET /v1/log/postings`. */
-export interface Posting {
+export interface LogPosting {
   readonly sequence: number;
   readonly tree_size: number;
   readonly merkle_root: string;

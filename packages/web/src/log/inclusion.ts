@@ -9,27 +9,27 @@ import {
   toBase64url,
   verifyInclusion,
 } from '@tallystick/core';
-import { askJson, isRefusal, reasonOf } from '../ask.ts';
 import { attempt } from '../attempt.ts';
 import { checkRow } from '../checks.ts';
 import type { State } from '../dom.ts';
+import { fetchJson, isRequestFailure, reasonOf } from '../fetch-answer.ts';
 import { logProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { finding, logKeyOf } from './checkpoint.ts';
 import { clockTime, count, duration } from './numbers.ts';
 
 /** Looks up a hash (32 bytes) in the log and checks the proof that the service returns. Never throws. */
 export async function inclusionOf(hash: Uint8Array, trust: TrustInUse): Promise<DocumentFragment> {
   const { text } = prose;
-  const answer = await askJson(`/v1/anchor/by-hash/${toBase64url(hash)}`);
-  if (isRefusal(answer)) {
+  const answer = await fetchJson(`/v1/anchor/by-hash/${toBase64url(hash)}`);
+  if (isRequestFailure(answer)) {
     return answer.status === 404
       ? finding('unsure', text.absent, text.absentMessage)
       : finding('fail', text.notRead, reasonOf(answer, text));
   }
   if (isObject(answer) && typeof answer.batch_id === 'string') {
-    const message = say(
+    const message = formatText(
       text.pendingMessage,
       clockTime(answer.batch_id),
       duration(Number(answer.eta_seconds)),
@@ -54,7 +54,7 @@ async function proofOf(
 ): Promise<DocumentFragment> {
   const { text } = prose;
   const { tx_hash, block_height, network, leaf_index = 0, tree_size = 0 } = result;
-  const transaction = say(text.transactionNote, tx_hash, block_height);
+  const transaction = formatText(text.transactionNote, tx_hash, block_height);
   const lines: Line[] = [
     pathOf(result, hash),
     await signatureOf(result, trust),
@@ -64,7 +64,7 @@ async function proofOf(
   if (lines.some(({ state }) => state === 'fail')) {
     return finding('fail', text.doubtful, text.doubtfulMessage, rows);
   }
-  const message = say(
+  const message = formatText(
     text.includedMessage,
     count(leaf_index),
     count(tree_size),
@@ -91,7 +91,7 @@ function pathOf(
   });
   const name = text.path;
   return holds
-    ? { state: 'pass', name, detail: say(text.pathHolds, merkle_path.length) }
+    ? { state: 'pass', name, detail: formatText(text.pathHolds, merkle_path.length) }
     : { state: 'fail', name, detail: text.pathBroken };
 }
 
@@ -107,7 +107,7 @@ async function signatureOf(
     const head = await openCheckpoint(checkpoint, key);
     const same = head.size === tree_size && toBase64url(head.root) === toBase64url(bytesOf(merkle_root));
     return same
-      ? { state: 'pass', name, detail: say(text.signatureHolds, count(head.size)) }
+      ? { state: 'pass', name, detail: formatText(text.signatureHolds, count(head.size)) }
       : { state: 'fail', name, detail: text.doubtful };
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;

@@ -1,11 +1,11 @@
 import { fromBase64url, fromHex, TallyError } from '@tallystick/core';
-import { ask, askJson, isRefusal, reasonOf } from '../ask.ts';
 import { attempt } from '../attempt.ts';
-import { announce, byId, element, on, put } from '../dom.ts';
+import { announce, byId, element, on, setContents } from '../dom.ts';
+import { fetchBytes, fetchJson, isRequestFailure, reasonOf } from '../fetch-answer.ts';
 import { logProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { checkpointOf } from './checkpoint.ts';
-import type { LogStatus, Posting } from './documents.ts';
+import type { LogPosting, LogStatus } from './documents.ts';
 import { inclusionOf } from './inclusion.ts';
 import { postingsOf } from './postings.ts';
 import { monitorOf, numbersOf, standingOf } from './status.ts';
@@ -17,30 +17,33 @@ let lookups = 0;
 async function show(): Promise<void> {
   main.setAttribute('aria-busy', 'true');
   const [status, note, postings] = await Promise.all([
-    askJson<LogStatus>('/v1/log'),
-    ask('/checkpoint'),
-    askJson<{ postings: Posting[] }>('/v1/log/postings'),
+    fetchJson<LogStatus>('/v1/log'),
+    fetchBytes('/checkpoint'),
+    fetchJson<{ postings: LogPosting[] }>('/v1/log/postings'),
   ]);
   const refused = (answer: Parameters<typeof reasonOf>[0]): HTMLElement =>
     element('p', 'refusal', reasonOf(answer, prose.text));
   let hasChain = true;
-  if (isRefusal(status)) {
-    put(byId('numbers'), refused(status));
-    put(byId('standing'));
+  if (isRequestFailure(status)) {
+    setContents(byId('numbers'), refused(status));
+    setContents(byId('standing'));
   } else {
     const log = status;
     hasChain = log.chain !== null;
-    put(byId('numbers'), numbersOf(log, Date.now()));
-    put(byId('standing'), ...standingOf(log));
-    put(byId('monitor'), ...monitorOf(log));
+    setContents(byId('numbers'), numbersOf(log, Date.now()));
+    setContents(byId('standing'), ...standingOf(log));
+    setContents(byId('monitor'), ...monitorOf(log));
   }
-  put(
+  setContents(
     byId('checkpoint'),
     ...(note instanceof Uint8Array
       ? await checkpointOf(new TextDecoder().decode(note), await trustAt(Date.now()))
       : [refused(note)]),
   );
-  put(byId('postings'), isRefusal(postings) ? refused(postings) : postingsOf(postings.postings, hasChain));
+  setContents(
+    byId('postings'),
+    isRequestFailure(postings) ? refused(postings) : postingsOf(postings.postings, hasChain),
+  );
   main.setAttribute('aria-busy', 'false');
 }
 
@@ -61,7 +64,7 @@ async function lookUp(): Promise<void> {
       ? element('p', 'refusal', prose.text.badHash)
       : await inclusionOf(hash, await trustAt(Date.now()));
   if (run !== lookups) return;
-  put(byId('inclusion'), found);
+  setContents(byId('inclusion'), found);
   announce(byId('inclusion').textContent ?? '');
 }
 

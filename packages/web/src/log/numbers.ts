@@ -1,5 +1,5 @@
 import { logProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 
 /** `1,204` */
 export const count = (number: number): string => number.toLocaleString('en');
@@ -7,9 +7,9 @@ export const count = (number: number): string => number.toLocaleString('en');
 /** `40 s`, `12 min`, `3 h` */
 export function duration(seconds: number): string {
   const { text } = prose;
-  if (seconds < 120) return say(text.seconds, Math.max(Math.round(seconds), 0));
-  if (seconds < 7200) return say(text.minutes, Math.round(seconds / 60));
-  return say(text.hours, Math.round(seconds / 3600));
+  if (seconds < 120) return formatText(text.seconds, Math.max(Math.round(seconds), 0));
+  if (seconds < 7200) return formatText(text.minutes, Math.round(seconds / 60));
+  return formatText(text.hours, Math.round(seconds / 3600));
 }
 
 /** `2026-11-21 09:20:30` of a time in UTC. */

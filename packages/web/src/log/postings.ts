@@ -1,11 +1,11 @@
 import { copyButton, element, fromTemplate } from '../dom.ts';
 import { logProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import type { Posting } from './documents.ts';
+import type { LogPosting } from './documents.ts';
 import { clockTime, count, shortened } from './numbers.ts';
 
 /** Draws the roots posted to the chain, or says why there are none. */
-export function postingsOf(postings: readonly Posting[], hasChain: boolean): Node {
+export function postingsOf(postings: readonly LogPosting[], hasChain: boolean): Node {
   const { text, columns } = prose;
   if (postings.length === 0) {
     const message = hasChain ? text.noPostingsMessage : text.noPostingsChain;

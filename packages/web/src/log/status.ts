@@ -2,7 +2,7 @@ import { cardsOf } from '../card.ts';
 import { copyButton, element, icon, type State } from '../dom.ts';
 import { field } from '../fields.ts';
 import { logProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { LogStatus } from './documents.ts';
 import { clockTime, count, duration } from './numbers.ts';
 
@@ -11,7 +11,8 @@ export function numbersOf(log: LogStatus, now: number): HTMLElement {
   const { text } = prose;
   const { chain, next_posting_at, period_seconds } = log;
   const due = (Date.parse(next_posting_at) - now) / 1000;
-  const chainNote = chain === null ? text.noChain : say(text.onChainNote, chain.network, chain.chain_id);
+  const chainNote =
+    chain === null ? text.noChain : formatText(text.onChainNote, chain.network, chain.chain_id);
   return cardsOf([
     { name: text.accepted, number: count(log.accepted), note: text.acceptedNote },
     { name: text.covered, number: count(log.tree_size), note: text.coveredNote },
@@ -21,7 +22,7 @@ export function numbersOf(log: LogStatus, now: number): HTMLElement {
       : {
           name: text.due,
           number: duration(due),
-          note: say(text.dueNote, clockTime(next_posting_at), duration(period_seconds)),
+          note: formatText(text.dueNote, clockTime(next_posting_at), duration(period_seconds)),
         },
   ]);
 }
@@ -30,9 +31,9 @@ export function numbersOf(log: LogStatus, now: number): HTMLElement {
 export function standingOf({ accepting, posting, overdue_seconds, chain }: LogStatus): HTMLElement[] {
   const { text } = prose;
   const troubles = [
-    accepting === 'ok' ? null : say(text.notAccepting, accepting),
-    posting === 'ok' || chain === null ? null : say(text.heldUp, posting),
-    overdue_seconds > 0 && chain !== null ? say(text.overdue, duration(overdue_seconds)) : null,
+    accepting === 'ok' ? null : formatText(text.notAccepting, accepting),
+    posting === 'ok' || chain === null ? null : formatText(text.heldUp, posting),
+    overdue_seconds > 0 && chain !== null ? formatText(text.overdue, duration(overdue_seconds)) : null,
   ].filter((trouble) => trouble !== null);
   if (troubles.length > 0) return troubles.map((trouble) => line('fail', trouble));
   return chain === null ? [] : [line('pass', text.accepting)];

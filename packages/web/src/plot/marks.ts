@@ -1,7 +1,7 @@
 import { group, svg } from './svg.ts';
 
 /** Position of a mark, in pixels. */
-export interface Place {
+export interface Position {
   readonly x: number;
   readonly y: number;
 }
@@ -12,7 +12,7 @@ const RADIUS = 4.5;
 const CAP = 4;
 
 /** Points differ in shape, not in colour alone: a disc, a square, a diamond, a triangle, and again hollow. */
-export function point({ x, y }: Place, series: number): SVGElement {
+export function point({ x, y }: Position, series: number): SVGElement {
   const r = RADIUS;
   const className = series % 8 < 4 ? 'point' : 'point hollow';
   const corners = [
@@ -27,15 +27,15 @@ export function point({ x, y }: Place, series: number): SVGElement {
 }
 
 /** Joins points in their order. */
-export function line(places: readonly Place[]): SVGElement {
+export function line(places: readonly Position[]): SVGElement {
   const points = places.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
   return svg('polyline', { class: 'line', points });
 }
 
 /** An interval from one place to another, upright or level, with a cap at each end. */
-export function interval(from: Place, to: Place): SVGElement {
+export function interval(from: Position, to: Position): SVGElement {
   const upright = from.x === to.x;
-  const cap = ({ x, y }: Place): SVGElement =>
+  const cap = ({ x, y }: Position): SVGElement =>
     upright
       ? svg('line', { x1: x - CAP, x2: x + CAP, y1: y, y2: y })
       : svg('line', { x1: x, x2: x, y1: y - CAP, y2: y + CAP });
@@ -57,6 +57,6 @@ export function bar(from: number, to: number, y: number, thickness: number): SVG
 }
 
 /** An upright stroke across a bar. */
-export function stroke({ x, y }: Place, length: number): SVGElement {
+export function stroke({ x, y }: Position, length: number): SVGElement {
   return svg('line', { class: 'stroke', x1: x, x2: x, y1: y - length / 2, y2: y + length / 2 });
 }

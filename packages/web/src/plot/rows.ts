@@ -63,7 +63,7 @@ export function rowPlot(width: number, plot: RowPlot): SVGElement {
   return canvasOf(width, whole.bottom + 50, axis, ...placed);
 }
 
-interface RowPlace {
+interface RowPosition {
   /** Room for the name, or 0 where it stands above its marks. */
   readonly gutter: number;
   /** Where the scale begins. */
@@ -77,7 +77,7 @@ function rowOf(
   { name, marks }: Row,
   kind: RowPlot['mark'],
   scale: Scale,
-  { gutter, left, top, middle }: RowPlace,
+  { gutter, left, top, middle }: RowPosition,
 ): SVGElement {
   const words =
     gutter === 0

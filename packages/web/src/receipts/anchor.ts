@@ -1,8 +1,8 @@
 import { fromHex, isObject, type JsonObject, type JsonValue, toBase64url } from '@tallystick/core';
-import { askJson, isRefusal, reasonOf } from '../ask.ts';
 import { element, icon, type State } from '../dom.ts';
+import { fetchJson, isRequestFailure, reasonOf } from '../fetch-answer.ts';
 import { receiptsProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 
 /** Position of a receipt in the log. */
 export interface Anchoring {
@@ -15,8 +15,8 @@ export interface Anchoring {
 
 /** Asks the log for an anchored hash (hex). Never throws. */
 export async function anchoringOf(hash: string): Promise<Anchoring> {
-  const answer = await askJson(`/v1/anchor/by-hash/${toBase64url(fromHex(hash))}`);
-  if (isRefusal(answer)) {
+  const answer = await fetchJson(`/v1/anchor/by-hash/${toBase64url(fromHex(hash))}`);
+  if (isRequestFailure(answer)) {
     return answer.status === 404
       ? of('unknown', prose.none, prose.noneMessage)
       : of('unknown', prose.notAsked, reasonOf(answer, prose));
@@ -27,11 +27,11 @@ export async function anchoringOf(hash: string): Promise<Anchoring> {
 function read(answer: JsonObject): Anchoring {
   const { merkle_root, leaf_index, network, block_height, batch_id, eta_seconds } = answer;
   if (merkle_root !== undefined) {
-    const message = say(prose.anchoredMessage, leaf_index, network, block_height);
+    const message = formatText(prose.anchoredMessage, leaf_index, network, block_height);
     return { ...of('pass', prose.anchored, message), result: answer };
   }
   const message = eta_seconds === 0 ? prose.overdueMessage : prose.pendingMessage;
-  return of('unsure', prose.pending, say(message, batch_id, durationOf(eta_seconds)));
+  return of('unsure', prose.pending, formatText(message, batch_id, durationOf(eta_seconds)));
 }
 
 const of = (state: State, title: string, message: string): Anchoring => ({
@@ -44,7 +44,7 @@ const of = (state: State, title: string, message: string): Anchoring => ({
 /** `40 s`, `12 min` */
 function durationOf(seconds: JsonValue | undefined): string {
   const whole = Number(seconds);
-  return whole < 120 ? say(prose.seconds, whole) : say(prose.minutes, Math.round(whole / 60));
+  return whole < 120 ? formatText(prose.seconds, whole) : formatText(prose.minutes, Math.round(whole / 60));
 }
 
 /** The state in words, beside its sign. */

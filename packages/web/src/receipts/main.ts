@@ -1,8 +1,8 @@
 import { receiptIdPattern, utf8 } from '@tallystick/core';
-import { ask, type Refusal, reasonOf } from '../ask.ts';
-import { announce, button, byId, element, fromTemplate, on, put } from '../dom.ts';
+import { announce, button, byId, element, fromTemplate, on, setContents } from '../dom.ts';
 import { downloadLink } from '../download.ts';
-import { judge } from '../evaluate.ts';
+import { evaluate } from '../evaluate.ts';
+import { fetchBytes, type RequestFailure, reasonOf } from '../fetch-answer.ts';
 import { receiptsProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { hideOutcome, showOutcome } from '../verdict.ts';
@@ -21,7 +21,7 @@ async function show(): Promise<void> {
   if (id === '') return;
   if (!receiptIdPattern.test(id)) return fail(prose.badId, prose.badIdMessage);
   announce(prose.asking);
-  const answer = await ask(`/v1/receipt/${id}`);
+  const answer = await fetchBytes(`/v1/receipt/${id}`);
   if (run !== runs) return;
   if (answer instanceof Uint8Array) await draw(id, answer, () => run === runs);
   else failWith(answer);
@@ -30,32 +30,32 @@ async function show(): Promise<void> {
 function clear(): void {
   byId('empty').hidden = location.hash.length > 1;
   byId('found').hidden = true;
-  put(byId('failure'));
+  setContents(byId('failure'));
   hideOutcome();
 }
 
-function failWith(refusal: Refusal): void {
+function failWith(refusal: RequestFailure): void {
   const titles: Record<number, string> = { 404: prose.missing, 410: prose.purged };
   fail(titles[refusal.status ?? 0] ?? prose.failed, reasonOf(refusal, prose));
 }
 
 function fail(title: string, message: string): void {
-  put(byId('failure'), fromTemplate('t-missing', { title, message }));
+  setContents(byId('failure'), fromTemplate('t-missing', { title, message }));
   announce(`${title}. ${message}`);
 }
 
 async function draw(id: string, receipt: Uint8Array, isNewest: () => boolean): Promise<void> {
   const now = Date.now();
   const question = { receipt, evidence: null, anchor: null, now, asOf: false, trust: await trustAt(now) };
-  const first = await judge(question);
+  const first = await evaluate(question);
   const hash = first.fault === null ? first.anchored : null;
   const anchoring = hash === null ? null : await anchoringOf(hash);
   const anchor = anchoring?.result ? utf8(JSON.stringify(anchoring.result)) : null;
-  const outcome = anchor === null ? first : await judge({ ...question, anchor });
+  const outcome = anchor === null ? first : await evaluate({ ...question, anchor });
   if (!isNewest()) return;
-  put(byId('found-id'), id);
-  put(byId('anchored'), ...(anchoring === null ? [] : [stateLine(anchoring)]));
-  put(byId('take'), ...actions(id, new TextDecoder().decode(receipt), anchoring));
+  setContents(byId('found-id'), id);
+  setContents(byId('anchored'), ...(anchoring === null ? [] : [stateLine(anchoring)]));
+  setContents(byId('take'), ...actions(id, new TextDecoder().decode(receipt), anchoring));
   byId('found').hidden = false;
   showOutcome(outcome, { ...question, anchor });
 }
@@ -67,10 +67,10 @@ function actions(id: string, text: string, anchoring: Anchoring | null): HTMLEle
     const label = element('span', '', prose.copyLink);
     const copy = button('', '', async () => {
       await clipboard.writeText(location.href);
-      put(label, prose.copiedLink);
-      setTimeout(() => put(label, prose.copyLink), 1500);
+      setContents(label, prose.copiedLink);
+      setTimeout(() => setContents(label, prose.copyLink), 1500);
     });
-    put(copy, label);
+    setContents(copy, label);
     made.push(copy);
   }
   if (anchoring?.result) {

@@ -3,7 +3,7 @@ import { cardsOf } from '../card.ts';
 import { copyButton, element, fromTemplate, icon } from '../dom.ts';
 import { statusProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { ageOf, lengthOf, minuteOf } from './times.ts';
 
 const count = (number: number): string => number.toLocaleString('en');
@@ -18,15 +18,22 @@ export function glanceOf({ endpoints, log, issued_at, valid_until }: StatusRepor
   return cardsOf([
     {
       name: text.up,
-      number: say(text.upOf, up, endpoints.length),
-      note: say(text.upNote, endpoints.length - pilots, pilots),
+      number: formatText(text.upOf, up, endpoints.length),
+      note: formatText(text.upNote, endpoints.length - pilots, pilots),
     },
-    { name: text.age, number: ageOf(issued_at, now), note: say(text.ageNote, lengthOf(held)) },
-    { name: text.leaves, number: count(log.accepted), note: say(text.leavesNote, count(log.anchored)) },
+    { name: text.age, number: ageOf(issued_at, now), note: formatText(text.ageNote, lengthOf(held)) },
+    {
+      name: text.leaves,
+      number: count(log.accepted),
+      note: formatText(text.leavesNote, count(log.anchored)),
+    },
     {
       name: text.waiting,
       number: waits === null ? text.waitingNone : lengthOf(waits),
-      note: waits === null ? text.waitingNoneNote : say(text.waitingNote, count(log.accepted - log.anchored)),
+      note:
+        waits === null
+          ? text.waitingNoneNote
+          : formatText(text.waitingNote, count(log.accepted - log.anchored)),
     },
   ]);
 }
@@ -40,7 +47,7 @@ export function endpointsOf({ endpoints }: StatusReport): HTMLElement {
       nameOf(endpoint),
       stateOf(endpoint),
       element('code', '', `${endpoint.method} ${endpoint.path}`),
-      endpoint.latency_ms === null ? '–' : say(text.ms, endpoint.latency_ms.toFixed(1)),
+      endpoint.latency_ms === null ? '–' : formatText(text.ms, endpoint.latency_ms.toFixed(1)),
       minuteOf(endpoint.since),
     ]),
   );

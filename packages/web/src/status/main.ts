@@ -1,4 +1,4 @@
-import { announce, byId, copyButton, element, on, put } from '../dom.ts';
+import { announce, byId, copyButton, element, on, setContents } from '../dom.ts';
 import { statusProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { endpointsOf, glanceOf, logOf } from './draw.ts';
@@ -25,14 +25,14 @@ async function show(): Promise<void> {
     const { report } = reading;
     for (const part of main.querySelectorAll<HTMLElement>('[data-drawn]')) part.hidden = report === null;
     if (report === null) return;
-    put(byId('glance'), glanceOf(report, now));
-    put(byId('endpoints'), endpointsOf(report));
-    put(byId('models'), modelsOf(report));
-    put(byId('log'), logOf(report));
+    setContents(byId('glance'), glanceOf(report, now));
+    setContents(byId('endpoints'), endpointsOf(report));
+    setContents(byId('models'), modelsOf(report));
+    setContents(byId('log'), logOf(report));
   } catch (error) {
     // Nothing half drawn may be left standing as if it were verified.
     for (const part of main.querySelectorAll<HTMLElement>('[data-drawn]')) part.hidden = true;
-    put(byId('verdict'), element('p', 'refusal', prose.text.broken));
+    setContents(byId('verdict'), element('p', 'refusal', prose.text.broken));
     announce(prose.text.broken);
     throw error;
   } finally {
@@ -41,8 +41,8 @@ async function show(): Promise<void> {
 }
 
 const command = `tally status --verify --url ${location.origin}`;
-put(byId('command'), command);
-put(byId('command-copy'), copyButton(command, prose.text.command));
+setContents(byId('command'), command);
+setContents(byId('command-copy'), copyButton(command, prose.text.command));
 void show();
 setInterval(() => {
   if (!document.hidden) void show();

@@ -2,7 +2,7 @@ import type { StatusModel, StatusReport } from '@tallystick/core';
 import { element } from '../dom.ts';
 import { statusProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import { stateOf } from './draw.ts';
 import { minuteOf } from './times.ts';
 
@@ -18,7 +18,7 @@ export function modelsOf({ providers, models }: StatusReport): HTMLElement {
     called.length === 0
       ? element('p', 'help', text.noneCalled)
       : lightsOf(text.modelsTable, columns.model, called),
-    ...(idle.length === 0 ? [] : [listOf(say(text.idle, idle.length), idle)]),
+    ...(idle.length === 0 ? [] : [listOf(formatText(text.idle, idle.length), idle)]),
   );
 }
 

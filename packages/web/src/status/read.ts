@@ -10,11 +10,11 @@ import {
   TallyError,
   verifyParsed,
 } from '@tallystick/core';
-import { ask, reasonOf } from '../ask.ts';
 import { attempt } from '../attempt.ts';
+import { fetchBytes, reasonOf } from '../fetch-answer.ts';
 import { statusProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
-import { recall, remember } from './seen.ts';
+import { recall, remember } from './last-seen.ts';
 
 /** A status that was read, and the result of checking it. */
 export interface Reading {
@@ -27,10 +27,7 @@ export interface Reading {
   readonly before: SeenStatus | null;
 }
 
-/**
- * Asks the service that served this page, verifies what it answers, and remembers it where that is trusted. Never
- * throws.
- */
+/** Asks the service that served this page, verifies what it answers, and remembers it where that is trusted. Never throws. */
 export async function readNow(trust: TrustInUse, now: number): Promise<Reading> {
   const before = recall();
   const none = (standing: 'invalid' | 'unknown', detail: string): Reading => ({
@@ -39,14 +36,14 @@ export async function readNow(trust: TrustInUse, now: number): Promise<Reading> 
     before,
     report: null,
   });
-  const answer = await ask('/status', { headers: { accept: 'application/json' } });
+  const answer = await fetchBytes('/status', { headers: { accept: 'application/json' } });
   if (!(answer instanceof Uint8Array)) return none('unknown', reasonOf(answer, prose.text));
   const document = attempt(() => parseJson(answer));
   if (document instanceof TallyError) return none('invalid', document.message);
-  return judge(document, { trust, now, before }, none);
+  return evaluate(document, { trust, now, before }, none);
 }
 
-async function judge(
+async function evaluate(
   document: JsonValue,
   { trust, now, before }: { trust: TrustInUse; now: number; before: SeenStatus | null },
   none: (standing: 'invalid', detail: string) => Reading,

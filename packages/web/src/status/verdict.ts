@@ -1,9 +1,9 @@
-import { announce, button, byId, element, fromTemplate, icon, put, type State } from '../dom.ts';
+import { announce, button, byId, element, fromTemplate, icon, type State, setContents } from '../dom.ts';
 import { statusProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
+import { forget } from './last-seen.ts';
 import type { Reading } from './read.ts';
-import { forget } from './seen.ts';
 import { ageOf } from './times.ts';
 
 type Outcome = keyof typeof prose.verdict;
@@ -26,11 +26,13 @@ export function showVerdict(reading: Reading, trust: TrustInUse, now: number, ag
   const outcome = outcomeOf(reading);
   const { title, message } = prose.verdict[outcome];
   const values = valuesOf(outcome, reading, now);
-  const said = [say(message, ...values), reading.detail].filter((part) => part !== '').join(' ');
+  const announcement = [formatText(message, ...values), reading.detail]
+    .filter((part) => part !== '')
+    .join(' ');
   const card = fromTemplate('t-verdict', {
     icon: icon(TONES[outcome]),
-    title: say(title, ...values),
-    message: said,
+    title: formatText(title, ...values),
+    message: announcement,
     notes: element(
       'div',
       '',
@@ -46,8 +48,8 @@ export function showVerdict(reading: Reading, trust: TrustInUse, now: number, ag
   // Said once, and again only when it changes: it is read anew each minute.
   const changed = place.dataset['outcome'] !== outcome;
   place.dataset['outcome'] = outcome;
-  put(place, card);
-  if (changed) announce(`${say(title, ...values)}. ${said}`);
+  setContents(place, card);
+  if (changed) announce(`${formatText(title, ...values)}. ${announcement}`);
 }
 
 function outcomeOf({ standing, report }: Reading): Outcome {
@@ -61,8 +63,8 @@ function outcomeOf({ standing, report }: Reading): Outcome {
 function valuesOf(outcome: Outcome, { report, before }: Reading, now: number): unknown[] {
   if (report === null) return [];
   const { endpoints, issuer_did, sequence, issued_at } = report;
-  const wanted = outcome === 'idle' ? 'up' : outcome;
-  const counted = endpoints.filter(({ state }) => state === wanted).length;
+  const expected = outcome === 'idle' ? 'up' : outcome;
+  const counted = endpoints.filter(({ state }) => state === expected).length;
   return [counted, issuer_did, sequence, ageOf(issued_at, now), endpoints.length, before?.sequence];
 }
 

@@ -4,7 +4,7 @@ import { rowPlot } from '../plot/rows.ts';
 import { roundTicks } from '../plot/scale.ts';
 import { usageProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { Totals, UsageDay } from './documents.ts';
 import { brief, count, daysBetween, shortDay, usdc } from './numbers.ts';
 
@@ -27,7 +27,7 @@ function columnsOf(days: readonly UsageDay[], amounts: readonly Amount[]) {
 
 const cutNote = (days: readonly UsageDay[]): string =>
   daysBetween(days[0]?.day ?? '', days.at(-1)?.day ?? '').length > DRAWN_DAYS
-    ? ` ${say(prose.text.lastDays, DRAWN_DAYS)}`
+    ? ` ${formatText(prose.text.lastDays, DRAWN_DAYS)}`
     : '';
 
 /** @param days in the order of time; at least one */

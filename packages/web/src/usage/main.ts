@@ -1,8 +1,8 @@
-import { askJson, isRefusal, type Refusal, reasonOf } from '../ask.ts';
 import { cardsOf } from '../card.ts';
-import { announce, byId, element, fromTemplate, on, put } from '../dom.ts';
+import { announce, byId, element, fromTemplate, on, setContents } from '../dom.ts';
+import { fetchJson, isRequestFailure, type RequestFailure, reasonOf } from '../fetch-answer.ts';
 import { usageProse as prose } from '../prose.ts';
-import { say } from '../words.ts';
+import { formatText } from '../words.ts';
 import type { Stats, Totals, Usage } from './documents.ts';
 import { methodsFigure, routesFigure, savedFigure, tokensFigure } from './figures.ts';
 import { count, usdc } from './numbers.ts';
@@ -10,14 +10,14 @@ import { count, usdc } from './numbers.ts';
 let runs = 0;
 
 /** Reads a document of this service. The key is sent in the header only. */
-async function read<T>(path: `/${string}`, key: string): Promise<T | Refusal> {
+async function read<T>(path: `/${string}`, key: string): Promise<T | RequestFailure> {
   const headers: HeadersInit = key === '' ? {} : { authorization: `Bearer ${key}` };
-  return (await askJson(path, { headers, cache: 'no-store', credentials: 'omit' })) as T | Refusal;
+  return (await fetchJson(path, { headers, cache: 'no-store', credentials: 'omit' })) as T | RequestFailure;
 }
 
 async function showService(): Promise<void> {
   const stats = await read<Stats>('/v1/compute/compression/stats', '');
-  put(byId('service'), ...(isRefusal(stats) ? [refused(stats)] : totalsOf(stats.service)));
+  setContents(byId('service'), ...(isRequestFailure(stats) ? [refused(stats)] : totalsOf(stats.service)));
 }
 
 /** Shows the usage of the key or DID; of two overlapping requests the later one is shown. */
@@ -27,7 +27,7 @@ async function showOwn(): Promise<void> {
   const did = byId('did', HTMLInputElement).value.trim();
   const parts = await ownParts(key, did);
   if (run !== runs) return;
-  put(byId('own'), ...parts);
+  setContents(byId('own'), ...parts);
   announce(byId('own').querySelector('h2, .refusal')?.textContent ?? '');
 }
 
@@ -38,26 +38,30 @@ async function ownParts(key: string, did: string): Promise<Node[]> {
   if (typeof subject !== 'string') return [refused(subject)];
   if (subject === '') return [refusal(text.notAKey)];
   const usage = await read<Usage>(`/v1/compute/usage/${encodeURIComponent(subject)}`, key);
-  return isRefusal(usage) ? [refused(usage)] : usageOf(usage);
+  return isRequestFailure(usage) ? [refused(usage)] : usageOf(usage);
 }
 
 /** The public name under which calls of the key are counted; empty where the service knows no such key. */
-async function subjectOf(key: string): Promise<string | Refusal> {
+async function subjectOf(key: string): Promise<string | RequestFailure> {
   const stats = await read<Stats>('/v1/compute/compression/stats', key);
-  return isRefusal(stats) ? stats : (stats.caller?.subject ?? '');
+  return isRequestFailure(stats) ? stats : (stats.caller?.subject ?? '');
 }
 
 function usageOf({ did, days, total, account }: Usage): Node[] {
   const { text } = prose;
-  const heading = element('h2', 'whose', say(text.usageOf, did));
+  const heading = element('h2', 'whose', formatText(text.usageOf, did));
   if (days.length === 0) {
     return [heading, fromTemplate('t-empty', { title: text.noCalls, message: text.noCallsMessage })];
   }
   const cards = cardsOf([
     { name: text.calls, number: count(total.calls), note: '' },
-    { name: text.charged, number: usdc(total.charged), note: say(text.balance, usdc(account.balance)) },
+    {
+      name: text.charged,
+      number: usdc(total.charged),
+      note: formatText(text.balance, usdc(account.balance)),
+    },
     { name: text.savedTokens, number: count(total.saved_tokens), note: '' },
-    { name: text.saving, number: usdc(total.saving), note: say(text.share, usdc(total.share)) },
+    { name: text.saving, number: usdc(total.saving), note: formatText(text.share, usdc(total.share)) },
   ]);
   return [heading, cards, tokensFigure(days), savedFigure(days), routesFigure(days)];
 }
@@ -72,21 +76,21 @@ function totalsOf(totals: Totals): Node[] {
     {
       name: text.savedTokens,
       number: count(totals.saved_tokens),
-      note: say(text.ofTokens, count(totals.tokens_before)),
+      note: formatText(text.ofTokens, count(totals.tokens_before)),
     },
-    { name: text.saving, number: usdc(totals.saving), note: say(text.shares, usdc(totals.share)) },
+    { name: text.saving, number: usdc(totals.saving), note: formatText(text.shares, usdc(totals.share)) },
   ]);
   return [cards, methodsFigure(totals)];
 }
 
-const refused = (why: Refusal): HTMLElement => refusal(reasonOf(why, prose.text));
+const refused = (why: RequestFailure): HTMLElement => refusal(reasonOf(why, prose.text));
 
 const refusal = (message: string): HTMLElement =>
   element('p', 'refusal', element('strong', '', prose.text.refused), ` ${message}`);
 
 on(byId('ask'), 'submit', (event) => {
   event.preventDefault();
-  put(byId('own'), element('p', 'help', prose.text.asking));
+  setContents(byId('own'), element('p', 'help', prose.text.asking));
   return showOwn();
 });
 void showService();

@@ -66,10 +66,10 @@ class Calls:
         key: str | None,
     ) -> Call[Issued[EnvelopeReceipt]]:
         names = ("policy_hash", "response_hash", "response_sealed")
-        said = {
+        members = {
             name: value for name, value in zip(names, declared, strict=True) if value is not None
         }
-        body: JsonObject = {"input": input, "purpose": purpose, **said}
+        body: JsonObject = {"input": input, "purpose": purpose, **members}
         if anchor:
             body["anchor"] = True
         return self._post("/v1/receipt/free", body, _issued, key)
@@ -88,14 +88,14 @@ class Calls:
         anchor: bool,
         key: str | None,
     ) -> Call[IssuedBill]:
-        asked: JsonObject = {} if policy is None else {"evidence_policy": policy}
-        said = {**cast(JsonObject, bill), **asked, **({"anchor": True} if anchor else {})}
+        options: JsonObject = {} if policy is None else {"evidence_policy": policy}
+        billed = {**cast(JsonObject, bill), **options, **({"anchor": True} if anchor else {})}
         path = "/v1/receipt/metering"
         if isinstance(evidence, (list, tuple)) and _is_short(evidence):
-            return self._post(path, {**said, "evidence": list(evidence)}, _issued_bill, key)
+            return self._post(path, {**billed, "evidence": list(evidence)}, _issued_bill, key)
         key = key or _fresh_key()
         headers = {**self._headers(key), "content-type": "application/x-ndjson"}
-        lines = bill_lines(said, evidence)
+        lines = bill_lines(billed, evidence)
         return Call("POST", self._receipts_url + path, _issued_bill, headers, lines)
 
     def get_receipt(self, receipt_id: str) -> Call[Issued[StoredReceipt]]:
@@ -128,8 +128,8 @@ class Calls:
         amount: float | str | None,
         counterparty: str | Counterparty | None,
     ) -> Call[JsonObject]:
-        said = {"intent": intent, "amount": amount, "counterparty": counterparty}
-        body = {name: value for name, value in said.items() if value is not None}
+        members = {"intent": intent, "amount": amount, "counterparty": counterparty}
+        body = {name: value for name, value in members.items() if value is not None}
         return self._post("/v1/rubric/select", body, object_in, None)
 
     def service_did(self) -> Call[str]:
@@ -198,12 +198,12 @@ class Calls:
         return Call("POST", url, read, headers, canonical_bytes(copy_json(dict(body))))
 
     def _headers(self, idempotency_key: str | None = None) -> dict[str, str]:
-        said = {
+        members = {
             "authorization": None if self.api_key is None else f"Bearer {self.api_key}",
             "x-agent-did": self._agent_did,
             "idempotency-key": idempotency_key,
         }
-        return {name: value for name, value in said.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
 
 def _fresh_key() -> str:

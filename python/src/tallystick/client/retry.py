@@ -41,8 +41,8 @@ class RetryPolicy:
             return None
         if not may_pass(failure):
             return None
-        asked = failure.retry_after or 0.0
-        if asked > self.longest_retry_after:
+        requested = failure.retry_after or 0.0
+        if requested > self.longest_retry_after:
             return None
         ceiling = min(self.longest_delay, self.first_delay * 2**attempt)
-        return asked + random.uniform(0, ceiling)
+        return requested + random.uniform(0, ceiling)

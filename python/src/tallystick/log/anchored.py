@@ -120,13 +120,13 @@ def _ref_of(result: AnchoredResult) -> AnchoredRef | None:
 
 def _contradiction(result: AnchoredResult, ref: AnchoredRef) -> Fault | None:
     """The first member that says another thing than the reference."""
-    said = {
+    stated = {
         "network": (result["network"], ref.network),
         "block_height": (result["block_height"], ref.block_height),
         "tx_hash": (result["tx_hash"], ref.tx_hash),
         "leaf_index": (result.get("leaf_index", ref.index), ref.index),
     }
-    for name, (value, expected) in said.items():
+    for name, (value, expected) in stated.items():
         if value != expected:
             return Fault(name, f"{expected}, as in anchor_ref")
     if result.get("tree_size", MAX_SAFE_INTEGER + 1) <= ref.index:

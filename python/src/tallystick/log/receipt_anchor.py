@@ -13,7 +13,7 @@ from .anchor_ref import PendingRef, parse_anchor_ref
 from .anchored import read_anchored_result
 
 
-def judge_anchor(
+def assess_anchor(
     family: Family, receipt: JsonObject, given: JsonValue, facts: AnchorFacts
 ) -> AnchorVerdict:
     """Nobody signed what a receipt carries.
@@ -27,10 +27,10 @@ def judge_anchor(
     if anchor is None:
         return _unproved(unchecked("anchor", "No anchor proof was given."))
     anchored_hash = sha256(canonical_bytes(family.anchored(receipt)))
-    return _judge_result(anchor, anchored_hash, facts, is_given=given is not None)
+    return _assess_result(anchor, anchored_hash, facts, is_given=given is not None)
 
 
-def judge_anchor_of(anchored_hash: bytes, given: JsonValue, facts: AnchorFacts) -> AnchorVerdict:
+def assess_anchor_of(anchored_hash: bytes, given: JsonValue, facts: AnchorFacts) -> AnchorVerdict:
     """Judges the anchored result that was given for a hash.
 
     One that is pending proves nothing and contradicts nothing.
@@ -38,10 +38,10 @@ def judge_anchor_of(anchored_hash: bytes, given: JsonValue, facts: AnchorFacts) 
     batch = _pending_batch(given)
     if batch is not None:
         return _still_pending(batch)
-    return _judge_result(given, anchored_hash, facts, is_given=True)
+    return _assess_result(given, anchored_hash, facts, is_given=True)
 
 
-def _judge_result(
+def _assess_result(
     anchor: JsonValue, anchored_hash: bytes, facts: AnchorFacts, *, is_given: bool
 ) -> AnchorVerdict:
     try:

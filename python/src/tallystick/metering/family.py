@@ -29,7 +29,7 @@ from .derive import (
     metering_receipt_id,
     verdict_of,
 )
-from .intake import EvidenceCounts, EvidenceJudge, take_evidence
+from .intake import EvidenceCounts, EvidenceVerifier, take_evidence
 from .shapes import METERING_TYPE, receipt_shape
 
 
@@ -96,8 +96,8 @@ def _bill_rules(body: JsonObject) -> Iterable[Check]:
     )
 
 
-def _judge_evidence(
-    document: JsonObject, evidence: Evidence | None, judge: EvidenceJudge
+def _assess_evidence(
+    document: JsonObject, evidence: Evidence | None, verifier: EvidenceVerifier
 ) -> tuple[Check, EvidenceCounts | None]:
     name, body = "evidence", object_at(document, "signed_body")
     if evidence is None:
@@ -108,7 +108,7 @@ def _judge_evidence(
     metered = object_at(body, "metered")
     billed = integer_at(metered, "billed_unit_count")
     try:
-        (backed, digest), counts = take_evidence(body, billed, evidence, judge)
+        (backed, digest), counts = take_evidence(body, billed, evidence, verifier)
     except TallyError as error:
         return failed(name, error.message), None
     claimed, root = metered["evidence_backed_unit_count"], metered["receipt_set_digest"]
@@ -138,5 +138,5 @@ METERING = Family(
     signed=lambda document: object_at(document, "signed_body"),
     anchored=lambda document: document,
     rules=_rules,
-    judge_evidence=_judge_evidence,
+    assess_evidence=_assess_evidence,
 )

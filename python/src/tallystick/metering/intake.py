@@ -46,7 +46,7 @@ class EvidenceCounts:
         return f"{self.verified} verified{receipts}, {self.logged} logged, {self.hashed} hashed"
 
 
-class JudgedReceipt(NamedTuple):
+class AssessedReceipt(NamedTuple):
     sha256: str
     """The anchored hash, hex."""
     issued_at: int
@@ -56,21 +56,21 @@ class JudgedReceipt(NamedTuple):
     trusted: bool
 
 
-class JudgedAnchor(NamedTuple):
+class AssessedAnchor(NamedTuple):
     fault: str | None
     logged: bool
 
 
-class EvidenceJudge(Protocol):
-    """What judges the receipts and anchors that are given as evidence."""
+class EvidenceVerifier(Protocol):
+    """Checks the receipts and anchors that are given as evidence."""
 
-    def receipt(self, receipt: JsonObject, anchor: JsonObject | None) -> JudgedReceipt:
+    def receipt(self, receipt: JsonObject, anchor: JsonObject | None) -> AssessedReceipt:
         """Raises ``not_a_receipt``."""
 
-    def anchor(self, receipt_sha256: str, anchor: JsonObject) -> JudgedAnchor: ...
+    def anchor(self, receipt_sha256: str, anchor: JsonObject) -> AssessedAnchor: ...
 
 
-class JudgedEvidence(NamedTuple):
+class AssessedEvidence(NamedTuple):
     summary: EvidenceSummary
     counts: EvidenceCounts
 
@@ -79,9 +79,9 @@ def take_evidence(
     bill: JsonObject,
     billed: int,
     items: Iterable[JsonLike],
-    judge: EvidenceJudge,
+    verifier: EvidenceVerifier,
     policy: EvidenceClass = "hashed",
-) -> JudgedEvidence:
+) -> AssessedEvidence:
     """Takes the items of a bill in order: leaves, or whole receipts with ``unit`` and ``receipt``.
 
     ``bill`` has ``window_start`` and ``window_end``. Raises what ``EvidenceTally.add`` does;
@@ -94,21 +94,21 @@ def take_evidence(
     tally, counts = EvidenceTally(billed), Counter[str]()
     for index, given in enumerate(items):
         path = f"evidence[{index}]"
-        found, judged = _take(tally, copy_json(given), judge, path)
+        found, assessed = _take(tally, copy_json(given), verifier, path)
         if EVIDENCE_CLASSES.index(found) > EVIDENCE_CLASSES.index(policy):
             lack = "without its receipt" if policy == "verified" else "that is in no known log"
             message = f"{path} is a hash {lack}; the policy is “{policy}”."
             raise TallyError("metering_evidence_policy", message, field=path)
         counts[found] += 1
-        if judged is not None:
-            counts["trusted"] += judged.trusted
-            counts["issued_in_window"] += _in_window(judged.issued_at, bill)
-    return JudgedEvidence(tally.summary(), EvidenceCounts(**counts))
+        if assessed is not None:
+            counts["trusted"] += assessed.trusted
+            counts["issued_in_window"] += _in_window(assessed.issued_at, bill)
+    return AssessedEvidence(tally.summary(), EvidenceCounts(**counts))
 
 
 def _take(
-    tally: EvidenceTally, item: JsonValue, judge: EvidenceJudge, path: str
-) -> tuple[EvidenceClass, JudgedReceipt | None]:
+    tally: EvidenceTally, item: JsonValue, verifier: EvidenceVerifier, path: str
+) -> tuple[EvidenceClass, AssessedReceipt | None]:
     if not is_object(item) or not ({"receipt", "anchor"} & item.keys()):
         tally.add(item)
         return "hashed", None
@@ -118,21 +118,21 @@ def _take(
     if receipt is None:
         tally.add({name: value for name, value in item.items() if name != "anchor"})
         assert anchor is not None
-        verdict = judge.anchor(text_at(item, "receipt_sha256"), anchor)
+        verdict = verifier.anchor(text_at(item, "receipt_sha256"), anchor)
         if verdict.fault is not None:
             raise _invalid(f"{path}.anchor", verdict.fault)
         return ("logged" if verdict.logged else "hashed"), None
     assert is_object(receipt)
     try:
-        judged = judge.receipt(receipt, anchor)
+        assessed = verifier.receipt(receipt, anchor)
     except TallyError as error:
         if error.code != "not_a_receipt":
             raise
         raise _invalid(f"{path}.receipt", error.message) from error
-    if judged.fault is not None:
-        raise _invalid(f"{path}.receipt", judged.fault)
-    tally.add({"unit": item.get("unit"), "receipt_sha256": judged.sha256})
-    return "verified", judged
+    if assessed.fault is not None:
+        raise _invalid(f"{path}.receipt", assessed.fault)
+    tally.add({"unit": item.get("unit"), "receipt_sha256": assessed.sha256})
+    return "verified", assessed
 
 
 def _require_members(item: JsonObject, path: str) -> None:

@@ -11,7 +11,7 @@ from ..json_types import JsonLike, JsonObject
 from ..shape import Fault, is_object
 
 if TYPE_CHECKING:
-    from ..metering.intake import EvidenceCounts, EvidenceJudge
+    from ..metering.intake import EvidenceCounts, EvidenceVerifier
 
 SCHEMA_VERSION = "r1.0.0"
 
@@ -105,8 +105,8 @@ class Family:
     """The EVM transaction that the receipt says has paid for it."""
     rules: Callable[[JsonObject], Iterable[Check]] = no_rules
     """The family's own rules, each by name."""
-    judge_evidence: (
-        Callable[[JsonObject, Evidence | None, EvidenceJudge], tuple[Check, EvidenceCounts | None]]
+    assess_evidence: (
+        Callable[[JsonObject, Evidence | None, EvidenceVerifier], tuple[Check, EvidenceCounts | None]]
         | None
     ) = None
     """The check of the evidence behind the receipt; counts are there if it was read whole."""

@@ -6,7 +6,7 @@ const TIERS = ['pro', 'scale', 'enterprise'] as const satisfies readonly Tier[];
 const SCOPES = ['partner'] as const satisfies readonly Scope[];
 const MAX_LABEL = 200;
 
-/** `tally apikey`: who may anchor, and who may use the pilots, at the service on this machine. */
+/** `tally apikey`: the keys for anchoring and for the pilots of the service on this machine. */
 export function apiKeyCommands(program: Command): void {
   const keys = operatorCommand(program, 'apikey').description(
     'API keys, with which clients anchor and partners use the pilots. Works on the data of the service on this machine, also while it runs: a new or revoked key takes effect with the next request.',
@@ -102,7 +102,7 @@ function label(text: string): string {
   throw new UsageError(`A label has 1 to ${MAX_LABEL} characters.`);
 }
 
-/** The message does not repeat what was given: it may be a key. */
+/** The message does not repeat the input, which may be a key. */
 function requireId(id: string): void {
   if (/^key_[0-9a-z]{16}$/.test(id)) return;
   throw new UsageError(

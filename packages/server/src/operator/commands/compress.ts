@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option, operatorCommand } from '@tallystick/cli/toolkit';
 import type { CompressSettings } from '../compress/run.ts';
 
-/** `tally compress`: fewer tokens of the same context, without a network and without a model. */
+/** `tally compress`: shortens a context, without a network or a model. */
 export function compressCommand(program: Command): void {
   operatorCommand(program, 'compress')
     .description(

@@ -18,7 +18,7 @@ export function keyringCommands(keys: Command): void {
     .option('--json', 'as JSON')
     .action(async (options: { json?: boolean }) => (await import('../keyring.ts')).list(options));
 
-  // Neither is replaced: the root is pinned, and the log's key names the log.
+  // These two are never replaced: clients pin the root, and the log's key names the log.
   const purposes = KEY_PURPOSES.filter((purpose) => purpose !== 'root' && purpose !== 'log');
   operatorCommand(keys, 'rotate')
     .description(

@@ -84,7 +84,7 @@ const CREDIT_HELP = `
 Example:
   $ tally ledger credit key_4fmx07q2zk81ab9c 25 --reference "invoice 117"`;
 
-/** The message does not repeat what was given: it may be a key. */
+/** The message does not repeat the input, which may be a key. */
 function caller(name: string): string {
   if (/^key_[0-9a-z]{16}$/.test(name) || isDid(name)) return name;
   throw new UsageError(
@@ -97,7 +97,7 @@ function account(name: string): string {
   return caller(name.replace(/^caller:/, ''));
 }
 
-/** The service's own; all else is a caller's. */
+/** The service's own accounts; all others are callers'. */
 const OWN_ACCOUNT =
   /^(?:external|owner|revenue|refunds|withdrawals|development|provider:[\w.-]+|(?:chain|promised):eip155:\d+)$/;
 

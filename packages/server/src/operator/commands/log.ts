@@ -11,7 +11,7 @@ import { parseVerifierKey, TallyError, type VerifierKey } from '@tallystick/core
 import type { MonitorOptions } from '../monitor.ts';
 import type { WitnessOptions } from '../witness.ts';
 
-/** `tally log fsck | witness | monitor`: the log of the service on this machine, and who keep a log honest. */
+/** `tally log fsck | witness | monitor`: checks the log of the service on this machine, and watches others'. */
 export function logCommands(log: Command, finish: (exit: Exit) => void): void {
   operatorCommand(log, 'fsck')
     .description(
@@ -99,7 +99,7 @@ function collectKeys(text: string, before: readonly VerifierKey[] = []): readonl
   return [...before, key(text)];
 }
 
-/** What may name a key (C2SP signed-note). */
+/** A valid name of a key (C2SP signed-note). */
 function keyName(text: string): string {
   if (/^[^\p{White_Space}\p{Cc}+]+$/u.test(text)) return text;
   throw new UsageError('The name of a witness must not be empty, and must contain neither spaces nor “+”.');

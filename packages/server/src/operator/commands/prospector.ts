@@ -1,7 +1,7 @@
 import { apiKeyOption, type Command, type Exit, operatorCommand, urlOption } from '@tallystick/cli/toolkit';
 import type { QualifyOptions } from '../prospector/qualify.ts';
 
-/** `tally prospector`: is an AI transaction surface ready? */
+/** `tally prospector`: checks how ready a service is for AI agents. */
 export function prospectorCommands(program: Command, finish: (exit: Exit) => void): void {
   const prospector = operatorCommand(program, 'prospector').description(
     'Has a service check an AI transaction surface from outside. A pilot for partners.',

@@ -7,7 +7,7 @@ import {
 } from '@tallystick/cli/toolkit';
 import type { NormalizeOptions } from '../rosetta/normalize.ts';
 
-/** `tally rosetta`: a policy in the terms of other jurisdictions. */
+/** `tally rosetta`: expresses a policy for other jurisdictions. */
 export function rosettaCommands(program: Command): void {
   const rosetta = operatorCommand(program, 'rosetta').description(
     'Compares a policy with a curated table of laws. A pilot for partners, and not legal advice: each entry of the table says whether a person has checked it.',

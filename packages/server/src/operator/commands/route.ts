@@ -1,6 +1,6 @@
 import { type Command, type Exit, operatorCommand } from '@tallystick/cli/toolkit';
 
-/** `tally route`: why a call went where it went. */
+/** `tally route`: explains why a call was routed to a model. */
 export function routeCommands(program: Command, finish: (exit: Exit) => void): void {
   const route = operatorCommand(program, 'route');
   route

@@ -2,7 +2,7 @@ import { type Command, operatorCommand, UsageError } from '@tallystick/cli/toolk
 
 const MAX_LABEL = 200;
 
-/** `tally tenant`: whose receipts are kept apart, at the service on this machine. */
+/** `tally tenant`: the tenants of the service on this machine, whose receipts are kept apart. */
 export function tenantCommands(program: Command): void {
   const tenants = operatorCommand(program, 'tenant').description(
     'Tenants, each with its own receipts and evidence room, and their API keys. Works on the data of the service on this machine, also while it runs.',
@@ -65,7 +65,7 @@ function label(text: string): string {
   throw new UsageError(`A label has 1 to ${MAX_LABEL} characters.`);
 }
 
-/** The message does not repeat what was given: it may be a key. */
+/** The message does not repeat the input, which may be a key. */
 function requireId(id: string, kind: 't' | 'key'): void {
   if (new RegExp(`^${kind}_[0-9a-z]{16}$`).test(id)) return;
   throw new UsageError(

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, operatorCommand } from '@tallystick
 /** The longest life of a bundle that is signed here, in days. */
 const MAX_DAYS = 3660;
 
-/** `tally trust draft | sign | publish | approve`: how an operator says whom the service stands for. */
+/** `tally trust draft | sign | publish | approve`: the operator's commands for the trust bundle. */
 export function bundleCommands(trust: Command): void {
   operatorCommand(trust, 'draft')
     .description(

@@ -1,12 +1,12 @@
 import { paint, printable } from '@tallystick/cli/toolkit';
 import type { Block, Compressed } from '@tallystick/compress';
 
-/** Lines of a stretch that went, came or stayed that are shown, at most; the rest is counted. */
+/** Most lines of a removed, added or unchanged stretch that are shown; the rest is counted. */
 const MAX_LINES = 12;
-/** Texts with more pairs of lines are shown one after the other. */
+/** Texts with more pairs of lines than this are shown one after the other. */
 const MAX_CELLS = 4_000_000;
 
-/** What became of each block, as a coloured diff, and what each method saved. */
+/** A coloured diff of each block, and what each method saved. */
 export function explanation({ account, blocks }: Compressed): string {
   const { tokenizer, tokens_before: before, tokens_after: after, methods } = account;
   const share = before === 0 ? 0 : (100 * (before - after)) / before;
@@ -49,7 +49,7 @@ interface DiffLine {
   readonly line: string;
 }
 
-/** The lines of both texts, the common ones once: a longest common subsequence. */
+/** The lines of both texts, common ones once: a longest common subsequence. */
 function diff(before: readonly string[], after: readonly string[]): DiffLine[] {
   if (before.length * after.length > MAX_CELLS)
     return [

@@ -7,7 +7,7 @@ export interface CompressSettings extends CompressOptions {
   readonly json?: boolean;
 }
 
-/** @throws UsageError where the input is no UTF-8, or JSON whose messages are none */
+/** @throws UsageError where the input is not UTF-8, or is JSON without valid messages */
 export async function runCompress(path: string, settings: CompressSettings): Promise<void> {
   const { explain = false, json = false, ...options } = settings;
   const input = inputOf(await readText(path), nameOf(path));
@@ -23,7 +23,7 @@ export async function runCompress(path: string, settings: CompressSettings): Pro
 
 interface Input {
   readonly messages: readonly ChatMessage[];
-  /** The result in the form that the input had. */
+  /** Formats the result like the input. */
   readonly write: (result: Compressed) => string;
 }
 
@@ -41,7 +41,7 @@ function inputOf(text: string, name: string): Input {
   };
 }
 
-/** Not the strict reader: a tool's result is what it is. */
+/** Not the strict reader: a tool's result may be any JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

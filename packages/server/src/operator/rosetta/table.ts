@@ -13,12 +13,12 @@ const COLOURS = {
   no_equivalent: 'yellow',
   decide: 'yellow',
 } as const;
-/** Questions that another line says already: that of the rule with its condition, and the entry’s note. */
+/** Reasons for a decision that another line already shows: the rule with its condition, and the entry's note. */
 const TOLD: ReadonlySet<string> = new Set(['condition', 'unchecked']);
 const WIDTH = 20;
 const INDENT = ' '.repeat(4);
 
-/** How a policy fares, a block for each jurisdiction, in lines for a terminal. */
+/** The result for a policy, a block for each jurisdiction, in lines for a terminal. */
 export function table(answer: Normalized): string {
   const { crosswalk, notice, unknown } = answer;
   return [
@@ -76,8 +76,8 @@ const OPERATORS = {
 
 function termText({ term, value, require, unit, when, applies_from: from, citation }: TermLine): string {
   if (require === null) return `${term}: ${citation.label}`;
-  const asked = `${OPERATORS[require.op] ?? ''} ${[require.value].flat().join(', ')}${unit === null ? '' : ` ${unit}s`}`;
+  const requirement = `${OPERATORS[require.op] ?? ''} ${[require.value].flat().join(', ')}${unit === null ? '' : ` ${unit}s`}`;
   const since = from === null ? '' : `, from ${from}`;
   const condition = when === null ? '' : `, where ${when}`;
-  return `${term} ${value}: ${asked} (${citation.label}${since})${condition}`;
+  return `${term} ${value}: ${requirement} (${citation.label}${since})${condition}`;
 }

@@ -30,7 +30,7 @@ async function decideRequest(request: JsonValue, config = process.env['TALLY_CON
   return explainRequest(request, process.env, config ? await readJson(config) : {});
 }
 
-/** The explanation itself, or the one in an answer. */
+/** The explanation of a decision, given alone or in an answer. */
 function recordIn(given: JsonValue): JsonValue {
   if (!isObject(given)) return given;
   const svc = isObject(given['svc']) ? given['svc'] : given;

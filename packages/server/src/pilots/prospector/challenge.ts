@@ -23,7 +23,7 @@ const first = z.looseObject({
   accepts: z.array(z.looseObject({ ...common, resource: z.string(), maxAmountRequired: z.string() })),
 });
 
-/** One way to pay, whichever version said it. */
+/** One way to pay, of either version. */
 interface PaymentOption {
   readonly network: string;
   readonly amount: string;
@@ -38,7 +38,7 @@ export interface Challenge {
   readonly ways: readonly PaymentOption[];
 }
 
-/** The payment requirements of a 402, or null where there are none that can be decoded. */
+/** The payment requirements of a 402; null where none can be decoded. */
 export function readChallenge({ headers, json }: Pick<Answer, 'headers' | 'json'>): Challenge | null {
   const header = headers.get('payment-required');
   if (header !== undefined) {
@@ -65,7 +65,7 @@ function base64Json(text: string): JsonValue | undefined {
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const MAX_SECONDS = 86_400;
 
-/** What about the challenge can't be paid, in words; empty where it is sane. */
+/** What makes the challenge impossible to pay, in words; empty where nothing does. */
 export function challengeFaults({ version, ways }: Challenge, origin: string): string[] {
   if (ways.length === 0) return ['accepts is empty'];
   return ways.flatMap((way, index) =>

@@ -2,7 +2,7 @@ import { Refusal } from '@tallystick/kit';
 
 const RETRY_SECONDS = 15;
 
-/** Lets so many checks run at once. It counts in this process. */
+/** Limits the number of concurrent checks in this process. */
 export interface ConcurrencyLimit {
   /** @throws rate_limited, with `Retry-After` */
   run<T>(partner: string, work: () => Promise<T>): Promise<T>;

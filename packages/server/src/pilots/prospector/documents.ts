@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '@tallystick/core';
 import { type Answer, type Inspection, isDocument } from './inspection.ts';
 import { type PlaceName, type Places, placesOf, type SurfacePath, type Target } from './surface.ts';
 
-/** What the origin says of itself. Null: no answer came, or there is no place to ask. */
+/** What the origin publishes about itself. Null where no answer came, or its address is unknown. */
 export interface Documents {
   /** Null where the caller gave the descriptor. */
   readonly descriptor: Answer | null;
@@ -11,11 +11,11 @@ export interface Documents {
   readonly did: Answer | null;
   readonly jwks: Answer | null;
   readonly pricing: Answer | null;
-  /** As the descriptor says, or the OpenAPI document, or the default. */
+  /** From the descriptor, else the OpenAPI document, else the defaults. */
   readonly places: Places;
-  /** Whether a descriptor was read, so that what it doesn't name is not offered by it. */
+  /** Whether a descriptor was read: then only what it names is offered. */
   readonly described: boolean;
-  /** As `described`, of the OpenAPI document. */
+  /** Whether an OpenAPI document was read: then only what it names is offered. */
   readonly listed: boolean;
 }
 
@@ -33,8 +33,8 @@ export async function readDocuments(
   const read = async (place: SurfacePath | null): Promise<Answer | null> =>
     place === null ? null : inspection.ask(place);
   const descriptor = given === null ? await read(placesOf(null).descriptor) : null;
-  const said = given ?? descriptor?.json ?? null;
-  const named = placesOf(said);
+  const document = given ?? descriptor?.json ?? null;
+  const named = placesOf(document);
   const openapi = await read(named.openapi);
   const paths =
     openapi !== null && isDocument(openapi) && isObject(openapi.json) ? openapi.json['paths'] : null;
@@ -45,7 +45,7 @@ export async function readDocuments(
     did: await read(named.did),
     jwks: await read(named.jwks),
     pricing: await read(named.pricing),
-    described: isObject(said) && isObject(said['endpoints']),
+    described: isObject(document) && isObject(document['endpoints']),
     listed: isObject(paths),
     places: {
       ...named,

@@ -1,18 +1,18 @@
-/** One request and what came back, as far as it is shown. */
+/** One request and its answer, as far as the report shows it. */
 export interface Evidence {
   readonly method: string;
   readonly url: string;
   /** Null where no answer came. */
   readonly status: number | null;
-  /** The begin of the answer's body, in one line and with secrets taken out; at most `EXCERPT_BYTES` of UTF-8. */
+  /** The start of the answer's body, in one line and without secrets; at most `EXCERPT_BYTES` of UTF-8. */
   readonly excerpt: string;
 }
 
 const EXCERPT_BYTES = 200;
-/** Enough that a secret is seen whole before the text is cut. */
+/** Bytes that are searched for secrets: enough to see one whole before the text is cut. */
 const LOOKED_AT = 4096;
 
-/** Control sequences of a terminal (ECMA-48, section 5.4), whole, so that none is left to hide a secret's begin. */
+/** Whole control sequences of a terminal (ECMA-48, section 5.4), so that no rest of one can hide the start of a secret. */
 const TERMINAL = /\p{Cc}\[[0-?]*[ -/]*[@-~]/gu;
 
 const SECRETS: readonly RegExp[] = [
@@ -25,12 +25,12 @@ const SECRETS: readonly RegExp[] = [
   /(?<="(?:password|passwd|secret|client_secret|token|access_token|refresh_token|api_?key|authorization|cookie)"\s*:\s*)"(?:[^"\\]|\\.)*"?/gi,
 ];
 
-/** The begin of a body, as `shown`, in at most `EXCERPT_BYTES` bytes. */
+/** The start of a body, as `shown`, in at most `EXCERPT_BYTES` bytes. */
 export function excerptOf(body: Uint8Array): string {
   return shown(new TextDecoder().decode(body.subarray(0, LOOKED_AT)), EXCERPT_BYTES);
 }
 
-/** Text from outside for a reader: one line, nothing that moves a cursor, no secrets, at most so many bytes of UTF-8. */
+/** Makes text from outside safe to show: one line, without control characters and secrets, at most so many bytes of UTF-8. */
 export function shown(text: string, bytes: number): string {
   const line = text
     .slice(0, LOOKED_AT)

@@ -1,4 +1,4 @@
-/** What is looked at, and what each area weighs in the score: 100 together. */
+/** The areas that are checked, with their weights in the score: 100 together. */
 export const AREAS = {
   transport: 15,
   well_known: 10,
@@ -13,7 +13,7 @@ export const AREAS = {
 } as const;
 export type Area = keyof typeof AREAS;
 
-/** How much of its area a finding costs. */
+/** The share of its area's score that a finding costs. */
 export const SEVERITIES = { critical: 1, major: 0.5, minor: 0.25 } as const;
 export type Severity = keyof typeof SEVERITIES;
 
@@ -25,7 +25,7 @@ interface FindingDefinition {
   readonly fix: string;
 }
 
-/** Every finding there is, by its stable code. */
+/** Every possible finding, by its stable code. */
 export const FINDINGS = {
   unreachable: {
     area: 'transport',

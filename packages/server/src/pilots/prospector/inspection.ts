@@ -16,12 +16,12 @@ export interface Answer extends GuardedResponse {
 
 interface Finding {
   readonly code: FindingCode;
-  /** What is wrong in the case at hand. */
+  /** What is wrong in this case. */
   readonly detail: string;
   readonly evidence: readonly Evidence[];
 }
 
-/** What a request carries beside its place. */
+/** What a request carries besides its path. */
 interface Asking {
   readonly headers?: Readonly<Record<string, string>>;
   /** A text as it is, anything else as JSON. */
@@ -31,34 +31,34 @@ interface Asking {
 /** A place, or the end of a session there. */
 type InspectionRequest = SurfacePath | { readonly method: 'DELETE'; readonly path: string };
 
-/** One readiness check in the making: it asks, and writes down. */
+/** One readiness check that is running: it sends requests and collects findings. */
 export interface Inspection {
   readonly origin: string;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Everything that was answered so far. */
+  /** All answers so far. */
   readonly answers: readonly Answer[];
   readonly findings: readonly Finding[];
-  /** What was seen to be well, by area. */
+  /** What was found to be good, by area. */
   readonly notes: readonly { readonly area: Area; readonly text: string }[];
-  /** Whether a rate limit kept an answer from coming in time: a 429 is asked again, and is no finding. */
+  /** Whether a rate limit prevented an answer in time: a 429 is retried, and is no finding. */
   readonly limited: () => boolean;
-  /** Asks; what keeps an answer from coming becomes a finding of `transport`, and null is returned. */
+  /** Sends a request. If no answer comes, that becomes a finding of `transport`, and null is returned. */
   readonly ask: (place: InspectionRequest, asking?: Asking) => Promise<Answer | null>;
-  /** As `ask`; what keeps an answer from coming is returned, and is for the caller to judge. */
+  /** Sends a request like `ask`. If no answer comes, the reason is returned for the caller to assess. */
   readonly attempt: (place: SurfacePath, asking?: Asking) => Promise<Answer | GuardedFetchError | null>;
-  /** Writes a finding down, unless it has been already. */
+  /** Adds a finding, unless it exists already. */
   readonly found: (code: FindingCode, detail: string, ...answers: readonly Answer[]) => void;
   readonly well: (area: Area, text: string) => void;
 }
 
-/** What a server says may be part of a detail, and is as long as it likes. */
+/** Most bytes of a finding's detail, which may quote a server's text of any length. */
 const MAX_DETAIL_BYTES = 500;
 /** The most times that one request is sent while the answer stays 429. */
 const MAX_TRIES = 4;
 /** How long to wait after a 429 without `Retry-After`, in milliseconds. */
 const RATE_LIMITED_MS = 1_000;
-/** So many requests without an answer, and no more are sent. */
+/** Number of requests without an answer after which no more are sent. */
 const MAX_FAILURES = 3;
 
 const CODE_OF: Readonly<Record<Exclude<FetchFault, 'aborted'>, FindingCode>> = {
@@ -84,11 +84,11 @@ export function beginInspection({
   endsAt,
 }: {
   readonly fetch: GuardedFetch;
-  /** Ends the asking: from then on nothing is answered. */
+  /** Ends the check when it aborts: from then on nothing is sent. */
   readonly signal: AbortSignal;
   readonly origin: string;
   readonly now: number;
-  /** When the time for everything is over, in milliseconds of `performance.now()`. */
+  /** When the time for the whole check is over, in milliseconds of `performance.now()`. */
   readonly endsAt: number;
 }): Inspection {
   const answers: Answer[] = [];
@@ -136,7 +136,7 @@ export function beginInspection({
         limited = true;
         return null;
       }
-      // The next request says that the time is over.
+      // The next request notices that the time is over.
       await sleep(waitMs, undefined, { signal }).catch(() => {});
     }
   };

@@ -4,9 +4,9 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 const MAX_FAULTS = 5;
 
 /**
- * What is wrong with an OpenAPI 3.0 or 3.1 document, in words, the first few. It looks at what clients and generators
- * stumble over: version, info, paths, operations, their parameters and responses, and references within the document.
- * Schemas are not judged.
+ * The first few faults of an OpenAPI 3.0 or 3.1 document, in words. It checks what clients and generators stumble over:
+ * version, info, paths, operations, their parameters and responses, and references within the document. It does not
+ * check schemas.
  */
 export function openApiFaults(document: JsonObject): string[] {
   const { openapi, info, paths } = document;
@@ -55,8 +55,8 @@ function operationFaults(name: string, operation: JsonObject, item: JsonObject, 
   const given = new Set(
     listed.flatMap((one) => (isObject(one) && one['in'] === 'path' ? [one['name']] : [])),
   );
-  for (const [, wanted] of name.matchAll(/\{([^}]+)\}/g)) {
-    if (!given.has(wanted)) faults.push(`${name} does not describe its parameter ${wanted}`);
+  for (const [, parameter] of name.matchAll(/\{([^}]+)\}/g)) {
+    if (!given.has(parameter)) faults.push(`${name} does not describe its parameter ${parameter}`);
   }
   return faults;
 }

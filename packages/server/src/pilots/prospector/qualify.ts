@@ -20,15 +20,15 @@ interface QualifyOptions {
   readonly fetch: GuardedFetch;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Whoever asked; nothing more is sent once it aborts. */
+  /** Aborts when the caller leaves; then nothing more is sent. */
   readonly signal: AbortSignal;
-  /** For everything together; what is not reached by then is reported as not checked. */
+  /** Milliseconds for the whole check. What is not reached by then is reported as not checked. */
   readonly deadlineMs: number;
 }
 
 /**
- * Says whether an AI transaction surface is ready, by some twenty requests that anyone could send: it reads documents,
- * mints one receipt where that is offered free, and makes the usual mistakes. It pays nothing and shows no credential.
+ * Checks whether a service is ready for AI agents, by some twenty requests that anyone could send: it reads documents,
+ * mints one receipt where that is free, and makes common mistakes. It pays nothing and sends no credential.
  * @throws invalid_field for an origin that may not be called from here
  */
 export async function qualify(
@@ -41,30 +41,30 @@ export async function qualify(
   const endsAt = performance.now() + deadlineMs;
   const inspection = beginInspection({ fetch, signal: ends, origin: target.origin, now, endsAt });
   const checked = new Set<Area>();
-  const look = async (area: Area, check: () => Promise<boolean>): Promise<void> => {
+  const runCheck = async (area: Area, check: () => Promise<boolean>): Promise<void> => {
     if (!ends.aborted && (await check())) checked.add(area);
   };
   try {
     const documents = await readDocuments(inspection, target);
     refuseForbidden(inspection.findings, inspection.answers.length);
-    await look('transport', () => checkTransport(inspection));
-    await look('well_known', () => checkWellKnown(inspection, documents));
-    await look('openapi', () => checkOpenApi(inspection, documents));
+    await runCheck('transport', () => checkTransport(inspection));
+    await runCheck('well_known', () => checkWellKnown(inspection, documents));
+    await runCheck('openapi', () => checkOpenApi(inspection, documents));
     const { checked: keysChecked, bundle } = await checkKeys(inspection, documents);
     if (keysChecked) checked.add('keys');
-    await look('headers', () => checkHeaders(inspection, documents));
-    await look('receipts', () => checkReceipts(inspection, documents, bundle));
-    await look('mcp', () => checkMcp(inspection, documents));
-    await look('payment', () => checkPayment(inspection, documents));
-    await look('errors', () => checkErrors(inspection, documents));
-    await look('limits', () => checkLimits(inspection, documents));
+    await runCheck('headers', () => checkHeaders(inspection, documents));
+    await runCheck('receipts', () => checkReceipts(inspection, documents, bundle));
+    await runCheck('mcp', () => checkMcp(inspection, documents));
+    await runCheck('payment', () => checkPayment(inspection, documents));
+    await runCheck('errors', () => checkErrors(inspection, documents));
+    await runCheck('limits', () => checkLimits(inspection, documents));
     return reportOf(inspection, { checked, complete: !ends.aborted && !inspection.limited() });
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Where the very first request was refused, the caller named something that it may not have called. */
+/** If the very first request was refused, the caller named an address that may not be called. */
 function refuseForbidden(findings: readonly { readonly code: string }[], answers: number): void {
   if (answers > 0 || findings[0]?.code !== 'address_refused') return;
   throw new TallyError(

@@ -3,10 +3,10 @@ import type { Evidence } from './evidence.ts';
 import { AREAS, type Area, FINDINGS, type FindingCode, SEVERITIES, type Severity } from './findings.ts';
 import type { Inspection } from './inspection.ts';
 
-/** `not_checked`: something else was in the way, or it does not apply; such an area counts neither way. */
+/** `not_checked`: something else prevented the check, or it does not apply; such an area does not count. */
 type AreaState = 'passed' | 'found' | 'not_checked';
 
-/** What a readiness check says. */
+/** The result of a readiness check. */
 export interface Report {
   readonly type: 'svc-readiness-v1';
   readonly origin: string;
@@ -15,9 +15,9 @@ export interface Report {
   readonly verdict: 'ready' | 'gaps' | 'not_ready';
   /** 0 to 100, over the areas that were checked. */
   readonly score: number;
-  /** The weight of the areas that were checked, of 100. */
+  /** Total weight of the areas that were checked, of 100. */
   readonly coverage: number;
-  /** Whether the time sufficed for everything, and no rate limit of the origin stood against it. */
+  /** Whether the time sufficed for everything, and no rate limit prevented a check. */
   readonly complete: boolean;
   readonly areas: readonly {
     readonly area: Area;
@@ -43,7 +43,7 @@ const READY = 80;
 const TRUST_NOTE =
   'Receipts were checked with the trust bundle that this origin publishes about itself. That shows that its receipts and keys agree, not that the origin deserves trust: get its root fingerprint from another source and pin it.';
 
-/** @param checked the areas that were looked at to their end */
+/** @param checked the areas whose check was completed */
 export function reportOf(
   { origin, now, findings, notes }: Inspection,
   { checked, complete }: { readonly checked: ReadonlySet<Area>; readonly complete: boolean },

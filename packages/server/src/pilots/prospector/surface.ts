@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
 
-/** What a descriptor may name, and where it is looked for where none does; null for nowhere. */
+/** What a descriptor may name, with the default paths; null for none. */
 const DEFAULT_PLACES = {
   descriptor: 'GET /v1/compute',
   openapi: 'GET /openapi.json',
@@ -25,7 +25,7 @@ export interface SurfacePath {
 
 export type Places = Readonly<Record<PlaceName, SurfacePath | null>>;
 
-/** What is to be qualified. */
+/** The service to check. */
 export interface Target {
   /** `https://example.com` */
   readonly origin: string;

@@ -17,14 +17,14 @@ export type CitationLine = {
 /** A term beside a rule of the target. */
 export type TermLine = {
   readonly term: string;
-  /** What the policy says; null where it says nothing. */
+  /** What the policy states; null where it states nothing. */
   readonly value: TermValue | null;
   /** Null for a standard without a measure. */
   readonly require: Requirement | null;
-  /** Of the number in `require`; null where it is none. */
+  /** Unit of the number in `require`; null where there is none. */
   readonly unit: string | null;
   readonly says: string;
-  /** Under which condition; null where it always holds. */
+  /** Condition under which the rule applies; null where it always does. */
   readonly when: string | null;
   readonly applies_from: string | null;
   readonly citation: CitationLine;
@@ -33,16 +33,19 @@ export type TermLine = {
 /** What a person must decide, and why no machine can. */
 export type Decision = {
   readonly reason: 'standard' | 'unstated' | 'voluntary' | 'condition' | 'choice' | 'question' | 'unchecked';
-  /** Null where it is about the concept as a whole. */
+  /** Null if it concerns the whole concept. */
   readonly term: string | null;
   readonly question: string;
   readonly citation: CitationLine | null;
 };
 
-/** How one concept of the policy fares in the target. */
+/** The result for one concept of the policy in the target jurisdiction. */
 export type ConceptLine = {
   readonly concept: Concept;
-  /** The first that holds: the target is the source; something is stricter; nothing corresponds; a person must decide; it maps. */
+  /**
+   * The first of these that applies: the target is the source; a rule is stricter; nothing corresponds; a person must
+   * decide; it maps.
+   */
   readonly outcome: 'same' | 'stricter' | 'no_equivalent' | 'decide' | 'maps';
   readonly equivalent: Entry['equivalent'];
   readonly summary: string;
@@ -50,7 +53,7 @@ export type ConceptLine = {
   readonly to: readonly CitationLine[];
   readonly maps: readonly TermLine[];
   readonly stricter: readonly TermLine[];
-  /** Terms that the law of the target says nothing of, as far as the crosswalk goes. */
+  /** Terms on which the target's law has no rule in the crosswalk. */
   readonly no_equivalent: readonly string[];
   readonly decide: readonly Decision[];
   readonly confidence: Entry['confidence'];
@@ -64,14 +67,17 @@ export type PolicyStatement = { readonly concept: Concept } & { readonly [term: 
 export type Target = {
   readonly jurisdiction: string;
   readonly name: string;
-  /** The policy as it would read there: values that something stricter asks for, moved; those left to a person, left out. */
+  /**
+   * The policy expressed for the target: values are moved to what stricter rules ask for; values that a person must
+   * decide are left out.
+   */
   readonly policy: readonly PolicyStatement[];
   readonly concepts: readonly ConceptLine[];
-  /** Concepts that the crosswalk has rules for there, and that the policy says nothing of. */
+  /** Concepts with rules in the crosswalk for the target that the policy does not mention. */
   readonly unstated: readonly Concept[];
 };
 
-/** What `normalize` gives. */
+/** The result of `normalize`. */
 export type Normalized = {
   readonly type: 'svc-rosetta-v1';
   readonly notice: string;
@@ -83,7 +89,7 @@ export type Normalized = {
     readonly entries: number;
     readonly checked_by_person: number;
   };
-  /** What was understood of the policy, in the order of the concepts. */
+  /** The understood statements of the policy, in the order of the concepts. */
   readonly policy: readonly PolicyStatement[];
   readonly unknown: readonly Unknown[];
   readonly targets: readonly Target[];

@@ -7,11 +7,11 @@ import { meets, nearest, type Requirement } from './requirement.ts';
 
 export interface Compared {
   readonly line: ConceptLine;
-  /** The statement as it would read in the target. */
+  /** The statement as expressed for the target. */
   readonly expressed: Statement;
 }
 
-/** A statement beside the entry of the target. `from` is the entry of the source; both are of the statement's concept. */
+/** Compares a statement with the target's entry. `from` is the source's entry; both are for the statement's concept. */
 export function compareConcept(
   { instruments }: Pick<Crosswalk, 'instruments'>,
   statement: Statement,
@@ -19,8 +19,9 @@ export function compareConcept(
 ): Compared {
   const cite = (entry: Entry) => entry.citations.map((citation) => citationLine(instruments, citation));
   const cited = cite(to);
-  const found = to.rules.map((rule) => judge(rule, statement, cited));
-  const lines = (kind: Judged['kind']) => found.filter((one) => one.kind === kind).map(({ line }) => line);
+  const found = to.rules.map((rule) => compareRule(rule, statement, cited));
+  const lines = (kind: RuleDecision['kind']) =>
+    found.filter((one) => one.kind === kind).map(({ line }) => line);
   const moved = [...statement.terms].map(([name, value]) => move(found, name, value, statement));
   const chosen = moved.filter((one) => one.to === null).map((one) => choice(one.name, found));
   const silent = [...statement.terms.keys()].filter((name) => to.rules.every((rule) => rule.term !== name));
@@ -46,7 +47,7 @@ export function compareConcept(
   return { line, expressed: { concept: statement.concept, terms } };
 }
 
-/** A statement that is left as it is: the target is where it comes from. */
+/** The result for a target that is the source itself: the statement is unchanged. */
 export function sameConcept(
   { instruments }: Pick<Crosswalk, 'instruments'>,
   statement: Statement,
@@ -76,14 +77,18 @@ export function sameConcept(
   };
 }
 
-interface Judged {
+interface RuleDecision {
   readonly kind: 'maps' | 'stricter' | 'decide';
   readonly rule: Rule;
   readonly line: TermLine;
   readonly decision: Decision | null;
 }
 
-function judge(rule: Rule, { concept, terms }: Statement, cited: readonly CitationLine[]): Judged {
+function compareRule(
+  rule: Rule,
+  { concept, terms }: Statement,
+  cited: readonly CitationLine[],
+): RuleDecision {
   const term = termsOf(concept).get(rule.term);
   const citation = cited[rule.citation];
   if (term === undefined || citation === undefined) throw new Error('The crosswalk was not validated.');
@@ -92,17 +97,17 @@ function judge(rule: Rule, { concept, terms }: Statement, cited: readonly Citati
   const require: Requirement | null = rule.require;
   const unit = term.kind === 'quantity' && require !== null ? term.unit : null;
   const line: TermLine = { term: rule.term, value, require, unit, says, when, applies_from, citation };
-  const decide = (reason: Decision['reason'], question: string): Judged => ({
+  const decide = (reason: Decision['reason'], question: string): RuleDecision => ({
     kind: 'decide',
     rule,
     line,
     decision: { reason, term: rule.term, question, citation },
   });
-  const asked = when === null ? says : `Where ${when}: ${says}`;
-  if (value === null) return decide('unstated', `The policy does not state this. ${asked}`);
-  if (require === null) return decide('standard', asked);
+  const requirement = when === null ? says : `Where ${when}: ${says}`;
+  if (value === null) return decide('unstated', `The policy does not state this. ${requirement}`);
+  if (require === null) return decide('standard', requirement);
   if (meets(term, require, value)) return { kind: 'maps', rule, line, decision: null };
-  if (citation.force === 'voluntary') return decide('voluntary', `Not binding, and not met. ${asked}`);
+  if (citation.force === 'voluntary') return decide('voluntary', `Not binding, and not met. ${requirement}`);
   const condition =
     when === null
       ? null
@@ -115,9 +120,9 @@ interface TranslatedStatement {
   readonly to: TermValue | null;
 }
 
-/** Where the stricter rules move a term; null where a person has to choose. */
+/** The value to which the stricter rules move a term; null where a person has to choose. */
 function move(
-  found: readonly Judged[],
+  found: readonly RuleDecision[],
   name: string,
   value: TermValue,
   { concept }: Pick<Statement, 'concept'>,
@@ -136,7 +141,7 @@ function move(
   };
 }
 
-function choice(name: string, found: readonly Judged[]): Decision {
+function choice(name: string, found: readonly RuleDecision[]): Decision {
   const citation = found.find(({ kind, rule }) => kind === 'stricter' && rule.term === name)?.line.citation;
   return {
     reason: 'choice',
@@ -171,7 +176,7 @@ function outcomeOf({
   if (stricter.length > 0) return 'stricter';
   if (to.equivalent === 'none') return 'no_equivalent';
   if (statement.terms.size > 0 && silent.length === statement.terms.size) return 'no_equivalent';
-  // What the policy leaves unsaid is listed, and says nothing of how the rest fares.
+  // Terms that the policy does not state are listed, but do not change the outcome of the others.
   return ofTerms.some(({ reason }) => reason !== 'unstated') ? 'decide' : 'maps';
 }
 

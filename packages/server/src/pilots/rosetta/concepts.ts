@@ -1,9 +1,9 @@
-/** What a policy can say of a concept in a form that a machine compares. */
+/** A term of a concept, in a form that a machine can compare. */
 export type Term =
   /** A whole number of the unit, from 0. */
   | { readonly kind: 'quantity'; readonly unit: Unit; readonly says: string }
   | { readonly kind: 'flag'; readonly says: string }
-  /** One of these, from what binds least to what binds most. */
+  /** One of these, from the least to the most strict. */
   | { readonly kind: 'level'; readonly values: readonly string[]; readonly says: string }
   /** One of these, none stricter than another. */
   | { readonly kind: 'choice'; readonly values: readonly string[]; readonly says: string };
@@ -155,7 +155,7 @@ const TERMS = Object.fromEntries(
   Record<Concept, ReadonlyMap<string, Term>>
 >;
 
-/** What a term may hold, in words. */
+/** The values that a term accepts, in words. */
 export function expectation(term: Term): string {
   switch (term.kind) {
     case 'quantity':
@@ -170,7 +170,7 @@ export function expectation(term: Term): string {
 
 export type TermValue = number | boolean | string;
 
-/** Whether the value is one that the term can hold: nothing is converted, and no text is interpreted. */
+/** Whether the term accepts the value: nothing is converted, and no text is interpreted. */
 export function holds(term: Term, value: unknown): value is TermValue {
   switch (term.kind) {
     case 'quantity':

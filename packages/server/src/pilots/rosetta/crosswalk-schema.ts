@@ -6,7 +6,7 @@ const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
 
 /** A law, a rule made under one, or a framework. */
 const instrumentSchema = z.strictObject({
-  /** As a citation begins. */
+  /** The start of its citations. */
   short: text,
   title: text,
   jurisdiction: text,
@@ -18,7 +18,7 @@ const citationSchema = z.strictObject({
   instrument: text,
   /** `Art. 5`, `s 25`, `§ 1798.100`, `GOVERN` */
   article: text,
-  /** What is within the article, `(1)(e)`; null where it is the whole article, or where the paragraph is not certain. */
+  /** The part of the article, `(1)(e)`; null for the whole article, or where the paragraph is not certain. */
   section: text.nullable(),
   year: z.int(),
 });
@@ -35,22 +35,22 @@ const ruleSchema = z.strictObject({
     ])
     .nullable(),
   says: text,
-  /** Under which condition it holds; null where it always does. */
+  /** Condition under which it applies; null where it always does. */
   when: text.nullable(),
   /** Index into the entry's citations. */
   citation: z.int().nonnegative(),
-  /** Null for what applied at `as_of`. */
+  /** Null if it already applied at `as_of`. */
   applies_from: day.nullable(),
 });
 
 const entrySchema = z.strictObject({
   concept: z.enum(CONCEPT_NAMES),
-  /** Whether the law there knows the concept: as a whole, in part, or not (the citation is then the nearest). */
+  /** Whether the law there has the concept: fully, in part, or not at all (the citation is then the nearest). */
   equivalent: z.enum(['full', 'partial', 'none']),
   summary: text,
   citations: z.array(citationSchema).min(1),
   rules: z.array(ruleSchema),
-  /** What nobody but a person can decide. */
+  /** What only a person can decide. */
   decide: z.array(text),
   confidence: z.enum(['settled', 'in_motion', 'needs_person']),
   /** Why the confidence is not `settled`. */

@@ -39,24 +39,24 @@ export interface Crosswalk {
   /** The oldest `as_of` of its entries. */
   readonly asOf: string;
   readonly entries: number;
-  /** Of the entries, those that a person has checked. */
+  /** Number of entries that a person has checked. */
   readonly checkedByPerson: number;
   readonly instruments: ReadonlyMap<string, Instrument>;
   /** In the order in which answers list them. */
   readonly jurisdictions: ReadonlyMap<string, Jurisdiction>;
-  /** All of it, as it is published. */
+  /** The whole crosswalk as it is published. */
   readonly document: JsonValue;
 }
 
 let loaded: Crosswalk | undefined;
 
-/** The crosswalk of this release, checked when it is first asked for. */
+/** The crosswalk of this release, which is checked when it is first used. */
 export function crosswalk(): Crosswalk {
   loaded ??= openCrosswalk(FILES, instruments);
   return loaded;
 }
 
-/** @throws Error where a file breaks the schema, or speaks of a term, an instrument or a value that there is not */
+/** @throws Error where a file breaks the schema, or names a term, an instrument or a value that does not exist */
 export function openCrosswalk(files: readonly unknown[], instrumentFile: unknown): Crosswalk {
   const known = instrumentsSchema.parse(instrumentFile);
   const jurisdictions = files.map((file) => jurisdictionSchema.parse(file));

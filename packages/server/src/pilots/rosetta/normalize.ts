@@ -17,12 +17,13 @@ export const NOTICE =
   'This is not legal advice. It is a comparison by a machine of the statements that were given with a curated table of laws, which is incomplete and may be out of date or wrong. Each entry says whether a person has checked it. Have a lawyer of the jurisdiction decide.';
 
 /**
- * Expresses a policy for other jurisdictions. The same for the same statements and targets, in whatever order.
+ * Expresses a policy for other jurisdictions. The result depends only on the statements and targets, not on their
+ * order.
  * @throws unknown_jurisdiction, with the field; conflicting_fields where a concept is stated twice
  */
 export function normalize(walk: Crosswalk, { jurisdiction, policy, targets }: NormalizeRequest): Normalized {
   const source = find(walk, jurisdiction, 'jurisdiction');
-  const wanted = new Set(targets.map((target, index) => find(walk, target, `targets[${index}]`)));
+  const selected = new Set(targets.map((target, index) => find(walk, target, `targets[${index}]`)));
   const { statements, unknown } = readPolicy(policy);
   return {
     type: 'svc-rosetta-v1',
@@ -38,7 +39,7 @@ export function normalize(walk: Crosswalk, { jurisdiction, policy, targets }: No
     policy: statements.map(toJson),
     unknown,
     targets: [...walk.jurisdictions.values()]
-      .filter((one) => wanted.has(one))
+      .filter((one) => selected.has(one))
       .map((target) => express(walk, statements, source, target)),
   };
 }

@@ -10,32 +10,32 @@ import {
   termsOf,
 } from './concepts.ts';
 
-/** What a policy says of one concept, as it is given. */
+/** A policy's statement on one concept, as it was given. */
 export interface Stated {
   readonly concept: string;
   readonly [term: string]: unknown;
 }
 
-/** What a policy says of one concept, in the terms that are known. */
+/** A policy's statement on one concept, with its known terms. */
 export interface Statement {
   readonly concept: Concept;
   /** In the order of the concept's terms. */
   readonly terms: ReadonlyMap<string, TermValue>;
 }
 
-/** Something in a policy that is not understood, and so is not translated. */
+/** A part of a policy that is not understood, and so not translated. */
 export type Unknown = {
   readonly concept: string;
   /** Null where the concept itself is not known. */
   readonly term: string | null;
   readonly reason: 'unknown_concept' | 'unknown_term' | 'unknown_value';
-  /** What is known there. */
+  /** What would be understood there. */
   readonly expected: string;
   readonly did_you_mean: string | null;
 };
 
 export interface Policy {
-  /** In the order of the concepts, whatever the order in which they were said. */
+  /** In the order of the concepts, whatever the order in the policy. */
   readonly statements: readonly Statement[];
   readonly unknown: readonly Unknown[];
 }

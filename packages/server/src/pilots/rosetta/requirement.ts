@@ -1,6 +1,6 @@
 import type { Term, TermValue } from './concepts.ts';
 
-/** What a law asks of a term, so that a machine can compare. `value` is in the unit of the term. */
+/** What a law requires of a term, in a form that a machine can compare. `value` is in the term's unit. */
 export type Requirement =
   | { readonly op: 'at_most' | 'at_least'; readonly value: number }
   | { readonly op: 'equals'; readonly value: boolean }
@@ -15,7 +15,7 @@ export const OPERATORS = {
   choice: ['one_of'],
 } as const satisfies Record<Term['kind'], readonly Requirement['op'][]>;
 
-/** Whether a value that the term holds is within the requirement. */
+/** Whether a value of the term meets the requirement. */
 export function meets(term: Term, requirement: Requirement, value: TermValue): boolean {
   switch (requirement.op) {
     case 'at_most':
@@ -36,8 +36,8 @@ function rank(term: Term, value: TermValue): number {
 }
 
 /**
- * The value nearest to the given one that meets all requirements, or null where there is none, or where several would
- * do and a person has to choose.
+ * The value nearest to the given one that meets all requirements; null where there is none, or where a person has to
+ * choose among several.
  */
 export function nearest(
   term: Term,
@@ -54,7 +54,7 @@ export function nearest(
   return requirements.every((requirement) => meets(term, requirement, moved)) ? moved : null;
 }
 
-/** One order, so that the order in which laws are listed changes nothing. */
+/** Sorts requirements, so that the order of the laws has no effect. */
 function byOperator(a: Requirement, b: Requirement): number {
   const key = ({ op, value }: Requirement): string => `${op} ${JSON.stringify(value)}`;
   return key(a) < key(b) ? -1 : 1;

@@ -5,7 +5,7 @@ import type { Answer, Inspection } from '../inspection.ts';
 const NOWHERE = { method: 'GET', path: '/readiness-check/there-is-nothing-here' } as const;
 const TRUNCATED = '{"input":';
 
-/** What stack traces of common runtimes look like, and paths of a machine. */
+/** What stack traces of common runtimes and local file paths look like. */
 const TRACES: readonly RegExp[] = [
   /\bat [\w$.<>[\] ]+ \(?(?:file:|node:|[A-Za-z]:\\|\/)[^\s)]*:\d+:\d+/,
   /Traceback \(most recent call last\)/,
@@ -16,7 +16,7 @@ const TRACES: readonly RegExp[] = [
   /\/node_modules\//,
 ];
 
-/** How mistakes of the caller are answered: JSON that breaks off, twice, and a path where nothing is. */
+/** Checks how the caller's mistakes are answered: broken JSON, twice, and a path where nothing is. */
 export async function checkErrors(inspection: Inspection, { places }: Documents): Promise<boolean> {
   const place = [places.receipt_free, places.receipt_verify].find((one) => one?.method === 'POST');
   const bad = place === undefined || place === null ? [] : [place, place];
@@ -26,7 +26,7 @@ export async function checkErrors(inspection: Inspection, { places }: Documents)
     if (answer === null) return false;
     answers.push(answer);
   }
-  for (const answer of answers) judge(inspection, answer);
+  for (const answer of answers) assess(inspection, answer);
   const [first, second] = answers;
   if (bad.length === 2 && first !== undefined && second !== undefined && codeOf(first) !== codeOf(second))
     inspection.found('error_no_code', 'The same mistake got two different codes.', first, second);
@@ -34,7 +34,7 @@ export async function checkErrors(inspection: Inspection, { places }: Documents)
   return true;
 }
 
-function judge({ found }: Inspection, answer: Answer): void {
+function assess({ found }: Inspection, answer: Answer): void {
   const { status, headers, json, body } = answer;
   if (status < 400 || status > 499) return found('error_status', `It answered ${status}.`, answer);
   const text = new TextDecoder().decode(body);

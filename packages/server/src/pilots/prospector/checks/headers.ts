@@ -4,7 +4,7 @@ import { type Answer, type Inspection, isDocument } from '../inspection.ts';
 const DAY_SECONDS = 86_400;
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\s*(?:;|$)/i;
 
-/** What the public documents say about themselves in headers. */
+/** Checks the headers of the public documents. */
 export async function checkHeaders({ found, well }: Inspection, documents: Documents): Promise<boolean> {
   const { descriptor, openapi, trust, did, jwks, pricing } = documents;
   const read = (list: readonly (Answer | null)[]): Answer[] =>

@@ -11,7 +11,7 @@ import { nodeEngine } from '@tallystick/kit';
 import type { Documents } from '../documents.ts';
 import { type Answer, type Inspection, isDocument } from '../inspection.ts';
 
-/** Whether keys are published, in use, and of the one algorithm. `bundle` is the origin's, where it holds. */
+/** Checks whether keys are published, in use, and of the required algorithm. `bundle` is the origin's, if valid. */
 export async function checkKeys(
   inspection: Inspection,
   { trust, did, jwks }: Documents,
@@ -50,7 +50,7 @@ async function checkBundle({ now, found, well }: Inspection, answer: Answer): Pr
       });
     if (active.length === 0) {
       found('key_inactive', 'No verified issuer has an active receipt key.', answer);
-      // No receipt can pass under such a bundle, and this is the reason already.
+      // No receipt can verify under such a bundle, and this finding already says why.
       return null;
     }
     well('keys', `The trust bundle holds until ${bundle.expires_at}; receipt keys in use: ${active.length}.`);

@@ -2,10 +2,10 @@ import { GuardedFetchError } from '@tallystick/kit';
 import type { Documents } from '../documents.ts';
 import type { Inspection } from '../inspection.ts';
 
-/** More than an ordinary limit of 1 MiB. The JSON never ends, so that nothing can be made of it. */
+/** Exceeds a common limit of 1 MiB. The JSON never ends, so that no server can act on it. */
 const LARGE_BODY_BYTES = 1_114_112;
 
-/** Whether limits are stated and a body past them is answered. */
+/** Checks whether limits are stated, and a body beyond them is refused. */
 export async function checkLimits(inspection: Inspection, { places }: Documents): Promise<boolean> {
   const { answers, found, well } = inspection;
   const place = [places.receipt_free, places.receipt_verify, places.mcp].find(
@@ -20,7 +20,7 @@ export async function checkLimits(inspection: Inspection, { places }: Documents)
     if (large.status >= 500) found('body_limit_fails', text, large);
     else well('limits', text);
   } else if (large.fault === 'cut') {
-    // To close the connection on a body that is too large is allowed (RFC 9110, section 15.5.14).
+    // Closing the connection on a body that is too large is allowed (RFC 9110, section 15.5.14).
     well('limits', 'A body of 1.1 MB is cut off.');
   } else if (large.fault === 'slow' || large.fault === 'timeout') {
     found('body_limit_fails', `A body of 1.1 MB gets no answer: ${large.message}`);
@@ -29,7 +29,7 @@ export async function checkLimits(inspection: Inspection, { places }: Documents)
   return true;
 }
 
-/** Free mints are what a service counts first. */
+/** Free mints are the requests that a service is most likely to limit. */
 function judgeStated({ answers, found, well }: Inspection): void {
   const stated = answers.find(({ headers }) => [...headers.keys()].some((name) => RATE_LIMIT.test(name)));
   if (stated !== undefined) return well('limits', `${stated.evidence.url} states its rate limit.`);

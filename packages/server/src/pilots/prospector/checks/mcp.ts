@@ -6,7 +6,7 @@ const REVISION = '2025-06-18';
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 const MISSING: ReadonlySet<number> = new Set([404, 405, 501]);
 
-/** Whether a client of the Model Context Protocol gets as far as a list of tools. */
+/** Checks whether an MCP client can get the list of tools. */
 export async function checkMcp(inspection: Inspection, { places: { mcp } }: Documents): Promise<boolean> {
   if (mcp === null) return false;
   const { found, well, ask } = inspection;

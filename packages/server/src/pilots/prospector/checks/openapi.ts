@@ -3,7 +3,7 @@ import type { Documents } from '../documents.ts';
 import { type Inspection, isDocument } from '../inspection.ts';
 import { openApiFaults } from '../openapi-faults.ts';
 
-/** Whether the interface is described in a form that tools can read. */
+/** Checks whether the interface is described in a form that tools can read. */
 export async function checkOpenApi({ found, well }: Inspection, { openapi }: Documents): Promise<boolean> {
   if (openapi === null) return false;
   if (!isDocument(openapi) || !isObject(openapi.json)) {

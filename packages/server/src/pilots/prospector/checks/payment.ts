@@ -6,7 +6,7 @@ import { parsePlace, type SurfacePath } from '../surface.ts';
 
 const DISCOVERY: SurfacePath = { method: 'GET', path: '/.well-known/x402' };
 
-/** Whether a call that is to be paid says, without being paid, how. Nothing is ever paid. */
+/** Checks whether a call that must be paid says how to pay. It never pays. */
 export async function checkPayment(inspection: Inspection, documents: Documents): Promise<boolean> {
   const { found, well, origin } = inspection;
   const place = documents.places.paid ?? (await discovered(inspection));
@@ -55,7 +55,7 @@ function placeIn(resource: JsonValue, origin: string): SurfacePath | null {
   return url?.origin === origin ? parsePlace(`${method} ${url.pathname}${url.search}`) : null;
 }
 
-/** The body that the OpenAPI document gives as an example, so that the call fails for want of payment only. */
+/** The body that the OpenAPI document gives as an example, so that the call fails only because it is not paid. */
 function exampleFor(place: SurfacePath, { openapi }: Documents): JsonValue {
   const steps = ['paths', place.path, 'post', 'requestBody', 'content', 'application/json', 'example'];
   let here: JsonValue | undefined = openapi?.json;

@@ -4,12 +4,12 @@ import type { Documents } from '../documents.ts';
 import { type Answer, type Inspection, isDocument } from '../inspection.ts';
 import type { SurfacePath } from '../surface.ts';
 
-/** What is asked of a free mint. */
+/** The body of the free mint. */
 const FREE = { input: 'Is this surface ready?', purpose: 'readiness-check' };
 
 /**
- * Whether the origin's receipts verify, offline and by its own endpoint.
- * @param bundle the origin's own trust bundle, whose word about itself is all that `trusted` rests on
+ * Checks whether the origin's receipts verify, offline and by its own endpoint.
+ * @param bundle the origin's own trust bundle; `trusted` rests only on what it says about itself
  */
 export async function checkReceipts(
   inspection: Inspection,
@@ -32,12 +32,12 @@ export async function checkReceipts(
     found('receipt_unavailable', `It answered ${answer.status} without a JSON object.`, answer);
     return true;
   }
-  const genuine = await judge(inspection, answer, answer.json, bundle);
-  if (genuine && receipt_verify !== null) await askVerifier(inspection, receipt_verify, answer.json);
+  const genuine = await assess(inspection, answer, answer.json, bundle);
+  if (genuine && receipt_verify !== null) await requestAnswer(inspection, receipt_verify, answer.json);
   return true;
 }
 
-async function judge(
+async function assess(
   { now, found, well }: Inspection,
   answer: Answer,
   receipt: JsonObject,
@@ -64,10 +64,10 @@ async function judge(
   return true;
 }
 
-/** A member that no receipt has: it leaves the form as it is and breaks every signature. */
+/** A member that no receipt has: it keeps the form valid, and breaks every signature. */
 const CHANGE = { x_readiness_check: 'changed' };
 
-async function askVerifier(inspection: Inspection, place: SurfacePath, receipt: JsonObject): Promise<void> {
+async function requestAnswer(inspection: Inspection, place: SurfacePath, receipt: JsonObject): Promise<void> {
   const { found, well } = inspection;
   const genuine = await inspection.ask(place, { body: receipt });
   if (genuine === null) return;

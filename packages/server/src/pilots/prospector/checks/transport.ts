@@ -6,7 +6,7 @@ const RENEW_DAYS = 14;
 const HALF_A_YEAR_SECONDS = 15_768_000;
 const DATE_FAULTS: ReadonlySet<string> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
-/** TLS, as the first answer showed it, and that browsers are told to insist on it (RFC 6797). */
+/** Checks TLS as the first answer showed it, and whether browsers are told to insist on it (RFC 6797). */
 export async function checkTransport(inspection: Inspection): Promise<boolean> {
   const { answers, now, found, well } = inspection;
   const [first] = answers;

@@ -10,7 +10,7 @@ const WANTED = [
   ['pricing', 'pricing_missing'],
 ] as const satisfies readonly (readonly [keyof Documents, FindingCode])[];
 
-/** Whether the documents are there by which a client finds its way. */
+/** Checks whether the documents exist by which a client finds the service. */
 export async function checkWellKnown({ found, well }: Inspection, documents: Documents): Promise<boolean> {
   let looked = false;
   for (const [name, code] of WANTED) {

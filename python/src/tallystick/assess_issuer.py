@@ -24,7 +24,7 @@ class IssuerVerdict:
     checks: tuple[Check, Check]
 
 
-def judge_issuer(
+def assess_issuer(
     claims: Claims,
     public_key: bytes | None,
     trust: Trust,
@@ -52,8 +52,8 @@ def judge_issuer(
     if key is None:
         return _contradicted(did, f"{did} does not hold the key that signed this.")
     if key["purpose"] != purpose:
-        wanted = "receipts" if purpose == "receipt" else purpose
-        detail = f"The key of {did} is for {key['purpose']}, not for {wanted}."
+        expected = "receipts" if purpose == "receipt" else purpose
+        detail = f"The key of {did} is for {key['purpose']}, not for {expected}."
         return _contradicted(did, detail)
     if claims.issuer_verified is True and record["status"] != "verified":
         detail = f"{did} claims to be verified, but is only {record['status']}."

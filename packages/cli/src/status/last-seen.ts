@@ -7,7 +7,7 @@ import { UsageError } from '../output.ts';
 import { homeFolder } from '../trust-store.ts';
 
 /** The newest status that was seen of a service, and whose it was. */
-export interface RememberedStatus extends SeenStatus {
+export interface LastSeenStatus extends SeenStatus {
   readonly url: string;
   readonly issuerDid: string;
 }
@@ -18,7 +18,7 @@ export function statusFile(url: string): string {
 }
 
 /** What is remembered in a file of the service at a URL; null where there is no file. @throws UsageError where it is damaged */
-export function recall(path: string, url: string): RememberedStatus | null {
+export function readLastSeen(path: string, url: string): LastSeenStatus | null {
   if (!existsSync(path)) return null;
   const found = read(path);
   if (
@@ -50,7 +50,7 @@ export function forgetStatus(url: string): void {
   rmSync(statusFile(url), { force: true });
 }
 
-export function remember(path: string, { url, issuerDid, sequence, sha256 }: RememberedStatus): void {
+export function saveLastSeen(path: string, { url, issuerDid, sequence, sha256 }: LastSeenStatus): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   } catch (error) {

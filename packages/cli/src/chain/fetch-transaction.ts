@@ -14,7 +14,7 @@ import { type Answer, openNode } from './node.ts';
  * @throws UsageError where no trust names the chain, or the node is of another one or doesn't answer: that is not the
  * receipt's fault
  */
-export async function askAnchor(
+export async function fetchAnchorTransaction(
   { network, tx_hash }: AnchoredResult,
   rpcUrl: string,
   sources: readonly TrustSource[],
@@ -38,7 +38,7 @@ export async function askAnchor(
  * chain that is.
  * @throws UsageError where the node is of another chain or doesn't answer
  */
-export async function askSettlement(
+export async function fetchSettlement(
   { tx }: NamedSettlement,
   chainId: number,
   rpcUrl: string,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** What stands before a development chain: its address stays the same while the chain behind it is started again. */
-export interface Door {
+export interface DevnetProxy {
   readonly port: number;
   /** The port of the chain; null while there is none, and requests are refused. */
   chainPort: number | null;
@@ -25,18 +25,18 @@ const WRITES = /"method"\s*:\s*"(?:eth_send|evm_|anvil_|hardhat_)/;
  * @param port 0 for any free one
  * @param save saves the chain where it has a new block; in any case where it has `changed`
  */
-export async function openDoor(
+export async function openDevnetProxy(
   port: number,
   save: (chainPort: number, changed: boolean) => Promise<void>,
-): Promise<Door> {
+): Promise<DevnetProxy> {
   const agent = new Agent({ keepAlive: true });
 
   async function answer(body: Buffer, type: string): Promise<Answer> {
-    const { chainPort } = door;
+    const { chainPort } = proxy;
     if (chainPort === null) throw new Error('There is no chain.');
-    const told = await forward(agent, chainPort, body, type);
+    const reply = await forward(agent, chainPort, body, type);
     await save(chainPort, WRITES.test(body.toString('latin1')));
-    return told;
+    return reply;
   }
 
   const server = createServer((incoming, response) => {
@@ -48,7 +48,7 @@ export async function openDoor(
       );
   });
   await listening(server, port);
-  const door: Door = {
+  const proxy: DevnetProxy = {
     port: (server.address() as AddressInfo).port,
     chainPort: null,
     close() {
@@ -57,7 +57,7 @@ export async function openDoor(
       agent.destroy();
     },
   };
-  return door;
+  return proxy;
 }
 
 function listening(server: Server, port: number): Promise<void> {
@@ -70,10 +70,10 @@ function forward(agent: Agent, port: number, body: Buffer, type: string): Promis
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': type, 'content-length': body.length };
     const call = request({ host: '127.0.0.1', port, method: 'POST', agent, headers }, (response) => {
-      const { statusCode: status = 502, headers: told } = response;
+      const { statusCode: status = 502, headers: reply } = response;
       const answered = (read: Buffer): Answer => ({
         status,
-        type: told['content-type'] ?? 'application/json',
+        type: reply['content-type'] ?? 'application/json',
         body: read,
       });
       resolve(buffer(response).then(answered));

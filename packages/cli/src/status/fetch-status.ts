@@ -8,13 +8,13 @@ import {
   TallyError,
   type Verification,
 } from '@tallystick/core';
-import { judge } from '../evaluate.ts';
+import { evaluate } from '../evaluate.ts';
 import { serviceAt } from '../service.ts';
 import { type TrustSources, trustSources } from '../trust-sources.ts';
 import { savedTrust } from '../trust-store.ts';
-import { recall, remember, statusFile } from './seen.ts';
+import { readLastSeen, saveLastSeen, statusFile } from './last-seen.ts';
 
-export interface LookOptions {
+export interface FetchStatusOptions {
   readonly url: string;
   readonly verify?: boolean;
   readonly state?: string;
@@ -43,7 +43,7 @@ export interface StatusReading {
  * from what was seen: nobody without a trusted key can spoil what is remembered.
  * @throws unavailable where something else answers; UsageError
  */
-export async function look(options: LookOptions): Promise<StatusReading> {
+export async function fetchStatus(options: FetchStatusOptions): Promise<StatusReading> {
   const { url, verify } = options;
   // Once: a service that has to be asked again is not to look like one that does not.
   const { json: body } = await serviceAt(url, { retries: 0 }).get('/status');
@@ -54,20 +54,20 @@ export async function look(options: LookOptions): Promise<StatusReading> {
   return { report: readStatus(body), verified };
 }
 
-async function verifyStatus(document: JsonObject, options: LookOptions): Promise<Verified> {
+async function verifyStatus(document: JsonObject, options: FetchStatusOptions): Promise<Verified> {
   const { url, root } = options;
   const now = Date.now();
   const state = options.state ?? statusFile(url);
-  const before = recall(state, url);
+  const before = readLastSeen(state, url);
   const chosen = options.trust ?? (savedTrust(url) === null ? undefined : url);
   const { sources, refused } = await trustSources(chosen, { now, root });
-  const { verdict } = await judge(document, sources, { now });
+  const { verdict } = await evaluate(document, sources, { now });
   const report = verdict.valid ? readStatus(document) : null;
   if (report === null) return { verdict, refused, standing: 'invalid' };
   const issuerDid = report.issuer_did;
   if (before !== null && before.issuerDid !== issuerDid)
     return { verdict, refused, standing: 'other_issuer' };
   const { standing, seen } = followStatus(report, before, now);
-  if (verdict.issuer.trusted) remember(state, { ...seen, url, issuerDid });
+  if (verdict.issuer.trusted) saveLastSeen(state, { ...seen, url, issuerDid });
   return { verdict, refused, standing };
 }

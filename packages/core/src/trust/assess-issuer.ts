@@ -14,13 +14,12 @@ export interface IssuerVerdict {
 
 /**
  * Judges whose key it is, and whether it could sign at that time. A receipt that contradicts what is known of the
- * issuer it
- * names fails; one whose issuer is not known is untrusted, no more.
+ * issuer it names fails; one whose issuer is not known is untrusted, no more.
  * @param publicKey null when the receipt's key could not be told
  * @param anchoredAt Unix milliseconds at which the receipt is known to have existed
  * @param purpose what the key must be for
  */
-export function judgeIssuer(
+export function assessIssuer(
   claims: Claims,
   publicKey: Uint8Array | null,
   trust: Trust,
@@ -52,8 +51,8 @@ export function judgeIssuer(
   if (key === undefined)
     return contradicted(record.did, `${record.did} does not hold the key that signed this.`);
   if (key.purpose !== purpose) {
-    const wanted = purpose === 'receipt' ? 'receipts' : purpose;
-    return contradicted(record.did, `The key of ${record.did} is for ${key.purpose}, not for ${wanted}.`);
+    const expected = purpose === 'receipt' ? 'receipts' : purpose;
+    return contradicted(record.did, `The key of ${record.did} is for ${key.purpose}, not for ${expected}.`);
   }
   if (claims.issuerVerified === true && record.status !== 'verified') {
     return contradicted(record.did, `${record.did} claims to be verified, but is only ${record.status}.`);
