@@ -106,7 +106,9 @@ class Family:
     rules: Callable[[JsonObject], Iterable[Check]] = no_rules
     """The family's own rules, each by name."""
     assess_evidence: (
-        Callable[[JsonObject, Evidence | None, EvidenceVerifier], tuple[Check, EvidenceCounts | None]]
+        Callable[
+            [JsonObject, Evidence | None, EvidenceVerifier], tuple[Check, EvidenceCounts | None]
+        ]
         | None
     ) = None
     """The check of the evidence behind the receipt; counts are there if it was read whole."""
