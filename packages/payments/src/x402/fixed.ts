@@ -2,18 +2,11 @@ import { TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
+import { beginPayment, earlierPayment, type PaymentRequest } from './begin.ts';
 import { exactPayment } from './exact.ts';
 import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
 import type { PaymentResult, PricedOrder } from './payments.ts';
-import {
-  claimOf,
-  detailOf,
-  holds,
-  identifierOf,
-  inProgress,
-  requireSameRequest,
-  unconfirmed,
-} from './replay.ts';
+import { claimOf, detailOf, holds, inProgress, requireSameRequest, unconfirmed } from './replay.ts';
 import { voucherPayment } from './voucher.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
 import { refusal, requirementsFor, respond, seconds, type X402Context } from './x402-context.ts';
@@ -55,16 +48,12 @@ function fixedPaymentOf(
 
 type Refused = { readonly reason: string };
 
-interface FixedPaymentRequest {
-  readonly payment: FixedPayment;
-  readonly carried: CarriedPayment;
-  readonly order: PricedOrder;
-}
+type FixedPaymentRequest = PaymentRequest<FixedPayment, PricedOrder>;
 
 /** The payment once it is taken and recorded, by whichever request did it. */
 async function settleFixed(x402: X402Context, request: FixedPaymentRequest): Promise<PaymentRow | Refused> {
   const { payment, order } = request;
-  const known = await earlier(x402, request);
+  const known = await earlierPayment(x402, request);
   if (known !== null) {
     const isSame = known.id === payment.id;
     const isHeld = isSame && holds(known, request.carried);
@@ -114,7 +103,12 @@ async function attempt(
   const { payment } = request;
   const reason = await payment.verify();
   if (reason !== null) return { reason };
-  const begun = await begin(x402, request, known);
+  const { amount } = request.order;
+  const begun = await beginPayment(x402, request, known, {
+    state: 'settling',
+    amount,
+    leaseSeconds: LEASE_SECONDS,
+  });
   if (begun !== null) return record(x402, request, begun, await payment.take(begun));
   await payment.drop();
   throw inProgress();
@@ -127,54 +121,6 @@ function requireFresh({ createdAt }: PaymentRow, { repeatSeconds }: PricedOrder,
     'payment_reused',
     'This payment was already used: what it paid for has been answered. Make a new payment.',
   );
-}
-
-async function earlier(
-  { store }: X402Context,
-  { payment, carried }: FixedPaymentRequest,
-): Promise<PaymentRow | null> {
-  const identifier = identifierOf(payment.payer, carried.identifier);
-  const named = identifier === null ? null : await store.payments.findByIdentifier(identifier);
-  return named ?? store.payments.find(payment.id);
-}
-
-/** The row with a lease on it; null where another request was first. */
-async function begin(
-  { store, clock }: X402Context,
-  { payment, carried, order }: FixedPaymentRequest,
-  known: PaymentRow | null,
-): Promise<PaymentRow | null> {
-  const now = seconds(clock);
-  const leaseUntil = now + LEASE_SECONDS;
-  if (known !== null) {
-    // Each lease differs from the one before, so that of two requests that begin again only one gets it.
-    const step = {
-      state: 'settling',
-      leaseUntil: Math.max(leaseUntil, known.leaseUntil + 1),
-      identifier: identifierOf(payment.payer, carried.identifier) ?? known.identifier,
-      requestHash: order.requestHash,
-      // The transfer may be in a block from before this request.
-      detail: holds(known, carried) ? known.detail : payment.detail,
-      amount: order.amount,
-    } as const;
-    return (await store.payments.step(known, step)) ? { ...known, ...step } : null;
-  }
-  const row: PaymentRow = {
-    id: payment.id,
-    identifier: identifierOf(payment.payer, carried.identifier),
-    scheme: carried.payload.accepted.scheme,
-    payer: payment.payer,
-    amount: order.amount,
-    charged: 0n,
-    requestHash: order.requestHash,
-    detail: payment.detail,
-    state: 'settling',
-    tx: null,
-    receiptId: null,
-    leaseUntil,
-    createdAt: now,
-  };
-  return (await store.payments.begin(row)) === null ? row : null;
 }
 
 async function record(

@@ -4,9 +4,10 @@ import type { NanoUsdc } from '@tallystick/ledger';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
 import { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from '../treasury/units.ts';
+import { beginPayment, earlierPayment } from './begin.ts';
 import type { MeteredPayment } from './metered-payment.ts';
 import { type OpenPayment, type Order, promisedAccount } from './payments.ts';
-import { holds, identifierOf, inProgress, requireSameRequest, unconfirmed } from './replay.ts';
+import { inProgress, requireSameRequest, unconfirmed } from './replay.ts';
 import { uptoPayment } from './upto.ts';
 import { voucherMeteredPayment } from './voucher-metered.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
@@ -29,7 +30,7 @@ export async function open(
   const payment = accepted && (await meteredPaymentOf(x402, carried, accepted));
   if (!payment) throw await refuse('no_matching_payment_requirements');
 
-  const known = await earlier(x402, payment, carried);
+  const known = await earlierPayment(x402, { payment, carried });
   const reason = await payment.verify();
   if (reason !== null) throw await refuse(reason);
   try {
@@ -38,7 +39,13 @@ export async function open(
     await payment.drop();
     throw error;
   }
-  const row = await begin(x402, { payment, carried, order, amount }, known);
+  // A little longer than a call's reservation.
+  const leaseSeconds = Math.ceil(x402.maxCallMs / 1000) + 120;
+  const row = await beginPayment(x402, { payment, carried, order }, known, {
+    state: 'serving',
+    amount,
+    leaseSeconds,
+  });
   if (row === null) {
     await payment.drop();
     throw inProgress();
@@ -72,15 +79,6 @@ function meteredPaymentOf(
     : voucherMeteredPayment(x402, carried, accepted);
 }
 
-async function earlier(
-  { store }: X402Context,
-  { id, payer }: MeteredPayment,
-  { identifier }: CarriedPayment,
-): Promise<PaymentRow | null> {
-  const name = identifierOf(payer, identifier);
-  return (name === null ? null : await store.payments.findByIdentifier(name)) ?? store.payments.find(id);
-}
-
 interface MeteredPaymentRequest {
   readonly id: string;
   readonly order: Order;
@@ -98,51 +96,6 @@ function requireFree(known: PaymentRow, { id, order }: MeteredPaymentRequest): v
       ? 'This payment was already used.'
       : `This payment was already used; the receipt of what it paid for is at /v1/receipt/${known.receiptId}.`,
   );
-}
-
-interface MeteredAttempt {
-  readonly payment: MeteredPayment;
-  readonly carried: CarriedPayment;
-  readonly order: Order;
-  readonly amount: BaseUnits;
-}
-
-async function begin(
-  { store, clock, maxCallMs }: X402Context,
-  { payment, carried, order, amount }: MeteredAttempt,
-  known: PaymentRow | null,
-): Promise<PaymentRow | null> {
-  const now = seconds(clock);
-  // A little longer than a call's reservation.
-  const leaseUntil = now + Math.ceil(maxCallMs / 1000) + 120;
-  if (known !== null) {
-    const step = {
-      state: 'serving',
-      leaseUntil: Math.max(leaseUntil, known.leaseUntil + 1),
-      identifier: identifierOf(payment.payer, carried.identifier) ?? known.identifier,
-      requestHash: order.requestHash,
-      detail: holds(known, carried) ? known.detail : payment.detail,
-      amount,
-      charged: 0n,
-    } as const;
-    return (await store.payments.step(known, step)) ? { ...known, ...step } : null;
-  }
-  const row: PaymentRow = {
-    id: payment.id,
-    identifier: identifierOf(payment.payer, carried.identifier),
-    scheme: carried.payload.accepted.scheme,
-    payer: payment.payer,
-    amount,
-    charged: 0n,
-    requestHash: order.requestHash,
-    detail: payment.detail,
-    state: 'serving',
-    tx: null,
-    receiptId: null,
-    leaseUntil,
-    createdAt: now,
-  };
-  return (await store.payments.begin(row)) === null ? row : null;
 }
 
 /** Every attempt has its own lease, and so its own postings. */
