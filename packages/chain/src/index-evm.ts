@@ -1,10 +1,12 @@
 export { startDevnet } from './devnet.ts';
 export { openEvmChain } from './evm.ts';
 export { chainReader, type Finality } from './reader.ts';
-export { openRpc, type Rpc, unavailable } from './rpc.ts';
+export { openRpc, type Rpc } from './rpc.ts';
+export { accountOf, askFees, broadcast } from './sending.ts';
 export { devAccount, devSecretKey } from './token/dev-accounts.ts';
 export { DEV_USDC, type DevToken } from './token/dev-token.ts';
 export { type Money, openMoney } from './token/open.ts';
 export { type Block, openTokenChain, type TokenChain } from './token/token.ts';
 export type { TokenTransfer } from './token/token-transfer.ts';
 export { USDC_ABI } from './token/usdc.ts';
+export { signCall } from './transaction.ts';

@@ -1,5 +1,4 @@
 export * as answers from './answers.ts';
-export { readRefusal } from './broadcast-reply.ts';
 export type {
   AccountState,
   Broadcast,

@@ -1,4 +1,3 @@
-import { toHex } from '@tallystick/core';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { keccak256, numberToHex, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils';
 import type { NodeTransaction } from './answers.ts';
@@ -12,23 +11,29 @@ export function transferGas(dataLength: number): bigint {
   return BASE_GAS + FLOOR_GAS_PER_BYTE * BigInt(dataLength);
 }
 
-export async function signTransfer(
+interface Call {
+  readonly chainId: number;
+  readonly nonce: number;
+  readonly to: `0x${string}`;
+  /** `0x` hex. */
+  readonly data: `0x${string}`;
+}
+
+/** Signs a transaction (EIP-1559) that sends no coin. Asks nobody; the same again gives the same. */
+export async function signCall(
   account: PrivateKeyAccount,
-  transfer: { readonly chainId: number; readonly nonce: number; readonly data: Uint8Array },
+  call: Call,
   { gasLimit, maxFeePerGas, maxPriorityFeePerGas }: Fees,
 ): Promise<SignedTransaction> {
   const raw = await account.signTransaction({
+    ...call,
     type: 'eip1559',
-    chainId: transfer.chainId,
-    nonce: transfer.nonce,
-    to: account.address,
     value: 0n,
-    data: `0x${toHex(transfer.data)}`,
     gas: gasLimit,
     maxFeePerGas,
     maxPriorityFeePerGas,
   });
-  return { nonce: transfer.nonce, txHash: keccak256(raw), raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas };
+  return { nonce: call.nonce, txHash: keccak256(raw), raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas };
 }
 
 /** What a signed raw transaction says of itself. */

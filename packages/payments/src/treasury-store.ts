@@ -134,6 +134,9 @@ export interface PayoutRow {
   readonly endedAt: number | null;
 }
 
+/** What every payout is before it is paid. */
+export const UNPAID = { sender: null, nonce: null, txHash: null, height: null, note: null, endedAt: null };
+
 export interface PayoutAttempt {
   readonly payout: string;
   readonly sender: string;

@@ -5,7 +5,7 @@ import { keyReusedError } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
 import { callerAccount, formatUsdc } from '@tallystick/ledger';
 import { baseUnitsOf } from '../treasury/units.ts';
-import type { PayoutRow, TreasuryStore } from '../treasury-store.ts';
+import { type PayoutRow, type TreasuryStore, UNPAID } from '../treasury-store.ts';
 import { declinedPosting, requestPosting } from './postings.ts';
 
 export interface WithdrawalRequest {
@@ -49,12 +49,7 @@ export async function requestWithdrawal(
     reason: null,
     transfer: null,
     createdAt,
-    sender: null,
-    nonce: null,
-    txHash: null,
-    height: null,
-    note: null,
-    endedAt: null,
+    ...UNPAID,
   };
   const outcome = await treasury.requestPayout(payout, requestPosting(payout, createdAt));
   if (outcome === 'requested') return payout;

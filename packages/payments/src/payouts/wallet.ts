@@ -1,9 +1,16 @@
 import type { Broadcast, Fees, GasPrice, Inclusion, SignedTransaction } from '@tallystick/chain';
-import { answers, readRefusal } from '@tallystick/chain';
-import { chainReader, openRpc, type Rpc, USDC_ABI, unavailable } from '@tallystick/chain/evm';
-import { TallyError, toHex } from '@tallystick/core';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { encodeFunctionData, getAddress, keccak256, numberToHex } from 'viem/utils';
+import { answers } from '@tallystick/chain';
+import {
+  accountOf,
+  askFees,
+  broadcast,
+  chainReader,
+  openRpc,
+  type Rpc,
+  signCall,
+  USDC_ABI,
+} from '@tallystick/chain/evm';
+import { encodeFunctionData, getAddress, numberToHex } from 'viem/utils';
 
 /** What the chain tells about payouts, without a key. Errors are those of `ChainReader`. */
 export interface PayoutChain {
@@ -58,25 +65,18 @@ export function openWallet(
   const { chainId } = options;
   const rpc = openRpc(options.rpcUrl, options.timeoutMs);
   const usdc = getAddress(options.usdc);
-  const account = accountOf(options.secretKey);
+  const account = accountOf(options.secretKey, ['treasury_key', 'The treasury’s key']);
   return {
     ...payoutChain(rpc, options),
     address: account.address,
-    fees: (payment, above) => askFees(rpc, { from: account.address, to: usdc, data: callOf(payment) }, above),
-    async sign(payment, nonce, { gasLimit, maxFeePerGas, maxPriorityFeePerGas }) {
-      const raw = await account.signTransaction({
-        type: 'eip1559',
-        chainId,
-        nonce,
-        to: usdc,
-        value: 0n,
-        data: callOf(payment),
-        gas: gasLimit,
-        maxFeePerGas,
-        maxPriorityFeePerGas,
-      });
-      return { nonce, txHash: keccak256(raw), raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas };
+    fees(payment, above) {
+      const call = { from: account.address, to: usdc, data: callOf(payment) };
+      // Refuses a transfer that would fail: of more than the treasury holds, or to who may not be paid.
+      const estimate = rpc.call('eth_estimateGas', [call], answers.quantity);
+      return askFees(rpc, { estimate, least: TRANSFER_GAS, above });
     },
+    sign: (payment, nonce, fees) =>
+      signCall(account, { chainId, nonce, to: usdc, data: callOf(payment) }, fees),
   };
 }
 
@@ -93,56 +93,6 @@ function payoutChain(rpc: Rpc, { chainId, confirmations }: PayoutChainOptions): 
   };
 }
 
-function accountOf(secretKey: Uint8Array): PrivateKeyAccount {
-  try {
-    return privateKeyToAccount(`0x${toHex(secretKey)}`);
-  } catch {
-    throw new TallyError('invalid_field', 'The treasury’s key is not a secp256k1 secret key of 32 bytes.', {
-      field: 'treasury_key',
-    });
-  }
-}
-
 function callOf({ to, amount }: TokenPayment): `0x${string}` {
   return encodeFunctionData({ abi: USDC_ABI, functionName: 'transfer', args: [getAddress(to), amount] });
-}
-
-async function askFees(
-  rpc: Rpc,
-  call: { readonly from: string; readonly to: string; readonly data: string },
-  above?: GasPrice,
-): Promise<Fees> {
-  const [block, tip, gas] = await Promise.all([
-    rpc.call('eth_getBlockByNumber', ['latest', false], answers.block),
-    rpc.call('eth_maxPriorityFeePerGas', [], answers.quantity),
-    // Refuses a transfer that would fail: of more than the treasury holds, or to an address that may not be paid.
-    rpc.call('eth_estimateGas', [call], answers.quantity),
-  ]);
-  if (block.baseFeePerGas === undefined)
-    throw unavailable('eth_getBlockByNumber', 'answered with a block without a base fee (EIP-1559)');
-  const current = { maxFeePerGas: 2n * block.baseFeePerGas + tip, maxPriorityFeePerGas: tip };
-  return {
-    ...(above === undefined ? current : raised(current, above)),
-    gasLimit: larger(gas + gas / 4n, TRANSFER_GAS),
-  };
-}
-
-/** The strictest nodes want both prices of a replacement to be an eighth higher. */
-function raised(price: GasPrice, above: GasPrice): GasPrice {
-  const more = (now: bigint, last: bigint): bigint => larger(now, last + last / 8n + 1n);
-  return {
-    maxFeePerGas: more(price.maxFeePerGas, above.maxFeePerGas),
-    maxPriorityFeePerGas: more(price.maxPriorityFeePerGas, above.maxPriorityFeePerGas),
-  };
-}
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-
-async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
-  const method = 'eth_sendRawTransaction';
-  const answer = await rpc.ask(method, [raw], answers.hash);
-  if ('refusal' in answer) return readRefusal(answer.refusal.reason);
-  if (answer.result !== keccak256(raw as `0x${string}`))
-    throw unavailable(method, 'answered with a different hash');
-  return { kind: 'accepted' };
 }

@@ -7,7 +7,13 @@ import { type Deliverable, destinationOf } from '../keys/contact.ts';
 import { newOrder, newOrderId, requireKeySecret } from '../keys/issue.ts';
 import { boughtWith, isSoldTier, monthsAfter, type SoldTier, type TierPrices } from '../keys/prices.ts';
 import { newSeed, soldKeyRow } from '../keys/sold-key.ts';
-import type { OrderRow, TransferEnding, TransferRow, TreasuryStore } from '../treasury-store.ts';
+import {
+  type OrderRow,
+  type TransferEnding,
+  type TransferRow,
+  type TreasuryStore,
+  UNPAID,
+} from '../treasury-store.ts';
 import { chainAccount, REFUNDS } from './accounts.ts';
 import { type MemoFields, readMemo } from './memo.ts';
 import { toNanoUsdc } from './units.ts';
@@ -230,12 +236,7 @@ function refund(transfer: TransferRow, reason: RefundReason, now: number): Parti
       reason,
       transfer: transfer.id,
       createdAt: now,
-      sender: null,
-      nonce: null,
-      txHash: null,
-      height: null,
-      note: null,
-      endedAt: null,
+      ...UNPAID,
     },
   };
 }
