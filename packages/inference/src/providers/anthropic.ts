@@ -1,15 +1,13 @@
 import type { JsonObject } from '@tallystick/core';
-import { chunkOf, parseEvent, readEvents, readObject, requireSuccess, startStream } from './answers.ts';
+import { chunkOf, parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { completionOf } from './anthropic-answer.ts';
 import { messagesRequest } from './anthropic-request.ts';
 import { MessageStream } from './anthropic-stream.ts';
 import { badAnswer, cut, failed } from './failures.ts';
 import { asObject, asText } from './members.ts';
-import type { UpstreamOptions } from './openai.ts';
 import type { Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
-import { openTransport } from './transport.ts';
-import { defaultTimeouts } from './watch.ts';
+import { openUpstream, type UpstreamOptions } from './upstream.ts';
 
 /** The version of the Messages API that is read here. */
 const apiVersion = '2023-06-01';
@@ -28,13 +26,14 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 /** Anthropic's Messages API. Its base URL is without `/v1`, as its own SDK takes it. */
-export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOptions): Provider {
-  const secrets = apiKey === null ? [] : [apiKey];
-  const transport = openTransport({
-    name,
-    baseUrl,
-    headers: { 'anthropic-version': apiVersion, ...(apiKey !== null && { 'x-api-key': apiKey }) },
-    timeouts: { ...defaultTimeouts, ...timeouts },
+export function anthropicProvider(options: UpstreamOptions): Provider {
+  const { name } = options;
+  const { post, secrets, close } = openUpstream(options, {
+    headers: (apiKey) => ({
+      'anthropic-version': apiVersion,
+      ...(apiKey !== null && { 'x-api-key': apiKey }),
+    }),
+    readError: errorOf,
   });
 
   async function* chunks(reply: Reply, created: number): AsyncGenerator<StreamChunk> {
@@ -64,17 +63,15 @@ export function anthropicProvider({ name, baseUrl, apiKey, timeouts }: UpstreamO
     // System and developer messages are sent separately and are not turns.
     templateTokens: ({ messages, instructions }) => 4 * (messages - instructions) + 3,
     async chat({ model, body, signal }) {
-      const request = messagesRequest(model, body);
-      const streamed = body['stream'] === true;
-      const outgoing = { path: '/v1/messages', body: JSON.stringify(request), streamed, signal };
-      const reply = await requireSuccess(name, await transport.post(outgoing), secrets, errorOf);
+      const reply = await post('/v1/messages', messagesRequest(model, body), signal);
       const created = Math.floor(Date.now() / 1_000);
-      if (streamed) return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };
+      if (body['stream'] === true)
+        return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };
       const message = await readObject(name, reply);
       if (message['type'] !== 'message' || !Array.isArray(message['content'])) throw badAnswer(name);
       return { kind: 'complete', ...completionOf(message, created) };
     },
-    close: () => transport.close(),
+    close,
   };
 }
 

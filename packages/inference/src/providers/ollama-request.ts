@@ -7,12 +7,11 @@ import { toolArguments } from './tool-arguments.ts';
 const refuse = (param: string, message: string): Error => unsupported('ollama', param, message);
 
 /**
- * Converts an OpenAI chat completion request to Ollama's own chat API.
- * @param contextTokens the context to load the model with; null for the server's own, beyond which it silently drops
- * the start of a prompt
+ * Converts an OpenAI chat completion request to Ollama's own chat API. The server loads the model with its own context,
+ * beyond which it silently drops the start of a prompt.
  * @throws ProviderError refused, for what has no counterpart
  */
-export function ollamaRequest(model: string, body: ChatBody, contextTokens: number | null): JsonObject {
+export function ollamaRequest(model: string, body: ChatBody): JsonObject {
   if (typeof body['n'] === 'number' && body['n'] > 1)
     throw refuse('n', 'This model returns one choice per call.');
   if (body['logprobs'] === true) throw refuse('logprobs', 'This model does not return log probabilities.');
@@ -24,15 +23,14 @@ export function ollamaRequest(model: string, body: ChatBody, contextTokens: numb
     messages: messages(objectsOf(body['messages'])),
     tools: choice === 'none' ? undefined : (body['tools'] ?? undefined),
     format: format(asObject(body['response_format'])),
-    options: options(body, contextTokens),
+    options: options(body),
     stream: body['stream'] === true,
   });
 }
 
-function options(body: ChatBody, contextTokens: number | null): JsonObject {
+function options(body: ChatBody): JsonObject {
   const { stop } = body;
   const given = {
-    num_ctx: contextTokens,
     num_predict: body['max_completion_tokens'] ?? body['max_tokens'],
     stop: typeof stop === 'string' ? [stop] : stop,
     temperature: body['temperature'],

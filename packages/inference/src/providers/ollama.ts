@@ -1,35 +1,17 @@
 import { type JsonObject, type JsonValue, LineReader, TallyError } from '@tallystick/core';
-import { chunkOf, maxEventLength, parseObject, readObject, requireSuccess, startStream } from './answers.ts';
+import { chunkOf, maxEventLength, parseObject, readObject, startStream } from './answers.ts';
 import { badAnswer, cut, errorOf, failedWithin } from './failures.ts';
 import { present } from './members.ts';
 import { completionOf, embeddingsOf, OllamaStream } from './ollama-answer.ts';
 import { ollamaRequest } from './ollama-request.ts';
-import type { UpstreamOptions } from './openai.ts';
 import { type Provider, type StreamChunk, unsupported } from './provider.ts';
 import { type Reply } from './reply.ts';
-import { openTransport } from './transport.ts';
-import { defaultTimeouts } from './watch.ts';
-
-export interface OllamaOptions extends UpstreamOptions {
-  /** The window that models are loaded with, in tokens; without it the server's own, which cuts longer prompts. */
-  readonly contextTokens?: number;
-}
+import { openUpstream, type UpstreamOptions } from './upstream.ts';
 
 /** Ollama's own API: `/api/chat`, whose streams are lines of JSON, and `/api/embed`. */
-export function ollamaProvider(options: OllamaOptions): Provider {
-  const { name, baseUrl, apiKey, timeouts, contextTokens } = options;
-  const secrets = apiKey === null ? [] : [apiKey];
-  const transport = openTransport({
-    name,
-    baseUrl,
-    headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
-    timeouts: { ...defaultTimeouts, ...timeouts },
-  });
-
-  const post = async (path: string, body: JsonObject, signal: AbortSignal): Promise<Reply> => {
-    const outgoing = { path, body: JSON.stringify(body), streamed: body['stream'] === true, signal };
-    return requireSuccess(name, await transport.post(outgoing), secrets);
-  };
+export function ollamaProvider(options: UpstreamOptions): Provider {
+  const { name } = options;
+  const { post, secrets, close } = openUpstream(options);
 
   const requireNoError = (answer: JsonObject): JsonObject => {
     const error = errorOf(answer);
@@ -57,7 +39,7 @@ export function ollamaProvider(options: OllamaOptions): Provider {
     // Templates differ; this is the one of Llama 3: header and end of each message, beginning of text and of the answer.
     templateTokens: ({ messages }) => 5 * messages + 5,
     async chat({ model, body, signal }) {
-      const reply = await post('/api/chat', ollamaRequest(model, body, contextTokens ?? null), signal);
+      const reply = await post('/api/chat', ollamaRequest(model, body), signal);
       const created = Math.floor(Date.now() / 1_000);
       if (body['stream'] === true)
         return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };
@@ -73,7 +55,7 @@ export function ollamaProvider(options: OllamaOptions): Provider {
       if (!isMatrix(vectors) || vectors.length !== input.length) throw badAnswer(name);
       return embeddingsOf(answer, vectors, body['encoding_format'] === 'base64');
     },
-    close: () => transport.close(),
+    close,
   };
 }
 

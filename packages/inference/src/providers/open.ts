@@ -1,7 +1,8 @@
 import { anthropicProvider } from './anthropic.ts';
-import { type OllamaOptions, ollamaProvider } from './ollama.ts';
+import { ollamaProvider } from './ollama.ts';
 import { openaiProvider } from './openai.ts';
 import type { Provider } from './provider.ts';
+import type { UpstreamOptions } from './upstream.ts';
 
 const openers = { openai: openaiProvider, anthropic: anthropicProvider, ollama: ollamaProvider } as const;
 
@@ -14,6 +15,6 @@ export const upstreamKinds = Object.keys(openers) as readonly UpstreamKind[];
  * Opens a provider. Nothing is sent until the first call.
  * @throws TypeError for a base URL that is not http or https, or that contains credentials
  */
-export function openProvider(kind: UpstreamKind, options: OllamaOptions): Provider {
+export function openProvider(kind: UpstreamKind, options: UpstreamOptions): Provider {
   return openers[kind](options);
 }

@@ -1,12 +1,11 @@
 import type { JsonObject } from '@tallystick/core';
-import { parseEvent, readEvents, readObject, requireSuccess, startStream } from './answers.ts';
+import { parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { badAnswer, cut, failedWithin } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
 import type { ChatCall, PromptShape, Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
-import { type Outgoing, openTransport } from './transport.ts';
+import { openUpstream, type UpstreamOptions } from './upstream.ts';
 import { readUsage } from './usage.ts';
-import { defaultTimeouts, type Timeouts } from './watch.ts';
 import { withoutMember } from './without-member.ts';
 
 /** The tokens of a chat template that marks the role of each message and the beginning of the answer, as OpenAI counts them. */
@@ -14,31 +13,10 @@ export function chatMlTokens({ messages }: PromptShape): number {
   return 4 * messages + 3;
 }
 
-/** Address and credentials of a provider, from the operator's configuration only. */
-export interface UpstreamOptions {
-  /** Its name in the catalogue and in errors. */
-  readonly name: string;
-  /** Includes the path of its API, as in its own SDK. */
-  readonly baseUrl: string;
-  readonly apiKey: string | null;
-  readonly timeouts?: Partial<Timeouts>;
-}
-
 /** Any API that speaks OpenAI's chat completions and embeddings. Chunks of a stream keep their bytes, except for `svc`. */
-export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOptions): Provider {
-  const secrets = apiKey === null ? [] : [apiKey];
-  const transport = openTransport({
-    name,
-    baseUrl,
-    headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
-    timeouts: { ...defaultTimeouts, ...timeouts },
-  });
-
-  const post = async (path: string, body: JsonObject, signal: AbortSignal): Promise<Reply> => {
-    const streamed = body['stream'] === true;
-    const outgoing: Outgoing = { path, body: JSON.stringify(body), streamed, signal };
-    return requireSuccess(name, await transport.post(outgoing), secrets);
-  };
+export function openaiProvider(options: UpstreamOptions): Provider {
+  const { name } = options;
+  const { post, secrets, close } = openUpstream(options);
 
   const requireShape = (answer: JsonObject, list: 'choices' | 'data'): JsonObject => {
     const error = asObject(answer['error']);
@@ -82,7 +60,7 @@ export function openaiProvider({ name, baseUrl, apiKey, timeouts }: UpstreamOpti
       const answer = requireShape(await readObject(name, reply), 'data');
       return { body: answer, usage: readUsage(answer['usage']) };
     },
-    close: () => transport.close(),
+    close,
   };
 }
 

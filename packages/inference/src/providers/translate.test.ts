@@ -107,7 +107,7 @@ describe('a request to Anthropic', () => {
 describe('a request to Ollama', () => {
   it('holds the same conversation', () => {
     const called = { function: { name: 'weather', arguments: { place: 'Zürich' } } };
-    expect(ollamaRequest('m', { ...conversation, tool_choice: 'auto' }, 8_192)).toStrictEqual({
+    expect(ollamaRequest('m', { ...conversation, tool_choice: 'auto' })).toStrictEqual({
       model: 'm',
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -119,20 +119,20 @@ describe('a request to Ollama', () => {
         { role: 'user', content: 'So?' },
       ],
       tools: [tool],
-      options: { num_ctx: 8_192, num_predict: 9, stop: ['END'], temperature: 1.5 },
+      options: { num_predict: 9, stop: ['END'], temperature: 1.5 },
       stream: false,
     });
   });
 
   it('fetches no image', () => {
     const content = [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }];
-    expect(() => ollamaRequest('m', { messages: [{ role: 'user', content }] }, null)).toThrow(ProviderError);
+    expect(() => ollamaRequest('m', { messages: [{ role: 'user', content }] })).toThrow(ProviderError);
   });
 });
 
 describe.each([
   ['anthropic', (body: JsonObject) => messagesRequest('m', body)],
-  ['ollama', (body: JsonObject) => ollamaRequest('m', body, null)],
+  ['ollama', (body: JsonObject) => ollamaRequest('m', body)],
 ] as const)('a request that %s has no words for', (_, translate) => {
   it.each<[string, JsonObject]>([
     ['n', { messages: [user], n: 2 }],

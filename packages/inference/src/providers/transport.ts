@@ -14,7 +14,7 @@ export interface TransportOptions {
   readonly timeouts: Timeouts;
 }
 
-export interface Outgoing {
+interface Outgoing {
   /** Added after the path of the base URL. */
   readonly path: string;
   /** JSON. */

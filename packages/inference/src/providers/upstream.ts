@@ -1,0 +1,57 @@
+import type { JsonObject } from '@tallystick/core';
+import { type ReadError, requireSuccess } from './answers.ts';
+import type { Reply } from './reply.ts';
+import { openTransport } from './transport.ts';
+import { defaultTimeouts, type Timeouts } from './watch.ts';
+
+/** Where an upstream is and how to be let in; from the operator's configuration only. */
+export interface UpstreamOptions {
+  /** What it is called in the catalogue and in errors. */
+  readonly name: string;
+  /** With the path that its API is under, as its own SDK takes it. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+interface UpstreamWire {
+  /** Headers of every call, for an API key or for none; when absent the Bearer scheme. */
+  readonly headers?: (apiKey: string | null) => Readonly<Record<string, string>>;
+  /** What the body of a failure says, in OpenAI's form; when absent OpenAI's own. */
+  readonly readError?: ReadError;
+}
+
+/** A provider's API: JSON that is posted to its paths. */
+export interface Upstream {
+  /** What must not be passed on of the provider's own words. */
+  readonly secrets: readonly string[];
+  /** @param path put after the path of the base URL. @throws ProviderError, for another status than 200 too */
+  readonly post: (path: string, body: JsonObject, signal: AbortSignal) => Promise<Reply>;
+  readonly close: () => Promise<void>;
+}
+
+/** @throws TypeError for a base URL that is none, or that holds credentials */
+export function openUpstream(
+  { name, baseUrl, apiKey, timeouts }: UpstreamOptions,
+  { headers = bearer, readError }: UpstreamWire = {},
+): Upstream {
+  const secrets = apiKey === null ? [] : [apiKey];
+  const transport = openTransport({
+    name,
+    baseUrl,
+    headers: headers(apiKey),
+    timeouts: { ...defaultTimeouts, ...timeouts },
+  });
+  return {
+    secrets,
+    async post(path, body, signal) {
+      const outgoing = { path, body: JSON.stringify(body), streamed: body['stream'] === true, signal };
+      return requireSuccess(name, await transport.post(outgoing), secrets, readError);
+    },
+    close: () => transport.close(),
+  };
+}
+
+function bearer(apiKey: string | null): Record<string, string> {
+  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+}
