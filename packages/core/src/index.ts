@@ -91,7 +91,6 @@ export {
   encodeEntries,
   entriesPath,
   parseTilePath,
-  TILE_HEIGHT,
   TILE_WIDTH,
   type TilePath,
   tilePath,

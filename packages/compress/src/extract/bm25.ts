@@ -62,13 +62,3 @@ export function bm25(index: Index, terms: ReadonlyMap<string, number>, b: number
   }
   return scores;
 }
-
-/** Each score with shares of its neighbours' at distance 1, 2, …: an answer often stands beside its question. */
-export function smoothed(scores: Float64Array, shares: readonly number[]): Float64Array {
-  return scores.map((score, i) =>
-    shares.reduce(
-      (sum, share, at) => sum + share * ((scores[i - at - 1] ?? 0) + (scores[i + at + 1] ?? 0)),
-      score,
-    ),
-  );
-}

@@ -1,9 +1,8 @@
 import { concatBytes } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
 
-/** Hashes in a full tile, and the tree levels that one spans (C2SP tlog-tiles). */
+/** Hashes in a full tile (C2SP tlog-tiles). */
 export const TILE_WIDTH = 256;
-export const TILE_HEIGHT = 8;
 
 /** Tile that a path names. `width` is 256 for a full tile, 1 to 255 for a partial one. */
 export type TilePath =

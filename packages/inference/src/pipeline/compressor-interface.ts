@@ -59,10 +59,3 @@ export interface Compressor {
   /** Resolves once all notes are stored. */
   close(): Promise<void>;
 }
-
-/** Leaves every prompt as it came. */
-export const passthrough: Compressor = {
-  compress: ({ body }) => ({ body, compression: null, note: null }),
-  excerpt: async ({ text }) => text,
-  close: async () => {},
-};

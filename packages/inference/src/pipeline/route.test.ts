@@ -2,18 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { openCatalogue } from '../catalogue/open.ts';
 import { createRouter } from '../router/router.ts';
 import { chatRequestSchema, readChatRequest } from './chat-request.ts';
-import { passthrough } from './compressor-interface.ts';
+import type { Compressor } from './compressor-interface.ts';
 import { routeChat } from './route.ts';
 import { countPrompt } from './token-count.ts';
 
 const { catalogue } = openCatalogue({ OPENAI_API_KEY: 'x' });
 const router = createRouter(catalogue, { rest: () => null });
+/** Sends everything as it came. */
+const compressor: Compressor = {
+  compress: ({ body }) => ({ body, compression: null, note: null }),
+  excerpt: async ({ text }) => text,
+  close: async () => {},
+};
 const WORDS = 'one word after the other, '.repeat(1_700);
 
 /** How many tokens the decision was made on, beside what they count. */
 async function decided(request: object) {
   const checked = chatRequestSchema.parse({ messages: [{ role: 'user', content: WORDS }], ...request });
-  const context = { compressor: passthrough, router, catalogue } as Parameters<typeof routeChat>[0];
+  const context = { compressor, router, catalogue } as Parameters<typeof routeChat>[0];
   const { decision, bound, prompt } = await routeChat(
     context,
     readChatRequest(checked, catalogue),
