@@ -31,6 +31,6 @@ export { type OpenAiError, openAiError } from './openai-error.ts';
 export { ownDocument } from './own-document.ts';
 export { type EndpointPrice, PAYMENT_ERRORS, SCHEMES, type Scheme } from './price.ts';
 export type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './records.ts';
-export { type BearerError, factsOf, Refusal } from './refusal.ts';
+export { type BearerError, factsOf, type ProviderWords, Refusal } from './refusal.ts';
 export { suggest } from './suggest.ts';
 export { namesOf, validate } from './validate.ts';

@@ -13,6 +13,7 @@ export function testFrame(overrides: Partial<Frame> = {}): Frame & { lines: stri
     logger,
     storms: createLogStorms(logger),
     metrics: createMetrics(),
+    dialects: new Set(),
     lines,
     ...overrides,
   };

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Dialect } from '../http/dialect.ts';
 import { type App, Front } from '../http/front.ts';
 
 /** An app with what must be closed after the last request. */
@@ -26,6 +27,8 @@ export interface ListenOptions {
   /** Milliseconds after that for requests in flight. */
   readonly drainMs?: number;
   readonly maxConnections?: number;
+  /** Those that the endpoints speak. */
+  readonly dialects?: readonly Dialect[];
   /** Milliseconds for a request to arrive completely. */
   readonly requestMs?: number;
 }
@@ -66,9 +69,10 @@ export async function listen({
   lameDuckMs = 0,
   drainMs = 10_000,
   maxConnections = 4_096,
+  dialects = [],
   requestMs = 1_800_000,
 }: ListenOptions): Promise<Listening> {
-  const front = new Front({ maxConnections, requestMs });
+  const front = new Front({ maxConnections, dialects, requestMs });
   const { server } = front;
   const address = await bind(server, host, port);
   front.receiptsUrl = receiptsUrl(address);

@@ -2,6 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { TallyError, VERSION } from '@tallystick/core';
 import { type AppContext, type AppEnv, header } from './context.ts';
 import { preflight } from './cors.ts';
+import { type Dialect, dialectAt } from './dialect.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Exchange, exchangeHandler, type Frame } from './exchange.ts';
 import { GROUPS } from './groups.ts';
@@ -18,7 +19,9 @@ export interface Api {
 }
 
 /** An app that answers preflights, and makes problem documents of 404, 405 and whatever a handler throws. */
-export function createApi(frame: Frame): Api {
+export function createApi(options: Omit<Frame, 'dialects'>): Api {
+  const dialects = new Set<Dialect>();
+  const frame = { ...options, dialects };
   const app = new OpenAPIHono<AppEnv>();
   const literals: Literals = new Map();
   const groups = new Set<string>();
@@ -32,6 +35,7 @@ export function createApi(frame: Frame): Api {
     app,
     add: (...endpoints) => {
       document = undefined;
+      for (const { dialect } of endpoints) if (dialect !== undefined) dialects.add(dialect);
       for (const endpoint of endpoints) {
         groups.add(endpoint.group);
         mount(app, frame, literals, endpoint);
@@ -64,7 +68,7 @@ export function createApi(frame: Frame): Api {
 type Literals = Map<string, Set<string>>;
 
 function mount(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literals, endpoint: Endpoint): void {
-  app.openAPIRegistry.registerPath(endpoint.openapi);
+  app.openAPIRegistry.registerPath(endpoint.openapi(dialectAt(frame.dialects, endpoint.path)));
   const place = { method: endpoint.method.toUpperCase(), route: endpoint.path, errors: endpoint.errors };
   const template = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
   const path = endpoint.rest ? `${template}{.+}` : template;

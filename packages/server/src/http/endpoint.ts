@@ -3,10 +3,10 @@ import { type ErrorCode, type JsonValue, TallyError } from '@tallystick/core';
 import { type EndpointPrice, namesOf, validate } from '@tallystick/kit';
 import type { Answer } from './answer.ts';
 import { bodyChunks, hasMediaType, readJson } from './body.ts';
+import type { Dialect } from './dialect.ts';
 import type { Exchange, Frame } from './exchange.ts';
 import { PAYMENT_RESPONSE_HEADER, PRICE_ERRORS, PRICE_HEADERS } from './price.ts';
 import { problemResponses } from './problem-responses.ts';
-import { answersAsOpenAi } from './refusal.ts';
 import { type Credential, headersOfCredentials, securityOf } from './security.ts';
 
 /** How one status is answered, for the reference. */
@@ -44,8 +44,8 @@ export interface EndpointDefinition<Body, Query, Params, Admitted> {
   readonly body?: z.ZodType<Body>;
   /** Another form of the body, of any length, that is processed as it arrives. */
   readonly stream?: StreamDefinition<Query, Params, Admitted>;
-  /** Whether it answers as OpenAI's API does: faults of the request are `invalid_request`. */
-  readonly openai?: boolean;
+  /** The API of another service that it speaks: faults of the request are `invalid_request`. */
+  readonly dialect?: Dialect;
   /** Most bytes of the body, if it differs from the service's general limit. */
   readonly maxBodyBytes?: number;
   /** Request headers that have an effect here, with what each does. */
@@ -98,7 +98,9 @@ export interface Endpoint {
   readonly rest: boolean;
   readonly group: string;
   readonly errors: ReadonlySet<ErrorCode>;
-  readonly openapi: ReturnType<typeof createRoute>;
+  /** @param dialect of the errors at its path */
+  readonly openapi: (dialect: Dialect | undefined) => ReturnType<typeof createRoute>;
+  readonly dialect: Dialect | undefined;
   /** Null if it costs nothing. */
   readonly price: EndpointPrice | null;
   /** Most bytes of the body, if it differs from the service's general limit. */
@@ -131,7 +133,8 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
     rest: definition.rest ?? false,
     group: definition.group,
     errors: new Set(errors),
-    openapi: describe(definition, errors),
+    openapi: (dialect) => describe(definition, errors, dialect),
+    dialect: definition.dialect,
     price: definition.price ?? null,
     maxBodyBytes: definition.maxBodyBytes,
     handle: inTermsOf(definition, async (exchange, frame: Frame) => {
@@ -182,10 +185,10 @@ async function enter<Query, Params, Admitted>(
 }
 
 function inTermsOf<Source>(
-  { openai = false }: { openai?: boolean },
+  { dialect }: { readonly dialect?: Dialect },
   handle: (exchange: Exchange, source: Source) => Promise<Answer>,
 ): (exchange: Exchange, source: Source) => Promise<Answer> {
-  if (!openai) return handle;
+  if (dialect === undefined) return handle;
   return async (exchange, source) => {
     try {
       return await handle(exchange, source);
@@ -222,9 +225,9 @@ const BODY_ERRORS = [
 ] as const;
 
 function gateErrors<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>): ErrorCode[] {
-  const { body, query, params, openai, price } = definition;
+  const { body, query, params, dialect, price } = definition;
   const checked = body !== undefined || query !== undefined || params !== undefined;
-  const ofFields: readonly ErrorCode[] = openai === true ? ['invalid_request'] : FIELD_ERRORS;
+  const ofFields: readonly ErrorCode[] = dialect === undefined ? FIELD_ERRORS : ['invalid_request'];
   return [
     ...(body === undefined ? [] : BODY_ERRORS),
     ...(checked ? ofFields : []),
@@ -232,7 +235,11 @@ function gateErrors<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>): Err
   ];
 }
 
-function describe<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>, errors: readonly ErrorCode[]) {
+function describe<B, Q, P, A>(
+  definition: EndpointDefinition<B, Q, P, A>,
+  errors: readonly ErrorCode[],
+  dialect: Dialect | undefined,
+) {
   const { method, path, operationId, group, summary, availability, body, stream, example, price } =
     definition;
   const { credentials = [] } = definition;
@@ -269,7 +276,7 @@ function describe<B, Q, P, A>(definition: EndpointDefinition<B, Q, P, A>, errors
       .map(([name, text]) => ({ in: 'header', name, description: text, schema: { type: 'string' } })),
     responses: {
       ...answerResponses(definition.answers, price),
-      ...problemResponses(errors, answersAsOpenAi(path)),
+      ...problemResponses(errors, dialect),
     },
   });
 }

@@ -5,6 +5,7 @@ import type { Metrics } from '../observability/observability.ts';
 import type { Answer } from './answer.ts';
 import type { BodyLimits } from './body.ts';
 import { type AppContext, header, isProbe } from './context.ts';
+import { type Dialect, dialectAt } from './dialect.ts';
 import { refusalHeaders } from './fact-headers.ts';
 import { incomingRequest } from './incoming-request.ts';
 import type { LogStorms } from './log-storm.ts';
@@ -34,6 +35,8 @@ export interface Frame {
   readonly logger: Logger;
   readonly storms: LogStorms;
   readonly metrics: Metrics;
+  /** Those that the mounted endpoints speak. */
+  readonly dialects: ReadonlySet<Dialect>;
 }
 
 /** Where a handler is mounted: the labels of its metrics, and the codes that it documents. */
@@ -99,7 +102,8 @@ function refuse(frame: Frame, place: RequestContext, exchange: Exchange, thrown:
     logger.warn({ requestId, method, route, code }, 'an error that the endpoint does not list');
   }
   Object.assign(exchange.headers, refusalHeaders(thrown));
-  return refusal(thrown, { path: exchange.c.req.path, requestId, receiptsUrl: frame.receiptsUrl });
+  const dialect = dialectAt(frame.dialects, exchange.c.req.path);
+  return refusal(thrown, { dialect, requestId, receiptsUrl: frame.receiptsUrl });
 }
 
 function toResponse(answer: Answer, exchange: Exchange): Response {

@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { TallyError } from '@tallystick/core';
 import { type Answer, json } from './answer.ts';
+import { type Dialect, dialectAt } from './dialect.ts';
 import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
 
 /** What answers requests once the service is open. */
@@ -28,6 +29,8 @@ type Phase = 'starting' | 'open' | 'leaving' | 'draining';
 export interface FrontOptions {
   /** Connections that are served at once; further ones are answered 503. */
   readonly maxConnections: number;
+  /** The dialects of the app, which is absent while the service starts. */
+  readonly dialects: readonly Dialect[];
   /** Milliseconds from the first byte of a request to its last. */
   readonly requestMs: number;
 }
@@ -46,9 +49,11 @@ export class Front {
   readonly #beyond = new WeakSet<object>();
   /** Open sockets, with the number of requests being answered on each. */
   readonly #openRequests = new Map<Socket, number>();
+  readonly #dialects: readonly Dialect[];
   readonly #answer: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
 
-  constructor({ maxConnections, requestMs }: FrontOptions) {
+  constructor({ maxConnections, dialects, requestMs }: FrontOptions) {
+    this.#dialects = dialects;
     this.#answer = getRequestListener((request, bindings) => this.#ask(request, bindings as HttpBindings), {
       // The host in the request's URL, for an HTTP/1.0 request without Host.
       hostname: 'localhost',
@@ -161,7 +166,8 @@ export class Front {
   #written(refused: ConnectionRefusal, path: string, givenId: string | undefined): Written {
     const requestId = requestIdOf(givenId);
     const { receiptsUrl } = this;
-    const answer = refused.answer ?? refusal(refused.thrown, { path, requestId, receiptsUrl });
+    const dialect = dialectAt(this.#dialects, path);
+    const answer = refused.answer ?? refusal(refused.thrown, { dialect, requestId, receiptsUrl });
     this.app?.counted?.(answer.status);
     const body = typeof answer.body === 'string' ? answer.body : '';
     return {

@@ -1,10 +1,11 @@
 import { type ErrorCode, errorTable } from '@tallystick/core';
+import type { Dialect } from './dialect.ts';
 
 /**
  * OpenAPI responses for these codes: one per status, its `code` narrowed to those with that status.
- * @param openai whether each also has the member `error`
+ * @param dialect that each has the form of too
  */
-export function problemResponses(codes: readonly ErrorCode[], openai: boolean) {
+export function problemResponses(codes: readonly ErrorCode[], dialect: Dialect | undefined) {
   const byStatus = Map.groupBy(new Set(codes), (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
@@ -18,7 +19,7 @@ export function problemResponses(codes: readonly ErrorCode[], openai: boolean) {
               type: 'object' as const,
               allOf: [{ $ref: '#/components/schemas/Problem' }],
               properties: { code: { type: 'string' as const, enum: same } },
-              ...(openai && { required: ['error'] }),
+              ...(dialect && { required: [...dialect.required] }),
             },
           },
         },

@@ -27,6 +27,7 @@ import {
 } from '@tallystick/kit';
 import { DEVELOPMENT, showLowBalance, X402 } from '@tallystick/ledger';
 import { type Answer, text } from '../http/answer.ts';
+import { OPENAI } from '../http/dialect.ts';
 import { clientSignal } from '../http/disconnect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -72,7 +73,7 @@ function chat(services: Needs): Endpoint {
     description:
       'An OpenAI chat completion, routed to a model, metered and recorded in a receipt: point an OpenAI client at `/v1/compute`. With `stream` the answer is a stream of server-sent events; the last chunk before `[DONE]` contains `svc`.',
     availability: 'live',
-    openai: true,
+    dialect: OPENAI,
     headers: CALL_HEADERS,
     price: CALL_PRICE,
     body: chatRequestSchema,
@@ -108,7 +109,7 @@ function embeddings(services: Needs): Endpoint {
     summary: 'Embed texts',
     description: 'OpenAI embeddings, metered and recorded in a receipt.',
     availability: 'live',
-    openai: true,
+    dialect: OPENAI,
     headers: CALL_HEADERS,
     price: CALL_PRICE,
     body: embeddingRequestSchema,

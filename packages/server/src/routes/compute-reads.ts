@@ -17,6 +17,7 @@ import {
 import { callerAccount, DEVELOPMENT, tierOf, type UsageRow } from '@tallystick/ledger';
 import type { Config } from '../config/config.ts';
 import { json } from '../http/answer.ts';
+import { OPENAI } from '../http/dialect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { ACCOUNT_CREDENTIALS, READ_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
@@ -193,7 +194,7 @@ function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
     description:
       'Takes the body of a chat call and returns how many tokens compression would leave, where the call would be routed, its maximum cost and the share of the saving that would come back. No model is called.',
     availability: 'live',
-    openai: true,
+    dialect: OPENAI,
     headers: READ_HEADERS,
     price: READ_PRICE,
     body: chatRequestSchema,

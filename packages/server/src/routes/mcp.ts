@@ -50,7 +50,10 @@ export function mcpRoutes(services: Needs, { api, endpoints, extend }: McpRoutes
   /** Makes an endpoint refuse in the protocol's own form. */
   const inJsonRpc = (one: Endpoint): Endpoint => ({
     ...one,
-    openapi: { ...one.openapi, responses: withRefusals(one.openapi.responses) },
+    openapi(dialect) {
+      const route = one.openapi(dialect);
+      return { ...route, responses: withRefusals(route.responses) };
+    },
     handle: async (exchange, frame) => {
       try {
         guard(exchange.c);
@@ -90,7 +93,7 @@ const refusal = z
     description: 'The request was refused before any method ran (JSON-RPC 2.0).',
   });
 
-type Responses = Endpoint['openapi']['responses'];
+type Responses = ReturnType<Endpoint['openapi']>['responses'];
 
 /** The responses with refusals in the protocol's form; faults of the service remain problem documents. */
 function withRefusals(responses: Responses): Responses {
