@@ -14,20 +14,10 @@ import { agentHeader } from './agent-header.ts';
 import { agentKeys } from './agent-keys.ts';
 import { type PublicOrigins, publicUrls } from './public-urls.ts';
 
-/** The agent that a request names. */
-export interface Agent {
-  readonly did: string | null;
-  /** Whether the request is signed with a key of that DID. */
-  readonly proved: boolean;
-}
-
-export interface Agents {
-  /**
-   * The agent of a request (spec/identity.md). A signature that is there is always checked, and good once.
-   * @throws signature_invalid; invalid_field where `X-Agent-DID` is no DID
-   */
-  agentOf(call: ReceivedBody): Promise<Agent>;
-}
+/** The agent that a request names in `X-Agent-DID`. It is proved where the request is signed with a key of that DID. */
+export type Agent =
+  | { readonly did: string | null; readonly proved: false }
+  | { readonly did: string; readonly proved: true };
 
 /** The request headers of an agent's proof, for the reference. */
 export const AGENT_HEADERS = {
@@ -39,7 +29,7 @@ export const AGENT_HEADERS = {
 /** The codes that `agentOf` throws, for the endpoints that use it. */
 export const AGENT_ERRORS = ['signature_invalid', 'invalid_field'] as const;
 
-interface AgentDependencies {
+export interface AgentDependencies {
   readonly config: PublicOrigins;
   readonly store: CounterStore;
   readonly registry: Pick<Registry, 'document'>;
@@ -47,24 +37,26 @@ interface AgentDependencies {
   readonly clock: () => number;
 }
 
-export function createAgents({ config, store, registry, clock }: AgentDependencies): Agents {
+/** Reads the agent of a request, as `Callers.agentOf` does. */
+export function agentReader({
+  config,
+  store,
+  registry,
+  clock,
+}: AgentDependencies): (call: ReceivedBody) => Promise<Agent> {
   const urlsOf = publicUrls(config);
-  return {
-    async agentOf({ incoming, rawBody }) {
-      const did = agentHeader(incoming);
-      if (!carriesSignature(incoming)) return { did, proved: false };
-      const field = (name: string): string | undefined => incoming.header(name);
-      const now = Math.floor(clock() / 1000);
-      const request = { method: incoming.method, urls: urlsOf(incoming.url), header: field, body: rawBody };
-      const signature = readRequestSignature(request, { now, sha256: nodeSha256 });
-      const keys = await agentKeys(registry, signature, now);
-      const verdicts = await Promise.all(
-        keys.map((key) => verifyRequestSignature(nodeEngine, key, signature)),
-      );
-      if (!verdicts.includes(true)) throw notOfKey(signature.keyId);
-      await useNonce(store, signature);
-      return { did: signature.did, proved: true };
-    },
+  return async ({ incoming, rawBody }) => {
+    const did = agentHeader(incoming);
+    if (!carriesSignature(incoming)) return { did, proved: false };
+    const field = (name: string): string | undefined => incoming.header(name);
+    const now = Math.floor(clock() / 1000);
+    const request = { method: incoming.method, urls: urlsOf(incoming.url), header: field, body: rawBody };
+    const signature = readRequestSignature(request, { now, sha256: nodeSha256 });
+    const keys = await agentKeys(registry, signature, now);
+    const verdicts = await Promise.all(keys.map((key) => verifyRequestSignature(nodeEngine, key, signature)));
+    if (!verdicts.includes(true)) throw notOfKey(signature.keyId);
+    await useNonce(store, signature);
+    return { did: signature.did, proved: true };
   };
 }
 

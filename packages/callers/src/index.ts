@@ -4,9 +4,7 @@ export {
   AGENT_ERRORS,
   AGENT_HEADERS,
   type Agent,
-  type Agents,
   carriesSignature,
-  createAgents,
 } from './agents.ts';
 export {
   apiKeyFrom,
@@ -20,15 +18,26 @@ export {
 } from './api-key.ts';
 export type { ApiKeyRow, ApiKeyStore } from './api-key-store.ts';
 export {
+  CALLER_ERRORS,
+  type Caller,
+  type Callers,
+  type Client,
+  type ClientCall,
+  createCallers,
+} from './callers.ts';
+export { type ClientAddresses, createClients, type Subnet } from './clients.ts';
+export {
   API_KEY_ERRORS,
   type ApiKey,
-  type ApiKeys,
-  createApiKeys,
+  type CredentialOf,
   missingKey,
   PARTNER_ERRORS,
   PARTNER_HEADERS,
-} from './authenticate.ts';
-export { type ClientAddresses, createClients, type Subnet } from './clients.ts';
+  requireTenant,
+  TENANT_ERRORS,
+  TENANT_HEADERS,
+  tenantOf,
+} from './credentials.ts';
 export { consumeDaily } from './daily-quota.ts';
 export { type ApiKeyListing, createApiKey, listApiKeys, revokeApiKey } from './manage-api-keys.ts';
 export {
@@ -38,7 +47,6 @@ export {
   revokeTenant,
   type TenantListing,
 } from './manage-tenants.ts';
-export { CALLER_ERRORS, type Caller, type CallerExchange, type Callers, createCallers } from './payers.ts';
 export { acceptHashes, type Counting, countReceipt } from './quota.ts';
 export type {
   DepartedReceipt,
@@ -51,4 +59,3 @@ export type {
   TenantRow,
   TenantStore,
 } from './tenant-store.ts';
-export { createTenants, TENANT_ERRORS, TENANT_HEADERS, type Tenants } from './tenants.ts';

@@ -26,18 +26,20 @@ export async function createApiKey(
   secret: Uint8Array,
   { tier, label, now }: { readonly tier: Grant; readonly label: string | null; readonly now: number },
 ): Promise<{ id: string; key: string }> {
-  const id = newApiKeyId();
+  const { row, key } = newKey(secret, { tier, label, now });
+  await apiKeys.put(row);
+  return { id: row.id, key };
+}
+
+/** A fresh key, and what is kept of it. */
+export function newKey(
+  secret: Uint8Array,
+  { tier, label, now }: { readonly tier: Grant; readonly label: string | null; readonly now: number },
+): { readonly row: ApiKeyRow; readonly key: string } {
   const key = newApiKey(tier);
-  await apiKeys.put({
-    id,
-    hash: apiKeyHasher(secret)(key),
-    tier,
-    label,
-    createdAt: Math.floor(now / 1000),
-    revokedAt: null,
-    expiresAt: null,
-  });
-  return { id, key };
+  const hash = apiKeyHasher(secret)(key);
+  const createdAt = Math.floor(now / 1000);
+  return { row: { id: newApiKeyId(), hash, tier, label, createdAt, revokedAt: null, expiresAt: null }, key };
 }
 
 /** All keys, revoked ones too, oldest first. */

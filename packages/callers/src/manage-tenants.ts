@@ -1,5 +1,6 @@
 import { formatTimestamp, TallyError } from '@tallystick/core';
-import { apiKeyHasher, newApiKey, newApiKeyId, newTenantId } from './api-key.ts';
+import { newTenantId } from './api-key.ts';
+import { newKey } from './manage-api-keys.ts';
 import type { TenantStore } from './tenant-store.ts';
 
 type TenantRecords = { readonly tenants: TenantStore };
@@ -34,20 +35,9 @@ export async function createTenantKey(
   secret: Uint8Array,
   { tenant, label, now }: { readonly tenant: string; readonly label: string | null; readonly now: number },
 ): Promise<{ id: string; key: string }> {
-  const id = newApiKeyId();
-  const key = newApiKey('tenant');
-  const createdAt = Math.floor(now / 1000);
-  const hash = apiKeyHasher(secret)(key);
-  const outcome = await tenants.putKey(tenant, {
-    id,
-    hash,
-    tier: 'tenant',
-    label,
-    createdAt,
-    revokedAt: null,
-    expiresAt: null,
-  });
-  if (outcome === 'stored') return { id, key };
+  const { row, key } = newKey(secret, { tier: 'tenant', label, now });
+  const outcome = await tenants.putKey(tenant, row);
+  if (outcome === 'stored') return { id: row.id, key };
   const why = outcome === 'revoked' ? 'was revoked' : 'does not exist';
   throw new TallyError('tenant_not_found', `The tenant ${tenant} ${why}.`, { field: 'tenant' });
 }

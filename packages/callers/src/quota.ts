@@ -10,7 +10,7 @@ import {
 } from '@tallystick/kit';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
 import type { Tier } from './api-key.ts';
-import type { ApiKey } from './authenticate.ts';
+import type { ApiKey } from './credentials.ts';
 
 /** Receipts and hashes a key may have in a calendar month (UTC), each counted once (specification 2.10). */
 const MONTHLY: Readonly<Record<Tier, number | null>> = { pro: 50_000, scale: null, enterprise: null };

@@ -1,29 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { Agent, Agents, ApiKey, ApiKeys, ClientAddresses } from '@tallystick/callers';
+import type { Agent, Callers, Client, ClientAddresses, ClientCall } from '@tallystick/callers';
 import { canonicalize } from '@tallystick/core';
 import type { CounterStore } from '@tallystick/kit';
-import { type EndpointPrice, type Received, type ReceivedBody, Refusal, secondsLeft } from '@tallystick/kit';
+import { type EndpointPrice, type ReceivedBody, Refusal, secondsLeft } from '@tallystick/kit';
 import type { LedgerStore } from '@tallystick/ledger';
 import { callerAccount, parseUsdc, REVENUE } from '@tallystick/ledger';
 import { type Payments, type PricedOrder, toNanoUsdc } from '@tallystick/payments';
 
-/** The caller of a read. */
-export interface FreeReader extends Agent {
-  readonly key: ApiKey | null;
-}
-
-/** A read. Its API key may have been looked up before its body was read. */
-interface Read extends ReceivedBody {
-  /** What `keyOf` returned; absent where it was not called. */
-  readonly admitted?: ApiKey | null | undefined;
-}
-
 export interface FreeReads {
-  /**
-   * The API key of a read, by its headers alone: for `admit` of an endpoint with a body.
-   * @throws api_key_invalid, api_key_revoked, api_key_expired
-   */
-  readonly keyOf: (call: Received) => Promise<ApiKey | null>;
   /**
    * Counts a read (specification 5.5) by its DID, and against the higher limit of the address that it comes from, unless
    * it carries an API key. With payments on, a read over either limit is paid for, and so is one that names no DID: by
@@ -31,7 +15,7 @@ export interface FreeReads {
    * @throws rate_limited, with `Retry-After`; payment_required; signature_invalid, api_key_invalid, api_key_revoked;
    * invalid_field for an `X-Agent-DID` that is no DID, or an `X-Accept-Charge` that is no amount
    */
-  readonly admit: (call: Read) => Promise<FreeReader>;
+  readonly admit: (call: ClientCall) => Promise<Client>;
 }
 
 /** The codes that `admit` throws, for the endpoints that use it. */
@@ -45,8 +29,7 @@ export const FREE_READ_ERRORS = [
 ] as const;
 
 interface FreeReadDependencies {
-  readonly agents: Agents;
-  readonly apiKeys: ApiKeys;
+  readonly callers: Pick<Callers, 'clientOf'>;
   readonly clients: Pick<ClientAddresses, 'group'>;
   readonly store: CounterStore & { readonly ledger: LedgerStore };
   /** Null with payments off. */
@@ -60,7 +43,6 @@ interface Limits {
   readonly perDay: number;
   /** Free reads per UTC day of all DIDs at one address, so that invented DIDs gain little; 0 is no limit. */
   readonly perDayByAddress: number;
-  readonly development: boolean;
 }
 
 /** 0.001 USDC. */
@@ -102,26 +84,21 @@ interface Budget {
 }
 
 export function createFreeReads(dependencies: FreeReadDependencies, limits: Limits): FreeReads {
-  const { agents, apiKeys, store, payments, clock } = dependencies;
-
-  const keyOf: FreeReads['keyOf'] = (call) => apiKeys.findAny(call, { ignoreStrangers: limits.development });
-
+  const { callers, store, payments, clock } = dependencies;
   return {
-    keyOf,
     async admit(call) {
-      const key = call.admitted === undefined ? await keyOf(call) : call.admitted;
-      const agent = await agents.agentOf(call);
+      const client = await callers.clientOf(call);
       const agreed = agreedCharge(call);
-      if (key !== null || limits.perDay === 0 || call.incoming.isProbe) return { ...agent, key };
+      if (client.key !== null || limits.perDay === 0 || call.incoming.isProbe) return client;
       const isOffered = payments !== null && payments.offered(call) !== null;
       // With payments on, a caller without a DID pays for each read.
-      const isCounted = payments === null || (agent.did !== null && !isOffered);
-      if (isCounted && (await count(dependencies, limits, call, agent)) === 'free') return { ...agent, key };
+      const isCounted = payments === null || (client.did !== null && !isOffered);
+      if (isCounted && (await count(dependencies, limits, call, client)) === 'free') return client;
       if (payments === null) throw new Error('A read beyond its limit was served.');
       const isCharged =
-        !isOffered && agreed >= toNanoUsdc(PRICE) && (await payFromBalance(store, agent, clock()));
+        !isOffered && agreed >= toNanoUsdc(PRICE) && (await payFromBalance(store, client, clock()));
       if (!isCharged) await pay(payments, call);
-      return { ...agent, key };
+      return client;
     },
   };
 }
@@ -217,15 +194,14 @@ async function payFromBalance(
   agent: Agent,
   now: number,
 ): Promise<boolean> {
-  const { did, proved } = agent;
-  if (did === null || !proved) return false;
+  if (!agent.proved) return false;
   const price = toNanoUsdc(PRICE);
   const outcome = await ledger.post({
     id: `read:${randomUUID()}`,
     memo: 'a read',
     at: Math.floor(now / 1000),
     entries: [
-      { account: callerAccount(did), amount: -price },
+      { account: callerAccount(agent.did), amount: -price },
       { account: REVENUE, amount: price },
     ],
   });

@@ -9,7 +9,6 @@ export {
   CHARGE_HEADERS,
   createFreeReads,
   FREE_READ_ERRORS,
-  type FreeReader,
   type FreeReads,
   READ_PRICE,
 } from './free-reads.ts';

@@ -1,5 +1,10 @@
-import type { Agent, ClientAddresses } from '@tallystick/callers';
-import { type ApiKey, missingKey } from '@tallystick/callers';
+import {
+  type Agent,
+  type ClientAddresses,
+  type CredentialOf,
+  missingKey,
+  tenantOf,
+} from '@tallystick/callers';
 import type { JsonValue, Profile, SettlementReference } from '@tallystick/core';
 import {
   type IdempotencyRecord,
@@ -27,10 +32,8 @@ export interface IssuingContext extends TermsContext {
 export interface ReceiptRequest {
   /** What an `Idempotency-Key` stands for. */
   readonly claim: Pick<IdempotentRequest, 'route' | 'profile'> & { readonly body: JsonValue };
-  /** The caller's API key. */
-  readonly key: ApiKey | null;
-  /** The tenant of the caller's key, which then has no tier: its receipts are all anchored, and its own. */
-  readonly tenant: string | null;
+  /** The caller's. A tenant's receipts are all anchored, and its own. */
+  readonly credential: CredentialOf<'none' | 'apiKey' | 'tenantKey'>;
   readonly anchor: boolean;
   /** What has a price where payments are on and no key pays, and the agent whose balance may; null of what is free. */
   readonly priced: Priced | null;
@@ -53,9 +56,9 @@ export async function issueTo(
   received: Received,
   request: ReceiptRequest,
 ): Promise<Issued> {
-  const { claim: claimed, tenant, sign } = request;
+  const { claim: claimed, credential, sign } = request;
   const { terms, claim } = await termsOf(context, received, request);
-  const caller = tenant ?? context.clients.scope(received.incoming);
+  const caller = tenantOf(credential) ?? context.clients.scope(received.incoming);
   return issue(context, received, {
     claim: claim ?? idempotencyClaim(received.incoming, { ...claimed, caller, now: context.clock() }),
     terms,
@@ -66,12 +69,13 @@ export async function issueTo(
 async function termsOf(
   context: IssuingContext,
   received: Received,
-  { claim, key, tenant, anchor, priced }: ReceiptRequest,
+  { claim, credential, anchor, priced }: ReceiptRequest,
 ): Promise<{ readonly terms: Terms; readonly claim?: IdempotencyRecord | undefined }> {
-  if (anchor && key === null && tenant === null) throw missingKey('anchor');
-  if (tenant !== null) return { terms: tenantTerms(context, tenant) };
+  if (anchor && credential.kind === 'none') throw missingKey('anchor');
+  if (credential.kind === 'tenantKey') return { terms: tenantTerms(context, credential.tenant) };
   if (received.incoming.isProbe) return { terms: dryRunTerms(context) };
-  if (key !== null) return { terms: keyTerms(context, received, { key, anchor }) };
+  if (credential.kind === 'apiKey')
+    return { terms: keyTerms(context, received, { key: credential, anchor }) };
   const { payments } = context;
   if (payments === null || priced === null) return { terms: freeTerms(context) };
   const order = {

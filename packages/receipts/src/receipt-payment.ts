@@ -75,7 +75,7 @@ export async function payForReceipt(
   const { payments, store } = context;
   const { profile, agent } = order;
   const price = parseUsdc(priceOf(profile).priceUsd);
-  if (agent.proved && agent.did !== null) {
+  if (agent.proved) {
     const account = callerAccount(agent.did);
     const { balance, reserved } = await store.ledger.balance(account);
     if (balance - reserved >= price) {

@@ -1,4 +1,4 @@
-import type { Agents, ApiKeys, Callers, ClientAddresses, Tenants } from '@tallystick/callers';
+import type { Callers, ClientAddresses } from '@tallystick/callers';
 import type { Chain } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
 import type { Compute, FreeReads } from '@tallystick/inference';
@@ -36,9 +36,6 @@ interface IssuerPart {
 /** Callers and their limits. */
 interface CallersPart {
   readonly clients: ClientAddresses;
-  readonly apiKeys: ApiKeys;
-  readonly tenants: Tenants;
-  readonly agents: Agents;
   readonly callers: Callers;
   readonly freeReads: FreeReads;
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createApiKeys } from '../../callers/src/authenticate.ts';
+import { createCallers } from '../../callers/src/callers.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../callers/src/manage-api-keys.ts';
 import { withApiKeySecret } from '../../issuers/src/keyring.ts';
 import { writeKeyring } from '../../issuers/src/keyring-file.ts';
@@ -26,9 +26,10 @@ async function newKey(tier: 'pro' | 'scale' = 'pro') {
 
 /** The services with a store of keys that breaks when it is asked. */
 function withoutKeyStore() {
-  const { store, issuer } = service.services;
+  const { store } = service.services;
   const broken = { ...store.apiKeys, find: async () => Promise.reject(new Error('asked')) };
-  return { ...service.services, apiKeys: createApiKeys({ apiKeys: broken }, issuer, service.clock) };
+  const means = { ...service.services, store: { ...store, apiKeys: broken } };
+  return { ...means, store, callers: createCallers(means, { development: true, payments: false }) };
 }
 
 describe.each(DATABASES)('API keys on %s', (database) => {

@@ -1,6 +1,6 @@
 import { createSigner, generateSecretKey, signRequest, TallyError } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createCallers } from '../../callers/src/payers.ts';
+import { createCallers } from '../../callers/src/callers.ts';
 import { createFreeReads } from '../../inference/src/free-reads.ts';
 import { received } from '../../kit/test/received.ts';
 import { headersOfFact, refusalHeaders } from '../src/http/fact-headers.ts';
@@ -96,10 +96,7 @@ describe('callerOf', () => {
 describe.each(DATABASES)('free reads on %s', (database) => {
   const start = async (perDay: number, perDayByAddress = 0) => {
     service = await startTestService({ database });
-    const reads = createFreeReads(
-      { ...service.services, clock: service.clock },
-      { perDay, perDayByAddress, development: false },
-    );
+    const reads = createFreeReads({ ...service.services, clock: service.clock }, { perDay, perDayByAddress });
     return (headers: Record<string, string> = {}) => asked(headers, reads.admit);
   };
 
@@ -134,7 +131,7 @@ describe.each(DATABASES)('free reads on %s', (database) => {
     };
     const { ledger } = service.services.store;
     const means = { ...service.services, clock: service.clock, store: { consume, ledger } };
-    const reads = createFreeReads(means, { perDay: 3, perDayByAddress: 30, development: false });
+    const reads = createFreeReads(means, { perDay: 3, perDayByAddress: 30 });
     const { did, headers } = await proof();
     await asked(headers, reads.admit);
     await asked({ 'x-agent-did': did }, reads.admit);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCallers } from '../../callers/src/payers.ts';
+import { createCallers } from '../../callers/src/callers.ts';
 import { replay } from '../../inference/src/router/replay.ts';
 import { callerAccount } from '../../ledger/src/accounts.ts';
 import { creditCaller } from '../../ledger/src/credit.ts';
@@ -217,13 +217,13 @@ it('answers from the built-in models where no provider is configured', async () 
 describe('in production', () => {
   const inProduction = () => {
     const { services } = routed.service;
-    const { agents, apiKeys, compute } = services;
+    const { compute } = services;
     const config = { ...services.config, mode: 'production' as const };
     const pipeline = { ...compute.pipeline, development: false, freeToAll: false };
     return createApp({
       ...services,
       config,
-      callers: createCallers({ agents, apiKeys }, { development: false, payments: false }),
+      callers: createCallers(services, { development: false, payments: false }),
       compute: { ...compute, pipeline },
     });
   };

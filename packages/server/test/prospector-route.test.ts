@@ -105,9 +105,9 @@ it('a partner may have two checks running, and is told when to come back', async
 it('in production this machine is not called, and only https', async () => {
   const { prospectorRoutes } = await import('../src/routes/prospector.ts');
   const { createApi } = await import('../src/http/api.ts');
-  const { config, clock, apiKeys } = service.services;
+  const { config, clock, callers } = service.services;
   const api = createApi(testFrame());
-  api.add(...prospectorRoutes({ config: { ...config, mode: 'production' }, clock, apiKeys }));
+  api.add(...prospectorRoutes({ config: { ...config, mode: 'production' }, clock, callers }));
   for (const asked of [
     origin,
     origin.replace('http:', 'https:'),

@@ -1,10 +1,4 @@
-import {
-  createAgents,
-  createApiKeys,
-  createCallers,
-  createClients,
-  createTenants,
-} from '@tallystick/callers';
+import { createCallers, createClients } from '@tallystick/callers';
 import type { Money } from '@tallystick/chain/evm';
 import { didSvc, type Payee, toBase64url } from '@tallystick/core';
 import { createFreeReads, openCompute } from '@tallystick/inference';
@@ -182,9 +176,10 @@ async function openAll(
   // The treasury's holdings are read before the first payment, so that no payment counts twice.
   if (treasury !== null) await background.once('reading the treasury', () => treasury.watch());
   const clients = createClients(config.trustedProxies);
-  const apiKeys = createApiKeys(store, issuer, clock);
-  const agents = createAgents({ config, store, registry, clock });
-  const development = config.mode === 'development';
+  const callers = createCallers(
+    { config, store, issuer, registry, clients, clock },
+    { development: config.mode === 'development', payments: payments !== null },
+  );
   const readiness = new Readiness({
     store,
     log,
@@ -206,17 +201,10 @@ async function openAll(
     trust,
     registry,
     clients,
-    apiKeys,
-    tenants: createTenants(store, apiKeys),
-    agents,
-    callers: createCallers({ agents, apiKeys }, { development, payments: payments !== null }),
+    callers,
     freeReads: createFreeReads(
-      { agents, apiKeys, clients, store, payments, clock },
-      {
-        perDay: config.freeReadPerDay,
-        perDayByAddress: config.freeReadPerDayByAddress,
-        development,
-      },
+      { callers, clients, store, payments, clock },
+      { perDay: config.freeReadPerDay, perDayByAddress: config.freeReadPerDayByAddress },
     ),
     compute,
     log,

@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 import { readHash } from './hash-text.ts';
 import { anchorResultSchema } from './shapes.ts';
 
-type Needs = Pick<Services, 'clock' | 'apiKeys' | 'log'>;
+type Needs = Pick<Services, 'clock' | 'callers' | 'log'>;
 
 const GROUP = 'Anchor';
 const MAX_BATCH = 10_000;
@@ -61,7 +61,7 @@ function one(services: Needs): Endpoint {
     example: { canonical_sha256: EXAMPLE },
     answers: { 200: { description: 'Pending, or anchored already', schema: anchorResultSchema } },
     errors: ACCEPT_ERRORS,
-    admit: (call) => services.apiKeys.require(call),
+    admit: (call) => services.callers.admit(call, 'apiKey'),
     async handle(call) {
       idempotencyKey(call.incoming);
       const bytes = readHash(call.body.canonical_sha256, 'canonical_sha256');
@@ -99,7 +99,7 @@ function batch(services: Needs): Endpoint {
       },
     },
     errors: [...ACCEPT_ERRORS, 'too_many_hashes'],
-    admit: (call) => services.apiKeys.require(call),
+    admit: (call) => services.callers.admit(call, 'apiKey'),
     async handle(call) {
       idempotencyKey(call.incoming);
       const { canonical_sha256: texts } = call.body;

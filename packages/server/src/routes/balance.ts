@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { AGENT_HEADERS, CALLER_ERRORS, carriesSignature } from '@tallystick/callers';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import { money } from '@tallystick/inference';
-import { idempotencyClaim } from '@tallystick/kit';
+import { idempotencyClaim, type ReceivedBody } from '@tallystick/kit';
 import { parseUsdc, type StatementLine } from '@tallystick/ledger';
 import { openQuote, type PayoutRow, requestWithdrawal, toNanoUsdc } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
@@ -14,7 +14,7 @@ import { moneySchema } from './compute-shapes.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 import { evmAddress, timestamp, txHash, usdc } from './shapes.ts';
 
-type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'agents' | 'callers' | 'money'>;
+type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'callers' | 'money'>;
 
 const GROUP = 'Balance';
 const PAGE = 100;
@@ -282,12 +282,9 @@ function requireSignature({ incoming }: Pick<Exchange, 'incoming'>): void {
 }
 
 /** @throws signature_invalid where the DID is not proved */
-async function provedDid(
-  { agents }: Pick<Services, 'agents'>,
-  call: Parameters<Services['agents']['agentOf']>[0],
-): Promise<string> {
-  const { did, proved } = await agents.agentOf(call);
-  if (did !== null && proved) return did;
+async function provedDid({ callers }: Pick<Services, 'callers'>, call: ReceivedBody): Promise<string> {
+  const agent = await callers.agentOf(call);
+  if (agent.proved) return agent.did;
   throw unsigned();
 }
 

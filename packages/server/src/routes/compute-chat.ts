@@ -1,4 +1,4 @@
-import { type CallerExchange, missingKey } from '@tallystick/callers';
+import { type ClientCall, missingKey } from '@tallystick/callers';
 import { ENVELOPE_PROFILE, type JsonObject, SCHEMA_VERSION, TallyError } from '@tallystick/core';
 import {
   alreadyAnswered,
@@ -138,7 +138,7 @@ interface CallOptions<Request> {
 /** Carries out a call; with an `Idempotency-Key` once, whichever process receives it. */
 async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
   services: Needs,
-  exchange: CallerExchange & Pick<Exchange, 'c'>,
+  exchange: ClientCall & Pick<Exchange, 'c'>,
   { route, request, stream }: CallOptions<Request>,
   carryOut: (call: Call<Request>) => Promise<Completed | Streaming>,
 ): Promise<Answer> {

@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { CALLER_ERRORS, isApiKeyId } from '@tallystick/callers';
+import { CALLER_ERRORS, type Client, isApiKeyId } from '@tallystick/callers';
 import { type JsonObject, STATUS_STATES, TallyError } from '@tallystick/core';
 import {
   chatRequestSchema,
   estimateChat,
   FREE_READ_ERRORS,
-  type FreeReader,
   localCards,
   type Model,
   money,
@@ -24,7 +23,7 @@ import type { Services } from '../services.ts';
 import { COMPUTE, compressionSchema, moneySchema, priceSchema, READ_HEADERS } from './compute-shapes.ts';
 import { count, did, usdc } from './shapes.ts';
 
-type Needs = Pick<Services, 'config' | 'store' | 'freeReads' | 'compute'>;
+type Needs = Pick<Services, 'config' | 'store' | 'callers' | 'freeReads' | 'compute'>;
 
 /** Models, prices and the caller's own usage (specification 4.3). */
 export function computeReadRoutes(services: Needs): Endpoint[] {
@@ -183,7 +182,7 @@ const estimateSchema = z
   })
   .openapi('Estimate', { description: 'What a chat call would come to, without making it.' });
 
-function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
+function estimate({ compute, callers, freeReads, config, store }: Needs): Endpoint {
   return endpoint({
     method: 'post',
     path: '/v1/compute/estimate',
@@ -207,7 +206,7 @@ function estimate({ compute, freeReads, config, store }: Needs): Endpoint {
       },
     },
     errors: [...FREE_READ_ERRORS, 'model_not_found', 'model_gone', 'context_too_long', 'no_model_available'],
-    admit: freeReads.keyOf,
+    admit: callers.keyOf,
     async handle(call) {
       const { key, ...agent } = await freeReads.admit(call);
       const payer = key?.id ?? (agent.proved ? agent.did : null);
@@ -302,8 +301,8 @@ function usage({ store, freeReads, config }: Needs): Endpoint {
       const { balance, reserved } = account;
       return json({
         did: whose,
-        days: rows.map(usageDocument),
-        total: totalOf(rows),
+        days: rows.map((row) => ({ day: row.day, model: row.model, ...sums([row]) })),
+        total: sums(rows),
         account: { asset: 'USDC', balance: money(balance), reserved: money(reserved) },
       });
     },
@@ -311,56 +310,27 @@ function usage({ store, freeReads, config }: Needs): Endpoint {
 }
 
 /** Who may read usage: a DID if it is proved (in development also without proof), and a key always its own. */
-function mayRead({ key, did, proved }: FreeReader, whose: string, { mode }: Pick<Config, 'mode'>): boolean {
+function mayRead({ key, did, proved }: Client, whose: string, { mode }: Pick<Config, 'mode'>): boolean {
   if (isApiKeyId(whose)) return key?.id === whose;
   return mode === 'development' || (proved && did === whose);
 }
 
-function usageDocument(row: UsageRow): JsonObject {
-  return { day: row.day, model: row.model, ...sums(row) };
-}
-
-type UsageSums = Omit<UsageRow, 'day' | 'model'>;
-
-function sums(row: UsageSums): JsonObject {
-  const { calls, promptTokens, completionTokens, cachedTokens, charged, savedTokens, saving, share } = row;
+/** What calls came to, together. */
+function sums(rows: readonly UsageRow[]): JsonObject {
+  const count = (name: 'calls' | 'promptTokens' | 'completionTokens' | 'cachedTokens' | 'savedTokens') =>
+    rows.reduce((sum, row) => sum + row[name], 0);
+  const amount = (name: 'charged' | 'saving' | 'share') =>
+    money(rows.reduce((sum, row) => sum + row[name], 0n));
   return {
-    calls,
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    cached_tokens: cachedTokens,
-    charged: money(charged),
-    saved_tokens: savedTokens,
-    saving: money(saving),
-    share: money(share),
+    calls: count('calls'),
+    prompt_tokens: count('promptTokens'),
+    completion_tokens: count('completionTokens'),
+    cached_tokens: count('cachedTokens'),
+    charged: amount('charged'),
+    saved_tokens: count('savedTokens'),
+    saving: amount('saving'),
+    share: amount('share'),
   };
-}
-
-function totalOf(rows: readonly UsageRow[]): JsonObject {
-  const nothing: UsageSums = {
-    calls: 0,
-    promptTokens: 0,
-    completionTokens: 0,
-    cachedTokens: 0,
-    charged: 0n,
-    savedTokens: 0,
-    saving: 0n,
-    share: 0n,
-  };
-  const total = rows.reduce<UsageSums>(
-    (sum, row) => ({
-      calls: sum.calls + row.calls,
-      promptTokens: sum.promptTokens + row.promptTokens,
-      completionTokens: sum.completionTokens + row.completionTokens,
-      cachedTokens: sum.cachedTokens + row.cachedTokens,
-      charged: sum.charged + row.charged,
-      savedTokens: sum.savedTokens + row.savedTokens,
-      saving: sum.saving + row.saving,
-      share: sum.share + row.share,
-    }),
-    nothing,
-  );
-  return sums(total);
 }
 
 function unproved(whose: string): TallyError {

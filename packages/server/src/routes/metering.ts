@@ -3,9 +3,10 @@ import {
   AGENT_ERRORS,
   AGENT_HEADERS,
   type Agent,
-  type ApiKey,
+  type CredentialOf,
   carriesSignature,
   missingKey,
+  tenantOf,
 } from '@tallystick/callers';
 import {
   type AssessedEvidence,
@@ -35,26 +36,18 @@ import { hasMediaType } from '../http/body.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './receipt-answer.ts';
+import {
+  MINT_ERRORS,
+  MINT_HEADERS,
+  type MintNeeds,
+  RECEIPT_HEADERS,
+  receiptAnswerOf,
+} from './receipt-answer.ts';
 import { meteringReceiptSchema } from './receipt-shapes.ts';
 import { noQuery } from './receipts.ts';
 import { anchorWanted, hex64 } from './shapes.ts';
 
-type Needs = Pick<
-  Services,
-  | 'config'
-  | 'clock'
-  | 'store'
-  | 'issuer'
-  | 'trust'
-  | 'clients'
-  | 'apiKeys'
-  | 'tenants'
-  | 'agents'
-  | 'mutex'
-  | 'log'
-  | 'payments'
->;
+type Needs = MintNeeds & Pick<Services, 'trust'>;
 
 const ROUTE = '/v1/receipt/metering';
 /** A bill and its evidence, one per line. */
@@ -238,14 +231,14 @@ export function meteringRoutes(services: Needs): Endpoint[] {
       query: noQuery,
       body,
       example: { ...EXAMPLE, evidence: EXAMPLE_LEAVES },
-      admit: (call) => payerOf(services, call),
+      admit: (call) => admitPayer(services, call),
       stream: {
         mediaType: LINES,
         description:
           'The first line is the bill without `evidence` (at most 64 KiB), each further line one item of evidence in order (at most 128 KiB), up to 10,000,000. Errors name the line.',
         example: [EXAMPLE, ...EXAMPLE_LEAVES].map((line) => `${JSON.stringify(line)}\n`).join(''),
         async handle(call) {
-          const payer = call.admitted;
+          const credential = call.admitted;
           let anchor = false;
           let policy: EvidenceClass | undefined;
           const lines = await readMeteredLines(call.chunks, {
@@ -253,14 +246,14 @@ export function meteringRoutes(services: Needs): Endpoint[] {
               const { anchor: wantsAnchor, evidence_policy, ...billDocument } = validate(bill, value);
               anchor = wantsAnchor ?? false;
               policy = evidence_policy;
-              if (anchor && payer.key === null && payer.tenant === null) throw missingKey('anchor');
+              if (anchor && credential.kind === 'none') throw missingKey('anchor');
               return billDocument as JsonObject;
             },
             openIntake: (billDocument) => openIntake(services, billDocument, policy ?? 'hashed'),
             budget,
           });
           return mint(services, call, {
-            ...payer,
+            credential,
             agent: NOBODY,
             anchor,
             policy,
@@ -291,40 +284,31 @@ export function meteringRoutes(services: Needs): Endpoint[] {
         ...MINT_ERRORS,
       ],
       async handle(call) {
-        const payer = call.admitted;
+        const credential = call.admitted;
         const { evidence: items, anchor = false, evidence_policy: policy, ...rest } = call.body;
         const billDocument = rest as JsonObject;
         const intake = openIntake(services, billDocument, policy ?? 'hashed');
         const evidence = await takeAll(intake, items as JsonValue[]);
         // The agent does not decide whose bill it is. It is read only if its balance may pay.
-        const isPriced = services.payments !== null && payer.key === null && payer.tenant === null;
-        const agent = isPriced ? await services.agents.agentOf(call) : NOBODY;
-        return mint(services, call, { ...payer, agent, anchor, policy, billDocument, evidence });
+        const isPriced = services.payments !== null && credential.kind === 'none';
+        const agent = isPriced ? await services.callers.agentOf(call) : NOBODY;
+        return mint(services, call, { credential, agent, anchor, policy, billDocument, evidence });
       },
     }),
   ];
 }
 
-/** The key with which a bill comes: at most one of the two. */
-interface MeteringPayer {
-  readonly key: ApiKey | null;
-  readonly tenant: string | null;
-}
-
 /** @throws payment_required where payments are on and none of the request's headers can pay */
-async function payerOf(services: Needs, exchange: Exchange): Promise<MeteringPayer> {
-  const { tenants, apiKeys } = services;
-  const tenant = await tenants.of(exchange);
-  const key = tenant === null ? await apiKeys.find(exchange) : null;
+async function admitPayer(services: Needs, exchange: Exchange) {
+  const credential = await services.callers.admit(exchange, 'apiKey', 'tenantKey', 'none');
   const mayBePrepaid =
-    tenant !== null ||
-    key !== null ||
-    (carriesSignature(exchange.incoming) && !hasMediaType(exchange.c, LINES));
+    credential.kind !== 'none' || (carriesSignature(exchange.incoming) && !hasMediaType(exchange.c, LINES));
   await refuseUnpaid(services, exchange, { profile: 'metering', mayBePrepaid });
-  return { tenant, key };
+  return credential;
 }
 
-interface Metered extends MeteringPayer {
+interface Metered {
+  readonly credential: CredentialOf<'none' | 'apiKey' | 'tenantKey'>;
   /** The agent whose balance may pay. */
   readonly agent: Agent;
   readonly anchor: boolean;
@@ -341,16 +325,15 @@ const NOBODY: Agent = { did: null, proved: false };
 async function mint(
   services: Needs,
   exchange: Exchange,
-  { key, tenant, agent, anchor, policy, billDocument, evidence }: Metered,
+  { credential, agent, anchor, policy, billDocument, evidence }: Metered,
 ): Promise<Answer> {
   const options = { ...(anchor && { anchor }), ...(policy !== undefined && { evidence_policy: policy }) };
   const issued = await issueTo(services, exchange, {
     claim: { route: ROUTE, body: { bill: billDocument, evidence: evidence.digest, ...options } },
-    key,
-    tenant,
+    credential,
     anchor,
     priced: { profile: 'metering', agent },
-    sign: () => signBill(services, billDocument, evidence, tenant),
+    sign: () => signBill(services, billDocument, evidence, tenantOf(credential)),
   });
   // Describes the evidence of this request, even if the receipt is that of an earlier one.
   return receiptAnswerOf(issued, 'metering', evidenceHeaders(evidence.counts));

@@ -15,7 +15,7 @@ const TOGETHER = 8;
 const MAX_ANSWER_BYTES = 2 * 1_048_576;
 
 /** The readiness check (specification 4.1). Its code is loaded with the first request. */
-export function prospectorRoutes(services: Pick<Services, 'config' | 'clock' | 'apiKeys'>): Endpoint[] {
+export function prospectorRoutes(services: Pick<Services, 'config' | 'clock' | 'callers'>): Endpoint[] {
   return [qualification(services)];
 }
 
@@ -65,7 +65,7 @@ const reportSchema = z
   })
   .openapi('Readiness', { description: 'How ready a surface is (docs/prospector.md).' });
 
-function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'clock' | 'apiKeys'>): Endpoint {
+function qualification({ config, clock, callers }: Pick<Services, 'config' | 'clock' | 'callers'>): Endpoint {
   const gate = createGate({ perPartner: PER_PARTNER, together: TOGETHER });
   return endpoint({
     method: 'post',
@@ -92,7 +92,7 @@ function qualification({ config, clock, apiKeys }: Pick<Services, 'config' | 'cl
     example: { origin: 'https://api.example.com' },
     answers: { 200: { description: 'Score, areas and findings', schema: reportSchema } },
     errors: [...PARTNER_ERRORS, 'conflicting_fields', 'rate_limited'],
-    admit: (call) => apiKeys.requirePartner(call),
+    admit: (call) => callers.admit(call, 'partnerKey'),
     async handle(call) {
       const { readTarget } = await import('../pilots/prospector/surface.ts');
       const { origin, descriptor } = call.body;

@@ -3,6 +3,13 @@ import { type ErrorCode, SCHEMA_VERSION } from '@tallystick/core';
 import type { ReceiptRow } from '@tallystick/kit';
 import type { Issued } from '@tallystick/receipts';
 import { type Answer, text } from '../http/answer.ts';
+import type { Services } from '../services.ts';
+
+/** What every route that mints uses of the service. */
+export type MintNeeds = Pick<
+  Services,
+  'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'callers' | 'mutex' | 'log' | 'payments'
+>;
 
 /** Request headers of every route that mints, for the reference. */
 export const MINT_HEADERS = {

@@ -1,5 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { AGENT_ERRORS, AGENT_HEADERS, type Agent, agentHeader, consumeDaily } from '@tallystick/callers';
+import {
+  AGENT_ERRORS,
+  AGENT_HEADERS,
+  type Agent,
+  agentHeader,
+  consumeDaily,
+  tenantOf,
+} from '@tallystick/callers';
 import {
   DEFAULT_PROFILE,
   ENVELOPE_PROFILE,
@@ -27,25 +34,15 @@ import {
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './receipt-answer.ts';
+import {
+  MINT_ERRORS,
+  MINT_HEADERS,
+  type MintNeeds,
+  RECEIPT_HEADERS,
+  receiptAnswerOf,
+} from './receipt-answer.ts';
 import { envelopeSchema, keptReceiptSchema, profileReceiptSchema } from './receipt-shapes.ts';
 import { anchorWanted, did, hex64, sha256Text } from './shapes.ts';
-
-type Needs = Pick<
-  Services,
-  | 'config'
-  | 'clock'
-  | 'store'
-  | 'issuer'
-  | 'clients'
-  | 'apiKeys'
-  | 'tenants'
-  | 'agents'
-  | 'mutex'
-  | 'log'
-  | 'payments'
->;
 
 const GROUP = 'Receipts';
 
@@ -53,12 +50,12 @@ const GROUP = 'Receipts';
 export const noQuery = z.strictObject({});
 
 /** Mint, emit and read receipts (specification 4.1). */
-export function receiptRoutes(services: Needs): Endpoint[] {
+export function receiptRoutes(services: MintNeeds): Endpoint[] {
   return [free(services), emission(services), read(services)];
 }
 
-function free(services: Needs): Endpoint {
-  const { config, store, clock, clients, apiKeys } = services;
+function free(services: MintNeeds): Endpoint {
+  const { config, store, clock, callers } = services;
   const quota = { name: 'free-mint', limit: config.freeMintPerDay, store };
   return endpoint({
     method: 'post',
@@ -96,9 +93,9 @@ function free(services: Needs): Endpoint {
       200: { description: 'The receipt: an envelope', schema: envelopeSchema, headers: RECEIPT_HEADERS },
     },
     errors: ['empty_input', 'receipt_too_large', 'rate_limited', ...MINT_ERRORS],
-    admit: (call) => apiKeys.find(call),
+    admit: (call) => callers.admit(call, 'apiKey', 'none'),
     async handle(call) {
-      const { incoming, body, admitted: key } = call;
+      const { incoming, body, admitted: credential } = call;
       const { input, purpose, policy_hash, response_hash, response_sealed } = body;
       if (input === '') throw new TallyError('empty_input', 'input must not be empty.', { field: 'input' });
       if (response_sealed !== undefined && response_hash === undefined) {
@@ -118,13 +115,12 @@ function free(services: Needs): Endpoint {
       const origin = agentHeader(incoming);
       const issued = await issueTo(services, call, {
         claim: { route: '/v1/receipt/free', body: body as JsonValue },
-        key,
-        tenant: null,
+        credential,
         anchor: body.anchor ?? false,
         priced: null,
         async sign() {
-          if (key === null && !incoming.isProbe)
-            await consumeDaily(quota, clients.group(incoming), call, clock());
+          if (credential.kind === 'none' && !incoming.isProbe)
+            await consumeDaily(quota, credential.group, call, clock());
           return signEnvelope(services, { input, purpose, origin, declared, operator: config.operator });
         },
       });
@@ -222,8 +218,8 @@ export const EMIT_ERRORS = [
 /** The limits of each profile, in one sentence. */
 const LIMITS = profiles.map(({ name, limits }) => `${name} ${limits}`).join('; ');
 
-function emission(services: Needs): Endpoint {
-  const { apiKeys, agents } = services;
+function emission(services: MintNeeds): Endpoint {
+  const { callers } = services;
   return endpoint({
     method: 'post',
     path: '/v1/receipt/emit',
@@ -240,17 +236,16 @@ function emission(services: Needs): Endpoint {
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
     answers: { 200: { description: 'The receipt', schema: profileReceiptSchema, headers: RECEIPT_HEADERS } },
     errors: [...EMIT_ERRORS, ...MINT_ERRORS],
-    admit: (call) => apiKeys.find(call),
+    admit: (call) => callers.admit(call, 'apiKey', 'none'),
     async handle(call) {
       const { body, query } = call;
       const profile = profileOf(query.profile);
       refuseUncarried(profile, body as EmitRequest);
       refuseSecondSettlement(services, call);
-      const agent = await agents.agentOf(call);
+      const agent = await callers.agentOf(call);
       const issued = await issueTo(services, call, {
         claim: { route: '/v1/receipt/emit', profile, body: body as JsonValue },
-        key: call.admitted,
-        tenant: null,
+        credential: call.admitted,
         anchor: body.anchor ?? false,
         priced: { profile, agent },
         sign: emitting(services, { profile, agent, request: body as EmitRequest }),
@@ -262,7 +257,7 @@ function emission(services: Needs): Endpoint {
 
 /** Signs the facts that a caller sends, for every route that emits. */
 export function emitting(
-  services: Needs,
+  services: MintNeeds,
   {
     profile,
     agent,
@@ -285,7 +280,7 @@ export function emitting(
  * @throws conflicting_fields, payment_malformed
  */
 function refuseSecondSettlement(
-  { payments }: Needs,
+  { payments }: MintNeeds,
   call: Exchange & { readonly body: { readonly settlement_reference?: unknown } },
 ): void {
   if (call.body.settlement_reference === undefined || payments === null) return;
@@ -311,7 +306,7 @@ export function profileOf(text: string | undefined): Profile {
   );
 }
 
-function read({ store, log, tenants, clock }: Needs): Endpoint {
+function read({ store, log, callers, clock }: MintNeeds): Endpoint {
   return endpoint({
     method: 'get',
     path: '/v1/receipt/{id}',
@@ -341,7 +336,7 @@ function read({ store, log, tenants, clock }: Needs): Endpoint {
       // Only its tenant's key can read a tenant's receipt, so no cache may reuse an answer for another caller.
       call.headers['vary'] = 'Authorization';
       call.headers['cache-control'] = 'private, no-store';
-      const reader = await tenants.of(call);
+      const reader = tenantOf(await callers.admit(call, 'tenantKey', 'none'));
       const found = receiptIdPattern.test(id)
         ? await keptReceipt(store, id, clock())
         : ({ kind: 'unknown' } as const);

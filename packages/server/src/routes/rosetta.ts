@@ -10,7 +10,7 @@ import { MINT_HEADERS } from './receipt-answer.ts';
 import { envelopeSchema } from './receipt-shapes.ts';
 import { count, digestText } from './shapes.ts';
 
-type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'apiKeys'>;
+type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'callers'>;
 
 const GROUP = 'Rosetta';
 const ROUTE = '/v1/rosetta/normalize';
@@ -163,7 +163,7 @@ const normalizedSchema = z
   .openapi('RosettaAnswer', { description: 'A policy, expressed for other jurisdictions.' });
 
 function normalization(services: Needs): Endpoint {
-  const { config, store, clock, clients, apiKeys } = services;
+  const { config, store, clock, clients, callers } = services;
   return endpoint({
     method: 'post',
     path: ROUTE,
@@ -211,7 +211,7 @@ function normalization(services: Needs): Endpoint {
       'idempotency_key_reused',
       'unavailable',
     ],
-    admit: (call) => apiKeys.requirePartner(call),
+    admit: (call) => callers.admit(call, 'partnerKey'),
     async handle(call) {
       const { incoming, body } = call;
       const origin = agentHeader(incoming);

@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { AGENT_HEADERS, consumeDaily, TENANT_ERRORS, TENANT_HEADERS } from '@tallystick/callers';
+import {
+  AGENT_HEADERS,
+  consumeDaily,
+  requireTenant,
+  TENANT_ERRORS,
+  TENANT_HEADERS,
+} from '@tallystick/callers';
 import { type JsonValue, parseTimestamp, TallyError } from '@tallystick/core';
 import { type EmitRequest, issueTo, type RequestedPeriod, refuseUncarried } from '@tallystick/receipts';
 import type { RoomExport } from '@tallystick/receipts/evidence';
@@ -9,26 +15,18 @@ import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
-import { MINT_ERRORS, MINT_HEADERS, RECEIPT_HEADERS, receiptAnswerOf } from './receipt-answer.ts';
+import {
+  MINT_ERRORS,
+  MINT_HEADERS,
+  type MintNeeds,
+  RECEIPT_HEADERS,
+  receiptAnswerOf,
+} from './receipt-answer.ts';
 import { profileReceiptSchema } from './receipt-shapes.ts';
 import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
 import { count, hexDigest, receiptIdText, timestamp } from './shapes.ts';
 
-type Needs = Pick<
-  Services,
-  | 'config'
-  | 'clock'
-  | 'store'
-  | 'issuer'
-  | 'trust'
-  | 'clients'
-  | 'apiKeys'
-  | 'tenants'
-  | 'agents'
-  | 'mutex'
-  | 'log'
-  | 'payments'
->;
+type Needs = MintNeeds & Pick<Services, 'trust'>;
 
 const GROUP = 'Tenants';
 /** New exports of one tenant in a UTC day: each reads the whole evidence room. */
@@ -44,8 +42,14 @@ export function tenantRoutes(services: Needs): Endpoint[] {
   return [emission(services), evidence(services), exports(services)];
 }
 
+/** Admits the key of the tenant in the path. @throws TENANT_ERRORS */
+const ofPath =
+  ({ callers }: Needs) =>
+  async (call: Exchange & { readonly params: z.infer<typeof params> }) =>
+    requireTenant(await callers.admit(call, 'tenantKey'), call.params.id);
+
 function emission(services: Needs): Endpoint {
-  const { agents, tenants } = services;
+  const { callers } = services;
   return endpoint({
     method: 'post',
     path: '/tenants/{id}/receipts',
@@ -67,16 +71,15 @@ function emission(services: Needs): Endpoint {
     example: { payload: { order: 42, total: '19.90' }, purpose: 'order confirmation' },
     answers: { 200: { description: 'The receipt', schema: profileReceiptSchema, headers: RECEIPT_HEADERS } },
     errors: [...EMIT_ERRORS, ...TENANT_ERRORS, ...MINT_ERRORS],
-    admit: (call) => tenants.require(call, call.params.id),
+    admit: ofPath(services),
     async handle(call) {
-      const { body, query, admitted: tenant } = call;
+      const { body, query, admitted: credential } = call;
       const profile = profileOf(query.profile);
       refuseUncarried(profile, body as EmitRequest);
-      const agent = await agents.agentOf(call);
+      const agent = await callers.agentOf(call);
       const issued = await issueTo(services, call, {
         claim: { route: '/tenants/{id}/receipts', profile, body: body as JsonValue },
-        key: null,
-        tenant,
+        credential,
         anchor: true,
         priced: null,
         sign: emitting(services, { profile, agent, request: body as EmitRequest }),
@@ -100,7 +103,7 @@ const manifestSchema = z
   .openapi('EvidenceManifest', { description: 'The signed manifest of a bundle (spec/evidence.md).' });
 
 function evidence(services: Needs): Endpoint {
-  const { store, clock, tenants, mutex } = services;
+  const { store, clock, mutex } = services;
   const quota = { name: 'evidence-exports', limit: EXPORTS_A_DAY, store };
   return endpoint({
     method: 'get',
@@ -148,9 +151,9 @@ function evidence(services: Needs): Endpoint {
       'range_invalid',
       'unavailable',
     ],
-    admit: (call) => tenants.require(call, call.params.id),
+    admit: ofPath(services),
     async handle(call) {
-      const tenant = call.admitted;
+      const { tenant } = call.admitted;
       const requestedPeriod = periodOf(call.query);
       const { findExport, makeExport } = await import('@tallystick/receipts/evidence');
       const earlier = earlierManifest(call);
@@ -247,7 +250,8 @@ const exportSchema = z
   })
   .openapi('EvidenceExport', { description: 'An export of an evidence room.' });
 
-function exports({ store, tenants }: Needs): Endpoint {
+function exports(services: Needs): Endpoint {
+  const { store } = services;
   return endpoint({
     method: 'get',
     path: '/tenants/{id}/evidence/exports',
@@ -267,8 +271,8 @@ function exports({ store, tenants }: Needs): Endpoint {
       },
     },
     errors: [...TENANT_ERRORS],
-    admit: (call) => tenants.require(call, call.params.id),
-    async handle({ admitted: tenant }) {
+    admit: ofPath(services),
+    async handle({ admitted: { tenant } }) {
       const { exportListing } = await import('@tallystick/receipts/evidence');
       const listed: ReturnType<typeof exportListing>[] = [];
       for await (const row of store.tenants.listExports(tenant)) listed.push(exportListing(row));

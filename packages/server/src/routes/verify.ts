@@ -17,7 +17,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 import { receiptSchema, verificationSchema } from './shapes.ts';
 
-type Needs = Pick<Services, 'clock' | 'store' | 'trust' | 'apiKeys' | 'verificationQueue'>;
+type Needs = Pick<Services, 'clock' | 'store' | 'trust' | 'callers' | 'verificationQueue'>;
 
 const MAX_BATCH = 500;
 const WRAPPER = new Set(['receipt', 'evidence', 'anchor']);
@@ -151,11 +151,12 @@ const KEY_OF_TIER = /^Bearer k_(?:pro|scale|ent)_/i;
 const NO_TURN: VerificationSlot = { between: async () => {}, end: () => {} };
 
 /** The slot of the caller, by its key. @throws api_key_invalid, api_key_revoked, api_key_expired; unavailable */
-async function turnOf({ apiKeys, verificationQueue }: Needs, exchange: Exchange): Promise<VerificationSlot> {
+async function turnOf({ callers, verificationQueue }: Needs, exchange: Exchange): Promise<VerificationSlot> {
   const hasKey = KEY_OF_TIER.test(header(exchange.c, 'authorization') ?? '');
   if (isProbe(exchange.c)) return NO_TURN;
-  if (hasKey && (await apiKeys.find(exchange)) !== null) return verificationQueue.first();
-  return verificationQueue.second();
+  if (!hasKey) return verificationQueue.second();
+  await callers.admit(exchange, 'apiKey');
+  return verificationQueue.first();
 }
 
 async function verdictsOn(
