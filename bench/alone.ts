@@ -7,13 +7,13 @@ export interface Post {
   readonly body: string;
 }
 
-/** The middle of so many times, in milliseconds, from a request to its answer. */
+/** Medians in milliseconds: from a request to the end of its answer, and to the answer's first byte. */
 export interface Times {
   readonly answer: number;
   readonly firstByte: number;
 }
 
-/** Times requests one after the other, on one connection. */
+/** Sends requests one after the other on one connection, and returns the medians of their times. */
 export async function alone({ url, path, headers, body }: Post, calls: number): Promise<Times> {
   const client = new Client(url);
   const answers: number[] = [];
@@ -36,7 +36,7 @@ export async function alone({ url, path, headers, body }: Post, calls: number): 
   return { answer: middle(answers), firstByte: middle(firsts) };
 }
 
-/** Not counted: the connection is made, and what slept is awake. */
+/** Number of first requests that are not counted: they open the connection and warm up both processes. */
 const WARM = 10;
 
 function middle(times: readonly number[]): number {

@@ -10,7 +10,7 @@ import { openSqliteStore } from '../packages/store/src/sqlite.ts';
 
 const STEP = 1024;
 
-/** Seconds for the tree over `leaves` hashes, every tile and the root, in steps as the integrator takes them. */
+/** Seconds to build the tree over `leaves` hashes, every tile and the root, in steps as the integrator takes them. */
 export function treeSeconds(leaves: number): number {
   const entries = randomBytes(STEP * 32);
   const start = performance.now();
@@ -26,7 +26,7 @@ export function treeSeconds(leaves: number): number {
 const leaf = Buffer.alloc(33, 7);
 const node = Buffer.alloc(65, 7);
 
-/** Seconds for the SHA-256 that a tree of `leaves` leaves needs, and nothing else: of 33 bytes and of 65. */
+/** Seconds for only the SHA-256 that a tree of `leaves` leaves needs: one hash of 33 bytes and one of 65 for each leaf. */
 export function hashSeconds(leaves: number): number {
   const start = performance.now();
   for (let count = 0; count < leaves; count++) {
@@ -36,7 +36,7 @@ export function hashSeconds(leaves: number): number {
   return (performance.now() - start) / 1000;
 }
 
-/** tlog-proofs a second of random leaves of a database: read, folded from tiles, checked, formatted. */
+/** Number of tlog-proofs a second, for random leaves of a database: read, folded from tiles, checked, formatted. */
 export async function proofRate(file: string, leaves: number, ms: number): Promise<number> {
   const store = await openSqliteStore(file);
   const tree = new TreeReader(storeTiles(store.log));
@@ -56,7 +56,7 @@ export async function proofRate(file: string, leaves: number, ms: number): Promi
 }
 
 /**
- * Appends to SQLite as the store has it set up, with nothing around it: a table of hashes with their unique index
+ * Appends to SQLite with the store's settings and nothing around it: to a table of hashes with their unique index
  * that has `leaves` rows at first.
  */
 export class RawAppends {
@@ -73,7 +73,7 @@ export class RawAppends {
     this.#database.exec('CREATE UNIQUE INDEX by_hash ON leaves (hash); PRAGMA synchronous = FULL');
   }
 
-  /** Rows a second, in durable transactions of `rows`, over `ms` milliseconds. */
+  /** Rows a second, in durable transactions of `rows` rows, over `ms` milliseconds. */
   rate(rows: number, ms: number): number {
     const first = this.#next;
     const start = performance.now();

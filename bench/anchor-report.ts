@@ -6,10 +6,10 @@ import { row } from './row.ts';
 export const ROUNDS = 5;
 export const LEAVES = 1_000_000;
 export const CONNECTIONS = 64;
-/** Hashes in a request, and requests at once. */
+/** Hashes per request, and concurrent connections. */
 export const BATCH = { hashes: 1000, connections: 2 };
 export const LARGEST = { hashes: 10_000, connections: 1 };
-/** Accepts that share a transaction when they come one by one at 64 connections. */
+/** Number of requests that share a transaction when single hashes come over 64 connections. */
 export const SHARED = 50;
 
 export interface Percentiles {
@@ -18,11 +18,11 @@ export interface Percentiles {
 }
 
 export interface WithCpu extends Loaded {
-  /** Of the server, a request. */
+  /** CPU time of the server in microseconds per request. */
   readonly microseconds: number;
 }
 
-/** What one round measured: rates a second, seconds, or milliseconds from request to answer. */
+/** Results of one round: rates a second, seconds, or milliseconds from request to answer. */
 export interface Round {
   readonly rawSingle: number;
   readonly bare: Loaded;
@@ -37,7 +37,7 @@ export interface Round {
   readonly anchored: WithCpu;
   readonly light: Percentiles;
   readonly heavy: Percentiles;
-  /** Cores that were taken by what is not the benchmark's; the development chain counts among it. */
+  /** Number of cores that other processes than the benchmark's used; the development chain counts among them. */
   readonly others: number;
 }
 

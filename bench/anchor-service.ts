@@ -7,13 +7,13 @@ import type { Target } from './load.ts';
 
 const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
 
-/** A service under test, and the hashes that it was given: the one in the log at `index` is `hashAt(index)`. */
+/** A service under test, and the hashes that were submitted to it: the one in the log at `index` is `hashAt(index)`. */
 export class AnchorService {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   #sent = 0;
 
-  /** Makes an enterprise key on the service's data. */
+  /** Creates an enterprise key in the service's database. */
   constructor(url: string, dataDir: string) {
     const made = execFileSync(
       process.execPath,
@@ -29,30 +29,30 @@ export class AnchorService {
     this.headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
   }
 
-  /** A request that hands in one hash that is new. */
+  /** A request that submits one new hash. */
   readonly single = (): Target => ({
     path: '/v1/anchor',
     body: JSON.stringify({ canonical_sha256: this.#newHash() }),
   });
 
-  /** A request that hands in many. */
+  /** A request that submits that many new hashes. */
   batch(hashes: number): Target {
     const canonical_sha256 = Array.from({ length: hashes }, () => this.#newHash());
     return { path: '/v1/anchor/batch', body: JSON.stringify({ canonical_sha256 }) };
   }
 
-  /** A request for the state of a hash, `index`-th of all that were handed in. */
+  /** A request for the state of the hash at an index in the log. */
   lookUp(index: number): Target {
     return { path: `/v1/anchor/by-hash/${hashAt(index)}` };
   }
 
-  /** Hands in one hash; its index in the log. */
+  /** Submits one hash and returns its index in the log. */
   async submit(): Promise<number> {
     const { anchor_ref } = await this.#post<{ anchor_ref: string }>(this.single());
     return parseAnchorRef(anchor_ref).index;
   }
 
-  /** Hands in so many hashes, 10,000 at a time. Answers the seconds that it took. */
+  /** Submits that many hashes, 10,000 at a time. Returns the seconds that it took. */
   async fill(hashes: number): Promise<number> {
     const start = performance.now();
     for (let left = hashes; left > 0; left -= 10_000) await this.#post(this.batch(Math.min(left, 10_000)));

@@ -32,7 +32,7 @@ import type { Report } from './report.ts';
 const LIMIT_MS = 1500;
 const LOAD_SECONDS = 4;
 
-/** The anchor log over HTTP and below it, beside raw SQLite, raw SHA-256 and a bare server on the same core. */
+/** Measures the anchor log over HTTP and its parts, beside raw SQLite, raw SHA-256 and a bare server on the same core. */
 export async function anchor(): Promise<Report> {
   moveToLoadCore();
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-bench-'));
@@ -52,7 +52,7 @@ interface Place {
   readonly service: AnchorService;
   readonly ask: Ask;
   readonly dataDir: string;
-  /** Seconds of CPU that the server has used, and that all processes of the benchmark have. */
+  /** CPU time in seconds that the server has used; `own` counts all processes of the benchmark. */
   readonly serverCpu: () => number;
   readonly own: () => number;
 }
@@ -113,7 +113,7 @@ function singles({ service: { headers, single } }: Place): Requests {
   return { method: 'POST', headers, connections: CONNECTIONS, target: single };
 }
 
-/** Hashes a second, in batches. */
+/** Measures the hashes that are accepted per second in batches. */
 async function batches({ service }: Place, { hashes, connections }: typeof BATCH): Promise<Loaded> {
   const target = (): ReturnType<AnchorService['batch']> => service.batch(hashes);
   const requests: Requests = { method: 'POST', headers: service.headers, connections, target };
@@ -148,7 +148,7 @@ async function coveredUnderLoad(place: Place): Promise<number[]> {
   return times;
 }
 
-/** Of values in order. */
+/** Percentiles of sorted values. */
 function percentiles(values: readonly number[]): Percentiles {
   const at = (share: number): number => values[Math.floor(values.length * share)] ?? Number.NaN;
   return { p50: at(0.5), p99: at(0.99) };

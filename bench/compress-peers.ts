@@ -5,7 +5,7 @@ import type { Row } from './report.ts';
 
 const repositories = new URL('../../shared/data/compression/github-repos.json', import.meta.url);
 
-/** Tokens that JSON comes to in each form, beside TOON by its own encoder. */
+/** Number of tokens of JSON documents in each form, beside TOON by its own encoder. */
 export function forms(documents: Readonly<Record<string, unknown>>): Row[] {
   const known = existsSync(repositories)
     ? { 'GitHub repositories': JSON.parse(readFileSync(repositories, 'utf8')) as unknown }

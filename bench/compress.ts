@@ -8,7 +8,7 @@ const ROUNDS = 41;
 const WARM_UP = 80;
 const SIZES = [10_000, 100_000, 1_000_000];
 
-/** Time of compressing a conversation, counting included, on texts that no earlier round has seen. */
+/** Measures the time to compress a conversation, counting included, on texts that no earlier round has seen. */
 export async function compression(): Promise<Report> {
   const rows: Row[] = [];
   for (const [kind, write] of Object.entries(writers)) {
@@ -47,7 +47,7 @@ function row(kind: string, write: Writer, tier: Way): Row {
   };
 }
 
-/** The cost of a token at each size, beside that at the smallest. */
+/** Rows with the cost of a token at each size, relative to that at the smallest. */
 function growth(tier: Tier): Row[] {
   const costs = SIZES.map((tokens) => timed(mixed, tier, tokens, tokens > 500_000 ? 5 : 11));
   return SIZES.map((tokens, i) => ({
@@ -57,7 +57,7 @@ function growth(tier: Tier): Row[] {
   }));
 }
 
-/** Milliseconds for 10,000 tokens: the median over rounds. */
+/** Milliseconds per 10,000 tokens: the median over rounds. */
 function timed(write: Writer, tier: Way, tokens: number, rounds: number): number {
   const times: number[] = [];
   const query = 'Which order failed at the Lisbon gate in March?';
@@ -74,7 +74,7 @@ function timed(write: Writer, tier: Way, tokens: number, rounds: number): number
 
 type Writer = (random: () => number) => string;
 
-/** Tool results of about 4,000 characters, as an agent collects them. */
+/** A conversation of tool results of about 4,000 characters, as an agent collects them. */
 function conversation(write: Writer, tokens: number, seed: number): ChatMessage[] {
   const random = generator(seed);
   const messages: ChatMessage[] = [{ role: 'system', content: 'You answer from the tool results.' }];

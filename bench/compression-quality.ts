@@ -1,7 +1,7 @@
 import { measure } from './quality/results.ts';
 import type { Report, Row } from './report.ts';
 
-/** What `npm run benchmark` measures, in the form of the other suites; it writes nothing. */
+/** The results of `npm run benchmark` in the form of the other suites; it writes no file. */
 export async function compressionQuality(): Promise<Report> {
   const { corpus, generated_with: made, nodes } = measure();
   const rows = Object.entries(nodes).flatMap(([node, { tiers, paired }]): Row[] => [

@@ -5,7 +5,7 @@ import { contractText, reportText } from './quality/prose.ts';
 import { namesIn } from './quality/sources.ts';
 import type { Report, Row } from './report.ts';
 
-/** A text of the corpus in passages, and which of them answer each question. */
+/** The passages of a text, and its questions with the indexes of the passages that answer them. */
 interface Asked {
   readonly passages: readonly string[];
   readonly questions: readonly { readonly text: string; readonly answers: readonly number[] }[];
@@ -13,7 +13,7 @@ interface Asked {
 
 const PER_SUBJECT = 24;
 
-/** The built-in embedding model: whether it finds the passage that answers, and texts on the same subject. */
+/** Measures whether the built-in embedding model finds passages that answer a question, and texts on the same subject. */
 export async function embedding(): Promise<Report> {
   const sentences = /\n+|(?<=[.!?])\s+(?=[A-Z])/;
   return {
@@ -53,7 +53,7 @@ function askedOf({ text, gold, asked }: Marked, between: RegExp): Asked {
     refs.flatMap((id) => {
       const fact = gold.get(id)?.text;
       if (fact === undefined) return [];
-      // A fact of several sentences is in several passages.
+      // A fact of several sentences spans several passages.
       const holds = (passage: string): boolean =>
         passage.includes(fact) || (passage.length > 20 && fact.includes(passage));
       return passages.flatMap((passage, index) => (holds(passage) ? [index] : []));
@@ -62,7 +62,7 @@ function askedOf({ text, gold, asked }: Marked, between: RegExp): Asked {
   return { passages, questions: questions.filter(({ answers }) => answers.length > 0) };
 }
 
-/** For each question the rank, from 1, of the best passage that answers it. */
+/** The rank, from 1, of the best passage that answers each question. */
 function ranksIn({ passages, questions }: Asked): number[] {
   const vectors = passages.map(vectorOf);
   return questions.map(({ text, answers }) => {
@@ -106,7 +106,7 @@ function vectorOf(text: string): Float32Array {
   return vector;
 }
 
-/** Of vectors of length 1. */
+/** The cosine of two vectors of length 1. */
 const cosine = (a: Float32Array, b: Float32Array): number =>
   a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 

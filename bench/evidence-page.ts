@@ -8,16 +8,16 @@ import { memory } from './processes.ts';
 
 const WAIT_MS = 1_800_000;
 
-/** How the page took it: seconds, MB (10^6 bytes) and milliseconds. */
+/** Results in the page: seconds, MB (10^6 bytes) and milliseconds. */
 export interface InPage {
   readonly seconds: number;
   readonly receipts: number;
-  /** Of JavaScript, at most. */
+  /** Largest size of the JavaScript heap. */
   readonly heap: number;
-  /** Of the tab's process: before the bundle, and at most. */
+  /** Memory of the tab's process: before the bundle was opened, and at most. */
   readonly before: number;
   readonly most: number;
-  /** The longest time from one frame to the next. */
+  /** Longest time between two frames. */
   readonly longestFrame: number;
 }
 
@@ -25,7 +25,7 @@ declare global {
   var longestFrame: number;
 }
 
-/** Verifies a bundle in the page that is enclosed in it, opened from disk in Chromium without a network. */
+/** Verifies a bundle in the page that the bundle contains, opened from disk in Chromium without a network. */
 export async function verifyInPage(bundle: string, folder: string): Promise<InPage> {
   const html = join(folder, 'evidence.html');
   writeFileSync(html, enclosedFile(bundle, 'evidence.html'));
@@ -73,7 +73,7 @@ async function tabOf(browser: Browser): Promise<{ pid: number }> {
   return { pid: tab.id };
 }
 
-/** Runs in the page. */
+/** Records the time between frames. Runs in the page. */
 function watchFrames(): void {
   globalThis.longestFrame = 0;
   let last = performance.now();

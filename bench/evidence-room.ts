@@ -11,17 +11,17 @@ import { type Loaded, load } from './load.ts';
 export const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
 const CONNECTIONS = 64;
 
-/** A download, in seconds. */
+/** Results of a download; the time is in seconds. */
 export interface Downloaded {
   readonly etag: string;
   readonly firstByte: number;
   readonly whole: number;
   readonly bytes: number;
-  /** Hex, of the bytes. */
+  /** SHA-256 of the bytes, in hex. */
   readonly sha256: string;
 }
 
-/** A tenant of a service under test, made and asked as its operator and its owner do. */
+/** A tenant of a service under test, created and used as its operator and its owner would do it. */
 export class EvidenceRoom {
   readonly #url: string;
   readonly #path: string;
@@ -40,7 +40,7 @@ export class EvidenceRoom {
     this.#headers = { 'content-type': 'application/json', authorization: `Bearer ${tally('key', id)}` };
   }
 
-  /** Emits so many receipts, one request each, and waits until all are anchored. */
+  /** Emits that many receipts, one per request, and waits until all are anchored. */
   async fill(receipts: number): Promise<Loaded> {
     let order = 0;
     const target = () => ({
@@ -56,7 +56,7 @@ export class EvidenceRoom {
     return loaded;
   }
 
-  /** Downloads the bundle into a file, or with `rest` only counts what follows so many bytes of an earlier one. */
+  /** Downloads the bundle into a file, or with `rest` only counts the bytes of an earlier one from `from` on. */
   async download(
     into: string | null,
     rest?: { readonly etag: string; readonly from: number },

@@ -12,12 +12,12 @@ import { memory, pinned, readyUrl, SERVE, stop } from './processes.ts';
 import type { Report } from './report.ts';
 
 const DEFAULT_RECEIPTS = 100_000;
-/** So that all that was emitted is soon anchored. */
+/** Short, so that everything emitted is soon anchored. */
 const PERIOD_SECONDS = '5';
 
 /**
- * A tenant's receipts, emitted, anchored, exported as a bundle and verified offline: by the command line, and in Chromium
- * by the page in the bundle. Whatever is not as it has to be ends the run.
+ * Emits a tenant's receipts, anchors them, exports them as a bundle and verifies it offline: by the command line, and in Chromium
+ * by the page in the bundle. Any wrong result ends the run.
  */
 export async function evidence({ receipts = DEFAULT_RECEIPTS }: { receipts?: number }): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'tally-bench-'));
@@ -43,7 +43,7 @@ interface Exported {
   readonly emitted: Loaded;
   readonly whole: Downloaded;
   readonly rest: Downloaded;
-  /** Of the server, in MB: before the export, and the most in it and in each half of its time. */
+  /** Memory of the server in MB: before the export, and the most in each half of the export. */
   readonly before: number;
   readonly halves: readonly [number, number];
 }
@@ -81,7 +81,7 @@ async function digestFrom(path: string, start: number): Promise<string> {
 interface ByCli {
   readonly seconds: number;
   readonly receipts: number;
-  /** MB, at most. */
+  /** Most memory, in MB. */
   readonly most: number;
 }
 
@@ -95,7 +95,7 @@ async function verifyByCli(bundle: string): Promise<ByCli> {
   return { seconds: (performance.now() - began) / 1000, receipts, most: Math.max(...seen) };
 }
 
-/** Does some work, and looks meanwhile at how much memory (MB) a process holds. */
+/** Runs `work` and samples the memory (MB) of a process meanwhile. */
 async function watched<T>(
   child: ChildProcess,
   work: () => Promise<T>,
@@ -104,7 +104,7 @@ async function watched<T>(
   const looking = setInterval(() => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const now = memory(child, 'VmRSS');
-    // A process that has ended and was not waited for yet has none.
+    // A process that has ended but was not waited for has no memory.
     if (Number.isFinite(now)) seen.push(now);
   }, 50);
   try {

@@ -4,8 +4,8 @@ const SUBMIT_MS = 50;
 const POLL_MS = 4;
 
 /**
- * Milliseconds from the answer that accepts a hash to the first answer with a checkpoint that covers it, in order of
- * size. Hashes are handed in at random times, about twenty a second.
+ * Milliseconds from the answer that accepts a hash to the first answer with a checkpoint that covers it, sorted.
+ * Hashes are submitted at random times, about twenty a second.
  *
  * @param submit resolves to the index of a hash that was just accepted
  */
@@ -22,7 +22,7 @@ export async function coverTimes(
     while (performance.now() < end) {
       const index = await submit();
       const accepted = performance.now();
-      // Nobody may be polling after the end.
+      // After the end nobody may be polling any more.
       if (accepted < end) waiting.set(index, accepted);
       await setTimeout(2 * SUBMIT_MS * Math.random());
     }

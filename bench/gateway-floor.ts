@@ -1,6 +1,6 @@
-// A child of the benchmark: the least that a signed, durable receipt for each call takes. No routing, no check, no
-// key: the request and the answer are parsed and hashed, a receipt of the usual length is signed, and one transaction
-// that all calls of a moment share writes it with the three entries and the three accounts of its bill.
+// A child process of the benchmark: the least work for a signed, durable receipt of each call. It routes and checks nothing and
+// needs no key: it parses and hashes request and answer, signs a receipt of the usual length, and writes it, with the
+// three entries and the three accounts of its bill, in one transaction for all calls of a moment.
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-// A child of the benchmark: the upstream that answers at once, or a bare proxy in front of it.
+// A child process of the benchmark: the upstream that answers at once, or a bare proxy in front of it.
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ const MODEL = 'gpt-5-mini';
 const WORDS =
   'A tally stick is a notched piece of wood , split in two so that neither half can be changed alone .';
 
-/** Bytes of a token of the prompt. */
+/** Bytes per token of the prompt. */
 const BYTES_OF_TOKEN = 4;
 const ANSWER_TOKENS = 23;
 
@@ -57,8 +57,8 @@ const streamOf = (prompt: number): string =>
   '\n\ndata: [DONE]\n\n';
 
 /**
- * Answers like OpenAI, without a model and without delay. The token counts follow from the length of the prompt: a
- * count that can't be true would be counted again by the service.
+ * Answers like OpenAI, without a model and without delay. The token counts follow from the length of the prompt,
+ * because the service would count again if they could not be true.
  */
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const body = await buffer(incoming);
@@ -72,7 +72,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   outgoing.end(text);
 }
 
-/** Passes everything on as it comes: the least that a gateway can do. */
+/** Passes everything on as it comes, which is the least that a gateway can do. */
 function proxyTo(upstream: string): RequestListener {
   const pool = new Pool(upstream);
   return (incoming, outgoing) => {

@@ -4,27 +4,27 @@ import { LOAD_CORE, SERVER_CORE } from './processes.ts';
 import type { Report, Row } from './report.ts';
 import { row } from './row.ts';
 
-/** What is compared. */
+/** One value for each of the compared gateways. */
 export interface Gateways<T> {
   readonly bare: T;
-  /** See gateway-floor.ts. */
+  /** Proxy that only signs and stores: see gateway-floor.ts. */
   readonly floor: T;
   readonly tally: T;
   readonly portkey: T;
 }
 
-/** One connection, without a gateway and with one. */
+/** Times on one connection, without a gateway and with one. */
 export type Alone = Readonly<Record<'direct' | 'bare' | 'tally', Times>>;
 type AloneInAll = Alone & { readonly floor: Times; readonly portkey: Times };
 
-/** What one round measured. */
+/** Results of one round. */
 export interface GatewayRound {
-  /** With CPU of the gateway's process, in microseconds a request. */
+  /** `microseconds` is the CPU time of the gateway's process per request. */
   readonly load: Gateways<Loaded & { readonly microseconds: number }>;
   readonly short: AloneInAll;
   readonly long: AloneInAll;
   readonly stream: Alone;
-  /** Cores that were taken by what is not the benchmark's. */
+  /** Number of cores that other processes than the benchmark's used. */
   readonly others: number;
 }
 
@@ -36,7 +36,7 @@ const NAMES = {
 } as const;
 const ALL = ['bare', 'floor', 'tally', 'portkey'] as const;
 
-/** @param resident after the load, in MB */
+/** @param resident resident memory after the load, in MB */
 export function gatewayReport(
   rounds: readonly GatewayRound[],
   resident: Gateways<number>,

@@ -31,14 +31,14 @@ const PORTKEY = fileURLToPath(import.meta.resolve('@portkey-ai/gateway/build/sta
 const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
 const PATH = '/v1/chat/completions';
 
-/** Where calls go, and what they carry. */
+/** Address and headers of the calls to a gateway. */
 interface Door {
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Calls of models through the service, beside Portkey's gateway and a bare proxy in front of the same upstream. */
+/** Measures calls of models through the service, Portkey's gateway and a bare proxy, all in front of the same upstream. */
 export async function gateway(): Promise<Report> {
   moveToLoadCore();
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-bench-'));
@@ -147,13 +147,13 @@ const SHORT = call(200);
 const LONG = call(40_000);
 const STREAM = JSON.stringify({ ...(JSON.parse(SHORT) as object), stream: true });
 
-/** A request whose prompt has so many bytes. The caller leaves the choice of the model to the gateway. */
+/** A request with a prompt of that many bytes. The gateway chooses the model. */
 function call(bytes: number): string {
   const content = SENTENCE.repeat(Math.ceil(bytes / SENTENCE.length)).slice(0, bytes);
   return JSON.stringify({ model: 'auto', messages: [{ role: 'user', content }] });
 }
 
-/** An API key with more money than a run can spend. */
+/** Creates an API key with more money than a run can spend. */
 function prepaidKey(dataDir: string): string {
   const made = tally(dataDir, 'apikey', 'create', '--tier', 'pro', '--json');
   const { key, id } = JSON.parse(made) as { key: string; id: string };
@@ -161,7 +161,7 @@ function prepaidKey(dataDir: string): string {
   return key;
 }
 
-/** @throws where the command fails */
+/** Runs a command of `tally` and returns its output. @throws if the command fails */
 function tally(dataDir: string, ...args: readonly string[]): string {
   return execFileSync(process.execPath, [TALLY, ...args], {
     env: { ...process.env, TALLY_DATA_DIR: dataDir },
@@ -170,7 +170,7 @@ function tally(dataDir: string, ...args: readonly string[]): string {
   });
 }
 
-/** What is measured must be a call that was routed to the upstream, paid from the balance and receipted. */
+/** Checks that a measured call was routed to the upstream, paid from the balance and has a receipt. */
 async function requireEverything({ url, path, headers }: Door): Promise<void> {
   const answer = await fetch(url + path, { method: 'POST', headers, body: SHORT });
   const text = await answer.text();
@@ -188,7 +188,7 @@ interface Billing {
   readonly charge: { readonly nano: string };
 }
 
-/** Portkey's server does not tell its port. */
+/** A free port; Portkey's server does not report the port that it listens on. */
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => probe.once('listening', resolve));

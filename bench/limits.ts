@@ -1,5 +1,5 @@
-// A child of the benchmark, pinned to the server's core: measures the raw limits that the server is held
-// against. Reads one JSON command a line, answers with one JSON line.
+// A child process of the benchmark, pinned to the server's core: measures the raw limits that the server is compared
+// with. Reads one JSON command per line, and answers each with one JSON line.
 
 import { generateKeyPairSync, hash, verify as rawVerify, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ import { hashSeconds, proofRate, RawAppends, treeSeconds } from './anchor-limits
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const message = Buffer.alloc(1024, 7);
 const signature = sign(null, message, privateKey);
-/** The preimages of an RFC 6962 leaf with seven digits of unit, and of a node. */
+/** The preimages of an RFC 6962 leaf, whose unit has seven digits, and of a node. */
 const leaf = Buffer.alloc(101, 7);
 const node = Buffer.alloc(65, 7);
 
@@ -29,7 +29,7 @@ function rate(ms: number, work: () => void): number {
   return (calls * 1000) / (now - start);
 }
 
-/** Times of core's own verify, gate included, in milliseconds: sorted. */
+/** Times of core's own verify, JSON parsing included, in milliseconds: sorted. */
 async function coreVerify(receipt: string, calls: number): Promise<number[]> {
   const bytes = utf8(receipt);
   const now = Date.now();
@@ -53,7 +53,7 @@ const works = {
   },
 };
 
-/** What a hash that was accepted is answered, in length. */
+/** An answer to an accepted hash, of the usual length. */
 const pending = {
   anchor_ref: 'urn:anchor:pending:2026-11-21T12:00Z:lfls',
   batch_id: '2026-11-21T12:00Z',
@@ -61,8 +61,8 @@ const pending = {
 };
 
 /**
- * A bare HTTP server. `/json` parses a body and answers another, kept nowhere; else it signs or verifies once a
- * request and answers a kilobyte: nothing durable, nothing parsed.
+ * A bare HTTP server. `/json` parses a body and answers with another, which is not stored; other paths sign or verify once
+ * per request and answer with a kilobyte: nothing is durable, nothing is parsed.
  */
 const bare = createServer((request, response) => {
   if (request.url === '/json') {

@@ -5,16 +5,16 @@ export interface Target {
   readonly body?: string;
 }
 
-/** Requests that a load repeats. */
+/** The requests of a load. */
 export interface Requests {
   readonly method: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
-  /** The same each time, or what makes the next one, which costs the client more. */
+  /** The same request each time, or a function that makes the next one, which costs the client more. */
   readonly target: Target | (() => Target);
 }
 
-/** How long to load: some seconds, or until so many are answered. */
+/** Length of a load: seconds, or a number of answered requests. */
 type Extent = { readonly duration: number } | { readonly amount: number };
 
 /** Answered requests a second, and the times from request to answer in milliseconds. */
@@ -25,7 +25,7 @@ export interface Loaded {
   readonly p99: number;
 }
 
-/** Loads a server; anything but a 200 ends the run. */
+/** Loads a server; any answer but 200 ends the run. */
 export async function load(url: string, requests: Requests, extent: Extent): Promise<Loaded> {
   const { method, headers = {}, connections, target } = requests;
   const request =

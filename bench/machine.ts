@@ -1,6 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 
-/** The machine and the versions that a number was measured with. */
+/** Describes the machine and the versions with which a number was measured. */
 export function machine(): string {
   const [cpu] = cpus();
   const { node, openssl } = process.versions;

@@ -12,7 +12,7 @@ import type { Report, Row } from './report.ts';
 import { routing } from './routing.ts';
 import { verifyPriority } from './verify-priority.ts';
 
-/** How much to measure, where that is not the suite's own affair. */
+/** Amounts to measure, if a suite lets the caller choose. */
 interface Amounts {
   readonly receipts?: number;
 }

@@ -25,7 +25,7 @@ const LEAVES = 1_000_000;
 const MOST_LEAVES = 10_000_000;
 const CHUNK_BYTES = 65_536;
 
-/** Metering receipts from streamed evidence, beside the SHA-256 rate of the same core in the same run. */
+/** Measures metering receipts from streamed evidence, beside the SHA-256 rate of the same core in the same run. */
 export async function metering(): Promise<Report> {
   moveToLoadCore();
   const limits = pinned(['bench/limits.ts'], {});
@@ -74,7 +74,7 @@ export async function metering(): Promise<Report> {
   };
 }
 
-/** Seconds for the bill, and by how many MB the server's resident memory grew at most. */
+/** Seconds for the bill, and the most by which the server's resident memory grew, in MB. */
 async function measured(leaves: number): Promise<{ took: number; growth: number }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-bench-'));
   const server = pinned(SERVE, { PORT: '0', TALLY_DATA_DIR: dataDir });

@@ -8,12 +8,12 @@ export const LOAD_CORE = '1';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Keeps this process, which makes the load, off the server's core. */
+/** Moves this process, which makes the load, away from the server's core. */
 export function moveToLoadCore(): void {
   spawnSync('taskset', ['-cp', LOAD_CORE, String(process.pid)]);
 }
 
-/** What `npm start` runs, by the first line of the command. */
+/** Arguments of Node for what `npm start` runs, as in the first line of the command. */
 export const SERVE = [
   '--max-semi-space-size=16',
   '--heap-growing-percent=25',
@@ -22,7 +22,7 @@ export const SERVE = [
 ];
 const SERVE_ENV = { MALLOC_ARENA_MAX: '1' };
 
-/** A Node process on a core, the server's unless another is named. */
+/** Starts a Node process on a core, the server's unless another is named. */
 export function pinned(
   args: readonly string[],
   env: Record<string, string>,
@@ -40,7 +40,7 @@ function lines(child: ChildProcess): Interface {
   return createInterface({ input: child.stdout });
 }
 
-/** The URL that a server prints once it is ready. */
+/** Waits for the URL that a server prints when it is ready. */
 export async function readyUrl(server: ChildProcess): Promise<string> {
   for await (const line of lines(server)) {
     const url = /ready on (\S+)/.exec(line)?.[1];
@@ -51,7 +51,7 @@ export async function readyUrl(server: ChildProcess): Promise<string> {
 
 export type Ask = <T>(command: object) => Promise<T>;
 
-/** Asks a child that answers each line of JSON with one. */
+/** Returns a function that sends JSON to a child as one line, and resolves to the line that it answers. */
 export function asker(child: ChildProcess): Ask {
   const answers = lines(child)[Symbol.asyncIterator]();
   return async <T>(command: object) => {
@@ -74,21 +74,21 @@ function ended(child: ChildProcess): Promise<void> {
     : new Promise((resolve) => child.once('exit', () => resolve()));
 }
 
-/** The memory of a process in MB (10^6 bytes): what is resident now, or the most that ever was. */
+/** Memory of a process in MB (10^6 bytes): what is resident now, or the most that ever was. */
 export function memory({ pid }: { readonly pid?: number | undefined }, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
 }
 
-/** Seconds of CPU that a process has used. */
+/** CPU time in seconds that a process has used. */
 export function cpuSeconds({ pid }: { readonly pid?: number | undefined }): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name before it may hold spaces; ticks are of 10 ms on every Linux.
+  // The name at the beginning may hold spaces; ticks are 10 ms on every Linux.
   const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12);
   return (Number(user) + Number(system)) / 100;
 }
 
-/** Seconds of CPU that all processes have used, on all cores. */
+/** CPU time in seconds that all processes have used, on all cores. */
 export function allCpuSeconds(): number {
   const [user, nice, system] = (/^cpu +(.*)/.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '').split(' ');
   return (Number(user) + Number(nice) + Number(system)) / 100;

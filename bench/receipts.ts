@@ -22,7 +22,7 @@ const LOAD_SECONDS = 4;
 const BARE_SECONDS = 2;
 const CONNECTIONS = 64;
 
-/** Receipts over HTTP, beside the raw Ed25519 rates of the same core in the same run. */
+/** Measures receipts over HTTP, beside the raw Ed25519 rates of the same core in the same run. */
 export async function receipts(): Promise<Report> {
   moveToLoadCore();
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-bench-'));
@@ -91,7 +91,7 @@ async function measure(url: string, ask: Ask): Promise<Report> {
   };
 }
 
-/** What one round measured, in calls or answers a second. */
+/** Results of one round, in calls or answers a second. */
 interface Round {
   readonly sign: number;
   readonly bareSign: number;

@@ -1,4 +1,4 @@
-/** What a suite measured. Times are medians over the rounds; a ratio compares two rates of the same run. */
+/** Results of a suite. Times are medians over the rounds; a ratio compares two rates of the same run. */
 export interface Report {
   readonly title: string;
   readonly method: string;
@@ -9,8 +9,8 @@ export interface Row {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What was aimed at, and whether more is better. */
+  /** The target, and whether more is better. */
   readonly aim?: { readonly at_least: number } | { readonly at_most: number };
-  /** Every round's value. */
+  /** The value of every round. */
   readonly rounds?: readonly number[];
 }

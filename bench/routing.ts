@@ -11,7 +11,7 @@ import type { Report, Row } from './report.ts';
 
 const AIM_MS = 0.2;
 
-/** The router on graded answers: what it recovers of the cost-quality curve, and how long it takes to decide. */
+/** Measures the router on graded answers: how much of the cost-quality curve it recovers, and how long a decision takes. */
 export async function routing(): Promise<Report> {
   const { mmlu, gsm8k } = readRoutingData();
   const subjects = heldOut(mmlu, ({ subject }) => subject);
@@ -46,7 +46,7 @@ const METHOD = [
   '- it reads the last user message: not the history, not images, not what a good answer to open questions is',
 ].join('\n');
 
-/** Router, random, oracle and best single on one set. */
+/** Results of router, random choice, oracle and best single model on one set. */
 function rowsOf(name: string, examples: readonly Example[], scores: Float64Array, aim: number): Row[] {
   const constant = new Float64Array(examples.length);
   const oracle = Float64Array.from(examples, ({ weak, strong }) => strong - weak);
@@ -79,7 +79,7 @@ function spread(
   return { name, value: apgr(scores, examples, indices), unit: 'APGR', rounds };
 }
 
-/** The share of right answers when this share of the calls, those with the highest scores, goes to the strong model. */
+/** The share of right answers when the given share of the calls, those with the highest scores, goes to the strong model. */
 function qualityAt(examples: readonly Example[], scores: Float64Array, share: number): number {
   const sorted = examples.map((_, index) => index).toSorted((a, b) => scores[b]! - scores[a]!);
   const constant = scores.every((score) => score === scores[0]);
@@ -101,7 +101,7 @@ function supportRow(examples: readonly Example[]): Row {
   };
 }
 
-/** Whole decisions, with every default provider configured. */
+/** Times of whole decisions, with every default provider configured. */
 function decisions(examples: readonly Example[]): Row[] {
   const keys = ['OPENAI', 'ANTHROPIC', 'GEMINI', 'MISTRAL', 'GROQ', 'DEEPSEEK'];
   const { catalogue } = openCatalogue(Object.fromEntries(keys.map((name) => [`${name}_API_KEY`, 'x'])));

@@ -1,7 +1,7 @@
 import { median } from './machine.ts';
 import type { Row } from './report.ts';
 
-/** A value of every round, and the median of them. */
+/** Makes a row from the value of every round, with their median. */
 export function row<Round>(
   rounds: readonly Round[],
   name: string,

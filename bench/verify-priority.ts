@@ -14,7 +14,7 @@ const WARM_UP = 300;
 const KEYLESS = 64;
 const PATH = '/v1/receipt/verify';
 
-/** How long a Pro key waits for a verdict while callers without a key saturate the service, beside nobody else there. */
+/** Measures how long a Pro key waits for a verdict while keyless callers saturate the service, and when nobody else calls. */
 export async function verifyPriority(): Promise<Report> {
   moveToLoadCore();
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-bench-'));
@@ -39,7 +39,7 @@ function newKey(dataDir: string): string {
   return key;
 }
 
-/** What one round measured: times in milliseconds, keyless answers a second. */
+/** Results of one round: times in milliseconds, keyless answers a second. */
 interface Round {
   readonly alone: number;
   readonly beside: number;
@@ -108,7 +108,7 @@ interface Calls {
   readonly calls: number;
 }
 
-/** Milliseconds from request to answer, of each call. */
+/** Milliseconds from request to answer, for each call. */
 async function times(url: string, { key, receipt, calls }: Calls): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = {

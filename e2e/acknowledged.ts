@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { type Key, Placed } from './log-client.ts';
 import { post } from './process.ts';
 
-/** Free mints and anchored hashes that a service has acknowledged while it met trouble. */
+/** Free mints and anchored hashes that a service has acknowledged during a fault. */
 export class Acknowledged {
   readonly placed: Placed;
   readonly #receipts = new Map<string, string>();
   readonly #name: string;
   #asked = 0;
 
-  /** @param name makes the inputs and hashes differ from those of others */
+  /** @param name distinguishes the inputs and hashes from those of other instances */
   constructor(name: string) {
     this.#name = name;
     this.placed = new Placed(name);
@@ -20,10 +20,10 @@ export class Acknowledged {
   }
 
   /**
-   * Mints a receipt and keeps it when the service has acknowledged it.
+   * Mints a receipt and records it once the service has acknowledged it.
    * @returns the status: 200, or 503 with a problem document
-   * @param patienceMs within which it must be answered
-   * @throws when the connection breaks, nothing is answered in time, or another status is
+   * @param patienceMs milliseconds within which it must be answered
+   * @throws when the connection breaks, there is no answer in time, or the status is another one
    */
   async mint(url: string, patienceMs = 10_000): Promise<number> {
     const body = { input: `${this.#name} ${this.#asked++}`, purpose: 'fault' };
@@ -34,7 +34,7 @@ export class Acknowledged {
     return status;
   }
 
-  /** Every receipt that was acknowledged is still answered, byte for byte. */
+  /** Asserts that every acknowledged receipt is still returned, byte for byte. */
   async expectKept(url: string): Promise<void> {
     for (const [id, text] of this.#receipts) {
       const kept = await fetch(`${url}/v1/receipt/${id}`);
@@ -42,7 +42,7 @@ export class Acknowledged {
     }
   }
 
-  /** Every hash that was acknowledged has its place still, also for those whose answer was lost. */
+  /** Asserts that every acknowledged hash still has its place in the log, also those whose answer was lost. */
   async expectPlaced(url: string, key: Key): Promise<void> {
     await this.placed.repeat(url, key);
     await this.placed.place(url, key, 10);

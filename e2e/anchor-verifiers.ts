@@ -11,22 +11,22 @@ import { builtPage } from '../packages/web/scripts/page.ts';
 import { addBundle, launch, open, readShown, verifyText } from '../packages/web/test/browser.ts';
 import { tally, temporaryFolder } from './process.ts';
 
-/** What a verifier is given, and no service: texts of JSON. */
+/** The inputs of a verifier, as JSON texts; it gets no service. */
 export interface Evidence {
   readonly receipt: string;
   readonly anchor: string;
   readonly bundle: string;
-  /** What a node of the chain says; where it is absent, the chain is not asked. */
+  /** The answers of a chain's node; if absent, the chain is not asked. */
   readonly chain?: Chain;
 }
 
 export interface Chain {
   readonly rpcUrl: string;
-  /** Null where it has none. */
+  /** The transaction; null if the chain has none. */
   readonly transaction: AnchorTransaction | null;
 }
 
-/** A verdict as all verifiers give it. */
+/** A verdict in the form that all verifiers give. */
 export interface Verdict {
   readonly valid: boolean;
   readonly issuer: { readonly trusted: boolean };
@@ -38,7 +38,7 @@ export type Verifier = (evidence: Evidence) => Promise<Verdict>;
 export const typescriptSdk: Verifier = async ({ receipt, anchor, bundle, chain }) =>
   verifyReceipt(receipt, { trust: await checkTrust(bundle), anchor, transaction: chain?.transaction });
 
-/** The command line, which asks the node itself. */
+/** Verifies by the command line, which asks the node itself. */
 export const commandLine: Verifier = async ({ receipt, anchor, bundle, chain }) => {
   const folder = temporaryFolder();
   const file = (name: string, content: string): string => {
@@ -55,7 +55,7 @@ export const commandLine: Verifier = async ({ receipt, anchor, bundle, chain }) 
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
-/** The web page as it is saved to disk. It can't ask a chain. */
+/** Verifies by the web page as it is saved to disk. It can't ask a chain. */
 export const webPage: Verifier = async ({ receipt, anchor, bundle }) => {
   browser ??= launch();
   const { context, page } = await open(await browser, pathToFileURL(fileURLToPath(builtPage('verify'))).href);
@@ -79,7 +79,7 @@ const venv = join(PYTHON, '.venv', 'bin', 'python');
 const python = existsSync(venv) ? venv : 'python3';
 const pythonEnv = { ...process.env, PYTHONPATH: join(PYTHON, 'src') };
 
-/** Why the Python SDK can't be run here, or null. */
+/** Why the Python SDK can't run here, or null. */
 export const pythonMissing: string | null =
   spawnSync(python, ['-c', 'import tallystick'], { env: pythonEnv }).status === 0
     ? null

@@ -5,22 +5,22 @@ import type { Svc } from '../packages/server/test/compute.ts';
 import { startUpstream, type Upstream } from '../packages/server/test/upstream.ts';
 import { type Ended, type Env, serve, temporaryFolder } from './process.ts';
 
-/** An upstream's name of a model, by which its clients call it. */
+/** Name of a model by which clients call the upstream. */
 export const MODEL = 'gpt-4o-mini';
-/** What a client of the upstream would send; nobody's here. */
+/** Key that a client of the upstream would send; it is valid nowhere. */
 export const STRANGE_KEY = 'sk-of-somewhere-else';
-/** What the service is let in with at the upstream. */
+/** Key with which the service calls the upstream. */
 export const OPERATOR_KEY = 'sk-operator-secret-0123456789';
 
-/** A service in a process of its own, in front of a local upstream. */
+/** A service in a process of its own, in front of a local upstream, whose trust bundle was not fetched. */
 export interface Untrusted {
   readonly url: string;
-  /** What a stock client is given, beside a key. */
+  /** Base URL for a stock client, which also needs a key. */
   readonly baseURL: string;
   readonly upstream: Upstream;
-  /** The request hash of what was sent last, as the upstream saw it; without the limit that the service adds. */
+  /** Hash of the request that was sent last, as the upstream received it, without the limit that the service adds. */
   sentHash(): string;
-  /** Resolves to what the process said. */
+  /** Resolves to the output of the process. */
   close(): Promise<Ended>;
 }
 
@@ -28,7 +28,7 @@ export interface Front extends Untrusted {
   readonly trust: CheckedTrust;
 }
 
-/** For development, unless `env` says otherwise. */
+/** Starts a service for development, unless `env` says otherwise. */
 export async function serveUntrusted(env: Env, given?: Upstream): Promise<Untrusted> {
   const upstream = given ?? (await startUpstream());
   const service = await serve({
@@ -63,7 +63,7 @@ export async function trustIn(url: string): Promise<CheckedTrust> {
   return checkTrust(await (await fetch(`${url}/.well-known/trust.json`)).text());
 }
 
-/** Asserts that a receipt verifies offline and that it covers what was sent and what came. Gives its `svc`. */
+/** Asserts that a receipt verifies offline and covers the request and the answer. Returns its `svc`. */
 export async function expectReceipt(
   { trust }: Pick<Front, 'trust'>,
   svc: unknown,
@@ -81,14 +81,14 @@ export async function expectReceipt(
   return known;
 }
 
-/** As spec/compute.md defines it, of a request or of an answer in one piece: as JSON text, or as it was parsed. */
+/** The hash of a request or of an answer in one piece, as JSON text or parsed (spec/compute.md). */
 export function hashOf(body: unknown): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const { svc: _svc, ...covered } = JSON.parse(text) as JsonObject;
   return `sha256:${sha256Hex(utf8(canonicalize(covered)))}`;
 }
 
-/** The `svc` of a stream, of its chunks as a client parsed them, and the hash of those before it. */
+/** The `svc` of a stream, from its parsed chunks, and the hash of the chunks before it. */
 export function streamed(chunks: readonly unknown[]): { svc: JsonValue; response: string } {
   const isLast = (chunk: unknown): boolean => (chunk as JsonObject)['svc'] !== undefined;
   const end = chunks.findIndex(isLast);

@@ -1,4 +1,4 @@
-// Imported by a service before all else: notes, in the file that CONNECTIONS names, where it connects to.
+// Imported by a service before everything else: records, in the file that CONNECTIONS names, where the service connects to.
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import type { Socket } from 'node:net';

@@ -5,22 +5,22 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/
 import { devAccount } from '../packages/chain/src/token/dev-accounts.ts';
 import { localFacilitator } from '../packages/payments/src/x402/facilitator.ts';
 
-/** How a settlement is answered; `settle` does it honestly. */
+/** How a settlement is answered; calling `settle` does it honestly. */
 export type Conduct = (settle: () => Promise<SettleResponse>) => Promise<SettleResponse | 'hang_up'>;
 
 const honest: Conduct = (settle) => settle();
 
-/** A facilitator over HTTP, honest until it is told how to behave. */
+/** A facilitator over HTTP, honest until a test changes its behaviour. */
 export interface TestFacilitator {
   readonly url: string;
-  /** Settlements that it was asked for. */
+  /** Number of settlements that were requested. */
   readonly requests: { readonly count: number };
-  /** Says which chain it is for. */
+  /** Sets the URL of the chain's node. */
   use(rpcUrl: string): void;
   behave(conduct: Conduct): void;
-  /** Calls every payment good, or judges again. */
+  /** Approves every payment, or verifies payments again. */
   approve(everything: boolean): void;
-  /** Settles the last payment that it was asked to settle, for itself. */
+  /** Settles the payment of the last request, without being asked again. */
   settleLast(): Promise<SettleResponse>;
   close(): Promise<void>;
 }

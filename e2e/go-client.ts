@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const SOURCE = fileURLToPath(new URL('go-log-client', import.meta.url));
 
-/** What the client is asked: see go-log-client/main.go. */
+/** Input of the client: see go-log-client/main.go. */
 export interface GoRequest {
   readonly log: string;
   readonly verifier_key: string;
@@ -12,7 +12,7 @@ export interface GoRequest {
   readonly old_checkpoint?: string;
 }
 
-/** What it found, all of it checked. */
+/** Findings of the client, all of them checked. */
 export interface GoReport {
   readonly origin: string;
   readonly size: number;
@@ -26,9 +26,9 @@ export interface GoReport {
 }
 
 /**
- * Builds the client into a folder. `missing` says why it can't be had here: no Go, or one that is too old, or no
+ * Builds the client into a folder. `missing` says why that is impossible here: no Go, one that is too old, or no
  * modules.
- * @throws Error where it does not compile
+ * @throws Error if it does not compile
  */
 export function buildGoClient(folder: string): { path: string; missing: string | null } {
   const path = join(folder, 'go-log-client');
@@ -42,7 +42,7 @@ export function buildGoClient(folder: string): { path: string; missing: string |
 
 const go = (...args: readonly string[]) => spawnSync('go', args, { cwd: SOURCE, encoding: 'utf8' });
 
-/** Runs the client to its end. Rejects with what it said of the first thing that does not hold. */
+/** Runs the client to its end. Rejects with its message about the first check that fails. */
 export function runGoClient(path: string, request: GoRequest): Promise<GoReport> {
   return new Promise((resolve, reject) => {
     const child = spawn(path, { stdio: ['pipe', 'pipe', 'pipe'] });

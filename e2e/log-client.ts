@@ -21,10 +21,10 @@ import { readerOf } from './posting-chain.ts';
 import { type Env, tally } from './process.ts';
 import { drawing } from './random.ts';
 
-/** What a client of an anchor log sends along: its API key. */
+/** The header of a log's client: its API key. */
 export type Key = { readonly authorization: string };
 
-/** A key of the service whose environment this is, made beside it while it runs or not. */
+/** Creates a key in the database of the service with this environment, whether it runs or not. */
 export async function createKey(tier: 'pro' | 'scale' | 'enterprise', env: Env): Promise<Key> {
   const { code, stdout, stderr } = await tally(['apikey', 'create', '--tier', tier, '--json'], env);
   assert.equal(code, 0, stderr);
@@ -38,7 +38,7 @@ export function hashOf(text: string): string {
 
 export const bytesOf = (hash: string): Uint8Array => fromBase64url(hash, 32);
 
-/** Hands in hashes and answers their places in the log. Rejects when the connection breaks, or is given up. */
+/** Submits hashes and returns their indexes in the log. Rejects when the connection breaks or is aborted. */
 export async function place(
   url: string,
   key: Key,
@@ -57,7 +57,7 @@ export async function place(
   return results.map(({ anchor_ref }) => parseAnchorRef(anchor_ref).index);
 }
 
-/** Hashes that somebody hands in, and the places that were answered, which never change. */
+/** Submitted hashes, and the indexes that were answered for them, which must never change. */
 export class Placed {
   readonly #places = new Map<string, number>();
   readonly #unanswered = new Set<string>();
@@ -74,7 +74,7 @@ export class Placed {
     return this.#places.size;
   }
 
-  /** Every hash that was handed in, in the order of the log, which has no other. */
+  /** All submitted hashes in the order of the log, which must hold no others. */
   get hashes(): Uint8Array[] {
     assert.deepEqual([...this.#unanswered], [], 'not answered');
     const placed = [...this.#places].sort(([, a], [, b]) => a - b);
@@ -91,7 +91,7 @@ export class Placed {
     return this.place(url, key, 1 + this.#random.below(most));
   }
 
-  /** Hands in new hashes and as many old ones. Rejects when the connection breaks, or is given up. */
+  /** Submits new hashes and as many old ones. Rejects when the connection breaks or is aborted. */
   async place(url: string, key: Key, count: number, signal?: AbortSignal): Promise<void> {
     const fresh = Array.from({ length: count }, () => hashOf(`${this.#name} ${this.#made++}`));
     const from = this.#random.below(this.#places.size);
@@ -99,12 +99,12 @@ export class Placed {
     await this.send(url, key, [...fresh, ...old], signal);
   }
 
-  /** Hands in again what was not answered. */
+  /** Submits the hashes again that were not answered. */
   async repeat(url: string, key: Key): Promise<void> {
     if (this.#unanswered.size > 0) await this.send(url, key, [...this.#unanswered]);
   }
 
-  /** Hands in hashes, old or new. Rejects when the connection breaks, or is given up. */
+  /** Submits hashes, old or new. Rejects when the connection breaks or is aborted. */
   async send(url: string, key: Key, hashes: readonly string[], signal?: AbortSignal): Promise<void> {
     for (const hash of hashes) if (!this.#places.has(hash)) this.#unanswered.add(hash);
     const places = await place(url, key, hashes, signal);
@@ -144,14 +144,14 @@ export async function logKeyOf(url: string): Promise<VerifierKey> {
   return parseVerifierKey((await statusOf(url)).verifier_key);
 }
 
-/** A metric's value: `name`, or `name{label="value"}`. Zero where there is none. */
+/** The value of a metric, `name` or `name{label="value"}`; zero if there is none. */
 export async function metric(url: string, name: string): Promise<number> {
   const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(PATIENCE_MS) });
   const line = (await response.text()).split('\n').find((text) => text.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1) ?? 0);
 }
 
-/** Asks until the answer will do; a request that fails is one that won't. Rejects with the last answer. */
+/** Calls `ask` until its result is accepted; a failure counts as not accepted. Rejects with the last result. */
 export function until<T>(ask: () => Promise<T>, accepts: (found: T) => boolean, seconds = 60): Promise<T> {
   const attempt = async (): Promise<T> => {
     const found = await ask();
@@ -177,10 +177,10 @@ export async function untilSigned(url: string, size: number): Promise<void> {
   );
 }
 
-/** What `fsck` reports of a log that is as it must be, beside what it has read. */
+/** What `fsck` reports, besides counts, about a sound log. */
 export const SOUND = { faults: [], faultCount: 0 };
 
-/** `tally log fsck` on the data of a service, in this process; asks the chain too where a node is given. */
+/** Runs `tally log fsck` on a service's data, in this process; it checks the chain too if a node is given. */
 export async function fsck(env: Env, rpcUrl?: string): Promise<FsckReport> {
   const store = await openStore(readConfig(env));
   try {

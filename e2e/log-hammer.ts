@@ -18,15 +18,15 @@ import type { Random } from '../packages/core/test/random.ts';
 import { bytesOf, hashOf, type Key, place } from './log-client.ts';
 import { drawing } from './random.ts';
 
-/** Leaves that are handed in once each, and the places that were answered for them. */
+/** Leaves that are submitted once each, and the indexes that were answered for them. */
 export class Leaves {
-  /** The numbers of the leaves, by place. */
+  /** The numbers of the leaves, by index in the log. */
   readonly placed: number[] = [];
   readonly #count: number;
   readonly #random: Random = drawing('leaves');
   #made = 0;
   #answered = 0;
-  /** Of the answers, the newest place. */
+  /** Index in the newest answer. */
   newest = -1;
 
   constructor(count: number) {
@@ -46,7 +46,7 @@ export class Leaves {
     return this.place(url, key, 1 + this.#random.below(most));
   }
 
-  /** Hands in the next `count` leaves, and a few that were answered before, which must not have moved. */
+  /** Submits the next `count` leaves, and a few earlier ones, which must not have moved. */
   async place(url: string, key: Key, count: number): Promise<void> {
     const from = this.#made;
     this.#made = Math.min(this.#count, from + count);
@@ -64,7 +64,7 @@ export class Leaves {
     this.#answered += fresh.length;
   }
 
-  /** Of a leaf that was answered, by chance. */
+  /** A random index that was answered. */
   anyPlace(): number {
     for (;;) {
       const index = this.#random.below(this.placed.length);
@@ -81,9 +81,9 @@ const POLL_MS = 20;
 
 /** Reads proofs and checks each of them from the hash to the log's signature. */
 export class ProofReader {
-  /** How many proofs were checked. */
+  /** Number of proofs that were checked, by kind. */
   readonly checked = { tlogProof: 0, anchored: 0 };
-  /** The trees that proofs were for, root by size: a fork throws. */
+  /** Roots that the proofs lead to, by tree size; two roots of one size throw. */
   readonly trees = new Map<number, string>();
   readonly #url: string;
   readonly #log: VerifierKey;
@@ -94,7 +94,7 @@ export class ProofReader {
     this.#log = log;
   }
 
-  /** A C2SP tlog-proof of the leaf at a place, as soon as a checkpoint covers it. Answers the milliseconds of that. */
+  /** Reads a C2SP tlog-proof of a leaf as soon as a checkpoint covers it. Returns the milliseconds that it took. */
   async readProof(index: number, hash: string): Promise<number> {
     const began = performance.now();
     for (;;) {
@@ -112,7 +112,7 @@ export class ProofReader {
     }
   }
 
-  /** The anchored result of the leaf at a place, where it has one. */
+  /** Reads the anchored result of a leaf, or null if it has none yet. */
   async readResult(index: number, hash: string): Promise<JsonObject | null> {
     const response = await this.#ask(hash, 'application/json');
     const answer = (await response.json()) as JsonObject;

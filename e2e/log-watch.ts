@@ -13,7 +13,7 @@ import { afterAll } from 'vitest';
 import { nodeSha256 } from '../packages/kit/src/crypto/node-sha256.ts';
 
 const POLL_MS = 20;
-/** A process that is stopped takes connections, and answers nothing. */
+/** Timeout of a request: a stopped process accepts connections but answers nothing. */
 const PATIENCE_MS = 1_000;
 
 const watches = new Set<LogWatch>();
@@ -21,7 +21,7 @@ afterAll(async () => {
   await Promise.all([...watches].map((watch) => watch.stop()));
 });
 
-/** Asks servers of one log for their checkpoint all the time, through their restarts, and keeps every note. */
+/** Fetches the checkpoints of one log's servers all the time, through their restarts, and keeps every note. */
 export class LogWatch {
   readonly #notes = new Set<string>();
   readonly #loops: Promise<void>[] = [];
@@ -31,12 +31,12 @@ export class LogWatch {
     watches.add(this);
   }
 
-  /** How many different notes were seen. */
+  /** Number of different notes. */
   get count(): number {
     return this.#notes.size;
   }
 
-  /** Follows a server until its end. */
+  /** Follows a server until it ends. */
   follow(url: string): void {
     this.#loops.push(this.#poll(url));
   }
@@ -47,9 +47,9 @@ export class LogWatch {
   }
 
   /**
-   * Every note that was seen is signed by the log, and its root is that of the first leaves of `hashes` (32 bytes each,
-   * in the order of the log): so there is one root for each size, and each tree is the start of the next.
-   * @throws AssertionError, TallyError of a note where that is not so, or none was seen
+   * Asserts that every note is signed by the log, and that its root is that of the first leaves of `hashes` (32 bytes each,
+   * in the order of the log). Then there is one root for each size, and each tree is the start of the next.
+   * @throws AssertionError or TallyError if that is not so, or there are no notes
    */
   async expectOneTree(log: VerifierKey, hashes: readonly Uint8Array[]): Promise<void> {
     assert.ok(this.#notes.size > 0, 'No checkpoint was seen.');
@@ -77,7 +77,7 @@ export class LogWatch {
 const open = (note: string, log: VerifierKey): Promise<Checkpoint> =>
   openCheckpoint(note, { ...log, origin: log.name }, nodeEngine);
 
-/** The hex roots over the first leaves, by their number, of the sizes that are asked for and can be. */
+/** The roots over the first leaves in hex, by their number, for the given sizes up to the number of hashes. */
 export function rootsOf(hashes: readonly Uint8Array[], sizes: Iterable<number>): Map<number, string> {
   const awaited = new Set(sizes);
   const roots = new Map<number, string>();

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/** An operation of an OpenAPI document, and where it is. */
+/** An operation of an OpenAPI document, with its path and method. */
 export interface Operation {
   readonly operationId: string;
   readonly method: string;
@@ -27,12 +27,12 @@ export function operationsOf(document: JsonObject): Operation[] {
   );
 }
 
-/** `application/json`, `application/problem+json` */
+/** Returns whether a media type is JSON, such as `application/json` and `application/problem+json`. */
 export function isJsonType(mediaType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json$/.test(mediaType);
 }
 
-/** The JSON answers of success that the operation documents, by status and media type. */
+/** The successful JSON answers that the operation documents, by status and media type. */
 export function jsonAnswers({ responses }: Operation): { status: string; type: string; media: Media }[] {
   return Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
@@ -53,14 +53,14 @@ const ajv = new Ajv2020({
 });
 
 /**
- * Validates what a schema of the document is of. Beyond the schema, a member that it doesn't list is refused, unless it says that
- * there may be others.
+ * Validator for a schema of the document. Beyond the schema, it refuses a member that the schema doesn't list, unless that says
+ * that there may be others.
  */
 export function validatorOf(document: JsonObject, schema: JsonObject): ValidateFunction {
   return ajv.compile(closed(resolved(schema, document)) as object);
 }
 
-/** With each reference replaced by what it leads to, and what stands beside it. No schema here is recursive. */
+/** The schema with each reference replaced by its target and the members beside it. No schema here is recursive. */
 function resolved(value: JsonValue, document: JsonObject): JsonValue {
   if (Array.isArray(value)) return value.map((one) => resolved(one, document));
   if (!isObject(value)) return value;
@@ -74,7 +74,7 @@ function resolved(value: JsonValue, document: JsonObject): JsonValue {
   return { ...(resolved(target, document) as JsonObject), ...own };
 }
 
-/** With `unevaluatedProperties: false` for each object that says nothing of further members. */
+/** The schema with `unevaluatedProperties: false` in each object that says nothing about further members. */
 function closed(value: JsonValue, isPart = false): JsonValue {
   if (Array.isArray(value)) return value.map((one) => closed(one));
   if (!isObject(value)) return value;

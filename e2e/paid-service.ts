@@ -8,14 +8,14 @@ import { type Routed, startRouted } from '../packages/server/test/compute.ts';
 import { runningClock, type TestClock } from '../packages/server/test/service.ts';
 import { tally, temporaryFolder } from './process.ts';
 
-/** The whole service with payments on, on a chain and a port of its own, in front of a model provider. */
+/** The whole service with payments on, with its own chain and port, in front of a model provider. */
 export interface PaidService extends Routed {
   readonly money: Money;
   readonly payments: Payments;
   readonly clock: TestClock;
-  /** Base units of USDC, on the chain. */
+  /** Balance of an address on the chain, in base units of USDC. */
   usdc(address: string): Promise<bigint>;
-  /** Asserts that ledger and chain agree, transfer by transfer and in their sums, and that the books balance. */
+  /** Asserts that ledger and chain agree, in each transfer and in their sums, and that the books balance. */
   expectLedgerIsChain(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ function required<T>(value: T | null): T {
   return value;
 }
 
-/** Asserts that `tally verify` finds the transaction that a receipt (JSON text) names, and that it paid what it says. */
+/** Asserts that `tally verify` finds the transaction that a receipt (JSON text) names, and that it paid the stated amount. */
 export async function expectVerifiedByRpc({ url, money }: PaidService, receipt: string): Promise<void> {
   const folder = temporaryFolder();
   const bundle = await (await fetch(`${url}/.well-known/trust.json`)).text();

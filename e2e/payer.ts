@@ -17,7 +17,7 @@ export interface Payer {
   readonly fetch: typeof fetch;
 }
 
-/** @param deposit base units that a channel is opened with */
+/** Creates a payer. @param deposit base units with which a channel is opened */
 export function payer(
   name: 'alice' | 'bob',
   rpcUrl: string,
@@ -28,7 +28,7 @@ export function payer(
   }: {
     readonly schemes?: readonly SchemeName[];
     readonly deposit?: bigint;
-    /** Of the channel: 32 bytes, hex. */
+    /** Salt of the channel: 32 bytes, hex. */
     readonly salt?: `0x${string}`;
   } = {},
 ): Payer {
@@ -58,7 +58,7 @@ export function payer(
   };
 }
 
-/** What `PAYMENT-RESPONSE` says. */
+/** Decodes `PAYMENT-RESPONSE`. */
 export function settlementOf(response: Response): ReturnType<typeof decodePaymentResponseHeader> {
   return decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
 }

@@ -9,7 +9,7 @@ import { openTestChain } from '../packages/server/test/anchoring.ts';
 import { startAnvil, type TestAnvil } from '../packages/server/test/anvil.ts';
 import type { Env } from './process.ts';
 
-/** A root in a block of the chain. */
+/** A root that was posted in a block of the chain. */
 interface Posted {
   readonly txHash: string;
   readonly nonce: number;
@@ -19,21 +19,21 @@ interface Posted {
 }
 
 /**
- * What becomes of a request: `refuse` breaks the connection before the chain hears of it, `lose` after the chain has
+ * Treatment of a request: `refuse` breaks the connection before the chain gets it, `lose` after the chain has
  * answered.
  */
 export type Fate = 'pass' | 'refuse' | 'lose';
 
-/** A chain of its own behind a relay, and a posting account with funds. */
+/** A chain of its own behind a relay, and a posting account with money for gas. */
 export interface PostingChain {
-  /** Of the relay: what a service is configured with. */
+  /** Configuration by which a service uses the relay. */
   readonly env: Env;
   readonly anvil: TestAnvil;
-  /** Decides on every request, by its method; none is answered before. */
+  /** Chooses the treatment of each request, by its method; each request waits for it. */
   decide: (method: string) => Fate | Promise<Fate>;
   /** All roots that the account has posted, oldest first. */
   posted(): Promise<Posted[]>;
-  /** A transaction as verifiers take it; null where there is none. */
+  /** A transaction as verifiers take it; null if there is none. */
   transaction(txHash: string): Promise<AnchorTransaction | null>;
 }
 
@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all(stops.map((stop) => stop()));
 });
 
-/** @param folder where the posting key is, or is made */
+/** @param folder where the posting key is read, or made */
 export async function startPostingChain(folder: string): Promise<PostingChain> {
   const anvil = await startAnvil(CHAIN_ID);
   const file = join(folder, 'posting.key');
@@ -67,7 +67,7 @@ export async function startPostingChain(folder: string): Promise<PostingChain> {
   return chain;
 }
 
-/** What an auditor asks a node with. */
+/** The reader by which an auditor asks a node. */
 export function readerOf(rpcUrl: string): Promise<ChainReader> {
   const finality = { kind: 'confirmations', count: 1 } as const;
   return openChainReader({ rpcUrl, chainId: CHAIN_ID, finality, timeoutMs: 5_000 });

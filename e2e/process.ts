@@ -10,7 +10,7 @@ const READY = /^tallystick is ready on (\S+)$/m;
 
 export type Env = Readonly<Record<string, string>>;
 
-/** How a process ended, and all that it said. */
+/** How a process ended, and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -18,7 +18,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** `tally serve` in a process of its own, once it is ready. */
+/** `tally serve` in a process of its own, after it has become ready. */
 export interface Served {
   readonly url: string;
   readonly pid: number;
@@ -39,7 +39,7 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder that is removed after the file's last test. */
+/** A folder that is deleted after the file's last test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tally-e2e-'));
   folders.push(folder);
@@ -73,14 +73,14 @@ function start(
   return started;
 }
 
-/** Runs `tally` to its end, in an environment of nothing but `env`. */
+/** Runs `tally` to its end, in an environment that holds only `env`. */
 export function tally(args: readonly string[], env: Env = {}): Promise<Ended> {
   return start(args, env).ended;
 }
 
 /**
- * Starts `tally serve` on a free port. Rejects with what it said when it ends before it is ready.
- * @param stderrTo a file descriptor that takes its standard error, which is then not in `Ended`
+ * Starts `tally serve` on a free port. Rejects with its output if it ends before it is ready.
+ * @param stderrTo file descriptor for its standard error, which is then not in `Ended`
  */
 export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe'): Promise<Served> {
   return new Promise((resolve, reject) => {
@@ -106,7 +106,7 @@ export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe'): Promise<Ser
   });
 }
 
-/** A POST of JSON. Rejects when the connection breaks. */
+/** Sends a POST of JSON. Rejects when the connection breaks. */
 export async function post(
   url: string,
   body: unknown,

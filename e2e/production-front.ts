@@ -6,25 +6,25 @@ import { expect } from 'vitest';
 import { serveUntrusted, type Untrusted } from './clients.ts';
 import { type Env, tally, temporaryFolder } from './process.ts';
 
-/** Under which the service is known. Only its configuration says so. */
+/** Public URL of the service, which only its configuration states. */
 export const API_URL = 'https://api.example.com';
 
-/** Who calls a service in production, with what was paid in. */
+/** An API key of a caller of the service, and the key's public id. */
 export interface Customer {
   readonly key: string;
   readonly id: string;
 }
 
 export interface ProductionFront extends Untrusted {
-  /** A fresh API key, with so much paid in: decimal USDC, or nothing. */
+  /** Creates an API key and pays in that much: decimal USDC, or nothing. */
   customer(usdc: string | null): Promise<Customer>;
   /** Pays in for a caller: the id of a key, or a DID. */
   credit(caller: string, usdc: string): Promise<void>;
-  /** Nano-USDC of a caller; asserts that nothing is put aside. */
+  /** Balance of a caller in nano-USDC; asserts that nothing is held. */
   balance(caller: string): Promise<bigint>;
 }
 
-/** A service in production, on keys of its own and without its chain, in front of a local upstream. */
+/** Starts a service in production with keys of its own, whose chain can't be reached, in front of a local upstream. */
 export async function serveProduction(env: Env = {}): Promise<ProductionFront> {
   const dataDir = temporaryFolder();
   const postingKey = join(dataDir, 'posting.key');
@@ -39,10 +39,10 @@ export async function serveProduction(env: Env = {}): Promise<ProductionFront> {
     TALLY_SITE_URL: 'https://example.com',
     TALLY_CHAIN_ID: '8453',
     TALLY_CHAIN_NETWORK: 'base',
-    // Nobody answers there: the log waits, and all else serves.
+    // Nobody listens there: the log waits, and everything else works.
     TALLY_CHAIN_RPC_URL: 'http://127.0.0.1:9',
     TALLY_POSTING_KEY_FILE: postingKey,
-    // No balancer is to notice that the service leaves.
+    // There is no load balancer that has to notice that the service ends.
     TALLY_LAME_DUCK_SECONDS: '0',
     ...env,
   };

@@ -1,8 +1,8 @@
 import { type Random, randomOf } from '../packages/core/test/random.ts';
 
 /**
- * Random numbers of a test under load, and their seed on standard error: what failed is drawn again with
- * TALLY_TEST_SEED set to it, though not in the same order where several clients draw at once.
+ * Random numbers for a test under load. Their seed is printed on standard error: TALLY_TEST_SEED set to it draws the same
+ * numbers again, though not in the same order if several clients draw at once.
  */
 export function drawing(what: string): Random {
   const given = process.env.TALLY_TEST_SEED;

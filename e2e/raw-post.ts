@@ -8,7 +8,7 @@ export interface RawReply {
   readonly text: string;
 }
 
-/** A POST of JSON with headers, and a request target, that `fetch` would not send. */
+/** Sends a POST of JSON with headers and a request target that `fetch` would refuse. */
 export async function rawPost(
   url: string,
   headers: Readonly<Record<string, string | string[]>>,

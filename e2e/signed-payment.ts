@@ -4,25 +4,25 @@ import type { PaymentRequired, PaymentRequirements } from '@x402/core/types';
 import { authorizationTypes } from '@x402/evm';
 import type { PrivateKeyAccount } from 'viem/accounts';
 
-/** What is signed otherwise than the requirements ask. */
+/** Members of a payment that differ from the requirements. */
 export interface Twist {
   readonly value?: bigint;
   readonly to?: `0x${string}`;
-  /** Unix seconds; ten minutes ago when absent. */
+  /** Start of the validity in Unix seconds; ten minutes ago when absent. */
   readonly validAfter?: number;
-  /** Unix seconds. */
+  /** End of the validity in Unix seconds. */
   readonly validBefore?: number;
-  /** What the payment says that it accepts. */
+  /** Requirements that the payment claims to accept. */
   readonly accepted?: Partial<PaymentRequirements>;
   readonly extensions?: Record<string, unknown>;
 }
 
-/** The requirements in a 402. */
+/** The payment requirements in a 402 answer. */
 export function requiredBy(response: Response): PaymentRequired {
   return decodePaymentRequiredHeader(response.headers.get('payment-required') ?? '');
 }
 
-/** The header of an `exact` payment, signed by hand, with whatever is wrong in it. */
+/** The header of an `exact` payment, signed without a client, with the given deviations. */
 export async function exactPayment(
   account: PrivateKeyAccount,
   required: PaymentRequired,

@@ -1,4 +1,4 @@
-// Proves which part may import which, type-only imports included: `npm run check` runs it. The order is the picture of
+// Checks which part imports which, type-only imports included; `npm run check` runs it. The order is the picture of
 // docs/architecture.md. Prints every arrow that runs the wrong way, and every circle of files; exits 1 where there is one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, sep } from 'node:path';
@@ -51,7 +51,7 @@ interface Import {
 const SPECIFIER =
   /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
-/** What is wrong with the arrows of a tree. @param files text by path from the root of the repository */
+/** Describes the arrows of a tree that are not allowed. @param files text by path from the root of the repository */
 export function faultsOf(files: ReadonlyMap<string, string>): string[] {
   const imports = [...files].flatMap(([from, text]) => importsOf(from, text));
   return [
@@ -94,7 +94,7 @@ function upwards({ from, to }: Import): string[] {
     : [`${from} imports ${to}, which stands above it`];
 }
 
-/** The circles of a graph, each as the files along it (Tarjan, 1972). */
+/** The cycles of a graph, each as the files along it (Tarjan, 1972). */
 function circles(imports: readonly Import[]): string[][] {
   const edges = new Map<string, string[]>();
   for (const { from, to } of imports) edges.set(from, [...(edges.get(from) ?? []), to]);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { compileContracts } from './contracts/compile.ts';
 
-/** Compiles packages/server/contracts into the file that a development chain gets its contracts from. */
+/** File that development chains get their contracts from, compiled from packages/server/contracts. */
 const target = new URL('../packages/chain/src/token/contracts.json', import.meta.url);
 writeFileSync(target, compileContracts());
 console.log('Wrote packages/chain/src/token/contracts.json.');

@@ -1,4 +1,4 @@
-// Prints what a production installation of a package takes on disk, Node itself not counted: the package and all that it
+// Prints the disk space that a production installation of a package takes, Node itself not counted: the package and all that it
 // depends on by the lock file, optional packages of this platform included, in blocks of 4,096 bytes. `node scripts/install-size.ts [server]`.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -16,12 +16,12 @@ interface Locked {
 }
 
 export interface Installed {
-  /** Its folder below the root. */
+  /** Path of its folder below the root. */
   readonly path: string;
   readonly bytes: number;
 }
 
-/** The packages that a production installation of `packages/<name>` holds, the largest first. */
+/** The packages in a production installation of `packages/<name>`, the largest first. */
 export function productionInstall(name: string): Installed[] {
   const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
     packages: Readonly<Record<string, Locked>>;
@@ -57,7 +57,7 @@ function neededBy({
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
 }
 
-/** Where Node finds a package from a folder: in its own node_modules, or in the nearest above. */
+/** The folder in which Node finds a package: the node_modules of the importing folder, or the nearest above. */
 function placeOf(packages: Readonly<Record<string, Locked>>, from: string, name: string): string {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const place = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
@@ -67,7 +67,7 @@ function placeOf(packages: Readonly<Record<string, Locked>>, from: string, name:
 
 const BLOCK = 4_096;
 
-/** Bytes of the blocks of a folder, without packages within it; 0 where it is not installed, as for other platforms. */
+/** Size in bytes of the blocks of a folder, without packages within it; 0 if it is not installed, as for other platforms. */
 function sizeOf(path: string): number {
   const folder = `${root}${path}`;
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return 0;

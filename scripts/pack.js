@@ -20,7 +20,7 @@ for (const name of readdirSync(packages)) {
   process.stdout.write(`packages/${name}/dist: ${published.name} ${published.version}\n`);
 }
 
-/** Takes out what was compiled from a source that is gone: `tsc -b` leaves it there. */
+/** Removes files compiled from a source that no longer exists: `tsc -b` leaves them. */
 function removeLeftovers(home) {
   for (const file of readdirSync(`${home}/dist`, { recursive: true })) {
     const compiledFrom = /^(.*?)(?:\.d)?\.[jt]s(?:\.map)?$/.exec(file)?.[1];
@@ -29,7 +29,7 @@ function removeLeftovers(home) {
   }
 }
 
-/** `./src/x.ts` as the JavaScript and the declarations that it became. */
+/** Maps `./src/x.ts` to the JavaScript and the declarations compiled from it. */
 function compiled(exports) {
   return Object.fromEntries(
     Object.entries(exports).map(([path, file]) => {
@@ -39,7 +39,7 @@ function compiled(exports) {
   );
 }
 
-/** The binary starts the compiled program instead of the source. */
+/** Makes the binary start the compiled program instead of the source. */
 function packBinary(home) {
   rmSync(`${home}/dist/bin`, { recursive: true, force: true });
   mkdirSync(`${home}/dist/bin`);

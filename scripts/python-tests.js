@@ -14,7 +14,7 @@ const python =
   process.platform === 'win32' ? join(venv, 'Scripts', 'python.exe') : join(venv, 'bin', 'python');
 const OLDEST = [3, 10];
 
-/** The first Python of the machine that is new enough: its command and full version; else undefined. */
+/** The first Python on the machine that is new enough, as command and full version; undefined if there is none. */
 function findPython() {
   const names = [
     process.env.PYTHON,

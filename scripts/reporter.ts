@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Closes a run with one plain line, `N passed, N failed[, N skipped]`, for whoever reads logs with grep. */
+/** Ends a run with one plain line, `N passed, N failed[, N skipped]`, which is easy to find in logs. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 };

@@ -1,5 +1,5 @@
-// Installs the project's packages when the lock file has changed since the last time, and builds the pages when what they are
-// made of has.
+// Installs the project's packages when the lock file has changed since the last time, and builds the pages when their inputs
+// have changed.
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,7 +27,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== expected) {
   writeFileSync(stamp, expected);
 }
 
-// By the project's own Node, which is there by now.
+// Uses the project's own Node, which is installed by now.
 const env = {
   ...process.env,
   PATH: join(root, 'node_modules', '.bin') + delimiter + (process.env.PATH ?? ''),

@@ -1,5 +1,5 @@
-// Runs the tests that need more than npm: the right to mount, loop devices, and programs of Debian packages. Says what is
-// missing and fails where something is; no test is skipped. Arguments are passed on to vitest.
+// Runs the tests that need more than npm: the right to mount, loop devices, and programs of Debian packages. Fails and names
+// what is missing; no test is skipped. Arguments are passed on to vitest.
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Programs that the tests run, and the Debian package that has each. */
+/** Programs that the tests need, with the Debian package of each. */
 const PROGRAMS = [
   ['mkfs.ext4', 'e2fsprogs'],
   ['mount', 'mount'],
@@ -39,7 +39,7 @@ if (missing.length > 0) {
   process.exit(1);
 }
 
-// In a mount namespace of its own, so that every mount goes with the run, however it ends.
+// Runs in a mount namespace of its own, so that every mount ends with the run, however it ends.
 const vitest = join(root, 'node_modules', '.bin', 'vitest');
 const config = ['--config', 'vitest.system.config.ts'];
 const { status } = spawnSync('unshare', ['--mount', vitest, 'run', ...config, ...process.argv.slice(2)], {

@@ -1,11 +1,11 @@
-// Runs every check and every test; with arguments only the tests that they name, and nothing else: `npm test -- receipts`.
-// `--quick` names the tests that stand beside the sources, without the slowest.
+// Runs every check and every test; with arguments only the tests that they name: `npm test -- receipts`.
+// `--quick` runs the tests that stand beside the sources, without the slowest.
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Processes that are killed, a development chain, encrypted keyrings, long texts, compilers. */
+/** Slow tests: they kill processes, or run a development chain, encrypted keyrings, long texts or compilers. */
 const SLOW = [
   'packages/chain/src/devnet.test.ts',
   'packages/inference/src/local/extract.test.ts',
@@ -24,7 +24,7 @@ if (given.length === 0) {
 }
 run('vitest', ['run', ...part]);
 
-/** Ends the process with the status of a command that fails. */
+/** Runs a command; if it fails, ends the process with its status. */
 function run(command, args) {
   const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
   const { status } = spawnSync(command, args, options);

@@ -1,5 +1,5 @@
-// Trains the router's difficulty model on the graded answers that lie beside the project and writes its weights,
-// with where they come from and what they reached: `node scripts/train-router.ts`. Nothing in it is random.
+// Trains the router's difficulty model on graded answers, which are not part of the project, and writes its weights
+// with their origin and their results: `node scripts/train-router.ts`. Nothing in it is random.
 
 import { writeFile } from 'node:fs/promises';
 import { sha256Hex, utf8 } from '@tallystick/core';
@@ -11,9 +11,9 @@ import { type Example, readRoutingData, STRONG, WEAK } from './routing/data.ts';
 import { foldOfGroup, gainOf, heldOut } from './routing/evaluate.ts';
 import { train } from './routing/train.ts';
 
-/** A reference pair that is closer together than this would stretch every model's place between them. */
+/** Least distance of a reference pair: a smaller one would stretch the positions of all models between them. */
 const LEAST_GAP = 0.05;
-/** Questions of a domain are as if joined by this many average ones. */
+/** Number of average questions that are added to the questions of each domain, to smooth it. */
 const SMOOTHING = 50;
 
 const { mmlu, gsm8k } = readRoutingData();
@@ -84,7 +84,7 @@ function area(scores: Float64Array, examples: readonly Example[]): number {
   return Math.round(apgr(scores, examples, indices) * 1e4) / 1e4;
 }
 
-/** JSON with arrays of numbers on one line each. */
+/** JSON in which each array of numbers is on one line. */
 function layOut(value: unknown): string {
   const text = JSON.stringify(value, null, 2);
   return `${text.replace(/\[[\s\d.,e-]+\]/g, (numbers) => numbers.replace(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'))}\n`;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { buildVectors } from './vectors/build.ts';
 import { profilesText } from './vectors/profiles.ts';
 
-/** Writes spec/vectors and spec/profiles.json anew (`npm run vectors`). */
+/** Folder of the vectors, which this script writes anew together with spec/profiles.json (`npm run vectors`). */
 const folder = new URL('../spec/vectors/', import.meta.url);
 const files = await buildVectors();
 for (const [name, text] of files) await writeFile(new URL(name, folder), text);

@@ -1,5 +1,5 @@
 // Writes the word vectors of packages/compress from GloVe's: `node scripts/word-vectors.ts glove.6B.50d.txt`, with the
-// file of that name in glove.6B.zip (https://nlp.stanford.edu/projects/glove/), whose words stand by frequency.
+// file of that name in glove.6B.zip (https://nlp.stanford.edu/projects/glove/), whose words are sorted by frequency.
 
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { termsOf } from '../packages/compress/src/extract/terms.ts';
 
 const WORDS = 20_000;
-/** Of 16 levels, as the table stores them: -7 to 7. */
+/** Largest of the levels that the table stores: -7 to 7, in four bits. */
 const MOST = 7;
 const TARGET = new URL('../packages/compress/src/extract/word-vectors.ts', import.meta.url);
 
@@ -33,13 +33,13 @@ export const DIMENSIONS = ${mean.length};
 export const vectorTerms: string =
   '${terms.join(' ')}';
 
-/** Base64 of four bits a dimension, the first in the high ones: the value, as a part of the vector's largest, plus 8. */
+/** Base64 of four bits per dimension, the first in the high bits: the value relative to the vector's largest, plus 8. */
 export const vectorLevels: string =
   '${packed}';
 `,
 );
 
-/** For each term, the vector of the most frequent word that comes to it. */
+/** For each term, the vector of the most frequent word with that term. */
 async function vectorsOf(file: string): Promise<Map<string, readonly number[]>> {
   const found = new Map<string, readonly number[]>();
   let words = 0;

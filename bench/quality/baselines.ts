@@ -1,7 +1,7 @@
 import type { ChatMessage, Tokenizer } from '@tallystick/compress';
 import { Random } from './random.ts';
 
-/** What tools and users brought in, line by line, and the tokens of all else. */
+/** Lines from tools and users, which may be cut, with their token counts. */
 export interface Material {
   readonly lines: readonly string[];
   readonly counts: readonly number[];
@@ -10,7 +10,7 @@ export interface Material {
 
 const DRAWS = 3;
 
-/** Of the tokens that a document has (`whole`), those that are not in its lines are never cut. */
+/** The material of messages. The tokens of a document outside these lines are never cut. */
 export function materialOf(messages: readonly ChatMessage[], tokenizer: Tokenizer): Material {
   const lines = messages.flatMap(({ role, content }) => {
     const material = role === 'tool' || role === 'user';
@@ -21,9 +21,9 @@ export function materialOf(messages: readonly ChatMessage[], tokenizer: Tokenize
 }
 
 /**
- * Two ways to fit a budget that know nothing of the question. `tail` keeps the last lines, `random` draws lines, three
- * times. Both take whole lines and write no mark.
- * @param room tokens that the lines may have
+ * Two ways to fit a budget that ignore the question: `tail` keeps the last lines, `random` draws lines, three
+ * times. Both keep whole lines and write no mark.
+ * @param room number of tokens for the lines
  */
 export function keptLines(
   tier: 'tail' | 'random',
@@ -52,7 +52,7 @@ function drawn(count: number, seed: string): number[][] {
   return Array.from({ length: DRAWS }, () => random.shuffled(all));
 }
 
-/** Lines with their ends; a long paragraph by sentences. */
+/** Lines with their line ends; a long paragraph is cut into sentences. */
 function linesOf(text: string): string[] {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   return lines.flatMap((line) =>

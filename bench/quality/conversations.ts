@@ -20,7 +20,7 @@ interface Turn {
 interface Session {
   readonly date: string;
   readonly time: string;
-  /** Stretches on one topic; small talk comes between them, never into them. */
+  /** Stretches on one topic each; small talk is placed between them, never within. */
   readonly topics: readonly (readonly Turn[])[];
 }
 
@@ -31,7 +31,7 @@ interface Conversation {
   readonly asked: readonly Asked[];
 }
 
-/** Exchanges of small talk that go between the topics; strangers to each other make none. */
+/** Number of exchanges of small talk between the topics, by conversation; those of strangers have none. */
 const SMALL_TALK: Readonly<Record<string, number>> = {
   'maya-tom': 96,
   family: 72,
@@ -44,11 +44,11 @@ const SMALL_TALK: Readonly<Record<string, number>> = {
   langtandem: 34,
 };
 
-/** How an export dates what was said. */
+/** Ways in which an export dates its turns. */
 const STYLES = ['headings', 'sessions', 'stamps'] as const;
 type Style = (typeof STYLES)[number];
 
-/** A text with the facts in it by their ids, for whoever quotes it. */
+/** A text, its facts by their ids, and its questions. */
 export interface Marked {
   readonly text: string;
   readonly gold: ReadonlyMap<string, Gold>;
@@ -63,7 +63,7 @@ export function conversationDocuments(): Document[] {
   return [...alone, ...archives(filled)].map(checked);
 }
 
-/** A conversation without its small talk, as a file that somebody reads. */
+/** A conversation without small talk, as a file to be read. */
 export function conversationText(name: string): Marked {
   return transcript(parse(name, read(`conversations/${name}.md`)), 'headings');
 }
@@ -114,7 +114,7 @@ function withSmallTalk(conversation: Conversation): Conversation {
   };
 }
 
-/** Puts two of those who are there in the place of A and B. */
+/** Replaces A and B in an exchange by two of the people present. */
 function spoken(exchange: readonly Turn[], speakers: readonly string[], random: Random): Turn[] {
   const [a = 'A', b = 'B'] = random.shuffled(speakers);
   return exchange.map((turn) => ({ ...turn, speaker: turn.speaker === 'A' ? a : b }));
@@ -161,7 +161,7 @@ function transcriptDocument(conversation: Conversation, index: number): Document
   };
 }
 
-/** The same as a tool would give it: a list of turns. */
+/** The same conversation as a tool would return it: a list of turns. */
 function turnsDocument(conversation: Conversation): Document {
   const { name, sessions } = conversation;
   const turns = sessions.flatMap(({ date, topics }, session) =>
@@ -181,7 +181,7 @@ function turnsDocument(conversation: Conversation): Document {
   };
 }
 
-/** How many conversations an archive holds, and every how manieth question is asked of it. */
+/** Number of conversations in an archive; every `asks`-th question about them is asked. */
 const ARCHIVES = [
   { size: 4, asks: 3 },
   { size: 12, asks: 12 },
@@ -208,7 +208,7 @@ function archive(id: string, own: readonly Conversation[], asks: number): Docume
   };
 }
 
-/** The questions on a marked text, with their facts. */
+/** The cases of a marked text: its questions with their facts. */
 export function casesOf(
   document: string,
   source: string,

@@ -1,6 +1,6 @@
 const MOST = 60;
 
-/** Where two JSON values differ, a line for each place, and how many more there are. */
+/** Lists where two JSON values differ, a line for each place, and counts the rest. */
 export function differences(before: unknown, after: unknown): string[] {
   const lines = [...compared(before, after, '')];
   const more = lines.length - MOST;

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@tallystick/compress';
 import type { Wording } from './sources.ts';
 
-/** What the material of a document is. */
+/** Kind of material of a document. */
 export type Modality =
   | 'dialogue'
   | 'dialogue as JSON'
@@ -14,7 +14,7 @@ export type Modality =
   | 'agent traces'
   | 'code and diffs';
 
-/** What a question is after; the first four hang on time. */
+/** What a question is about; the first four kinds depend on time. */
 export type Kind =
   | 'newest'
   | 'older'
@@ -28,13 +28,13 @@ export type Kind =
 
 export const TEMPORAL: ReadonlySet<Kind> = new Set(['newest', 'older', 'when', 'order']);
 
-/** A fact that an answer needs. */
+/** A fact that is needed for an answer. */
 export interface Gold {
-  /** Stands in the document exactly once. */
+  /** Text of the fact, which occurs in the document exactly once. */
   readonly text: string;
-  /** Stands with it, in the same row. */
+  /** Texts that must be in the same row. */
   readonly near?: readonly string[];
-  /** The heading that dates it. */
+  /** The heading that dates the fact. */
   readonly heading?: string | undefined;
 }
 
@@ -48,15 +48,15 @@ export interface Case {
   readonly source: string;
 }
 
-/** What a model is given, without the question, and what it is asked. */
+/** Messages for a model without the question, and the questions about them. */
 export interface Document {
   readonly id: string;
   readonly modality: Modality;
   readonly messages: readonly ChatMessage[];
   readonly cases: readonly Case[];
-  /** Shares of its tokens at which it is cut. */
+  /** Budgets, as shares of its tokens. */
   readonly budgets: readonly number[];
-  /** Every heading that dates what follows it. */
+  /** All headings that date the text after them. */
   readonly headings: readonly string[];
 }
 
@@ -64,12 +64,12 @@ export const BUDGETS = [0.5, 0.25, 0.1] as const;
 
 const SYSTEM: ChatMessage = { role: 'system', content: 'Answer the last question from the material.' };
 
-/** Material that a user pasted. */
+/** Messages in which a user pasted the text. */
 export function pasted(lead: string, text: string): ChatMessage[] {
   return [SYSTEM, { role: 'user', content: `${lead}\n\n${text}` }];
 }
 
-/** Material that tools brought, one result for each text. */
+/** Messages with the results of a tool, one for each text. */
 export function fetched(tool: string, texts: readonly string[]): ChatMessage[] {
   const calls = texts.map((_, i) => ({
     id: `call_${i + 1}`,
@@ -89,7 +89,7 @@ export function textOf(messages: readonly ChatMessage[]): string {
   return messages.map(({ content }) => (typeof content === 'string' ? content : '')).join('\n');
 }
 
-/** @throws Error where a fact does not stand in the document exactly once */
+/** Returns the document. @throws Error if a fact does not occur in it exactly once */
 export function checked(document: Document): Document {
   const whole = textOf(document.messages);
   for (const { id, gold } of document.cases) {

@@ -3,20 +3,20 @@ import { compressByBm25 } from '../../packages/compress/test/quality/bm25.ts';
 import { keptLines, type Material, materialOf } from './baselines.ts';
 import { type Case, type Document, type Gold, TEMPORAL, textOf } from './document.ts';
 
-/** The tier of the package that cuts, the same by plain BM25, and two ways to cut that anyone could write. */
+/** The package's tier that cuts, the same with plain BM25, and two ways to cut that anyone could write. */
 export const TIERS = ['extractive', 'bm25', 'tail', 'random'] as const;
 export type CutTier = (typeof TIERS)[number];
 
-/** What became of one question at one budget in one tier. */
+/** Result of one question at one budget in one tier. */
 export interface Outcome {
   readonly document: Document;
   readonly question: Case;
   readonly tier: CutTier;
   readonly budget: number;
-  /** Shares, 0 or 1 but for tiers that draw: all facts there and within the budget; facts there. */
+  /** Share of results with all facts and within the budget (0 or 1 unless the tier draws); `facts` is the share of facts kept. */
   readonly kept: number;
   readonly facts: number;
-  /** Of the facts that are there, those whose date is told too; null where none is asked. */
+  /** Of the facts that are kept, the share whose date is kept too; null if none needs a date. */
   readonly dated: number | null;
   readonly missing: readonly string[];
   readonly before: number;
@@ -52,11 +52,11 @@ interface Run {
   readonly material: Material;
   readonly budget: number;
   readonly allowed: number;
-  /** Tokens that are never cut. */
+  /** Number of tokens that are never cut. */
   readonly fixed: number;
 }
 
-/** What a model would get; several where a tier draws. */
+/** The texts that a model would get; there are several if a tier draws. */
 function resultsOf(tier: CutTier, run: Run, tokenizer: Tokenizer): Result[] {
   const { id, messages, material, budget, allowed, fixed } = run;
   if (tier === 'tail' || tier === 'random') {
@@ -97,7 +97,7 @@ function judge(
   };
 }
 
-/** How far from the first cell of its row the others may stand, in UTF-16 units. */
+/** Largest distance of other cells from the first cell of their row, in UTF-16 units. */
 const ROW = 700;
 
 function isThere({ text, near = [] }: Gold, whole: string): boolean {
@@ -106,7 +106,7 @@ function isThere({ text, near = [] }: Gold, whole: string): boolean {
   return near.every((other) => whole.slice(at, at + ROW).includes(other));
 }
 
-/** Whether the last heading before the fact is its own. */
+/** Returns whether the last heading before the fact is its own. */
 function isDated({ text, heading }: Gold, whole: string, headings: readonly string[]): boolean {
   if (heading === undefined) return true;
   const at = whole.indexOf(text);

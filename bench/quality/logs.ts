@@ -13,7 +13,7 @@ interface Incident {
   readonly format: Format;
   readonly start: string;
   readonly seconds: number;
-  /** How many lines of background. */
+  /** Number of background lines. */
   readonly lines: number;
   readonly background: readonly (Line & { readonly weight: number })[];
   readonly events: readonly (Line & { readonly id: string; readonly at: number })[];
@@ -39,7 +39,7 @@ export function logDocuments(): Document[] {
   });
 }
 
-/** An incident's events among what the services say on any day. */
+/** The log of an incident: its events among everyday lines of the services. */
 export function incidentText(name: string): Marked {
   const incident = readJson(`incidents/${name}.json`) as Incident;
   const { background, events, lines, seconds, start, format, questions } = incident;
@@ -70,7 +70,7 @@ export function incidentText(name: string): Marked {
 
 const USERS = ['jansen', 'okoro', 'liu', 'petrov', 'garcia', 'meyer', 'tanaka', 'silva', 'dubois', 'novak'];
 
-/** Puts values into the slots of a template. */
+/** Fills the slots of a template with random values. */
 function filled(template: string, random: Random): string {
   return template.replaceAll(/\{(n|d|ms|ip|hex|user)\}/g, (_, slot: string) => {
     if (slot === 'n') return String(random.integer(11, 99_999));

@@ -1,14 +1,14 @@
 import { type Block, type ChatMessage, compress, restore, type Tokenizer } from '@tallystick/compress';
 import type { Document } from './document.ts';
 
-/** What the lossless tier made of a document. */
+/** Result of the lossless tier for a document. */
 export interface LosslessOutcome {
   readonly document: Document;
   readonly before: number;
   readonly after: number;
-  /** Every block came back equal: to the character, or JSON in value and in the lexemes of its numbers. */
+  /** Whether every block was restored: to the character, or for JSON by value, with the lexemes of its numbers. */
   readonly equal: boolean;
-  /** Nothing was changed at all. */
+  /** Whether nothing was changed at all. */
   readonly identical: boolean;
 }
 
@@ -23,7 +23,7 @@ export function losslessOutcome(document: Document, tokenizer: Tokenizer): Lossl
   };
 }
 
-/** Whether a block's text, by itself, is decoded to what it was; one that refers to another stands there. */
+/** Returns whether a block's text, by itself, decodes to the original. References to other texts count as restored. */
 function comesBack(block: Block): boolean {
   if (block.text === block.original || block.steps.some(({ method }) => method === 'dedupe')) return true;
   const alone: ChatMessage = { role: 'tool', content: block.text };
@@ -43,13 +43,13 @@ export function sameContent(decoded: string, original: string): boolean {
   );
 }
 
-/** JSON, or JSON Lines as a list. */
+/** The JSON value of a text, JSON Lines as a list; undefined if it is neither. */
 function valuesOf(text: string): unknown {
   for (const candidate of [text, `[${text.trim().split('\n').join(',')}]`]) {
     try {
       return JSON.parse(candidate) as unknown;
     } catch {
-      // The next form, if there is one.
+      // Not JSON in this form: the next form is tried.
     }
   }
   return undefined;
@@ -61,7 +61,7 @@ function sameNumbers(decoded: string, original: string): boolean {
   return numbers(decoded) === numbers(original);
 }
 
-/** Whether all but the contents of tools and users is as it was. */
+/** Returns whether everything but the contents of tools' and users' messages is unchanged. */
 function framed(out: readonly ChatMessage[], before: readonly ChatMessage[]): boolean {
   const frame = (messages: readonly ChatMessage[]): string =>
     JSON.stringify(

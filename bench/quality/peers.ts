@@ -1,7 +1,7 @@
 const NOT_COMPARABLE =
   'Its authors’ own figures, measured by them on other data with other measures: not comparable with the rows here.';
 
-/** What other compressors report of themselves, word for word. Nothing of it was measured here. */
+/** Results that other compressors report of themselves, word for word. None of them was measured here. */
 export const peers = [
   {
     name: 'LLMLingua-2',

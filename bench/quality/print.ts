@@ -3,7 +3,7 @@ import type { Results, Row } from './results.ts';
 const percent = (share: number): string => (share * 100).toFixed(1);
 const signed = (share: number): string => `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(1)}`;
 
-/** The results as a table for people. */
+/** Yields the results as a table for people. */
 export function* tableOf({ corpus, generated_with: made, nodes }: Results): Generator<string> {
   yield `${corpus.documents} documents, ${corpus.cases} questions, ${corpus.tokens} tokens (${made.tokenizer}); corpus ${corpus.sha256.slice(0, 16)}…`;
   for (const [name, node] of Object.entries(nodes)) {

@@ -15,12 +15,12 @@ export function proseDocuments(): Document[] {
   ].map(checked);
 }
 
-/** A report with its facts, `<<id: sentence>>` in the file. */
+/** A report with its facts, which the file marks as `<<id: sentence>>`. */
 export function reportText(name: string): Marked {
   return marked(read(`reports/${name}.md`));
 }
 
-/** A contract with general provisions at the ends of its sections, as lawyers put them there. */
+/** A contract with general provisions at the ends of its sections, where lawyers put them. */
 export function contractText(name: string): Marked {
   const random = new Random(`contract ${name}`);
   const general = random.shuffled(read('clauses.md').trim().split(/\n\n+/));
@@ -63,7 +63,7 @@ function single(part: string, name: string, own: Marked, modality: 'prose' | 'co
   };
 }
 
-/** Several in one paste, of whose questions each `every`-th is asked. */
+/** Several texts in one paste; every `every`-th question about them is asked. */
 function binder(
   part: string,
   all: readonly { readonly name: string; readonly marked: Marked }[],

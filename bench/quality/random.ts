@@ -1,4 +1,4 @@
-/** Mulberry32, seeded by a text: the same draws in every run. */
+/** Mulberry32, seeded by a text, so that every run draws the same numbers. */
 export class Random {
   #state: number;
 
@@ -26,7 +26,7 @@ export class Random {
     return from[Math.floor(this.next() * from.length)] as T;
   }
 
-  /** Fisher and Yates. */
+  /** The items in random order (Fisher and Yates). */
   shuffled<T>(items: readonly T[]): T[] {
     const all = [...items];
     for (let i = all.length - 1; i > 0; i--) {

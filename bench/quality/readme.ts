@@ -3,7 +3,7 @@ import type { Results } from './results.ts';
 const BEGIN = '<!-- npm run benchmark writes from here -->';
 const END = '<!-- to here -->';
 
-/** The text with the tables of these results between its two marks. @throws Error where the marks are not there */
+/** Puts the tables of these results between the two marks of a text. @throws Error if the marks are missing */
 export function withTables(text: string, results: Results): string {
   const from = text.indexOf(BEGIN);
   const to = text.indexOf(END);

@@ -7,19 +7,19 @@ interface Records {
   readonly shape: 'uniform' | 'nested' | 'paginated';
   readonly indent: number;
   readonly rows: number;
-  /** Rows of a page, where there are pages. */
+  /** Rows per page, if there are pages. */
   readonly page?: number;
   readonly fields: Fields;
   readonly gold: readonly (Planted & { readonly id: string })[];
   readonly questions: readonly {
     readonly kind: Kind;
-    /** By row, what else must be there beside its first cell. */
+    /** Texts that must be kept beside a row's first cell, by row. */
     readonly gold: Readonly<Record<string, readonly string[]>>;
     readonly question: string;
   }[];
 }
 
-/** Results of tools in JSON. */
+/** Documents whose material is JSON from tools. */
 export function recordDocuments(): Document[] {
   return namesIn('records').map(({ name, path }) => {
     const records = readJson(path) as Records;
@@ -58,7 +58,7 @@ function casesOf(document: string, source: string, { gold, questions }: Records)
   }));
 }
 
-/** The first cell of a row names it. */
+/** The first cell of a row, which names it. */
 function keyOf(row: Row): string {
   const [first] = Object.values(row);
   return cellText(first);

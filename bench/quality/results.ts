@@ -8,7 +8,7 @@ import { peers } from './peers.ts';
 import { corpusDigest, sha256, type Wording } from './sources.ts';
 import { interval, mean, median, rounded } from './statistics.ts';
 
-/** One tier at one budget. Shares are of 1; tokens are of all runs together. */
+/** Results of one tier at one budget. Shares are between 0 and 1; tokens are summed over all runs. */
 export interface Row {
   readonly tier: CutTier;
   readonly budget: number;
@@ -17,7 +17,7 @@ export interface Row {
   readonly kept: number;
   readonly kept_ci95: readonly [number, number];
   readonly facts_kept: number;
-  /** Of the facts that are there, the share whose date is told; only where time is asked. */
+  /** Of the facts that are kept, the share whose date is kept too; only for questions about time. */
   readonly dated?: number;
   readonly over_budget: number;
   readonly tokens_before: number;
@@ -32,7 +32,7 @@ interface Paired {
   readonly b: 'bm25';
   readonly budget: number;
   readonly cases: number;
-  /** Cases that only the one keeps. */
+  /** Number of cases that only tier `a` keeps. */
   readonly a_only: number;
   readonly b_only: number;
   readonly difference: number;
@@ -43,7 +43,7 @@ interface WorstCase {
   readonly id: string;
   readonly document: string;
   readonly kind: Kind | Modality;
-  /** The largest budget at which it is lost. */
+  /** Largest budget at which it is lost. */
   readonly budget: number;
   readonly question: string;
   readonly missing: readonly string[];
@@ -69,13 +69,13 @@ interface Node {
   readonly by: readonly ({ readonly kind: string } & Row)[];
   readonly paired: readonly Paired[];
   readonly paired_by: readonly ({ readonly kind: string } & Paired)[];
-  /** By how the question is worded: paraphrased or plain. */
+  /** By the wording of the question: paraphrased or plain. */
   readonly by_wording: readonly ({ readonly kind: Wording } & Row)[];
   readonly paired_by_wording: readonly ({ readonly kind: Wording } & Paired)[];
   readonly worst_cases: readonly WorstCase[];
 }
 
-/** What the service signs and serves, without who signed it when. */
+/** The contents that the service signs and serves, without the members about signer and time. */
 export type Results = ReturnType<typeof measure>;
 
 const VERSION = 1;
@@ -90,7 +90,7 @@ const about = {
     'All questions by what the material is, and what the lossless tier saves of each, decoded again and compared.',
 };
 
-/** Runs the benchmark. @param progress is told the documents that are done, of how many */
+/** Runs the benchmark. @param progress called with the number of documents that are done, and of all */
 export function measure(progress: (done: number, of: number) => void = () => {}) {
   const documents = corpus();
   const measured: Measured[] = [];
@@ -141,12 +141,12 @@ export function measureOne(document: Document): Measured {
   return { document, outcomes: grade(document, tokenizer), lossless: losslessOutcome(document, tokenizer) };
 }
 
-/** A document’s part in the results, by which a run of it alone can be compared. */
+/** A digest of a document’s results, with which a run of it alone can be compared. */
 export interface DocumentPrint {
   readonly id: string;
   readonly cases: number;
   readonly tokens: number;
-  /** SHA-256 over what became of every question in every tier at every budget, and of the whole losslessly. */
+  /** SHA-256 over the results of every question in every tier at every budget, and of the lossless tier. */
   readonly sha256: string;
 }
 
@@ -229,7 +229,7 @@ function saved(own: readonly { readonly before: number; readonly after: number }
 
 const keyOf = ({ question, budget }: Outcome): string => `${question.id} ${budget}`;
 
-/** Question by question, what the extractive tier keeps beside the baseline that the package ships. */
+/** Compares the extractive tier with the baseline in the package, question by question. */
 function pairedOf(outcomes: readonly Outcome[]): Paired[] {
   const baseline = new Map(
     outcomes.filter(({ tier }) => tier === 'bm25').map((one) => [keyOf(one), one.kept]),
@@ -258,7 +258,7 @@ function pairedOf(outcomes: readonly Outcome[]): Paired[] {
 
 const WORST = 12;
 
-/** What the extractive tier loses at the largest budget, one question of each document before a second of any. */
+/** Cases that the extractive tier loses at the largest budgets: one of each document before a second of any. */
 function worstOf(outcomes: readonly Outcome[], kindOf: (outcome: Outcome) => Kind | Modality): WorstCase[] {
   const baseline = new Map(
     outcomes.filter(({ tier }) => tier === 'bm25').map((one) => [keyOf(one), one.kept]),

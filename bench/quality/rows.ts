@@ -22,13 +22,13 @@ export interface Fields {
   readonly [column: string]: Field | Fields;
 }
 
-/** A written row, and where among the drawn ones it stands: 0 at the beginning, 1 at the end. */
+/** A hand-written row, and its position among the drawn ones: 0 at the beginning, 1 at the end. */
 export interface Planted {
   readonly at: number;
   readonly row: Row;
 }
 
-/** `count` drawn rows with the written ones between them. */
+/** `count` drawn rows, with the hand-written ones inserted. */
 export function drawRows(fields: Fields, count: number, planted: readonly Planted[], seed: string): Row[] {
   const random = new Random(seed);
   const rows = Array.from({ length: count }, (_, i) => drawRow(fields, i, random));

@@ -11,7 +11,7 @@ export function readJson(path: string): unknown {
   return JSON.parse(read(path));
 }
 
-/** The files of a part of the corpus, by name without ending, in the order of their names. */
+/** The files in a folder of the corpus, by name without ending, sorted by name. */
 export function namesIn(part: string): { readonly name: string; readonly path: string }[] {
   return readdirSync(new URL(`${part}/`, folder))
     .sort()
@@ -19,8 +19,8 @@ export function namesIn(part: string): { readonly name: string; readonly path: s
 }
 
 /**
- * SHA-256, in hex, over the lines `<SHA-256 of the file>  <path>` of every file of the corpus but its README, ordered by
- * path: what `sha256sum` prints.
+ * SHA-256, in hex, over the lines `<SHA-256 of the file>  <path>` of all files of the corpus but its README, sorted by
+ * path, in the form in which `sha256sum` prints them.
  */
 export function corpusDigest(): string {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -32,15 +32,15 @@ export function corpusDigest(): string {
   return sha256(lines.join(''));
 }
 
-/** In hex. */
+/** SHA-256 of a text, in hex. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** How a question is worded: in words of its own, or in words that the text has too. */
+/** How a question is worded: in words of its own, or in words of the text. */
 export type Wording = 'paraphrased' | 'plain';
 
-/** `- kind id id: question`. */
+/** A question as a file lists it: `- kind id id: question`. */
 export interface Asked {
   readonly kind: string;
   readonly refs: readonly string[];
@@ -48,7 +48,7 @@ export interface Asked {
   readonly wording: Wording;
 }
 
-/** The part of a file above its questions, and what is asked below `# Questions` and `# Plain questions`. */
+/** Cuts a file into the text above its questions, and the questions below `# Questions` and `# Plain questions`. */
 export function splitQuestions(text: string): { readonly body: string; readonly asked: Asked[] } {
   const [body = '', questions = ''] = text.split('\n# Questions\n');
   const [paraphrased = '', plain = ''] = questions.split('\n# Plain questions\n');

@@ -2,7 +2,7 @@ import { Random } from './random.ts';
 
 const RESAMPLES = 2000;
 
-/** Four places: what is printed does not hang on the last bits of a sum. */
+/** Rounds to four places, so that the last bits of a sum do not change what is printed. */
 export function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }
 
-/** A value, and the cluster it is drawn with. */
+/** A value, and the cluster that it belongs to. */
 export interface Observation {
   readonly cluster: string;
   readonly value: number;
@@ -29,8 +29,8 @@ export function mean(observations: readonly Observation[]): number {
 }
 
 /**
- * 95 % interval of the mean by the percentile bootstrap over clusters: questions on one text stand or fall together, so
- * texts are drawn, not questions (Cameron, Gelbach and Miller 2008, section II).
+ * 95 % interval of the mean by the percentile bootstrap over clusters: the results of questions on one text depend on each other,
+ * so texts are drawn, not questions (Cameron, Gelbach and Miller 2008, section II).
  */
 export function interval(observations: readonly Observation[], seed: string): [number, number] {
   const clusters = [...Map.groupBy(observations, ({ cluster }) => cluster).values()].map((own) => ({

@@ -8,7 +8,7 @@ interface Planted {
   readonly cells: readonly string[];
 }
 
-/** Tables in Markdown and CSV. */
+/** Documents whose material is tables in Markdown and CSV. */
 export function tableDocuments(): Document[] {
   return namesIn('tables').map(({ name, path }) => {
     const { body, asked } = splitQuestions(read(path));
@@ -49,7 +49,7 @@ function asCsv(columns: readonly string[], cells: readonly (readonly string[])[]
   return `${[columns, ...cells].map((all) => all.join(',')).join('\n')}\n`;
 }
 
-/** `- name: kind arguments`, choices separated by ` | `. */
+/** Parses lines `- name: kind arguments`; choices are separated by ` | `. */
 function fieldsOf(body: string): Fields {
   const lines = /\nfields:\n((?:- .*\n)+)/.exec(body)?.[1]?.trim().split('\n') ?? [];
   return Object.fromEntries(
@@ -70,7 +70,7 @@ function fieldOf(kind: string, rest: string): Field {
   return kind === 'date' ? { date: [first, second] } : { time: [first, second] };
 }
 
-/** `- id place: cells`. */
+/** Parses lines `- id position: cells`. */
 function plantedOf(body: string, separator: string): Planted[] {
   const lines = /\ngold:\n((?:- .*\n?)+)/.exec(body)?.[1]?.trim().split('\n') ?? [];
   return lines.map((line) => {
@@ -79,7 +79,7 @@ function plantedOf(body: string, separator: string): Planted[] {
   });
 }
 
-/** References are `row=what must be there`, in which blanks may stand. */
+/** Makes a case. Its references are `row=text that must be kept`; the text may contain blanks. */
 function caseOf(
   id: string,
   source: string,

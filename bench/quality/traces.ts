@@ -13,7 +13,7 @@ interface Trace {
     readonly assistant?: string;
     readonly call?: string;
     readonly arguments?: unknown;
-    /** Lines, or the name of a text of the corpus. */
+    /** Lines, or a reference to a text of the corpus. */
     readonly result?: readonly string[] | { readonly ref: string };
   }[];
   readonly questions?: readonly {
@@ -21,11 +21,11 @@ interface Trace {
     readonly gold: readonly string[];
     readonly question: string;
   }[];
-  /** Every how manieth question on the texts that are referred to is asked of the trace as well. */
+  /** Every `reuse`-th question about the texts that are referred to is asked about the trace as well. */
   readonly reuse?: number;
 }
 
-/** What agents did: calls of tools and their results, with little talk between. */
+/** Documents whose material is agents' traces: calls of tools and their results, with little talk between. */
 export function traceDocuments(): Document[] {
   return namesIn('traces').map(({ name, path }) => {
     const trace = readJson(path) as Trace;
@@ -45,7 +45,7 @@ export function traceDocuments(): Document[] {
   });
 }
 
-/** Files of code, and a diff, as an agent reads them: they are to come out as they went in. */
+/** Files of code, and a diff, as an agent reads them; they must stay unchanged. */
 export function codeDocuments(): Document[] {
   return namesIn('code').map(({ path }) => ({
     id: path.replace(/\.txt$/, ''),
@@ -90,7 +90,7 @@ function messagesOf({ steps }: Trace, texts: ReadonlyMap<string, Marked>): ChatM
   });
 }
 
-/** Facts are given as they stand in a result, or as `part/name#id`. */
+/** Cases of the trace's own questions. Facts are given as they stand in a result, or as `part/name#id`. */
 function ownCases(
   id: string,
   source: string,

@@ -8,20 +8,20 @@ import { fsck, getJson, type Key, SOUND, statusOf, until, untilAnchored } from '
 import { type Payer, payer } from '../payer.ts';
 import { type Env, residentMiB, type Served, tally } from '../process.ts';
 
-/** `/readyz` is true within ten seconds, and all is well again within thirty. */
+/** Seconds until `/readyz` must show a fault; `RECOVERED_SECONDS` after its end, everything must work again. */
 export const READY_TRUE_SECONDS = 10;
 export const RECOVERED_SECONDS = 30;
-/** Most memory of a running service, with what it keeps while the database does not answer, in MiB. */
+/** Most memory of a running service in MiB, including what it holds while the database does not answer. */
 export const MEMORY_MIB = 400;
-/** A request is answered within this time, whatever the database does. */
+/** Milliseconds within which a request is answered, whatever the database does. */
 const PATIENCE_MS = 30_000;
-/** What needs neither database nor chain is answered at once: this is for a busy machine. */
+/** Milliseconds within which requests are answered that need neither database nor chain, on a busy machine. */
 const AT_ONCE_MS = 3_000;
 const PAUSE_MS = 50;
-/** A document of the status is made every minute, up to five seconds after it began, and its probes take their time. */
+/** Seconds until the next status document: one begins every minute, up to five seconds late, and its probes take time. */
 const NEXT_STATUS_SECONDS = 75;
 
-/** Writes to services while they meet a fault, and what they have acknowledged of it. */
+/** Writes to services during a fault, and records what they have acknowledged. */
 export class Load {
   readonly #acknowledged: Acknowledged;
   readonly #key: Key;
@@ -31,23 +31,23 @@ export class Load {
   #failure: unknown = null;
   #ending = false;
 
-  /** @param name makes its inputs differ from those of others */
+  /** @param name distinguishes its inputs from those of other loads */
   constructor(name: string, key: Key) {
     this.#acknowledged = new Acknowledged(name);
     this.#key = key;
   }
 
-  /** How many hashes have a place. */
+  /** Number of hashes that have a place in the log. */
   get placed(): number {
     return this.#acknowledged.placed.answered;
   }
 
-  /** How many receipts were paid for. */
+  /** Number of receipts that were paid for. */
   get paid(): number {
     return this.#paid.size;
   }
 
-  /** Mints and hands in hashes until `stop` or the end of the test; with a chain, pays for receipts too. */
+  /** Mints receipts and submits hashes until `stop` or the end of the test; with a chain, it also pays for receipts. */
   start({ url }: Served, rpcUrl?: string): void {
     onTestFinished(() => this.#stopping.abort());
     const { placed } = this.#acknowledged;
@@ -63,19 +63,19 @@ export class Load {
     this.#write(() => this.#pay(url, alice));
   }
 
-  /** From now on the service may end: what meets a closed port, or a connection that breaks, writes no more. */
+  /** From now on the service may end: a client that meets a closed port or a broken connection stops. */
   letEnd(): void {
     this.#ending = true;
   }
 
-  /** Resolves when the last answers are there. Rejects where one was neither a success nor 503, or none came in time. */
+  /** Resolves with the last answers. Rejects if one was neither a success nor 503, or did not come in time. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#writers);
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Asserts that everything acknowledged is kept, hashes are anchored, and the log is sound, on a service that is well. */
+  /** Asserts, on a working service, that everything acknowledged is stored, hashes are anchored, and the log is sound. */
   async expectKept(service: Served, env: Env, rpcUrl: string): Promise<void> {
     const { url, pid } = service;
     assert.ok(this.#acknowledged.receipts > 0, 'nothing was minted');
@@ -122,13 +122,13 @@ function expectUnavailable(error: unknown): void {
   assert.match(String(error), /"status":503/);
 }
 
-/** The payer itself asks the chain, which may be gone. */
+/** Accepts the payer's error when the chain, which it asks itself, is down. */
 function expectNoChain(error: unknown): null {
   assert.match(String(error), /HTTP request failed|fetch failed|Failed to create payment payload/);
   return null;
 }
 
-/** What `/readyz` says; it answers at once, always, as `/healthz` and `/metrics` do. */
+/** The status of `/readyz`, which must answer at once at any time, like `/healthz` and `/metrics`. */
 export async function readiness(url: string): Promise<number> {
   const paths = ['/readyz', '/healthz', '/metrics'];
   const [ready, ...others] = await Promise.all(
@@ -154,7 +154,7 @@ export function untilUnready(url: string): Promise<number> {
   );
 }
 
-/** The books balance, and say what the chain says once payments that were cut off have been looked after. */
+/** Asserts that the books balance, and that they agree with the chain after interrupted payments were resolved. */
 export async function expectBooksAgree(env: Env): Promise<void> {
   for (const command of ['check', 'reconcile']) {
     await until(
@@ -164,7 +164,7 @@ export async function expectBooksAgree(env: Env): Promise<void> {
   }
 }
 
-/** Waits until `/status` shows no document, which is how it is red where none can be stored. */
+/** Waits until `/status` serves no document, as when none can be stored. */
 export function untilStatusIsRed(url: string): Promise<number> {
   return until(
     async () => (await fetch(`${url}/status`, { signal: AbortSignal.timeout(PATIENCE_MS) })).status,
@@ -173,7 +173,7 @@ export function untilStatusIsRed(url: string): Promise<number> {
   );
 }
 
-/** The next document that is made says that every endpoint is up. */
+/** Waits for the next document, and asserts that every endpoint in it is up. */
 export async function expectStatusIsGreen(url: string): Promise<void> {
   const now = Date.now();
   const document = await until(

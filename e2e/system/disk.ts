@@ -8,18 +8,18 @@ import { temporaryFolder } from '../process.ts';
 export interface Disk {
   /** Path of the mount point. */
   readonly path: string;
-  /** Takes every free byte. */
+  /** Fills the disk to the last byte. */
   fill(): void;
-  /** Gives back what `fill` took. */
+  /** Frees the space that `fill` took. */
   free(): void;
   /**
-   * Lets the file system meet an error, on which it turns read-only under the programs that write to it, until it is
+   * Causes an error in the file system, which then turns read-only under the programs that write to it, until it is
    * mounted again (`errors=remount-ro`, as Debian mounts its disks).
    */
   fail(): void;
-  /** Unmounts it, once nothing on it is open, and mounts it again. */
+  /** Unmounts and mounts it again, when nothing on it is open. */
   repair(): void;
-  /** The same, for reading only. */
+  /** The same, but mounts it read-only. */
   mountReadOnly(): void;
 }
 
@@ -40,7 +40,7 @@ export function mountDisk(bytes: number): Disk {
   mkdirSync(path);
   writeFileSync(image, '');
   truncateSync(image, bytes);
-  // Without a journal an error leaves no trace on the disk, and without reserved blocks root too meets its end.
+  // Without a journal an error leaves no trace on the disk, and without reserved blocks root meets the end of the disk too.
   run('mkfs.ext4', '-q', '-O', '^has_journal', '-m', '0', image);
   const mount = (options: string): void => {
     run('mount', '-o', `loop,${options}`, image, path);

@@ -3,7 +3,7 @@ import solc from 'solc';
 
 const folder = new URL('../../packages/server/contracts/', import.meta.url);
 
-/** Which contracts a development chain is given, of all that are in the sources. */
+/** Names of the contracts, among all in the sources, that a development chain is given. */
 const NAMES = [
   'TestBatchSettlement',
   'TestERC3009DepositCollector',
@@ -25,9 +25,9 @@ interface Compiled {
 }
 
 /**
- * The runtime code of the development chain's contracts, as the text of `contracts.json`: the same text each time, since
+ * Compiles the runtime code of the development chain's contracts, as the text of `contracts.json`: the same text each time, since
  * the compiler's version is pinned and no metadata is appended.
- * @throws Error with the compiler's words, also for a warning
+ * @throws Error with the compiler's messages, warnings included
  */
 export function compileContracts(): string {
   const output = JSON.parse(String(solc.compile(JSON.stringify(input())))) as Output;

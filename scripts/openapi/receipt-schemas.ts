@@ -5,7 +5,7 @@ type JsonObject = Readonly<Record<string, Json>>;
 
 const folder = new URL('../../spec/schemas/', import.meta.url);
 
-/** The components of the OpenAPI document that are families of receipts, and the schemas in spec/ that define them. */
+/** Components of the OpenAPI document that are families of receipts, with the schemas in spec/ that define them. */
 const FAMILIES = {
   EnvelopeReceipt: 'envelope.schema.json',
   NanoReceipt: 'nano.schema.json',
@@ -14,7 +14,7 @@ const FAMILIES = {
   MeteringReceipt: 'metering.schema.json',
 };
 
-/** The receipts of `spec/schemas` as the text of `receipt-schemas.json`: each by itself, its references resolved. */
+/** Compiles the receipts in `spec/schemas` to the text of `receipt-schemas.json`: each complete, with its references resolved. */
 export function compileReceiptSchemas(): string {
   const compiled = Object.entries(FAMILIES).map(([name, file]) => [name, standAlone(file)]);
   return `${JSON.stringify(Object.fromEntries(compiled), null, 2)}\n`;
@@ -24,7 +24,7 @@ function standAlone(file: string): Json {
   return { type: 'object', ...(resolved(bare(read(file)), file) as JsonObject) };
 }
 
-/** The schema with every reference replaced by what it leads to; what stands beside a reference joins it. */
+/** The schema with every reference replaced by its target and the members beside it. */
 function resolved(value: Json, file: string): Json {
   if (Array.isArray(value)) return value.map((one) => resolved(one, file));
   if (!isObject(value)) return value;
@@ -36,13 +36,13 @@ function resolved(value: Json, file: string): Json {
   return joined(resolved(bare(at(read(from), pointer)), from) as JsonObject, own);
 }
 
-/** Without what makes a schema a file. */
+/** The schema without the members that only a schema file needs. */
 function bare(schema: JsonObject): JsonObject {
   const head = new Set(['$schema', '$id', '$defs', 'title']);
   return Object.fromEntries(Object.entries(schema).filter(([name]) => !head.has(name)));
 }
 
-/** Says of an object that it may have further members, where nothing is said: a receipt may. */
+/** Allows further members in an object that does not say whether it may have some, since a receipt may. */
 function open(schema: JsonObject): JsonObject {
   if (!isObject(schema['properties']) || 'additionalProperties' in schema) return schema;
   return { ...schema, additionalProperties: true };

@@ -1,4 +1,4 @@
-/** Whether the two graded models answered right: 0 or 1. */
+/** Whether each of the two graded models answered right: 0 or 1. */
 export interface Graded {
   readonly weak: number;
   readonly strong: number;

@@ -4,7 +4,7 @@ import { parseCsv } from './csv.ts';
 import type { Graded } from './curve.ts';
 import { duplicateGroups } from './duplicates.ts';
 
-/** Answers of two models to MMLU and GSM8K, graded (lm-sys/RouteLLM). It lies beside the project, not in it. */
+/** Folder with graded answers of two models to MMLU and GSM8K (lm-sys/RouteLLM). It is not part of the project. */
 const FOLDER = new URL('../../../shared/data/routing/', import.meta.url);
 
 export const WEAK = 'mistralai/Mixtral-8x7B-Instruct-v0.1';
@@ -12,10 +12,10 @@ export const STRONG = 'gpt-4-1106-preview';
 
 export interface Example extends Graded {
   readonly prompt: string;
-  /** One of MMLU's 57, or `gsm8k`. */
+  /** One of MMLU's 57 subjects, or `gsm8k`. */
   readonly subject: string;
   readonly features: PromptFeatures;
-  /** The same for prompts that are nearly the same, in whatever subject. */
+  /** Number that prompts share if they are nearly the same, whatever their subject. */
   readonly group: number;
 }
 
@@ -24,7 +24,7 @@ export interface RoutingData {
   readonly gsm8k: readonly Example[];
 }
 
-/** Reads the data, and what the router sees of each prompt. @throws Error where the data are not there */
+/** Reads the data, and computes what the router sees of each prompt. @throws Error if the data are missing */
 export function readRoutingData(): RoutingData {
   if (!existsSync(FOLDER))
     throw new Error(`There is no ${FOLDER.pathname}: the graded answers lie beside the project.`);

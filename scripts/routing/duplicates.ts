@@ -1,10 +1,10 @@
 const SHINGLE = 4;
-/** Prompts that share this much of their shingles (Jaccard) are the same prompt for us. */
+/** Least share of common shingles (Jaccard) from which two prompts count as the same. */
 const ALIKE = 0.7;
-/** A shingle in more prompts than this is boilerplate: it proposes no pairs, but counts in comparing them. */
+/** A shingle in more prompts than this is boilerplate: it proposes no pairs, but counts when prompts are compared. */
 const COMMON = 40;
 
-/** Numbers the prompts so that those alike, directly or through others, have the same number. */
+/** Numbers the prompts so that similar ones, directly or through others, have the same number. */
 export function duplicateGroups(prompts: readonly string[]): Int32Array {
   const shingles = prompts.map(shinglesOf);
   const holders = new Map<string, number[]>();

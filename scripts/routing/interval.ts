@@ -30,7 +30,7 @@ export function interval(
   return [areas[Math.floor(0.025 * RESAMPLES)]!, areas[Math.floor(0.975 * RESAMPLES)]!];
 }
 
-/** `apgr` where a row counts as often as its unit was drawn. */
+/** `apgr` with each row counted as often as its unit was drawn. */
 function weightedArea(gains: Float64Array, ties: Uint8Array, unitAt: Int32Array, times: Int32Array): number {
   let count = 0;
   let gained = 0;

@@ -1,4 +1,4 @@
-/** A generator of numbers in [0, 1), the same for the same seed (mulberry32). Not for secrets. */
+/** A generator of numbers in [0, 1), the same for the same seed (mulberry32). It is not for secrets. */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,9 +1,9 @@
-/** Sums that a ridge regression is solved from: of rows, of their products, and of their products with each target. */
+/** Sums from which a ridge regression is solved: of rows, of their products, and of their products with each target. */
 export interface Moments {
   readonly width: number;
   count: number;
   readonly sum: Float64Array;
-  /** Row-major; the lower triangle is filled. */
+  /** Row-major Gram matrix, of which the lower triangle is filled. */
   readonly gram: Float64Array;
   readonly targetSums: Float64Array;
   readonly targets: readonly Float64Array[];

@@ -12,7 +12,7 @@ import { addRow, combine, type Moments, noMoments, type Solution, solve } from '
 
 const PENALTIES = [300, 1_000, 3_000, 6_000, 10_000] as const;
 const INNER_FOLDS = 5;
-/** What lies in the outer half percent on either side counts as unlike the training data. */
+/** Share of examples at either end whose values count as unlike the training data. */
 const SUPPORT_TAIL = 0.005;
 
 export interface Trained {
@@ -22,7 +22,7 @@ export interface Trained {
 
 /**
  * Fits both heads. The penalty is the one that does best on inner folds of the same examples.
- * @param foldOf what may not be parted by the inner folds: subject or group of duplicates
+ * @param foldOf unit that the inner folds must not split: subject or group of duplicates
  */
 export function train(examples: readonly Example[], foldOf: (example: Example) => string): Trained {
   const values = examples.map(({ features }) => features.values);
@@ -63,7 +63,7 @@ function scored({ constant, weights }: Solution, row: Float64Array): number {
   return sum;
 }
 
-/** Deals units to folds in the order of their size, each to the smallest fold so far. */
+/** Distributes units over folds, the largest first, each to the smallest fold so far. */
 function innerFolds(examples: readonly Example[], foldOf: (example: Example) => string): Int32Array {
   const sizes = new Map<string, number>();
   for (const example of examples) sizes.set(foldOf(example), (sizes.get(foldOf(example)) ?? 0) + 1);

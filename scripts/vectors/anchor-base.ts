@@ -27,7 +27,7 @@ const BLOCK_HEIGHT = 25_000_000;
 /** An address of EIP-55's own examples, with its checksum. */
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-/** A transaction as a node gives it: `from` and `data` as `0x` hex, `block_time` in Unix seconds. */
+/** A transaction as a node returns it: `from` and `data` as `0x` hex, `block_time` in Unix seconds. */
 export interface TransactionFacts {
   readonly chain_id: number;
   readonly tx_hash: string;
@@ -37,13 +37,13 @@ export interface TransactionFacts {
   readonly data: string;
 }
 
-/** A receipt to verify with what is known of its anchor. */
+/** A receipt to verify, with what is known of its anchor. */
 export interface AnchorCase extends ReceiptCase {
   /** The anchored result that is given beside the receipt. */
   readonly anchor?: JsonValue;
-  /** Absent where the chain was not asked, null where it has no such transaction. */
+  /** Absent if the chain was not asked, null if it has no such transaction. */
   readonly transaction?: TransactionFacts | null;
-  /** The log and the chain of the verifier's trust bundle; both null where it is absent. */
+  /** The log and the chain of the verifier's trust bundle; both are null when absent. */
   readonly authority?: AnchorAuthority;
 }
 
@@ -56,7 +56,7 @@ export const authority: AnchorAuthority = {
 export interface Anchoring {
   readonly index?: number;
   readonly size?: number;
-  /** The block's time. */
+  /** Time of the block. */
   readonly at?: string;
   readonly origin?: string;
   readonly log?: Signer;
@@ -68,7 +68,7 @@ export interface Anchored {
   readonly transaction: TransactionFacts;
 }
 
-/** Puts a receipt into a log of made-up leaves, signs the log's checkpoint, and posts it. */
+/** Puts a receipt into a log of made-up leaves, signs the log's checkpoint, and posts the root. */
 export async function anchorOf(
   document: JsonObject,
   { index = 3, size = 7, at = '2026-01-15T11:30:00Z', origin = ORIGIN, log = signers.log }: Anchoring = {},
@@ -113,7 +113,7 @@ export function anchored(
   };
 }
 
-/** The members of the specification (2.9) alone. */
+/** Only the members that the specification (2.9) names. */
 export function specifiedOnly(anchor: JsonObject): JsonObject {
   const { leaf_index: _index, tree_size: _size, checkpoint: _checkpoint, ...specified } = anchor;
   return specified;

@@ -1,4 +1,4 @@
-/** A text to read as an anchor reference. */
+/** A text to parse as an anchor reference. */
 export interface AnchorRefCase {
   readonly name: string;
   readonly text: string;

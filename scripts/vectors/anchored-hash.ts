@@ -14,7 +14,7 @@ import { signers } from './keys.ts';
 import { emitted } from './profile-base.ts';
 import { signature, signMetering } from './sign.ts';
 
-/** A receipt and the hash that is anchored for it: of `anchored` (JCS text), as hex and as it is sent. */
+/** A receipt and its anchored hash, that of `anchored` (JCS text), as hex and in the form that is sent. */
 export interface AnchoredHashCase {
   readonly name: string;
   readonly comment: string;

@@ -12,16 +12,16 @@ const { accepts, refuses } = casesOf('profile');
 const END = Date.parse(ENDED_AT);
 const SECOND = 1000;
 
-/** A receipt that the key signed at `issuedAt`, Unix milliseconds. */
+/** A receipt signed by the key at `issuedAt`, in Unix milliseconds. */
 const by = (name: KeyName, issuedAt: number): Promise<JsonObject> =>
   emitted('standard', {}, { issuedAt }, signers[name]);
 
-/** The case with an anchor in a block of that time. */
+/** The case with an anchor in a block of the given time. */
 async function inBlock(at: string, judged: ReturnType<typeof accepts>): Promise<AnchorCase> {
   return { ...judged, authority, ...(await anchorOf(judged.document as JsonObject, { at })) };
 }
 
-/** What the time of a block changes: only what a compromised key signed. */
+/** Cases in which the time of a block changes the verdict: only for receipts signed by a compromised key. */
 export async function datedCases(): Promise<AnchorCase[]> {
   const good = await emitted('standard');
   return [
@@ -42,7 +42,7 @@ export async function datedCases(): Promise<AnchorCase[]> {
   ];
 }
 
-/** The start of a key bounds when a bill was signed, which an anchor shows, and not when it was compiled. */
+/** Cases of early bills: the start of a key bounds when a bill was signed, as an anchor shows, not when it was compiled. */
 async function earlyBillCases(): Promise<AnchorCase[]> {
   const metering = casesOf('metering');
   const bill = await earlyBill(signers.service);
@@ -68,7 +68,7 @@ async function earlyBillCases(): Promise<AnchorCase[]> {
   ];
 }
 
-/** Evidence is hashes with the anchored results of their receipts. */
+/** Cases whose evidence is hashes with the anchored results of their receipts. */
 async function loggedEvidence(): Promise<AnchorCase[]> {
   const { accepts: judged, refuses: refused } = casesOf('metering');
   const receipt = await emitted('standard');

@@ -37,7 +37,7 @@ const LOG = ['anchor_checkpoint'];
 const CHAIN = ['anchor_transaction'];
 const HEAD = [...LOG, ...CHAIN];
 
-/** Builds refused cases around one good anchor. */
+/** Builds refused cases from one good anchor. */
 interface Forger {
   readonly receipt: JsonObject;
   readonly good: Anchored;
@@ -101,7 +101,7 @@ function malformedCases({ good: { anchor }, refused }: Forger): AnchorCase[] {
   );
 }
 
-/** The members must say what the reference says. */
+/** Cases in which a member contradicts the reference. */
 function contradictoryCases({ good: { anchor }, refused }: Forger): AnchorCase[] {
   const reference = textAt(anchor, 'anchor_ref');
   const list: readonly (readonly [string, JsonObject])[] = [

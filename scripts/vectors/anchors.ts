@@ -23,12 +23,12 @@ import { signers } from './keys.ts';
 import { emitted } from './profile-base.ts';
 import { signature, signMetering } from './sign.ts';
 
-/** What is known of the anchor in a case, beside the receipt. */
+/** The members of a case about the anchor, besides those about the receipt. */
 type AnchorGiven = Omit<AnchorCase, keyof ReturnType<ReturnType<typeof casesOf>['accepts']>>;
 
 const UNCHECKED = ['anchor_checkpoint', 'anchor_transaction'];
 
-/** A receipt and its anchor: the checks anchor, anchor_checkpoint and anchor_transaction. */
+/** Cases of a receipt and its anchor: the checks anchor, anchor_checkpoint and anchor_transaction. */
 export async function anchorCases(): Promise<AnchorCase[]> {
   const receipt = await emitted('standard');
   return [
@@ -128,7 +128,7 @@ async function partlyProvedCases(receipt: JsonObject): Promise<AnchorCase[]> {
   ];
 }
 
-/** Of a log that the verifier does not know nothing is proved, and nothing contradicted. */
+/** Cases of a log that the verifier does not know, whose anchors prove nothing and contradict nothing. */
 async function unknownLogCases(receipt: JsonObject): Promise<AnchorCase[]> {
   const origin = 'other.example/log';
   const { anchor, transaction } = await anchorOf(receipt, { origin, log: signers.stranger });
@@ -149,7 +149,7 @@ async function unknownLogCases(receipt: JsonObject): Promise<AnchorCase[]> {
   ];
 }
 
-/** What the receipt itself carries is a hint, which counts only as far as it is proved. */
+/** Cases of an anchor in the receipt itself: it is a hint, which counts only as far as it is proved. */
 async function carriedCases(receipt: JsonObject): Promise<AnchorCase[]> {
   const { anchor, transaction } = await anchorOf(receipt);
   const pending = {
@@ -209,7 +209,7 @@ async function carriedCases(receipt: JsonObject): Promise<AnchorCase[]> {
   ];
 }
 
-/** The places of a leaf in its tree. */
+/** Cases of leaves at different indexes of their tree. */
 async function placeCases(receipt: JsonObject): Promise<AnchorCase[]> {
   const places = [
     [0, 1],
@@ -232,7 +232,7 @@ async function placeCases(receipt: JsonObject): Promise<AnchorCase[]> {
   return [...(await Promise.all(cases)), await lastPlaceCase(receipt)];
 }
 
-/** The last leaf of the largest tree; its siblings are made up. */
+/** Case of the last leaf of the largest tree; its siblings are made up. */
 async function lastPlaceCase(receipt: JsonObject): Promise<AnchorCase> {
   const size = Number.MAX_SAFE_INTEGER;
   const path = Array.from({ length: 52 }, (_, level) => sha256(utf8(`sibling ${level}`)));

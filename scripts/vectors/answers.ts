@@ -1,6 +1,6 @@
 import { canonicalize, sha256Hex, utf8 } from '../../packages/core/src/index.ts';
 
-/** An answer of an inference call, as it was saved, and the hash in its receipt: whether that receipt is of this answer. */
+/** An answer of an inference call, as saved, and the hash in a receipt, to test whether the receipt is about this answer. */
 export interface AnswerCase {
   readonly name: string;
   readonly comment: string;

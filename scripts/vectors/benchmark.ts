@@ -45,7 +45,7 @@ const body: JsonObject = {
   key_id: benchmark.keyId,
 };
 
-/** What a service measured of itself, signed with a key that signs nothing else. */
+/** Cases of a service's benchmark, which is signed with a key for nothing else. */
 export async function benchmarkCases(): Promise<ReceiptCase[]> {
   const good = await signIssue(body, benchmark);
   const nulls = ['anchor'];

@@ -12,7 +12,7 @@ import { commitment, SALT } from './commitments.ts';
 
 /**
  * The derivations of spec/metering.md, written a second time and in another way than core's (BigInt, recursion),
- * so that the vectors test core and not core's agreement with itself.
+ * so that the vectors test core against independent code.
  */
 
 export const BOUNDARY =
@@ -23,7 +23,7 @@ export const BOUNDARY =
 export interface Bill {
   readonly billed: number;
   readonly leaves: readonly JsonObject[];
-  /** The signed count, where there are more leaves than a vector can list. */
+  /** The signed count, if there are more leaves than a vector can list. */
   readonly backed?: number;
   readonly unitRate?: number;
   readonly windowStart?: string;

@@ -29,7 +29,7 @@ import { stores } from './stores.ts';
 import { tlogProofCases } from './tlog-proofs.ts';
 import { trustCases } from './trust.ts';
 
-/** Every file of spec/vectors by name, with its text. The same texts each time: nothing here is random or reads a clock. */
+/** Every file of spec/vectors by name, with its text: the same texts each time, since nothing here is random or reads a clock. */
 export async function buildVectors(): Promise<Map<string, string>> {
   const contents: Record<string, unknown> = {
     'anchor-refs.json': anchorRefCases(),
@@ -67,7 +67,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
   );
 }
 
-/** The keys behind all vectors, seeds included: whoever emits receipts can compare signatures to the byte. */
+/** The keys behind all vectors with their seeds, so that other implementations can compare signatures byte for byte. */
 function keys(): unknown[] {
   return keyNames.map((name) => ({
     name,

@@ -1,9 +1,9 @@
 import type { EvidenceCounts, FamilyName, JsonObject, JsonValue } from '../../packages/core/src/index.ts';
 import type { StoreName } from './stores.ts';
 
-/** The time of every case that does not say otherwise. */
+/** Time at which each case is verified, unless it says otherwise. */
 export const NOW = '2026-01-15T12:00:00Z';
-/** When the receipts of the vectors were issued, unless a case says otherwise. */
+/** Time at which the receipts of the vectors were issued, unless a case says otherwise. */
 export const ISSUED_AT = '2026-01-15T11:00:00Z';
 export const ISSUED_MS = Date.parse(ISSUED_AT);
 export const ISSUED_SECONDS = ISSUED_MS / 1000;
@@ -15,13 +15,13 @@ interface ExpectedVerdict {
   readonly family: FamilyName | null;
   /** The names of all checks that are false. */
   readonly failed_checks: readonly string[];
-  /** The names of all checks that are null; absent where the case leaves them open. */
+  /** The names of all checks that are null; absent if the case leaves them open. */
   readonly null_checks?: readonly string[];
-  /** The member `evidence` of the verdict; absent where the case leaves it open. */
+  /** The member `evidence` of the verdict; absent if the case leaves it open. */
   readonly evidence?: EvidenceCounts;
 }
 
-/** One receipt to verify. `document` is the parsed receipt, `raw_base64` its bytes where they matter. */
+/** One receipt to verify. `document` is the parsed receipt; `raw_base64` its bytes, if they matter. */
 export interface ReceiptCase {
   readonly name: string;
   readonly comment: string;
@@ -37,13 +37,13 @@ export interface CaseOptions {
   readonly trust?: StoreName;
   readonly now?: string;
   readonly evidence?: readonly JsonValue[];
-  /** Whether the issuer is trusted; by default, where the case is valid and the verifier knows the issuers. */
+  /** Whether the issuer is trusted; by default so if the case is valid and the verifier knows the issuers. */
   readonly trusted?: boolean;
   readonly nulls?: readonly string[];
   readonly counts?: EvidenceCounts;
 }
 
-/** Checks that tell a contradiction with what is known, not broken integrity. */
+/** Checks that report a contradiction with what is known, not broken integrity. */
 const CONTRADICTIONS = new Set([
   'issued_at',
   'issuer',
@@ -97,16 +97,16 @@ export function casesOf(family: FamilyName | null): {
   };
 }
 
-/** What fails where the key could not be told. */
+/** Checks that fail when the key can't be determined. */
 export const NO_KEY = ['key', 'signature', 'issuer'] as const;
 
-/** What is null in a document that has not the form of a receipt. */
+/** Checks that are null for a document that does not have the form of a receipt. */
 export const NOT_REACHED = { trusted: false, nulls: ['signature'] } as const;
 
-/** A change to a signed member, by its path, and what fails then. */
+/** A change to a signed member, by its path, and the checks that then fail. */
 export type Change = readonly [path: string, value: JsonValue, failed?: readonly string[]];
 
-/** One refused case for every change to a document. */
+/** One refused case for each change to a document. */
 export function changes(
   family: FamilyName,
   document: JsonObject,

@@ -19,7 +19,7 @@ import { ORIGIN } from './anchor-base.ts';
 import { withLargeS } from './forged.ts';
 import { signers } from './keys.ts';
 
-/** A signed note to open as a checkpoint of the log, and the witness whose cosignature is looked for. */
+/** A signed note to open as a checkpoint of the log, and the witness whose cosignature is checked. */
 export interface CheckpointCase {
   readonly name: string;
   readonly comment: string;
@@ -61,7 +61,7 @@ function refused(name: string, comment: string, note: string, code: string): Che
   return { name, comment, note, ...base, expected: { code } };
 }
 
-/** One line of the log's key over any text. */
+/** A signature line in the name of the log's key over any text, made by the log or another signer. */
 async function lineOver(text: string, signer: Signer = signers.log): Promise<NoteSignature> {
   const keyHash = noteKeyHash(ORIGIN, 1, signers.log.publicKey);
   return { name: ORIGIN, keyHash, signature: await signer.sign(utf8(text)) };

@@ -2,13 +2,13 @@ import { hkdfSha256, hmacSha256, sha256, toHex, utf8 } from '../../packages/core
 
 export type CommitmentLabel = 'machine' | 'customer' | 'rate' | 'settlement';
 
-/** The salt of the vectors' bills; a real one is random and stays with the biller. */
+/** The salt of the vectors' bills; a real salt is random and secret. */
 export const SALT = sha256(utf8('tallystick vector salt'));
 
 const subkey = (label: CommitmentLabel): Uint8Array =>
   hkdfSha256(SALT, new Uint8Array(), utf8(`svc-metering-v1/${label}`), 32);
 
-/** spec/metering.md, commitments: 64 hex. */
+/** The commitment to a value (spec/metering.md, Commitments): 64 hex. */
 export function commitment(label: CommitmentLabel, value: string): string {
   return toHex(hmacSha256(subkey(label), utf8(value)));
 }

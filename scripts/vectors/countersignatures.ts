@@ -9,7 +9,7 @@ import { OPERATOR_DID, SERVICE_DID } from './stores.ts';
 
 const { accepts, refuses } = casesOf('envelope');
 
-/** Signatures of the requester and the operator beside the service's own. */
+/** Cases with signatures of the requester and the operator beside the service's own. */
 export async function countersignatureCases(): Promise<ReceiptCase[]> {
   const { agent, operator, service, stranger } = signers;
   const good = await minted({ operator: { ...facts.operator, entity: OPERATOR_DID } });
@@ -116,12 +116,12 @@ export async function countersignatureCases(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** Texts of 64 bytes that the Ed25519 profile refuses before it looks at any key. */
+/** Texts of 64 bytes that the Ed25519 profile refuses whatever the key. */
 const unmade: [string, Uint8Array][] = [
   ['R of small order', new Uint8Array(64)],
   ['R that is not canonical', new Uint8Array(64).fill(0xff, 0, 32)],
   ['S not below the group order', new Uint8Array(64).fill(9, 0, 32).fill(0xff, 32)],
 ];
 
-/** An example of the did:key specification. */
+/** An example from the did:key specification: a key on P-256. */
 const P256_KEY = 'did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169';

@@ -1,6 +1,6 @@
 import { verdictCases } from '../../packages/core/test/ed25519-cases.ts';
 
-/** One signature to judge; bytes as hex. */
+/** One signature to judge; all bytes are hex. */
 export interface Ed25519Case {
   readonly name: string;
   readonly public_key: string;

@@ -9,7 +9,7 @@ import {
 import { smallOrderKey, withSpareBits } from './forged.ts';
 import { signers } from './keys.ts';
 
-/** A text and the bytes that it spells (hex), or the code with which it is refused. `length` is in bytes. */
+/** A text and its bytes (hex), or the code with which it is refused. `length` is in bytes. */
 export interface EncodingCase {
   readonly name: string;
   readonly encoding: 'base64url' | 'hex' | 'multibase' | 'did:key';

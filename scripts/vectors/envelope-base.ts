@@ -27,7 +27,7 @@ export const facts: EnvelopeFacts = {
   settlement: { chain: null, asset: null, tx: null },
 };
 
-/** An envelope of the service, minted by the emitter. */
+/** An envelope of the service, minted by core. */
 export async function minted(
   changes: Partial<EnvelopeFacts> = {},
   issuance: Partial<Issuance> = {},

@@ -249,7 +249,7 @@ async function malformedCases(good: JsonObject): Promise<ReceiptCase[]> {
   ];
 }
 
-/** The limit is 3,072 bytes of JCS, counted without the unsigned members. */
+/** Cases at the limit of 3,072 bytes of JCS, counted without the unsigned members. */
 async function sizeCases(): Promise<ReceiptCase[]> {
   const sized = async (bytes: number): Promise<JsonObject> => {
     const short = await minted();

@@ -10,7 +10,7 @@ import {
 
 /** The neutral element, a point of order 1. */
 const identity = fromHex('0100000000000000000000000000000000000000000000000000000000000000', 32);
-/** y = p + 1: the neutral element written out of range. */
+/** y = p + 1: the neutral element, encoded out of range. */
 const outOfRange = fromHex('eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 32);
 const basePoint = fromHex('5866666666666666666666666666666666666666666666666666666666666666', 32);
 const one = fromHex('0100000000000000000000000000000000000000000000000000000000000000', 32);
@@ -42,7 +42,7 @@ export function withNonCanonicalR(signature: string): string {
   return toBase64url(concatBytes(outOfRange, fromBase64url(signature, 64).subarray(32)));
 }
 
-/** The same bytes to a lenient decoder: the lowest spare bit of the last character is set. */
+/** The same bytes to a lenient decoder, because only the lowest spare bit of the last character is set. */
 export function withSpareBits(text: string): string {
   const last = ALPHABET.indexOf(text.slice(-1));
   return text.slice(0, -1) + ALPHABET.charAt(last | 1);

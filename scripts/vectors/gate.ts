@@ -1,7 +1,7 @@
 import { utf8 } from '../../packages/core/src/index.ts';
 import { base64 } from './raw.ts';
 
-/** Bytes that are JSON within I-JSON, with their canonical text, or the code with which they are refused. */
+/** Bytes that are JSON within I-JSON, with their canonical text, or bytes with the code with which they are refused. */
 export interface GateCase {
   readonly name: string;
   readonly comment: string;
@@ -107,7 +107,7 @@ function gateCase([name, input]: Row, expected: GateCase['expected']): GateCase 
   return { name, comment: printable(bytes), raw_base64: base64(bytes), expected };
 }
 
-/** The bytes as a reader can take them in: printable ASCII, the rest in hex, cut after 60. */
+/** The bytes in readable form: printable ASCII, the rest in hex, cut after 60. */
 function printable(bytes: Uint8Array): string {
   const shown = Array.from(bytes.subarray(0, 60), (byte) =>
     byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `<${byte.toString(16).padStart(2, '0')}>`,

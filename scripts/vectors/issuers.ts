@@ -13,7 +13,7 @@ const END = Date.parse(ENDED_AT);
 const START = Date.parse(VALID_FROM);
 const SECOND = 1000;
 
-/** Who issued, with which key, and when: the checks issuer, key_window and issued_at. */
+/** Cases of issuer, key and time: the checks issuer, key_window and issued_at. */
 export async function issuerCases(): Promise<ReceiptCase[]> {
   return [
     ...(await retiredCases()),
@@ -26,7 +26,7 @@ export async function issuerCases(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** An envelope that the key signed at `issuedAt`, Unix milliseconds. */
+/** An envelope signed by the key at `issuedAt`, in Unix milliseconds. */
 const by = (name: KeyName, issuedAt: number): Promise<JsonObject> => minted({}, { issuedAt }, signers[name]);
 
 const BROKEN = ['key_window'];
@@ -121,7 +121,7 @@ async function otherWindowCases(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** `compiled_at` is a claim, and not the time of signing: the start of the key does not bound it. */
+/** Cases of `compiled_at`, which is a claim and not the time of signing, so the start of the key does not bound it. */
 async function earlyBills(): Promise<ReceiptCase[]> {
   const metering = casesOf('metering');
   return [
@@ -145,7 +145,7 @@ async function earlyBills(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** A bill that says it was compiled a day before any key of the vectors came into use. */
+/** A bill that states that it was compiled a day before any key of the vectors was valid. */
 export async function earlyBill(signer: Signer): Promise<JsonObject> {
   const compiledAt = START - 86_400 * SECOND;
   const body = signedBody({
@@ -158,7 +158,7 @@ export async function earlyBill(signer: Signer): Promise<JsonObject> {
   return signMetering(body, compiledAt / SECOND, signer);
 }
 
-/** The verifier's clock may be 300 s behind the issuer's. */
+/** Cases of clocks: the verifier's may be 300 s behind the issuer's. */
 async function clockCases(): Promise<ReceiptCase[]> {
   const good = await minted();
   return [
@@ -169,7 +169,7 @@ async function clockCases(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** Key ids that do not certify themselves need a record that holds them. */
+/** Cases of key ids that do not contain their key, so that a record must hold them. */
 async function namedKeyCases(): Promise<ReceiptCase[]> {
   const { named, service } = signers;
   const receipt = await minted({}, {}, { ...named, keyId: NAMED_KEY_ID });

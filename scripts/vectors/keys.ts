@@ -1,6 +1,6 @@
 import { createSigner, type Signer, sha256, utf8 } from '../../packages/core/src/index.ts';
 
-/** Whose key it is. The seeds are public: they are for vectors only. */
+/** Names of the keys' owners. The seeds are public: they are for vectors only. */
 export const keyNames = [
   'service',
   'retired',
@@ -23,7 +23,7 @@ export const keyNames = [
 ] as const;
 export type KeyName = (typeof keyNames)[number];
 
-/** SHA-256 of `tallystick vector key: <name>`: the 32-byte seed. */
+/** The seed of a key: SHA-256 of `tallystick vector key: <name>`, 32 bytes. */
 export function seedOf(name: KeyName): Uint8Array {
   return sha256(utf8(`tallystick vector key: ${name}`));
 }

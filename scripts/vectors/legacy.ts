@@ -57,7 +57,7 @@ const changedMembers: readonly Change[] = [
   ['unknown_member', 1],
 ];
 
-/** Older receipts were made before there was a limit. */
+/** Cases of large receipts: when older receipts were made, there was no limit. */
 async function largeCases(): Promise<ReceiptCase[]> {
   const large = { ...body, x: 'p'.repeat(3072) };
   return [

@@ -8,20 +8,20 @@ import {
 import { createSigner, type Signer, signRequest, toBase64url, utf8 } from '../../packages/core/src/index.ts';
 import { type KeyName, seedOf, signers } from './keys.ts';
 
-/** A request as a service gets it, and whom its message signature (spec/identity.md) proves. */
+/** A request as a service receives it, and the DID that its message signature (spec/identity.md) proves. */
 export interface MessageSignatureCase {
   readonly name: string;
   readonly comment: string;
   readonly method: string;
-  /** What was asked for, below each of the service's public addresses. */
+  /** URLs of the request below each of the service's public addresses. */
   readonly urls: readonly string[];
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** UTF-8; empty where there is none. */
+  /** Body as UTF-8 text; empty if there is none. */
   readonly body: string;
-  /** Unix seconds. */
+  /** Time of verifying, in Unix seconds. */
   readonly now: number;
-  /** What `signRequest` was given, where it made the headers: whoever signs can compare them to the byte. */
+  /** Input of `signRequest`, if it made the headers, so that other signers can compare theirs byte for byte. */
   readonly signed?: {
     readonly key: string;
     readonly did: string;
@@ -29,7 +29,7 @@ export interface MessageSignatureCase {
     readonly created: number;
     readonly nonce: string;
   };
-  /** `verified`: by the key of the did:key, or that of `signed.key`. */
+  /** `verified`: with the key of the did:key, or with `signed.key`. */
   readonly expected:
     | { readonly did: string; readonly key_id: string; readonly nonce: string; readonly verified: boolean }
     | { readonly code: string };
@@ -60,12 +60,12 @@ async function good(
   return { method, urls: below(path), headers, body, now: NOW, signed: { key, did, url, ...moment } };
 }
 
-/** The key under an id below a did:svc. */
+/** A signer of the key, under an id below a did:svc. */
 async function named(key: KeyName, did: string): Promise<Signer> {
   return { ...(await createSigner(seedOf(key))), keyId: `${did}:k1` };
 }
 
-/** A request signed over whatever is to be covered, with whatever parameters. */
+/** A request with a signature over any components and with any parameters. */
 async function own(
   covered: readonly string[],
   parameters: Readonly<Record<string, BareItem>> = {},
@@ -84,7 +84,7 @@ async function own(
   const list = listOf(covered);
   const readable = listOf([...new Set(covered)]);
   const url = new URL(API + path);
-  // What is covered twice can't be written as a base; any signature will do there.
+  // A component that is covered twice can't be written as a base; any signature will do there.
   const text = signatureBase(readable, { method: 'POST', url, header: (name) => headers[name] });
   const signature = await signer.sign(utf8(text));
   return {
@@ -184,7 +184,7 @@ async function acceptedCases(): Promise<MessageSignatureCase[]> {
   ].map((one) => (one.name === 'escaped' ? { ...one, expected: { ...one.expected, nonce: 'a"b\\c' } } : one));
 }
 
-/** Well-formed, and not what was signed. */
+/** Cases of well-formed signatures over something else. */
 async function forgedCases(): Promise<MessageSignatureCase[]> {
   const first = await good();
   const expected = { did: didOf('agent'), key_id: didOf('agent'), nonce: NONCE, verified: false };

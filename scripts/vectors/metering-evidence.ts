@@ -13,7 +13,7 @@ import { signMetering } from './sign.ts';
 
 const { accepts, refuses } = casesOf('metering');
 
-/** The same receipt with right and wrong evidence. `good` bills 7 units, of which 1 to 5 are backed. */
+/** Cases of the same receipt with right and wrong evidence. `good` bills 7 units, of which 1 to 5 have evidence. */
 export async function evidenceCases(bill: Bill, good: JsonObject): Promise<ReceiptCase[]> {
   const given = leaves(5);
   const [first = leaf(1), second = leaf(2), ...rest] = given;
@@ -59,7 +59,7 @@ const counts = (
   issued_in_window,
 });
 
-/** Items that hold the receipt of a unit whole, in place of its hash. */
+/** Cases with whole receipts as evidence, in place of their hashes. */
 async function wholeReceipts(): Promise<ReceiptCase[]> {
   const inWindow = { issuedAt: Date.parse('2026-01-14T11:00:00Z') };
   const [standard, nano, late] = await Promise.all([
@@ -117,7 +117,7 @@ async function wholeReceipts(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** Leaves that the issuer signed, digest and count included, though they may not back. */
+/** Cases in which the issuer signed digest and count of leaves that may not back a unit. */
 async function dishonest(bill: Bill): Promise<ReceiptCase[]> {
   const list: readonly (readonly [string, string, JsonObject[]])[] = [
     ['unit twice', 'A unit may be backed once.', [leaf(1), { ...leaf(2), unit: 1 }]],

@@ -10,7 +10,7 @@ const { refuses } = casesOf('metering');
 const sign = (body: JsonObject, compiledAt = ISSUED_SECONDS): Promise<JsonObject> =>
   signMetering(body, compiledAt, signers.service);
 
-/** Bodies that the service would never sign, signed: one rule of the specification's 2.6 broken in each. */
+/** Cases of signed bodies that the service would never sign: each breaks one rule of the specification's 2.6. */
 export async function wrongDerivations(bill: Bill): Promise<ReceiptCase[]> {
   const body = signedBody(bill);
   const one = async (
@@ -80,7 +80,7 @@ export async function wrongDerivations(bill: Bill): Promise<ReceiptCase[]> {
   ];
 }
 
-/** More backed than billed has no consistent form: no member can state the negative rest. */
+/** Case with more units backed than billed, which has no consistent form: no member can state the negative rest. */
 async function overbacked(): Promise<ReceiptCase> {
   const body = { ...signedBody({ billed: 2, leaves: leaves(2) }) };
   const metered = { ...(body.metered as JsonObject), evidence_backed_unit_count: 3 };
@@ -92,7 +92,7 @@ async function overbacked(): Promise<ReceiptCase> {
   );
 }
 
-/** Rounding must never promote. */
+/** Cases in which rounding must not promote. */
 async function promotions(): Promise<ReceiptCase[]> {
   const body = signedBody({ billed: 10_000_000, leaves: leaves(1), backed: 9_999_999, unitRate: 1 });
   return [
@@ -139,7 +139,7 @@ async function windows(bill: Bill): Promise<ReceiptCase[]> {
   ];
 }
 
-/** Top-level members that a dishonest issuer chose freely. */
+/** Cases of top-level members that a dishonest issuer chose freely. */
 async function topLevel(body: JsonObject): Promise<ReceiptCase[]> {
   const digest = sha256Hex(canonicalBytes(body));
   const hashed = await sign(body);
@@ -165,7 +165,7 @@ async function topLevel(body: JsonObject): Promise<ReceiptCase[]> {
   ];
 }
 
-/** Bodies of a wrong form; they are signed, so that only the form refuses them. */
+/** Cases of bodies of a wrong form; they are signed, so that only the form is wrong. */
 export async function malformedBodies(bill: Bill): Promise<ReceiptCase[]> {
   const body = signedBody(bill);
   const list: readonly (readonly [string, JsonValue])[] = [

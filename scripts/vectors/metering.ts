@@ -18,7 +18,7 @@ import { signMetering } from './sign.ts';
 
 const { accepts, refuses } = casesOf('metering');
 
-/** A metering receipt of the service. `compiledAt` is the Unix seconds of the body's compiled_at. */
+/** A metering receipt of the service. `compiledAt` is the time in the body's compiled_at, in Unix seconds. */
 async function receipt(
   bill: Bill,
   compiledAt: number = ISSUED_SECONDS,
@@ -108,7 +108,7 @@ async function validCases(good: JsonObject): Promise<ReceiptCase[]> {
   ];
 }
 
-/** A bill with more backed units than a vector can list leaves for: the digest is one leaf's. */
+/** A bill with more backed units than a vector can list leaves for: the digest is that of one leaf. */
 async function rounded(backed: number, unitRate = 1): Promise<JsonObject> {
   return receipt({ billed: 10_000_000, leaves: leaves(1), backed, unitRate });
 }
@@ -121,7 +121,7 @@ const topLevelChanges: readonly Change[] = [
   ['key_id', 'did:svc:example:unknown', NO_KEY],
 ];
 
-/** Any change to the signed body breaks the signature, the digest and the id; a derived member its rule too. */
+/** Cases of changes to the signed body: each breaks the signature, the digest and the id; in a derived member its rule too. */
 function bodyChanges(good: JsonObject): ReceiptCase[] {
   const identity = ['metering_id'];
   const list: readonly (readonly [string, JsonValue, readonly string[]])[] = [

@@ -124,7 +124,7 @@ function malformedCases(good: JsonObject): ReceiptCase[] {
   ];
 }
 
-/** 600 bytes of JCS, counted in UTF-8. */
+/** Cases at the limit of 600 bytes of JCS, counted in UTF-8. */
 async function sizeCases(good: JsonObject): Promise<ReceiptCase[]> {
   const sized = async (bytes: number, unit = 'p'): Promise<JsonObject> => {
     const pad = bytes - JSON.stringify(good).length - ',"x":""'.length;

@@ -26,7 +26,7 @@ export const facts: ProfileFacts = {
   auditorVerifier: false,
 };
 
-/** A profile receipt of the service, made by the emitter. */
+/** A profile receipt of the service, emitted by core. */
 export async function emitted(
   profile: Profile,
   changes: Partial<ProfileFacts> = {},

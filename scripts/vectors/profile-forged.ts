@@ -13,7 +13,7 @@ import { signByReference } from './sign.ts';
 
 const { accepts, refuses } = casesOf('profile');
 
-/** Forgeries that every profile meets alike. `another` is a receipt of the same key with other contents. */
+/** Cases of forgeries that apply to every profile. `another` is a receipt of the same key with other contents. */
 export async function forgedProfiles(
   good: JsonObject,
   another: JsonObject,

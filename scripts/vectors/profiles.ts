@@ -2,7 +2,7 @@ import { DEFAULT_PROFILE, profiles, type ReceiptProfile } from '../../packages/c
 
 const all: readonly ReceiptProfile[] = profiles;
 
-/** spec/profiles.json: the facts of the profiles for readers that cannot import core. */
+/** The text of spec/profiles.json: the facts of the profiles for readers that cannot import core. */
 export function profilesText(): string {
   const facts = all.map((profile) => ({
     name: profile.name,

@@ -7,7 +7,7 @@ import { signIssue } from './sign.ts';
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-/** Receipts as bytes: what white space, order and escapes may change, and what the gate refuses. */
+/** Cases of receipts as bytes: changes of white space, order and escapes, and bytes that are refused. */
 export async function rawCases(): Promise<ReceiptCase[]> {
   return [...(await sameContents()), ...(await refusedBytes()), ...notReceipts()];
 }
@@ -17,7 +17,7 @@ const withBytes = ({ document: _document, ...rest }: ReceiptCase, text: string):
   raw_base64: base64(utf8(text)),
 });
 
-/** None of these changes what is signed, which is the JCS form of the parsed document. */
+/** Cases of changes that leave the signed value, the JCS of the parsed document, as it is. */
 async function sameContents(): Promise<ReceiptCase[]> {
   const envelope = await minted();
   const nano = await emitted('nano');
@@ -70,7 +70,7 @@ function reversed(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([name, member]) => [name, reversed(member)]));
 }
 
-/** Receipts that two readers could read differently. */
+/** Cases of receipts that two readers could read differently. */
 async function refusedBytes(): Promise<ReceiptCase[]> {
   const text = canonicalize(await minted());
   const purpose = '"purpose":"question answering"';
@@ -117,7 +117,7 @@ async function refusedBytes(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** JSON that no family recognises. */
+/** Cases of JSON that no family recognises. */
 function notReceipts(): ReceiptCase[] {
   const { refuses } = casesOf(null);
   const list: readonly (readonly [string, string])[] = [

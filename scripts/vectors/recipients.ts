@@ -1,4 +1,4 @@
-/** Texts that an issuer's receipt may name as recipient, and texts that it may not. */
+/** A text, and whether an issuer's receipt may name it as recipient. */
 export interface RecipientCase {
   readonly name: string;
   readonly text: string;

@@ -9,7 +9,7 @@ import {
   utf8,
 } from '../../packages/core/src/index.ts';
 
-/** Signing by hand, also of what the emitters refuse to build. Each takes the document without its signature. */
+/** Functions that sign documents without the emitters, which refuse some of them. Each takes the document without signature. */
 
 export async function signature(value: JsonObject, signer: Signer): Promise<string> {
   return toBase64url(await signer.sign(canonicalBytes(value)));

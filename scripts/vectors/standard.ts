@@ -28,7 +28,7 @@ export const seal = {
   key_commitment: '2'.repeat(64),
 };
 
-/** Changes to the members that standard and pq share. */
+/** Changes to the members that standard and pq have in common. */
 export const commonChanges: readonly Change[] = [
   ['agent_did', stranger.keyId],
   ['agent_proved', true],

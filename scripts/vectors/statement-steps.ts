@@ -11,11 +11,11 @@ import {
 import { withMember } from './change.ts';
 import { ACME_DID, SERVICE_DID } from './stores.ts';
 
-/** Day `day` of January 2026: Unix milliseconds, and as text. */
+/** Day `day` of January 2026, in Unix milliseconds; `instant` gives it as text. */
 export const at = (day: number): number => Date.parse('2026-01-01T00:00:00Z') + (day - 1) * 86_400_000;
 export const instant = (day: number): string => `2026-01-0${day}T00:00:00Z`;
 
-/** A statement of acme, signed, as plain JSON. */
+/** A signed statement of acme, as plain JSON. */
 export async function step(
   sequence: number,
   action: StatementFacts['action'],
@@ -51,7 +51,7 @@ const plain = ({ statement, signature, proof }: SignedStatement): JsonObject => 
   proof,
 });
 
-/** The signature made anew after a change to the statement. */
+/** The statement after a change, signed again. */
 export async function resigned(
   signed: JsonObject,
   path: string,

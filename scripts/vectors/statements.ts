@@ -11,7 +11,7 @@ export interface StatementCase {
   readonly comment: string;
   readonly history?: readonly JsonValue[];
   readonly document?: JsonObject;
-  /** The record after the last statement, or the code with which the last one or the record is refused. */
+  /** The record after the last statement, or the code with which the last statement or the record is refused. */
   readonly expected: { readonly record: JsonObject } | { readonly code: string };
 }
 

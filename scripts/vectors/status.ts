@@ -48,7 +48,7 @@ const body: JsonObject = {
   key_id: status.keyId,
 };
 
-/** How a service says that its endpoints are, signed with a key that signs nothing else. */
+/** Cases of a service's status document, which is signed with a key for nothing else. */
 export async function statusCases(): Promise<ReceiptCase[]> {
   const good = await signIssue(body, status);
   const byBenchmarkKey = {

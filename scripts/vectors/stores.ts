@@ -4,11 +4,11 @@ import { type KeyName, signers } from './keys.ts';
 export const SERVICE_DID = 'did:svc:example';
 export const ACME_DID = 'did:svc:acme';
 export const OPERATOR_DID = 'did:svc:operator';
-/** A key id that does not certify itself. */
+/** A key id that does not contain its key. */
 export const NAMED_KEY_ID = `${SERVICE_DID}:2026`;
 
 export const VALID_FROM = '2025-01-01T00:00:00Z';
-/** When the retired key ended, and when the revoked and the compromised one were revoked. */
+/** Time at which the retired key ended, and the revoked and the compromised one were revoked. */
 export const ENDED_AT = '2025-07-01T00:00:00Z';
 
 function key(name: KeyName, changes: Partial<IssuerKey> = {}): IssuerKey {
@@ -48,7 +48,7 @@ export const records = {
   operator: { did: OPERATOR_DID, status: 'verified', keys: [key('operator')] },
 } as const satisfies Record<string, IssuerRecord>;
 
-/** What the verifier of a case knows: a case names one of these. */
+/** What the verifier of a case knows: each case names one of these. */
 export const stores = {
   known: [records.service, records.acme, records.operator],
   empty: [],

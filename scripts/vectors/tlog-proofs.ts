@@ -13,12 +13,12 @@ import {
 import { ORIGIN } from './anchor-base.ts';
 import { signers } from './keys.ts';
 
-/** A C2SP tlog-proof as text, and what it says of the leaf's hash (32 bytes, hex; the log's entry). */
+/** A C2SP tlog-proof as text, and the entry whose inclusion it should prove (32 bytes, hex). */
 export interface TlogProofCase {
   readonly name: string;
   readonly comment: string;
   readonly text: string;
-  /** The entry that the proof is about. */
+  /** The entry that the proof is about: 32 bytes, hex. */
   readonly entry: string;
   /** `included`: the path leads from the entry to the checkpoint's root. */
   readonly expected:

@@ -15,7 +15,7 @@ import { signers } from './keys.ts';
 import { asDocument, signIssue } from './sign.ts';
 import { records } from './stores.ts';
 
-/** A bundle to check at `now`, with what the client remembers (`pin`) or was told (`root`). */
+/** A bundle to check at `now`, with the `pin` that the client remembers or the `root` that it was given. */
 export interface TrustCase {
   readonly name: string;
   readonly comment: string;
@@ -23,7 +23,7 @@ export interface TrustCase {
   readonly now: string;
   readonly pin?: TrustPin;
   readonly root?: string;
-  /** The pin to remember, or the code. */
+  /** The pin to remember, or the code of the error. */
   readonly expected: { readonly pin: TrustPin } | { readonly code: string };
 }
 
@@ -185,7 +185,7 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
   ];
 }
 
-/** The service's first key under the did:key of a stranger. */
+/** The bundle with the service's first key under the did:key of another key. */
 function misbound(good: JsonObject): JsonObject {
   const [service = {}] = good.issuers as JsonObject[];
   const [key = {}] = service.keys as JsonObject[];

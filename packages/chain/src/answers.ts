@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Ethereum JSON-RPC's encodings (execution-apis): quantities and data are `0x` hex.
+// Encodings of Ethereum's JSON-RPC (execution-apis): quantities and data are `0x` hex.
 
 export const quantity = z
   .string()
@@ -17,7 +17,7 @@ const lowerHex = (pattern: RegExp) =>
 
 /** A hash: 32 bytes, in lower case. */
 export const hash = lowerHex(/^0x[0-9a-fA-F]{64}$/);
-/** 20 bytes, in lower case. */
+/** An address: 20 bytes, in lower case. */
 export const address = lowerHex(/^0x[0-9a-fA-F]{40}$/);
 export const data = lowerHex(/^0x(?:[0-9a-fA-F]{2})*$/);
 
@@ -30,7 +30,7 @@ export const block = z.object({
   transactions: z.array(hash),
 });
 
-/** Only what is in a block has a receipt, except with some older nodes, where the block is null till then. */
+/** A transaction's receipt. Only a transaction in a block has one; some older nodes give one earlier, with a null block. */
 export const receipt = z.object({
   transactionHash: hash,
   blockNumber: integer.nullable(),
@@ -40,7 +40,7 @@ export const receipt = z.object({
 
 export const kindOfTransaction = z.object({ type: quantity.optional() });
 
-/** EIP-1559 (type 2). */
+/** An EIP-1559 transaction (type 2). */
 export const transaction = z.object({
   chainId: integer,
   nonce: integer,

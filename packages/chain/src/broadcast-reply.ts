@@ -3,8 +3,8 @@ import type { Broadcast } from './chain.ts';
 type Kind = Exclude<Broadcast['kind'], 'accepted' | 'refused'>;
 
 /**
- * What nodes say of a raw transaction that they do not take, by kind: Geth and those that kept its words (Reth,
- * op-geth, Nitro, Anvil), Erigon, Nethermind, Besu, ZKsync. By words only, since the codes are no common ground:
+ * Texts by which nodes refuse a raw transaction, by kind: Geth and those that kept its words (Reth,
+ * op-geth, Nitro, Anvil), Erigon, Nethermind, Besu, ZKsync. Only the texts are matched, because the codes differ:
  * -32004 is "insufficient funds" to Besu and "method not supported" in EIP-1474, and most answer -32000 to all.
  */
 const WORDINGS: readonly (readonly [Kind, RegExp])[] = [
@@ -20,7 +20,7 @@ const WORDINGS: readonly (readonly [Kind, RegExp])[] = [
   ],
 ];
 
-/** @param reason the node's text */
+/** Tells why a node refused a transaction. @param reason the node's text */
 export function readRefusal(reason: string): Broadcast {
   const text = reason.toLowerCase();
   const kind = WORDINGS.find(([, pattern]) => pattern.test(text))?.[0];

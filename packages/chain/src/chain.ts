@@ -4,7 +4,7 @@ export interface GasPrice {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** What a transaction may cost. The limit is asked too: some rollups count their costs on the other layer as gas. */
+/** Most that a transaction may cost. The node estimates the gas limit too: some rollups count costs on the other layer as gas. */
 export interface Fees extends GasPrice {
   readonly gasLimit: bigint;
 }
@@ -17,7 +17,7 @@ export interface SignedTransaction extends Fees {
   readonly raw: string;
 }
 
-/** Where a transaction is on the chain that the node now holds for the canonical one. */
+/** Block of a transaction, on the chain that the node now takes for the canonical one. */
 export interface Inclusion {
   readonly txHash: string;
   readonly blockHeight: number;
@@ -27,14 +27,14 @@ export interface Inclusion {
   readonly succeeded: boolean;
 }
 
-/** What became of a transaction that was sent. */
+/** Result of sending a transaction. */
 export type Broadcast =
   | { readonly kind: 'accepted' }
   /** The node had it already. */
   | { readonly kind: 'known' }
-  /** Its nonce is used: by it, or by another one. */
+  /** Its nonce is used, by this transaction or by another one. */
   | { readonly kind: 'nonce_used' }
-  /** It pays too little: for this node and block, or beside another one of the same nonce. */
+  /** It pays too little: for this node and block, or to replace another one with the same nonce. */
   | { readonly kind: 'underpriced' }
   | { readonly kind: 'insufficient_funds' }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -47,19 +47,19 @@ export interface ChainTransaction {
   readonly inclusion: Inclusion;
 }
 
-/** An account as it is after the block, the newest one. */
+/** An account as it is after the newest block. */
 export interface AccountState {
-  /** How many transactions of the account are in the chain, which is its next nonce. Pending ones don't count. */
+  /** Number of the account's transactions in the chain, which is its next nonce. Pending ones do not count. */
   readonly nonce: number;
   readonly blockHeight: number;
   readonly blockHash: string;
 }
 
 /**
- * An EVM chain's answers, with no key.
+ * Reads an EVM chain, without a key.
  *
  * Errors: every method that asks the node rejects with `chain_unavailable` when it can't be reached, times out or
- * answers nonsense. No message or cause holds the RPC URL, which may be secret. Nothing is tried again here.
+ * does not give a valid answer. No message or cause holds the RPC URL, which may be secret. Nothing is tried again here.
  */
 export interface ChainReader {
   readonly chainId: number;
@@ -72,8 +72,8 @@ export interface ChainReader {
   /** The hash of the canonical block at a height; null where there is none yet. */
   blockHash(height: number): Promise<string | null>;
   /**
-   * Null when the chain has no such EIP-1559 transaction in a block. Sender and data follow from the hash, so that of
-   * these the node is not trusted.
+   * Null when the chain has no such EIP-1559 transaction in a block. Sender and data follow from the hash, so the node
+   * is not trusted for these.
    */
   transaction(txHash: string): Promise<ChainTransaction | null>;
 }
@@ -85,22 +85,22 @@ export interface ChainReader {
 export interface Chain extends ChainReader {
   /** The `<network>` of an anchor reference. */
   readonly network: string;
-  /** The account that posts: EIP-55 checksummed. */
+  /** Address of the posting account: EIP-55 checksummed. */
   readonly address: string;
   /** The posting account's next nonce, pending transactions not counted. */
   nextNonce(): Promise<number>;
-  /** Any account, by its address. */
+  /** State of any account, by its address. */
   account(address: string): Promise<AccountState>;
-  /** Wei. */
+  /** Balance of the posting account, in wei. */
   balance(): Promise<bigint>;
   /**
-   * What posting the data is asked now; with `above`, at least an eighth (the least that every node takes for a
+   * Fees for posting the data now; with `above`, at least an eighth (the least that every node takes for a
    * replacement) more than that.
    */
   fees(data: Uint8Array, above?: GasPrice): Promise<Fees>;
-  /** Signs a transaction of the account to itself that carries the data. Asks nobody. The same again gives the same. */
+  /** Signs a transaction from the account to itself that carries the data. Needs no node. The same arguments give the same. */
   sign(data: Uint8Array, nonce: number, fees: Fees): Promise<SignedTransaction>;
-  /** The account that signed a raw transaction: EIP-55 checksummed. Asks nobody. */
+  /** The account that signed a raw transaction: EIP-55 checksummed. Needs no node. */
   senderOf(raw: string): Promise<string>;
   broadcast(raw: string): Promise<Broadcast>;
 }

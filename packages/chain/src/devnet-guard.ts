@@ -10,7 +10,7 @@ import { type DevnetProxy, openDevnetProxy } from './devnet-proxy.ts';
 
 // Keeps a development chain for as long as standard input stays open: the process that started this holds the other
 // end, so the end of that process, kill -9 included, is seen here. Its signals do not come this far, since this runs in
-// a session of its own. A chain that ends by itself, or stops answering, is started again where it was saved. The first
+// a session of its own. A chain that ends by itself, or stops answering, is started again from what was saved. The first
 // line of standard output is the chain's address, which stays; then come `down` and `up`.
 
 const POLL_MS = 250;
@@ -31,7 +31,7 @@ process.stdin.resume().once('close', leave).once('error', leave);
 process.stdout.once('error', leave);
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, leave);
 
-/** Cut short when it is time to leave. */
+/** Waits, but not longer than until this process has to end. */
 async function pause(ms: number): Promise<void> {
   await setTimeout(ms, undefined, { signal: end }).catch(() => {});
 }
@@ -91,13 +91,13 @@ function start(): ChildProcess {
   return child;
 }
 
-/** The port, or null when the chain ends before it listens. */
+/** The port that the chain listens on; null when the chain ends before it listens. */
 function portOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
     let text = '';
     child.once('close', () => resolve(null)).once('error', () => resolve(null));
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-      // What it prints later is read too, and dropped: a full pipe would stop it.
+      // Later output is read and dropped, because a full pipe would stop the chain.
       if (text.length > 65_536) return;
       text += chunk;
       const port = /^Listening on 127\.0\.0\.1:(\d+)$/m.exec(text)?.[1];
@@ -119,7 +119,7 @@ function rpc(chainPort: number, method: string, params: readonly unknown[]): Pro
   });
 }
 
-/** Anvil itself writes its state in place, so that a crash in between leaves half a file. */
+/** Saves the chain's state to a new file first: Anvil writes in place, and a crash in between would leave half a file. */
 async function save(chainPort: number): Promise<void> {
   const dump = await rpc(chainPort, 'anvil_dumpState', []);
   if (typeof dump !== 'string') throw new TypeError('No state.');
@@ -141,7 +141,7 @@ let saving: Promise<void> = Promise.resolve();
 /** The newest block that was saved. */
 let saved: unknown = null;
 
-/** Saves the chain where it has a new block, or has changed otherwise. Saves take turns: the last has the newest state. */
+/** Saves the chain if it has a new block or has `changed` otherwise. Saves run one after the other. */
 function saveNew(chainPort: number, changed: boolean): Promise<void> {
   const next = saving.then(() => saveNow(chainPort, changed));
   saving = next.catch(() => {});
@@ -155,7 +155,7 @@ async function saveNow(chainPort: number, changed: boolean): Promise<void> {
   saved = newest;
 }
 
-/** Looks for a new block that no request has asked for, and saves once more at the end. */
+/** Saves blocks that no request has caused, and saves once more at the end. */
 async function keep(chainPort: number): Promise<void> {
   while (!end.aborted) {
     await saveNew(chainPort, false);
@@ -164,7 +164,7 @@ async function keep(chainPort: number): Promise<void> {
   await saveNew(chainPort, true);
 }
 
-/** Runs the chain once. Resolves when it is time to leave; rejects when the chain has ended or does not answer. */
+/** Runs the chain once. Resolves when this process has to end; rejects when the chain has ended or does not answer. */
 async function runChain(proxy: DevnetProxy, onUp: () => void): Promise<void> {
   const child = start();
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -194,7 +194,7 @@ async function main(): Promise<void> {
   try {
     while (!end.aborted) {
       await runChain(proxy, onUp).catch((error: unknown) => {
-        // One that has never run is of no use, and the reason for it stays.
+        // A chain that has never run is not started again, so that the error is reported.
         if (line !== 'up') throw error;
         process.stdout.write('down\n');
       });

@@ -2,7 +2,7 @@ import { Agent, createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What stands before a development chain: its address stays the same while the chain behind it is started again. */
+/** A proxy before a development chain: its address stays the same while the chain behind it is started again. */
 export interface DevnetProxy {
   readonly port: number;
   /** The port of the chain; null while there is none, and requests are refused. */
@@ -16,14 +16,14 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Methods that change the chain, also without a block. A transaction may be in its block only later. */
+/** Matches methods that change the chain, even without a block. A transaction may get into its block later. */
 const WRITES = /"method"\s*:\s*"(?:eth_send|evm_|anvil_|hardhat_)/;
 
 /**
- * Opens the door on a loopback port. Everything is answered only after `save`, so that nobody is told of a block that the
+ * Opens the proxy on a loopback port. It answers only after `save`, so that nobody is told of a block that the
  * end of the chain could take away.
  * @param port 0 for any free one
- * @param save saves the chain where it has a new block; in any case where it has `changed`
+ * @param save saves the chain if it has a new block, and in any case when it has `changed`
  */
 export async function openDevnetProxy(
   port: number,

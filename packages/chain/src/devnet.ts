@@ -25,11 +25,11 @@ export interface Devnet {
 }
 
 export interface DevnetOptions {
-  /** The chain is kept in its folder `devnet`; while it runs, its address is there in `rpc-url`. */
+  /** Data directory: the chain is saved in its folder `devnet`, which holds the chain's address in `rpc-url` while it runs. */
   readonly dataDir: string;
   readonly chainId: number;
   readonly logger: Logger;
-  /** How long a chain of the same folder that still runs is waited for. */
+  /** Milliseconds to wait for another process to stop using the chain of the same folder. */
   readonly waitMs?: number;
 }
 
@@ -39,8 +39,8 @@ const RESTART_MS = 1_000;
 const GUARD = `./devnet-guard${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
 
 /**
- * Starts the chain of a data directory where it was left. What it has answered is saved, and it ends with this process,
- * however that ends. A chain that ends before is started again at the same address, where it was.
+ * Starts the chain of a data directory from what was saved. The chain saves before it answers, and ends with this process,
+ * however that ends. A chain that ends earlier is started again at the same address, in the same state.
  * @throws chain_unavailable when Anvil is not installed or does not start, or another process keeps using the chain
  */
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
@@ -102,7 +102,7 @@ interface Guard {
   stop(): Promise<void>;
 }
 
-/** Null when it says nothing in time. @param onLine hears what it says after its address */
+/** Starts the guard; null when it prints no address in time. @param onLine called with each line after the address */
 async function launch(
   args: readonly string[],
   waitMs: number,
@@ -111,10 +111,10 @@ async function launch(
   const child = spawn(
     process.execPath,
     [fileURLToPath(new URL(GUARD, import.meta.url)), ...args],
-    // A session of its own keeps the terminal's Ctrl-C from the chain, which the drain may still need.
+    // In a session of its own, the chain does not get the terminal's Ctrl-C: the server may still need it while it closes.
     { stdio: ['pipe', 'pipe', 'ignore'], detached: true },
   );
-  // Neither the guard nor its pipes keep this process from ending, and a guard that has ended breaks no write to it.
+  // Neither the guard nor its pipes keep this process from ending; a write to a guard that has ended is not an error.
   child.unref();
   for (const pipe of [child.stdin, child.stdout]) if (pipe instanceof Socket) pipe.unref();
   child.stdin.on('error', () => {});

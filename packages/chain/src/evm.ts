@@ -14,7 +14,7 @@ export interface ChainOptions extends ReaderOptions {
 }
 
 /**
- * Any EVM chain with EIP-1559 fees, over one JSON-RPC endpoint. Asks nothing yet: see `check`.
+ * Any EVM chain with EIP-1559 fees, over one JSON-RPC endpoint. Opening it sends no request: see `check`.
  * @throws invalid_field when the key is no secp256k1 key
  */
 export function openEvmChain(options: ChainOptions): Chain {
@@ -38,7 +38,7 @@ export function openEvmChain(options: ChainOptions): Chain {
 
 async function readAccount(rpc: Rpc, address: string): Promise<AccountState> {
   const block = await newestBlock(rpc);
-  // By the block's hash (EIP-1898), so that nonce and block belong together.
+  // Both are read by the block's hash (EIP-1898), so that nonce and block belong together.
   const nonce = await rpc.call(
     'eth_getTransactionCount',
     [address, { blockHash: block.hash }],

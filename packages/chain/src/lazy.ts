@@ -1,6 +1,6 @@
 /**
- * What speaks to chains, loaded by the first who asks for it: viem is a third of what the server's package takes to
- * import, and most who import it never see a chain.
+ * Functions that talk to chains, loaded at the first call: viem is a third of what the server's package takes to
+ * import, and most processes that import it never use a chain.
  */
 import type { ChainReader } from './chain.ts';
 import type { ReaderOptions } from './reader.ts';
@@ -11,7 +11,7 @@ export async function openChainReader(options: ReaderOptions): Promise<ChainRead
   return (await import('./reader.ts')).openChainReader(options);
 }
 
-/** The reader of signed raw transactions: see `decodeRaw`. */
+/** Returns the function that reads signed raw transactions: see `decodeRaw`. */
 export async function rawDecoder(): Promise<(raw: string) => RawTransaction | null> {
   return (await import('./transaction.ts')).decodeRaw;
 }

@@ -3,15 +3,15 @@ import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync 
 import { dirname } from 'node:path';
 import { fromHex, TallyError, toHex } from '@tallystick/core';
 
-/** Reads the posting account's key. @throws invalid_field naming the file, never what is in it */
+/** Reads the posting account's key: 32 bytes. @throws invalid_field naming the file, never its contents */
 export function readPostingKey(path: string): Uint8Array {
   return readChainKey(path, { name: 'posting key', field: 'posting_key' });
 }
 
 /**
  * Reads a secp256k1 key: 32 bytes as hex, `0x` before it allowed, in a file that only its owner may read.
- * @param what it is called in errors
- * @throws invalid_field naming the file, never what is in it
+ * @param what name of the key in errors
+ * @throws invalid_field naming the file, never its contents
  */
 export function readChainKey(
   path: string,
@@ -25,7 +25,7 @@ export function readChainKey(
   return fromHex(text, 32);
 }
 
-/** Makes a key where there is none, of mode 0600; of several processes that start at once, one wins. */
+/** Creates the key file, of mode 0600, if there is none; of several processes that start at once, one writes it. */
 export function createPostingKey(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;

@@ -6,17 +6,17 @@ import type { ChainReader, ChainTransaction, Inclusion } from './chain.ts';
 import { openRpc, type Rpc, unavailable } from './rpc.ts';
 import { signerOf } from './transaction.ts';
 
-/** The node's own finalized block, or so many blocks, the one that holds the transaction among them. */
+/** Rule for when a block is final: the node's own finalized block, or a number of blocks, counting the transaction's. */
 export type Finality =
   | { readonly kind: 'finalized' }
   | { readonly kind: 'confirmations'; readonly count: number };
 
 export interface ReaderOptions {
-  /** May hold credentials. */
+  /** URL of the node; it may hold credentials. */
   readonly rpcUrl: string;
   readonly chainId: number;
   readonly finality: Finality;
-  /** For one request, to the last byte of its answer. */
+  /** Timeout for one request, to the last byte of its answer, in milliseconds. */
   readonly timeoutMs: number;
 }
 

@@ -2,11 +2,11 @@ import { TallyError } from '@tallystick/core';
 import { getHttpRpcClient } from 'viem/utils';
 import { z } from 'zod';
 
-/** Larger than any block's header with the hashes of its transactions. */
+/** Largest answer that is read, in bytes: larger than any block's header with the hashes of its transactions. */
 const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_REASON_LENGTH = 200;
 
-/** What the node says of a request that it refuses, without anything of the RPC URL. */
+/** The node's text about a request that it refuses, without any part of the RPC URL. */
 interface RpcRefusal {
   readonly code: number;
   readonly reason: string;
@@ -14,11 +14,11 @@ interface RpcRefusal {
 
 type Answer<T> = { readonly result: T } | { readonly refusal: RpcRefusal };
 
-/** JSON-RPC 2.0 over HTTP: one request, one attempt, whose answer is read through a schema. */
+/** JSON-RPC 2.0 over HTTP: each request is attempted once, and its answer is checked by a schema. */
 export interface Rpc {
-  /** @throws chain_unavailable also when the node refuses */
+  /** Resolves to the result. @throws chain_unavailable also when the node refuses */
   call<T>(method: string, params: readonly unknown[], schema: z.ZodType<T>): Promise<T>;
-  /** @throws chain_unavailable */
+  /** Resolves to the result or to the node's refusal. @throws chain_unavailable */
   ask<T>(method: string, params: readonly unknown[], schema: z.ZodType<T>): Promise<Answer<T>>;
 }
 
@@ -85,7 +85,7 @@ function whatFailed(error: unknown): string {
   return 'can’t be reached';
 }
 
-/** Cuts a node's text to one short line and takes out every part of the URL that could be a secret. */
+/** Returns a function that cuts a node's text to one short line and removes every part of the URL that could be a secret. */
 function scrubber(text: string): (reason: string) => string {
   const url = new URL(text);
   const secrets = [

@@ -1,9 +1,9 @@
 import type { Finality } from './reader.ts';
 
-/** The chain that roots are posted to and money moves on. */
+/** Settings of the chain that roots are posted to and payments are made on. */
 export interface ChainSettings {
   readonly id: number;
-  /** The `<network>` of an anchor reference, so it holds no colon. */
+  /** The `<network>` of an anchor reference; it holds no colon. */
   readonly network: string;
   readonly rpcUrl: string | null;
   /** Whether a development chain is started. Without it and an RPC URL there is no chain. */

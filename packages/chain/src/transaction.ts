@@ -6,7 +6,7 @@ import type { Fees, SignedTransaction } from './chain.ts';
 const BASE_GAS = 21_000n;
 const FLOOR_GAS_PER_BYTE = 40n;
 
-/** The most that calldata of this length makes a transfer cost on Ethereum (EIP-7623's floor). */
+/** Most gas that a transfer with calldata of this length costs on Ethereum (EIP-7623's floor). */
 export function transferGas(dataLength: number): bigint {
   return BASE_GAS + FLOOR_GAS_PER_BYTE * BigInt(dataLength);
 }
@@ -36,7 +36,7 @@ export async function signCall(
   return { nonce: call.nonce, txHash: keccak256(raw), raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas };
 }
 
-/** What a signed raw transaction says of itself. */
+/** Members of a signed raw transaction. */
 export interface RawTransaction {
   readonly txHash: string;
   readonly nonce: number;
@@ -44,7 +44,7 @@ export interface RawTransaction {
   readonly data: string;
 }
 
-/** Reads a signed raw EIP-1559 transaction (`0x` hex); null where it is none. Its signature is not checked. */
+/** Reads a signed raw EIP-1559 transaction (`0x` hex); null for anything else. Its signature is not checked. */
 export function decodeRaw(raw: string): RawTransaction | null {
   try {
     const { r, nonce, data = '0x' } = parseTransaction(raw as `0x02${string}`);
@@ -54,7 +54,7 @@ export function decodeRaw(raw: string): RawTransaction | null {
   }
 }
 
-/** Throws what viem throws for text that is not a signed EIP-1559 transaction. */
+/** Recovers the account that signed. Throws what viem throws for text that is not a signed EIP-1559 transaction. */
 export function senderOfRaw(raw: string): Promise<string> {
   const { r, s, yParity, ...unsigned } = parseTransaction(raw as `0x02${string}`);
   if (r === undefined || s === undefined || yParity === undefined) {
@@ -67,8 +67,8 @@ export function senderOfRaw(raw: string): Promise<string> {
 }
 
 /**
- * Who signed a transaction that a node tells of, or null when what it tells doesn't hash to `txHash`. With the hash,
- * all the transaction's fields are authentic.
+ * The account that signed a transaction that a node returned, or null if its members do not hash to `txHash`. If they do,
+ * all of them are authentic.
  */
 export async function signerOf(transaction: NodeTransaction, txHash: string): Promise<string | null> {
   const { r, s, v, yParity = v, input, ...fields } = transaction;

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 const NEEDED = 24;
 
-// Here and in the first line. By default V8 lets short-lived objects take three times 32 MB before it looks again
-// whether they live, and what lived a while grow to several times what is in use; and glibc keeps a heap for each of
-// V8's threads: most of what a server grows by under load.
+// Set here and in the first line. By default V8 lets short-lived objects take three times 32 MB before it looks
+// which of them are alive, and lets longer-lived ones grow to several times what is in use; and glibc keeps a heap for each
+// of V8's threads. Together these are most of the memory that a server gains under load.
 const FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=25'];
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '1', ...process.env };
 
@@ -38,12 +38,12 @@ function bundledNode(folder) {
   return parent === folder ? null : bundledNode(parent);
 }
 
-/** Runs the same command there. Signals reach it, and it ends this process as it ended itself. */
+/** Runs the same command with another Node. Signals are passed on to it, and this process ends in the same way as it. */
 function runWith(node) {
   const child = spawn(node, [...FLAGS, ...process.argv.slice(1)], { stdio: 'inherit', env: ENVIRONMENT });
   const passOn = (signal) => child.kill(signal);
   process.on('SIGTERM', passOn).on('SIGHUP', passOn);
-  // A terminal sends Ctrl-C to both; a second one would cut the server's drain short.
+  // A terminal sends Ctrl-C to both processes; a second one would cut the server's shutdown short.
   process.on('SIGINT', (signal) => process.stdin.isTTY || passOn(signal));
   child.on('error', (error) => {
     process.stderr.write(`tally: ${node} cannot be run: ${error.message}.\n`);

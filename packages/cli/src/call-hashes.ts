@@ -11,13 +11,13 @@ import { nameOf, parseNamed, readBytes } from './input.ts';
 import { UsageError } from './output.ts';
 
 export interface CallFiles {
-  /** The request body that was sent. */
+  /** File of the request body that was sent. */
   readonly request?: string;
-  /** The response body, or the bytes of the stream. */
+  /** File of the response body, or of the bytes of the stream. */
   readonly response?: string;
 }
 
-/** A hash that a receipt of an inference call should have: `sha256:<hex>`. */
+/** A hash that the receipt of an inference call should have: `sha256:<hex>`. */
 interface Expected {
   readonly member: 'request' | 'response';
   readonly hash: string;
@@ -26,8 +26,8 @@ interface Expected {
 type Check = Verification['checks'][number];
 
 /**
- * Reads what was asked and what was answered, and gives the check of a receipt against their hashes
- * (spec/compute.md); null where neither is given.
+ * Reads the request and the response of a call, and returns the check that compares a receipt with their hashes
+ * (spec/compute.md); null if neither file is given.
  * @throws UsageError, json_*
  */
 export async function callCheck({
@@ -45,7 +45,7 @@ export async function callCheck({
   return expected.length === 0 ? null : (receipt) => compare(receipt, expected);
 }
 
-/** Whether a receipt is of another request (JCS bytes) or another answer than these. */
+/** Returns whether a receipt is about another request (JCS bytes) or another answer than these. */
 export function contradicts(
   receipt: JsonObject,
   { request, answer }: { readonly request: Uint8Array; readonly answer: JsonObject },
@@ -82,7 +82,7 @@ function answerHash({ svc: _svc, ...answer }: JsonObject): string {
   return hashOf(canonicalBytes(answer));
 }
 
-/** The payloads of server-sent events; null where the bytes are none. */
+/** The payloads of server-sent events; null if the bytes are no such events. */
 function payloadsOf(bytes: Uint8Array): string[] | null {
   const text = new TextDecoder().decode(bytes);
   if (!/^\s*data:/.test(text)) return null;
@@ -94,8 +94,8 @@ function payloadsOf(bytes: Uint8Array): string[] | null {
 }
 
 /**
- * What comes before the last chunk with `svc`, which is the service's own; all of it where the stream was left before
- * that. Nothing counts from `[DONE]` on.
+ * The payloads before the last chunk with `svc`, which the service itself adds; all of them if the stream broke off before
+ * that. Nothing from `[DONE]` on counts.
  */
 function coveredOf(payloads: readonly string[], name: string): string {
   const done = payloads.indexOf('[DONE]');

@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '@tallystick/core';
 import { printable } from './printable.ts';
 
-/** What the receipt of an inference call says of the call, in lines for a person; nothing of another receipt. */
+/** Lines that show a person the facts in the receipt of an inference call; none for another receipt. */
 export function* callLines(receipt: JsonValue): Generator<string> {
   const call = isObject(receipt) ? receipt['call'] : undefined;
   if (!isObject(call) || !isObject(receipt)) return;

@@ -4,15 +4,15 @@ import { Command, type ParseOptionsResult } from 'commander';
 const DASHED_VALUE = /^-(?:[\w-]{42}|[\w-]{85})$/;
 
 /**
- * Command whose arguments may be base64url that begins with `-`, as one hash in 64 does. commander takes such a text
- * for an option. No option has a name of that length, so here it is an argument.
+ * Command whose arguments may be base64url text that begins with `-`, as one hash in 64 does. commander takes such a text
+ * for an option. No option has a name of that length, so here the text is an argument.
  */
 export class TallyCommand extends Command {
   override createCommand(name?: string): TallyCommand {
     return new TallyCommand(name);
   }
 
-  /** As commander's: `unknown` begins with the first text that looks like an option and is none of this command's. */
+  /** As in commander: `unknown` begins with the first text that looks like an option but is none of this command's. */
   override parseOptions(args: string[]): ParseOptionsResult {
     const { operands, unknown } = super.parseOptions(args);
     if (!DASHED_VALUE.test(unknown[0] ?? '')) return { operands, unknown };

@@ -1,14 +1,14 @@
 import type { Command, Option } from 'commander';
 
-/** What may stand at a place of a command line. */
+/** A completion at a place of a command line. */
 interface Candidate {
   readonly text: string;
   readonly summary: string;
 }
 
 /**
- * What may stand where the last word is that was begun: commands, options, or the choices of an option. Nothing where
- * it is a text or a file, which the shell completes by itself.
+ * Completions of the last word: commands, options, or the choices of an option. None if it is
+ * a text or a file, which the shell completes itself.
  * @param words the command line after `tally`; the last may be empty
  */
 export function candidates(program: Command, words: readonly string[]): Candidate[] {
@@ -28,7 +28,7 @@ function offers(command: Command, begun: string, before: string | undefined): Ca
   ];
 }
 
-/** The command that words lead to, and the word after its name that comes last. */
+/** The command that the words lead to, and the last word after its name. */
 function commandAt(program: Command, words: readonly string[]) {
   let command = program;
   let before: string | undefined;

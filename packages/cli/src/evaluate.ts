@@ -13,22 +13,22 @@ import {
 } from '@tallystick/core';
 import type { TrustSource } from './trust-sources.ts';
 
-/** A verdict by all the bundles at hand. */
+/** A verdict by all available bundles. */
 export interface Evaluation {
   readonly verdict: Verification;
-  /** The service or file whose bundle says that the issuer is verified; null where none does. */
+  /** The service or file whose bundle says that the issuer is verified; null if there is none. */
   readonly vouchedBy: string | null;
 }
 
-/** What is known beside the receipt and the trust. */
+/** What is known besides the receipt and the trust. */
 export interface Circumstances {
-  /** Unix milliseconds. */
+  /** Time to judge at, in Unix milliseconds. */
   readonly now: number;
-  /** An issuer that counts as registered where a bundle does not list it. */
+  /** An issuer that counts as registered if a bundle does not list it. */
   readonly record?: IssuerRecord | undefined;
-  /** Gives the evidence leaves from the start at each call. */
+  /** Returns the evidence leaves from the start at each call. */
   readonly evidence?: (() => Iterable<JsonValue>) | undefined;
-  /** As `verify` of core takes them. */
+  /** The anchor and what the chain says of it, as the options of core's `verify`. */
   readonly anchor?: JsonValue | undefined;
   readonly transaction?: AnchorTransaction | null | undefined;
   readonly settlement?: SettlementTransaction | null | undefined;
@@ -36,8 +36,8 @@ export interface Circumstances {
 
 /**
  * Judges a receipt by several services' bundles. A handle is a name within one service: two services may both
- * have a `did:svc:local`. So the receipt is judged with each bundle in the lead, and where the verdicts differ it
- * is not trusted, until the user says which service counts.
+ * have a `did:svc:local`. So the receipt is judged with each bundle first in turn, and if the verdicts differ it
+ * is not trusted until the user says which service counts.
  */
 export async function evaluate(
   receipt: JsonValue,
@@ -67,8 +67,8 @@ export async function evaluate(
 }
 
 /**
- * The trust by which receipts that are given as evidence are judged. Where bundles disagree about a receipt, the first
- * order of them counts in which it is valid. `now` is in Unix milliseconds.
+ * The trust by which receipts that are given as evidence are judged. If the bundles disagree about a receipt, the first
+ * order of them in which it is valid counts. `now` is in Unix milliseconds.
  */
 export function leadingTrust(
   sources: readonly TrustSource[],

@@ -35,7 +35,7 @@ export function writeSecret(path: string, text: string): void {
   }
 }
 
-/** Writes what the user asked for with --out. An existing file is replaced. */
+/** Writes the file that the user named with --out. An existing file is replaced. */
 export function writeOut(path: string, text: string): void {
   try {
     writeFileSync(path, text);
@@ -44,7 +44,7 @@ export function writeOut(path: string, text: string): void {
   }
 }
 
-/** What to tell of a file that cannot be read. */
+/** The error for a file that cannot be read. */
 export function unreadable(path: string, error: unknown): unknown {
   return explained(
     error,
@@ -59,7 +59,7 @@ export function unreadable(path: string, error: unknown): unknown {
   );
 }
 
-/** What to tell of a file that cannot be written. */
+/** The error for a file that cannot be written. */
 export function unwritable(path: string, error: unknown): unknown {
   return explained(
     error,

@@ -3,10 +3,10 @@ import { type JsonValue, parseJson, TallyError } from '@tallystick/core';
 import { unreadable } from './files.ts';
 import { remark } from './output.ts';
 
-/** No receipt, bundle or key comes near this; without a limit, an endless input would fill the memory. */
+/** Largest input in bytes: no receipt, bundle or key comes near it, and an endless input would fill the memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** How messages call an input. */
+/** Name of an input in messages. */
 export function nameOf(path: string): string {
   return path === '-' ? 'Standard input' : path;
 }
@@ -59,7 +59,7 @@ function messageFor({ code, message }: TallyError, name: string): string {
   return `${name}: ${message}`;
 }
 
-/** What is no receipt is named, so that the message says which file is meant. */
+/** Adds the name of the file to the error for a document that is not a receipt. */
 export function named(error: unknown, path: string): unknown {
   if (!(error instanceof TallyError) || error.code !== 'not_a_receipt') return error;
   return new TallyError(error.code, `${nameOf(path)}: ${error.message}`, {

@@ -13,7 +13,7 @@ import { readJson } from './input.ts';
 
 const KEY_TYPE = 'tally-key-v1';
 
-/** Makes a key of one's own and writes it with mode 0600. @throws UsageError where the file exists */
+/** Makes a key and writes it to a new file of mode 0600. @throws UsageError if the file exists */
 export async function generateKeyFile(path: string): Promise<Signer> {
   const secret = generateSecretKey();
   const signer = await createSigner(secret);
@@ -27,7 +27,7 @@ export async function readKeyFile(path: string): Promise<Signer> {
   return createSigner(await readSecretKey(path));
 }
 
-/** The 32-byte secret of a key file, for what a signer can't do. Throws as `readKeyFile` does. */
+/** The 32-byte secret of a key file, for what a signer can't do. Throws as `readKeyFile`. */
 export async function readSecretKey(path: string): Promise<Uint8Array> {
   const file = await readJson(path);
   if (!isObject(file) || file.type !== KEY_TYPE || typeof file.secret !== 'string') {

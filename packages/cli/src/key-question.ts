@@ -11,7 +11,7 @@ import type { Answer } from './chain/node.ts';
 import { UsageError } from './output.ts';
 import type { TrustSource } from './trust-sources.ts';
 
-/** What the node was asked, each null where it was not. */
+/** A node's answers; each is null if the question was not asked. */
 export interface KeyQuestion {
   readonly anchor: Answer<AnchorTransaction> | null;
   readonly settlement: Answer<SettlementTransaction> | null;
@@ -19,9 +19,9 @@ export interface KeyQuestion {
 
 /**
  * Asks one node about a receipt's anchor and about the transaction that it names as its settlement, of which it may
- * have either.
+ * have either. Returns both answers.
  * @param given the JSON of `--anchor`
- * @throws UsageError where there is nothing to ask about, or the node is of another chain or doesn't answer
+ * @throws UsageError if there is nothing to ask about, or the node is of another chain or doesn't answer
  */
 export async function askNode(
   receipt: JsonValue,

@@ -7,15 +7,15 @@ const CHUNK_BYTES = 1 << 16;
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
 
-/** A line of a file, counted from 1, without its end. The bytes are only lent: they change with the next line. */
+/** A line of a file, counted from 1, without its end. Its bytes change with the next line, so copy them to keep them. */
 export interface Line {
   readonly number: number;
   readonly bytes: Uint8Array;
 }
 
 /**
- * The lines of a file that are not blank, read as they are asked for, in bounded memory.
- * @param onRead is told how many bytes were read on
+ * The lines of a file that are not blank, read as needed, in bounded memory.
+ * @param onRead called with the number of bytes that were read since the last call
  * @throws UsageError when it cannot be read, body_too_large for a line of more than 1 MiB
  */
 export function* readLines(path: string, onRead: (bytes: number) => void = () => {}): Generator<Line> {

@@ -33,7 +33,7 @@ async function parse(program: Command, args: readonly string[]): Promise<void> {
   }
 }
 
-/** `tally inspect x | head -1` closes the pipe early: the rest is not wanted, and that is no failure. */
+/** Ignores a pipe that is closed early, as by `tally inspect x | head -1`: that is not a failure. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
@@ -45,7 +45,7 @@ function misuse({ message }: CommanderError, program: Command, args: readonly st
   );
 }
 
-/** The command that the arguments lead to, as it is typed. */
+/** The command that the arguments lead to, as the user would type it. */
 function nearest(program: Command, args: readonly string[]): string {
   let command = program;
   let path = program.name();

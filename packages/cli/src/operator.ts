@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { type Exit, UsageError } from './output.ts';
 
-/** The package that brings the commands of whoever runs a service. */
+/** The package with the commands for operators of a service. */
 const PACKAGE = '@tallystick/server';
 const MODULE = `${PACKAGE}/operator`;
 
-/** What that package exports for `tally`. */
+/** The exports of that package for `tally`. */
 export interface Operator {
-  /** Adds all the commands below, to the program and to its groups. `finish` takes an exit status other than 0. */
+  /** Adds all the commands below to the program and its groups. `finish` takes an exit status other than 0. */
   addCommands(program: Command, finish: (exit: Exit) => void): void;
-  /** Prints the newest checkpoint from the data of the service on this machine. */
+  /** Prints the newest checkpoint from the service's data on this machine. */
   printLocalCheckpoint(json: boolean): Promise<void>;
 }
 
-/** Commands by the heading in the help under which they stand: their names and summaries. */
+/** Names and summaries of commands, by the heading under which the help lists them. */
 type Listing = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const PROGRAM: Listing = {
@@ -40,7 +40,7 @@ const PROGRAM: Listing = {
   },
 };
 
-/** The same of groups that have commands for everybody too. */
+/** Operators' commands in groups that also have commands for everybody. */
 const GROUPS: Readonly<Record<string, Listing>> = {
   keys: {
     'Keys of the service on this machine': {
@@ -68,7 +68,7 @@ const GROUPS: Readonly<Record<string, Listing>> = {
 };
 
 /**
- * Adds one of the commands above, with its summary and its place in the help, for the package that brings it.
+ * Adds one of the commands above, with its summary and its heading in the help, for the package that implements it.
  * @param parent the program, or one of the groups
  */
 export function operatorCommand(parent: Command, name: string): Command {
@@ -80,8 +80,8 @@ export function operatorCommand(parent: Command, name: string): Command {
 }
 
 /**
- * Completes a program with the commands of the server's package: the commands themselves where the arguments lead to
- * one, else their places in the help. Nothing of that package is loaded for any other command.
+ * Completes a program with the commands of the server's package: the commands themselves if the arguments lead to
+ * one, else their entries in the help. For any other command, that package is not loaded.
  */
 export async function addOperatorCommands(
   program: Command,
@@ -93,7 +93,7 @@ export async function addOperatorCommands(
   else operator.addCommands(program, finish);
 }
 
-/** The server's package, for a command that needs it. @throws UsageError where it is not installed */
+/** Loads the server's package for a command that needs it. @throws UsageError if it is not installed */
 export async function requireOperator(command: string): Promise<Operator> {
   const operator = await loadOperator();
   if (operator === null) throw absent(command);
@@ -125,7 +125,7 @@ function isInstalled(): boolean {
   }
 }
 
-/** Lists the commands in the help. Where the package is absent, they say how to get it, whatever else is given. */
+/** Lists the commands in the help. If the package is absent, each says how to install it, whatever its arguments. */
 function addPlaces(program: Command): void {
   const mark = isInstalled() ? '' : ` (with ${PACKAGE}, which is not installed)`;
   const parents = [program, ...program.commands.filter((command) => Object.hasOwn(GROUPS, command.name()))];

@@ -5,13 +5,13 @@ import { printableLines } from './printable.ts';
 type Style = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
 
 /**
- * How a command ends: 0 done (valid and trusted), 1 failed (invalid), 2 wrong usage or something that cannot
+ * Exit codes: 0 done (valid and trusted), 1 failed (invalid), 2 wrong usage or an input that cannot
  * be read, 3 intact but not trusted.
  */
 export const EXIT = { ok: 0, failed: 1, usage: 2, untrusted: 3 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
 
-/** The command cannot be done as it was called. `code` is `usage` unless the cause has a code of its own. */
+/** The command cannot be carried out as given. `code` is `usage` unless the cause has a code of its own. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code: string;
@@ -22,7 +22,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A document's or node's fault, where it is not what the command judges: it then ends with 2 and the same code. */
+/** Turns the fault of a document or node that is not what the command judges into one that exits with 2, under the same code. */
 export function asUsage(error: unknown): unknown {
   return error instanceof TallyError
     ? new UsageError(error.message, { code: error.code, cause: error })
@@ -34,12 +34,12 @@ export function paint(style: Style, text: string, stream: NodeJS.WriteStream = p
   return styleText(style, text, { stream });
 }
 
-/** A result: what a pipe reads. */
+/** Prints a result to standard output, where a pipe reads it. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** A remark for the person at the terminal; never in the way of a pipe. */
+/** Prints a remark for the person at the terminal to standard error, so that it does not get into a pipe. */
 export function remark(text: string): void {
   process.stderr.write(`${paint('dim', printableLines(text), process.stderr)}\n`);
 }
@@ -48,15 +48,15 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** What an error says under `--json`, as `{"error": …}`. */
+/** An error as `--json` prints it, as `{"error": …}`. */
 export interface ErrorReport {
-  /** One of the error table, or `usage`. */
+  /** A code of the error table, or `usage`. */
   readonly code: string;
   readonly message: string;
   readonly field?: string;
 }
 
-/** Tells what went wrong and gives the exit code. */
+/** Prints what went wrong and returns the exit code. */
 export function explain(error: unknown, json: boolean): Exit {
   const report = describe(error);
   const { code, message } = report;
@@ -79,7 +79,7 @@ export function describe(error: unknown): ErrorReport {
   }
   if (error instanceof UsageError) return { code: error.code, message: error.message };
   if (!(error instanceof Error)) return { code: 'internal', message: String(error) };
-  // The service's own messages for a human; its module is loaded only by the commands that need it.
+  // The server's configuration error. It is known by its name, because its module is loaded only where it is needed.
   if (error.name === 'ConfigError') return { code: 'usage', message: error.message };
   if (error.name === 'ListenError') return { code: 'unavailable', message: error.message };
   if ('syscall' in error) return { code: 'usage', message: error.message };

@@ -15,8 +15,8 @@ import { addOperatorCommands } from './operator.ts';
 import type { Exit } from './output.ts';
 
 /**
- * `tally` with the commands that its arguments may lead to, those of the server's package among them.
- * @param finish takes how a command ends where that is not 0
+ * Creates `tally` with the commands that its arguments may lead to, those of the server's package among them.
+ * @param finish called with the exit code of a command if it is not 0
  */
 export async function createProgram(
   args: readonly string[],
@@ -27,7 +27,7 @@ export async function createProgram(
     .version(VERSION)
     .configureOutput({ outputError: () => {} })
     .exitOverride()
-    // Else `tally anchor get x --json` would give --json to `tally anchor`.
+    // Without this, `tally anchor get x --json` would give --json to `tally anchor`.
     .enablePositionalOptions()
     .addHelpText('after', HELP);
   program.commandsGroup('Receipts:');

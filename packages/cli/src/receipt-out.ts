@@ -14,15 +14,15 @@ export interface Issued {
   readonly receiptId: string | null;
 }
 
-/** An issued receipt, and what is said of it where it was written to a file. */
+/** An issued receipt, with the texts that are printed when it is written to a file. */
 interface Handing extends Issued {
-  /** The command that checks the receipt in this file. */
+  /** Returns the command that checks the receipt in this file. */
   readonly check: (file: string) => string;
-  /** What `--json` says beside the file. */
+  /** Further members of what `--json` prints when there is a file. */
   readonly also?: JsonObject;
 }
 
-/** Prints a receipt, or writes it to `--out`; where that fails it is printed, since it is issued all the same. */
+/** Prints a receipt, or writes it to `--out`. If that fails, it is printed, because it was issued all the same. */
 export function writeReceiptResult(
   { text, receiptId, check, also }: Handing,
   { out, json }: Destination,
@@ -35,13 +35,13 @@ export function writeReceiptResult(
   else print(text);
 }
 
-/** Says how to get the anchor of a receipt that was written to a file. */
+/** Prints how to get the anchor of a receipt that was written to a file. */
 export function printAnchorHint({ out, json, anchor }: Destination & { readonly anchor?: boolean }): void {
   if (anchor !== true || out === undefined || json) return;
   remark(`Its hash is in the log. Fetch the anchor with: tally anchor get ${out} --wait --out <file>`);
 }
 
-/** The id of what a service answered, if it is a receipt whose signature is good. @throws unavailable */
+/** The id of the receipt that a service returned, whose signature must be good. @throws unavailable */
 export async function checkedReceipt(body: JsonValue, url: string): Promise<string | null> {
   const { integrity, receipt_id, checks } = await verify(body, { now: Date.now() });
   if (integrity) return receipt_id;

@@ -9,13 +9,13 @@ export type { Reply };
 export const DEFAULT_URL = 'http://127.0.0.1:8787';
 const TIMEOUT_MS = 30_000;
 
-/** `--url`, read from TALLY_URL where it is not given. */
+/** The option `--url`, read from TALLY_URL if it is not given. */
 export function urlOption(): Option {
   return new Option('--url <url>', 'the service').env('TALLY_URL').default(DEFAULT_URL).argParser(serviceUrl);
 }
 
 /**
- * A service's URL in the one form by which it is remembered: scheme, host, port and perhaps a path, without a
+ * A service's URL in the one form under which it is saved: scheme, host, port and perhaps a path, without a
  * trailing slash.
  * @throws UsageError
  */
@@ -31,7 +31,7 @@ export function serviceUrl(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The value of an option that becomes a header. @throws UsageError for what no header carries */
+/** An option whose value becomes a header. @throws UsageError for characters that a header can't carry */
 export function headerOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string) => {
     if (/^[\t\x20-\x7e\xa0-\xff]*$/.test(text)) return text;
@@ -39,18 +39,18 @@ export function headerOption(flags: string, description: string): Option {
   });
 }
 
-/** Who asks, where a request says so, and how often. */
+/** Identity of the caller, and the number of retries. */
 export interface Asking {
-  /** Shown to the service that is asked, and to no other: redirects are not followed. */
+  /** Sent to the service at this URL only: redirects are not followed. */
   readonly apiKey?: string | undefined;
   readonly agent?: string | undefined;
-  /** Attempts after the first: as the SDK's when absent. */
+  /** Number of attempts after the first: the SDK's default when absent. */
   readonly retries?: number | undefined;
 }
 
 /**
- * The SDK's requests to the service at a URL (see `serviceUrl`), whose errors say what to do at a command line.
- * @throws the service's own code for a problem document; unavailable where nothing, or something else, answers
+ * The SDK's transport for the service at a URL (see `serviceUrl`), whose errors say what to do on a command line.
+ * @throws the service's own code for a problem document; unavailable if there is no answer or it is not the service's
  */
 export function serviceAt(url: string, { apiKey, agent, retries }: Asking = {}): Transport {
   const transport = createTransport({
@@ -86,7 +86,7 @@ function explained(error: ServiceError, url: string): TallyError {
 
 function unreached({ cause }: ServiceError, url: string): string {
   if (!(cause instanceof Error)) return `Nothing answers at ${url}.`;
-  // The only signal that is given to `fetch` is that of the time.
+  // The timeout's signal is the only one that `fetch` gets.
   if (cause.name === 'AbortError') return `${url} did not answer within ${TIMEOUT_MS / 1000} s.`;
   const reason = cause.cause as NodeJS.ErrnoException | undefined;
   if (reason?.message === 'unexpected redirect')

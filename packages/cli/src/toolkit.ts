@@ -1,4 +1,4 @@
-/** `@tallystick/cli/toolkit`: what the commands of another package share with those of `tally`. */
+/** `@tallystick/cli/toolkit`: code that the commands of another package share with those of `tally`. */
 export { type Command, InvalidArgumentError, Option } from 'commander';
 export { rpcOption } from './anchor/rpc-option.ts';
 export { apiKeyOption } from './api-key.ts';

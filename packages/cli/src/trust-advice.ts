@@ -2,12 +2,12 @@ import type { Verification } from '@tallystick/core';
 import { DEFAULT_URL, serviceUrl } from './service.ts';
 import type { TrustSource, TrustSources } from './trust-sources.ts';
 
-/** The one name that all services in development had once, and a name after a root. */
+/** DID that all services in development once had; the pattern below matches one that follows from a root. */
 const SHARED_NAME = 'did:svc:local';
 const NAME_OF_ROOT = /^did:svc:local-[0-9a-f]{8}$/;
 const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/]|$)/;
 
-/** What to do about a receipt that is intact, and whose issuer is not trusted; null where nothing is to be done. */
+/** Advice about a receipt that is intact, but whose issuer is not trusted; null if nothing is to be done. */
 export function trustAdvice({ did, status }: Verification['issuer'], trust: TrustSources): string | null {
   const { sources, refused } = trust;
   if (sources.length === 0) {
@@ -16,7 +16,7 @@ export function trustAdvice({ did, status }: Verification['issuer'], trust: Trus
       : 'No trust is saved. Fetch it once: tally trust fetch <url of the service>';
   }
   if (status !== 'contradicted' && status !== 'unknown') return null;
-  // A name that follows from a root stays with that root, so other keys under it are a rotation.
+  // A DID that follows from a root stays with that root, so other keys under it mean a rotation.
   const anew = did === SHARED_NAME || (status === 'unknown' && (did === null || NAME_OF_ROOT.test(did)));
   const saved = anew ? developmentSource(sources) : undefined;
   if (saved !== undefined) return developmentAdvice(did, status, saved);
@@ -26,14 +26,14 @@ export function trustAdvice({ did, status }: Verification['issuer'], trust: Trus
     : `Judged by ${names}. To trust another service: tally trust fetch <url>`;
 }
 
-/** The saved bundle of a service on this machine: of the one that commands ask, else of the first. */
+/** The saved bundle of a service on this machine: the one that commands use by default, else the first. */
 function developmentSource(sources: readonly TrustSource[]): TrustSource | undefined {
   const local = sources.filter(({ from }) => LOOPBACK.test(from));
   const configured = serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
   return local.find(({ from }) => from === configured) ?? local[0];
 }
 
-/** A server in development that is set up anew has a new root, and its saved bundle knows nothing of that. */
+/** Advice for development: a server that is set up anew has a new root, which its saved bundle does not know. */
 function developmentAdvice(
   did: string | null,
   status: 'contradicted' | 'unknown',

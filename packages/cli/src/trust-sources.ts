@@ -18,14 +18,14 @@ export interface TrustSources {
   readonly refused: readonly Refused[];
 }
 
-/** `sha256:` and 64 hex. @throws UsageError */
+/** Checks a fingerprint: `sha256:` and 64 hex. @throws UsageError */
 export function rootFingerprintOption(text: string): string {
   if (/^sha256:[0-9a-f]{64}$/.test(text)) return text;
   throw new UsageError(`“${text}” is not a root’s fingerprint: sha256: and 64 hex digits in lower case.`);
 }
 
 /**
- * The bundle in a file or saved of a URL, or else all saved ones; each is checked again, pin and expiry included.
+ * The bundle in a file or saved under a URL, or else all saved ones; each is checked again, pin and expiry included.
  * @param chosen a file, or the URL of a service whose bundle is saved
  * @param options.now Unix milliseconds
  * @param options.root the only root to accept
@@ -59,7 +59,7 @@ async function allSources(options: {
   for (const one of saved) {
     try {
       const source = await check({ ...one, from: one.url }, options);
-      // One service under two names: its newer bundle holds.
+      // One service saved under two URLs: its newer bundle is used.
       const other = sources.get(source.root);
       if (other === undefined || other.bundle.version < source.bundle.version)
         sources.set(source.root, source);
@@ -82,7 +82,7 @@ function savedOf(url: string): Unchecked {
   return { ...saved, from: saved.url };
 }
 
-/** A bundle as served, or as saved with its pin. */
+/** Reads a bundle as it is served, or as it was saved with its pin. */
 async function bundleFile(path: string): Promise<Unchecked> {
   const document = await readJson(path);
   if (isSavedTrust(document)) return { ...document, from: path };
@@ -94,7 +94,7 @@ async function check(
   { now, root }: { readonly now: number; readonly root: string | undefined },
 ): Promise<TrustSource> {
   const { bundle, pin: checked } = await checkTrustBundle(document, { now, pin, root });
-  // Beside a pin, a root that the user gave counts too.
+  // If there is a pin, a root that the user gave must match as well.
   if (root !== undefined && root !== checked.root) {
     throw new TallyError(
       'trust_root_mismatch',

@@ -17,7 +17,7 @@ import { writeAtomically } from './files.ts';
 import { parseNamed } from './input.ts';
 import { describe } from './output.ts';
 
-/** A bundle as it was saved: the service's URL, what is pinned of it, and the bundle itself. */
+/** A saved bundle: the service's URL, its pin, and the bundle itself. */
 export interface SavedTrust {
   readonly url: string;
   readonly pin: TrustPin;
@@ -30,7 +30,7 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** Where `tally` keeps what it has seen of services. A relative XDG_CONFIG_HOME counts as none, as its standard says. */
+/** Folder in which `tally` saves what it has seen of services. A relative XDG_CONFIG_HOME is ignored, as its standard says. */
 export function homeFolder(): string {
   const { TALLY_HOME: home = '', XDG_CONFIG_HOME: config = '' } = process.env;
   if (home !== '') return home;
@@ -39,18 +39,18 @@ export function homeFolder(): string {
 
 const folder = (): string => join(homeFolder(), 'trust');
 
-/** Where the bundle of a service is kept: a file of its own for each URL. */
+/** Path of the file with the bundle of a service; each URL has its own. */
 export function trustFile(url: string): string {
   return join(folder(), `${sha256Hex(utf8(url)).slice(0, 16)}.json`);
 }
 
-/** What is saved of the service at a URL, or null. @throws trust_invalid when the file was damaged */
+/** Reads the saved bundle of the service at a URL, or null. @throws trust_invalid when the file is damaged */
 export function savedTrust(url: string): SavedTrust | null {
   const path = trustFile(url);
   return existsSync(path) ? readSaved(path) : null;
 }
 
-/** Everything that is saved, in the order of the URLs, and the files that are damaged. */
+/** All saved bundles, in the order of the URLs, and the files that are damaged. */
 export function allSavedTrust(): { saved: SavedTrust[]; refused: Refused[] } {
   const saved: SavedTrust[] = [];
   const refused: Refused[] = [];
@@ -66,7 +66,7 @@ export function allSavedTrust(): { saved: SavedTrust[]; refused: Refused[] } {
   return { saved: saved.sort((a, b) => (a.url < b.url ? -1 : 1)), refused };
 }
 
-/** Saves a checked bundle, so that the next one from there must carry on from it. Returns the file. */
+/** Saves a checked bundle, so that the next one from there must not be older. Returns the path of the file. */
 export function saveTrust(saved: SavedTrust): string {
   mkdirSync(folder(), { recursive: true, mode: 0o700 });
   const path = trustFile(saved.url);
@@ -82,7 +82,7 @@ export function forgetTrust(url: string): boolean {
   return there;
 }
 
-/** Whether a document is a bundle with its pin, as saved here. */
+/** Returns whether a document is a bundle with its pin, as saved here. */
 export function isSavedTrust(document: JsonValue): document is JsonObject & SavedTrust {
   if (!isObject(document) || !isObject(document.pin) || !isObject(document.bundle)) return false;
   const { root, version, bundle_sha256 } = document.pin;

@@ -4,21 +4,21 @@ import { printable } from './printable.ts';
 
 type Check = Verification['checks'][number];
 
-/** What `verify` says where there is no document to judge. */
+/** The line that `verify` prints if there is no document to judge. */
 export function invalidInput(reason: string): string {
   return headline('red', '✗ Not valid', printable(reason));
 }
 
-/** What a verdict is told with. */
+/** Facts that the lines of a verdict need. */
 interface Context {
-  /** How the input is called. */
+  /** Name of the input. */
   readonly name: string;
   readonly vouchedBy: string | null;
-  /** When the block was made that has the anchor's root, where the chain was asked. */
+  /** Time of the block that holds the anchor's root, if the chain was asked. */
   readonly existedAt: string | null;
 }
 
-/** The verdict for a person: the headline, what it proves and what it doesn't, whose receipt, then every check. */
+/** Lines that show a person the verdict: the headline, what it proves and what not, the issuer, then every check. */
 export function* verdictLines(
   verdict: Verification,
   { name, vouchedBy, existedAt }: Context,
@@ -32,7 +32,7 @@ export function* verdictLines(
   for (const check of verdict.checks) yield `  ${checkLine(check, width)}`;
 }
 
-/** The verdict in one line. `name` is how the input is called. */
+/** The verdict in one line. `name` is that of the input. */
 export function headlineOf({ family, valid, issuer, checks }: Verification, name: string): string {
   if (family === null) return invalidInput(`${name} is not a receipt of a known family.`);
   if (valid && issuer.trusted)
@@ -58,7 +58,7 @@ function headline(style: 'green' | 'yellow' | 'red', verdict: string, text: stri
   return `${paint('bold', paint(style, verdict))}: ${text}`;
 }
 
-/** One line: what follows from the verdict, and what does not. */
+/** One line that says what follows from the verdict, and what does not. */
 function meaning(verdict: Verification, existedAt: string | null): string {
   const { issuer, family } = verdict;
   const signer = printable((issuer.trusted ? issuer.did : issuer.key_id) ?? 'the key');

@@ -45,15 +45,15 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** What a command says of a receipt beside the verdict. */
+/** What a command adds about a receipt to the verdict. */
 export interface Addition {
-  /** A check of its own, which the verdict then rests on too. */
+  /** A further check, on which the verdict then depends too. */
   readonly check?: Verification['checks'][number];
-  /** Lines for a person, below the verdict. */
+  /** Lines for a person, printed below the verdict. */
   readonly lines?: Iterable<string>;
 }
 
-/** What the commands that judge a receipt have in common. */
+/** Adds the options that all commands which judge a receipt have. */
 export function verifyOptions(command: Command): Command {
   return trustOptions(command)
     .option('--anchor <file>', 'its anchored result, as tally anchor writes it')
@@ -66,7 +66,7 @@ export function verifyOptions(command: Command): Command {
     .option('--json', 'the verdict as JSON');
 }
 
-/** What the commands that judge by saved bundles have in common. */
+/** Adds the options that all commands which judge by saved bundles have. */
 export function trustOptions(command: Command): Command {
   return command
     .option(
@@ -76,12 +76,12 @@ export function trustOptions(command: Command): Command {
     .option('--root <fingerprint>', 'accept bundles of this root only (sha256:…)', rootFingerprintOption);
 }
 
-/** Sees a receipt whose verdict is reached. */
+/** Called with a receipt and its verdict. */
 export type Add = (receipt: JsonValue, verdict: Verification) => Addition;
 
 const NOTHING: Add = () => ({});
 
-/** Judges the receipt in a file and says the verdict. */
+/** Judges the receipt in a file and prints the verdict. */
 export async function verifyFile(file: string, options: VerifyOptions, add: Add = NOTHING): Promise<Exit> {
   const judged = await verifyOneFile(file, await basisOf(options), add);
   if (options.json) printJson(judged.document);
@@ -90,13 +90,13 @@ export async function verifyFile(file: string, options: VerifyOptions, add: Add 
   return judged.exit;
 }
 
-/** From the best to the worst. */
+/** Exit codes from the best to the worst. */
 const SEVERITY: readonly Exit[] = [EXIT.ok, EXIT.untrusted, EXIT.usage, EXIT.failed];
 
 /**
- * Judges the receipts in files and says one line of each: its verdict, or with `json` what `verifyFile` says, and with
- * `quiet` nothing of those that are valid and trusted. A file that can't be read keeps nobody from the others.
- * @returns the worst of what the files end with, where not valid is worse than not readable
+ * Judges the receipts in files and prints one line for each: its verdict, or with `json` what `verifyFile` prints, and with
+ * `quiet` nothing for those that are valid and trusted. A file that can't be read does not stop the others.
+ * @returns the worst exit code of the files, where not valid is worse than not readable
  */
 export async function verifyFiles(
   files: readonly string[],
@@ -132,7 +132,7 @@ async function verifyBriefly(file: string, basis: Basis, add: Add, printed: Set<
   }
 }
 
-/** What all the receipts of a command are judged by. */
+/** What all receipts of a command are judged by. */
 interface Basis {
   readonly options: VerifyOptions;
   readonly now: number;
@@ -148,17 +148,17 @@ async function basisOf(options: VerifyOptions): Promise<Basis> {
   return { options, now, trust, record, anchor: await readAnchor(options.anchor) };
 }
 
-/** What came of a file, to be said at length or in one line. */
+/** Result for a file, to be printed at length or in one line. */
 interface FileVerdict {
   readonly exit: Exit;
-  /** As `--json` has it. */
+  /** The result as `--json` prints it. */
   readonly document: object;
   readonly headline: string;
   readonly lines: () => Iterable<string>;
   readonly remarks: readonly string[];
 }
 
-/** @throws UsageError where the receipt can't be read, or something beside it */
+/** Judges the receipt in a file. @throws UsageError if it, or another input, can't be read */
 async function verifyOneFile(file: string, basis: Basis, add: Add): Promise<FileVerdict> {
   const receipt = await readReceipt(file);
   if ('error' in receipt) return noReceipt(receipt.error);
@@ -197,7 +197,7 @@ async function verifyOneFile(file: string, basis: Basis, add: Add): Promise<File
   };
 }
 
-/** What is not JSON is no receipt, so not valid. */
+/** The result for a file that is not JSON: it is no receipt, so it is not valid. */
 function noReceipt(error: TallyError): FileVerdict {
   const headline = invalidInput(error.message);
   return {
@@ -228,7 +228,7 @@ function trustRemarks({ integrity, issuer }: Verification, trust: TrustSources):
   ];
 }
 
-/** An anchor that was given but could not be judged makes no verdict worse, so that it is easily overlooked. */
+/** Remarks on an anchor that was given but could not be judged: the verdict alone would not show that. */
 function anchorRemarks(anchor: JsonValue, { valid, checks }: Verification): string[] {
   const named = (name: string) => checks.find((check) => check.name === name);
   const open = [named('anchor'), named('anchor_checkpoint')].find((check) => check?.ok === null);
@@ -251,7 +251,7 @@ async function readReceipt(
   }
 }
 
-/** Trouble with the evidence file is not the receipt's fault. */
+/** Reads the evidence file. An error in it is no fault of the receipt. */
 function evidenceFrom(path: string | undefined): (() => Iterable<JsonValue>) | undefined {
   if (path === undefined) return undefined;
   return function* leaves() {
@@ -263,7 +263,7 @@ function evidenceFrom(path: string | undefined): (() => Iterable<JsonValue>) | u
   };
 }
 
-/** The verdict whose check of the evidence names the line of the file in place of the item's index. */
+/** The verdict with the line of the file, in place of the item's index, in the check of the evidence. */
 function withLine(verdict: Verification, path: string | undefined): Verification {
   if (path === undefined) return verdict;
   const checks = verdict.checks.map((check) => {
@@ -286,7 +286,7 @@ function account({ sources, refused }: TrustSources, vouchedBy: string | null) {
   return { vouched_by: vouchedBy, bundles, refused };
 }
 
-/** By what was asked about: the anchor as `chain`, the settlement under its name. */
+/** Members of the JSON about the node's answers: the anchor as `chain`, the settlement under its name. */
 function nodeAccount(chain: KeyQuestion['anchor'], settlement: KeyQuestion['settlement']) {
   return {
     ...(chain && { chain: chainAccount(chain) }),

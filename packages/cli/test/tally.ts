@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 export const bin = fileURLToPath(new URL('../bin/tally.js', import.meta.url));
 
-/** The environment without what would change how tally behaves. */
+/** The environment without variables that would change the behaviour of tally. */
 export const clean = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(?:TALLY_|NO_COLOR|FORCE_COLOR|NODE_ENV|PORT$|HOST$)/.test(name),
@@ -45,7 +45,7 @@ export async function run(
   return { code: code as number | null, stdout, stderr };
 }
 
-/** A folder that is gone after the tests, a home for saved trust in it, and `tally` with both. */
+/** A folder that is deleted after the tests, a home for saved trust in it, and functions that run `tally` with both. */
 export function workspace() {
   const folder = mkdtempSync(join(tmpdir(), 'tally-cli-'));
   const at = (name: string): string => join(folder, name);
@@ -97,7 +97,7 @@ async function readyUrl(child: ChildProcess): Promise<string> {
   throw new Error('The service ended before it was ready.');
 }
 
-/** Asks again until the answer is as wanted; the test's own timeout ends it. */
+/** Calls `ask` until the answer is accepted; the test's own timeout ends it. */
 export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();

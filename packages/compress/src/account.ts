@@ -4,19 +4,19 @@ import type { CompressOptions } from './options.ts';
 import type { Tokenizer } from './tokens/tokenizer.ts';
 
 export interface Account {
-  /** The encoding that counted; ` (estimate)` behind it where the model's own is not known. */
+  /** Name of the encoding that counted, followed by ` (estimate)` if the model's own encoding is not known. */
   readonly tokenizer: string;
   readonly estimate: boolean;
   /** Tokens of the messages' texts, tool calls included, without a provider's framing. */
   readonly tokens_before: number;
   readonly tokens_after: number;
-  /** Tokens that each method saved; together the difference. */
+  /** Tokens that each method saved; their sum is the difference of the two counts. */
   readonly methods: Readonly<Partial<Record<Method, number>>>;
 }
 
 type Savings = Partial<Record<Method, number>>;
 
-/** Tokens of all that a model is given to read. */
+/** Number of tokens of all that a model is given to read. */
 export function countMessages(messages: readonly ChatMessage[], tokenizer: Tokenizer): number {
   let tokens = 0;
   for (const [index, message] of messages.entries()) {
@@ -29,14 +29,14 @@ export function countMessages(messages: readonly ChatMessage[], tokenizer: Token
 interface Worked {
   readonly messages: readonly ChatMessage[];
   readonly blocks: readonly Draft[];
-  /** Tokens of the messages as they came. */
+  /** Number of tokens of the messages before compression. */
   readonly before: number;
   readonly tokenizer: Tokenizer;
 }
 
 /**
- * Puts the blocks' texts into the messages, each text only where that is fewer tokens and each message only where it is
- * accepted, and draws the balance.
+ * Puts the texts of the blocks into the messages: each text only if it has fewer tokens, and each message only if it is
+ * accepted. Returns the messages with the account of what was saved.
  */
 export function accountFor(
   { messages, blocks, before, tokenizer }: Worked,
@@ -85,7 +85,7 @@ interface ShorterText {
   readonly gain: number;
 }
 
-/** The texts of a message that come out shorter. */
+/** The texts of a message that have become shorter. */
 function shorterTexts(blocks: readonly Draft[], tokenizer: Tokenizer): ShorterText[] {
   const texts: ShorterText[] = [];
   for (const [part, own] of Map.groupBy(blocks, ({ part }) => part)) {
@@ -98,7 +98,7 @@ function shorterTexts(blocks: readonly Draft[], tokenizer: Tokenizer): ShorterTe
   return texts;
 }
 
-/** Tokens reach across the borders of blocks: what is left over goes to the step that saved most. */
+/** Credits the saved tokens to the methods. Tokens reach across blocks, so a rest goes to the step that saved most. */
 function credit(blocks: readonly Draft[], gain: number, methods: Savings): void {
   const steps = blocks.flatMap(({ steps }) => steps);
   const most = steps.reduce((best, step) => (step.saved > best.saved ? step : best));

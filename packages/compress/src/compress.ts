@@ -13,24 +13,24 @@ import { type Tokenizer, tokenizerFor } from './tokens/tokenizer.ts';
 export interface Compressed {
   readonly messages: ChatMessage[];
   readonly account: Account;
-  /** Every block that was looked at, in order, with what became of it. `restore` undoes them. */
+  /** Every block that was considered, in order, and what was done to it. `restore` undoes it. */
   readonly blocks: readonly Block[];
-  /** What `remembered` has to give in later calls; also of blocks that were left whole. Empty where nothing is cut. */
+  /** Selections for `remembered` in later calls, those of uncut blocks included. Empty if nothing may be cut. */
   readonly selections: readonly RememberedSelection[];
 }
 
 const DEFAULT_SHARE = 0.5;
 
 /**
- * Compresses a conversation. System and assistant turns, code, diffs, schemas and whatever precedes an explicit cache
- * breakpoint stay byte for byte; nothing ever comes out longer. The same arguments give the same result everywhere.
- * @throws invalid_field for a tier or a budget that there is none of.
+ * Compresses a conversation. System and assistant turns, code, diffs, schemas and everything before an explicit cache
+ * breakpoint stay byte for byte, and no text becomes longer. The same arguments give the same result everywhere.
+ * @throws invalid_field for an unknown tier or a budget that is out of range
  */
 export function compress(messages: readonly ChatMessage[], options: CompressOptions = {}): Compressed {
   return compressBy(extractive, messages, options);
 }
 
-/** Compresses, and where that is to cut, cuts by a strategy: for comparing others with the package's own. */
+/** Compresses as `compress` does, but cuts by the given strategy, to compare other strategies with the package's own. */
 export function compressBy(
   strategy: Strategy,
   messages: readonly ChatMessage[],

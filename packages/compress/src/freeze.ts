@@ -1,10 +1,10 @@
 import type { ChatMessage, ContentPart, MessagePart } from './messages.ts';
 
-/** Roles whose turns may be compressed: what tools and users brought in. */
+/** Roles whose turns may be compressed: the material that tools and users bring in. */
 const compressible = new Set(['tool', 'function', 'user']);
 
 /**
- * Which texts reach the provider byte for byte: everything up to the last explicit cache breakpoint (a `cache_control`
+ * Tells which texts reach the provider byte for byte: everything up to the last explicit cache breakpoint (a `cache_control`
  * member on a message or a part), and every turn of the system, the developer and the assistant.
  */
 export function freezeMap(messages: readonly ChatMessage[]): (place: MessagePart) => boolean {

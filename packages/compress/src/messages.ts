@@ -1,25 +1,25 @@
-/** A message as OpenAI's chat completions take it. Members that are not named here are kept as they are. */
+/** A message as OpenAI's chat completions accept it. Members that are not named here are kept unchanged. */
 export interface ChatMessage {
   readonly role: string;
   readonly content?: string | readonly ContentPart[] | null;
   readonly [member: string]: unknown;
 }
 
-/** A part of a message's content; only `text` parts are ever touched. */
+/** A part of a message's content; only `text` parts are ever changed. */
 export interface ContentPart {
   readonly type: string;
   readonly text?: string;
   readonly [member: string]: unknown;
 }
 
-/** A text of a message that may be compressed, and where it stands. */
+/** Position of a message's text that may be compressed. */
 export interface MessagePart {
   readonly message: number;
   /** Index of the content part, or null where the content is one string. */
   readonly part: number | null;
 }
 
-/** Every text of a message that a model reads as content. */
+/** Every text of a message's content. */
 export function textsOf(message: ChatMessage, index: number): { place: MessagePart; text: string }[] {
   const { content } = message;
   if (typeof content === 'string') return [{ place: { message: index, part: null }, text: content }];
@@ -29,7 +29,7 @@ export function textsOf(message: ChatMessage, index: number): { place: MessagePa
   );
 }
 
-/** The texts of a message that are no content but are paid for: tool calls and a refusal. */
+/** The texts of a message that are not content but are paid for: tool calls and a refusal. */
 export function furtherTexts(message: ChatMessage): string[] {
   const texts: string[] = [];
   if (typeof message.refusal === 'string') texts.push(message.refusal);
@@ -44,7 +44,7 @@ export function furtherTexts(message: ChatMessage): string[] {
   return texts;
 }
 
-/** `message` with other texts in the given places; nothing else of it changes. */
+/** Returns `message` with other texts at the given positions; nothing else of it changes. */
 export function withTexts(message: ChatMessage, texts: ReadonlyMap<number | null, string>): ChatMessage {
   const whole = texts.get(null);
   if (whole !== undefined) return { ...message, content: whole };

@@ -4,27 +4,27 @@ import type { Tokenizer } from './tokens/tokenizer.ts';
 export type Tier = 'lossless' | 'extractive';
 
 export interface CompressOptions {
-  /** What may be done: nothing that can't be undone (the default), or cutting. */
+  /** What may be done: only what can be undone (the default), or cutting. */
   readonly tier?: Tier;
-  /** Question for which the conversation is read; by default the last user message. */
+  /** Question that the conversation is to answer; by default the last user message. */
   readonly query?: string;
-  /** Tokens that may be left, or below 1 the share of them; half where none is given. Only cutting looks at it. */
+  /** Most tokens that may remain, or below 1 their share; half when absent. Only cutting uses it. */
   readonly budget?: number;
   /** Model whose tokens are counted. */
   readonly model?: string;
-  /** Counts that outlive the call, for the same caller; takes the place of `model`. */
+  /** Tokenizer whose counts outlive the call, for the same caller; used in place of `model`. */
   readonly tokenizer?: Tokenizer;
   /**
-   * What an earlier call of the same caller kept of the block with this id: it gets the same bytes again. A selection
-   * of another version, or that does not give those bytes, counts as none. Asked in order, with the index of the
-   * message that the block stands in; `whole` leaves it uncut.
+   * Returns what an earlier call of the same caller kept of the block with this id, which then gets the same bytes again. A
+   * selection of another version, or one that does not give those bytes, is ignored. Called in order, with the index of the
+   * message that holds the block; `whole` leaves the block uncut.
    */
   readonly remembered?: (id: string, message: number) => Selection | 'whole' | undefined;
-  /** Whether only what stands elsewhere in the same block may be cut: for callers that can't be given back the rest. */
+  /** Whether only text that also stands elsewhere in its block may be cut: for callers that can't retrieve the rest. */
   readonly recoverable?: boolean;
   /**
-   * Whether the message at this index may go out shorter by so many tokens; where not, it goes out as it came. Asked in
-   * order, of each that would.
+   * Returns whether the message at this index may become shorter by so many tokens; if not, it stays unchanged. Called in
+   * order, for each message that would.
    */
   readonly accept?: (message: number, saved: number) => boolean;
 }

@@ -4,8 +4,8 @@ import { decodeLossless, type LosslessMethod } from './lossless/lossless.ts';
 import { type ChatMessage, withTexts } from './messages.ts';
 
 /**
- * The conversation as it was, from what `compress` gave: forms that lose nothing are decoded from the text that was
- * sent; what was cut, and what stands elsewhere in the conversation, comes from the blocks' record.
+ * Restores the original conversation from the result of `compress`: lossless forms are decoded from the text that was
+ * sent; text that was cut or replaced by a reference comes from the records of the blocks.
  */
 export function restore({ messages, blocks }: Pick<Compressed, 'messages' | 'blocks'>): ChatMessage[] {
   const restored = [...messages];

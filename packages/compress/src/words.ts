@@ -1,3 +1,3 @@
-/** What this package knows of English words, for whoever compares texts by them. */
+/** Data on English words that this package has, for other code that compares texts by them. */
 export { DIMENSIONS, termsByRow, vectorOf } from './extract/related.ts';
 export { subjectsOf, termsOf } from './extract/terms.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { ChatMessage } from '../src/index.ts';
 
-/** Texts that break naive handling: markers of ours, joined emoji, both directions, half characters. */
+/** Texts that break naive handling: the package's own marks, joined emoji, both directions, half characters. */
 const awkward = fc.constantFrom(
   '[…12]',
   '[×3 more]',
@@ -174,7 +174,7 @@ const markdown = fc
       `# Gate report\n\n${text}\n\n${items.map((item) => `- ${item}`).join('\n')}\n\n${sample}\n\n| a | b |\n|---|---|\n${cells.map((cell) => `| ${cell} | ${cell.length} |`).join('\n')}`,
   );
 
-/** Rows whose cells hold what separates cells and rows, and what passes for a number, a literal or nothing. */
+/** Rows whose cells contain separators of cells and rows, or look like a number, a literal or nothing. */
 const hazards = fc
   .array(
     fc.constantFrom(

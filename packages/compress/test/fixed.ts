@@ -53,7 +53,7 @@ const writers: Readonly<Record<string, (random: Random) => string>> = {
 
 const ask = { role: 'user', content: 'Who repaired the robot, and on which day in March?' };
 
-/** By tier and kind of text, the SHA-256 of what comes out: the same in every engine and process. */
+/** SHA-256 of the results by tier and kind of text: the same in every engine and process. */
 export function digests(): Record<string, string> {
   const found: Record<string, string> = {};
   const tokenizer = tokenizerFor();

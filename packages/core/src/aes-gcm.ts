@@ -30,7 +30,7 @@ function operation(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, data: Ui
   };
 }
 
-/** `undefined` in browsers outside secure origins. */
+/** The runtime’s `crypto.subtle`; `undefined` in browsers outside secure origins. */
 const webCrypto = (): SubtleCrypto | undefined =>
   (globalThis as { crypto?: { subtle?: SubtleCrypto } }).crypto?.subtle;
 

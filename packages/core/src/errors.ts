@@ -1,7 +1,7 @@
 /**
  * Every error that Tallystick gives, in one table: the stable code, the HTTP status that the service
- * answers with, and the title that never changes for a code. What is wrong in the case at hand, and what
- * to do next, is the error's message.
+ * answers with, and the title that never changes for a code. The error's message says what is wrong in the
+ * case at hand, and what to do next.
  */
 export const errorTable = {
   // JSON gate (RFC 7493, RFC 8259)

@@ -3,7 +3,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { toHex } from './encoding/hex.ts';
 
-/** SHA-256 as a platform has it, faster than in JavaScript. It gives 32 new bytes and does not keep the ones given. */
+/** SHA-256 of the platform, faster than in JavaScript. It returns 32 new bytes and does not keep the bytes given. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /** SHA-256 (FIPS 180-4): 32 bytes. */

@@ -21,13 +21,13 @@ export type SealedDocument = {
   seal_id: string;
   /** 12 random bytes, base64url. */
   nonce: string;
-  /** 32 bytes, hex: HKDF-SHA256 of the key, which only that key gives. */
+  /** HKDF-SHA256 of the key: 32 bytes, hex. No other key gives the same. */
   key_commitment: string;
   /** AES-256-GCM ciphertext followed by its 16-byte tag, base64url. */
   ciphertext: string;
 };
 
-/** Members of a signed receipt about a sealed document; with it tampering and a wrong key are always told apart. */
+/** Members of a signed receipt about a sealed document. With them, tampering and a wrong key can be told apart. */
 export interface SealReference {
   readonly seal_id: string;
   /** SHA-256 of the ciphertext with its tag, hex. */

@@ -4,7 +4,7 @@ export interface Instant {
   readonly nanos: number;
 }
 
-/** The form alone; what the digits say is checked apart. */
+/** The form alone; whether the calendar has the date is checked separately. */
 const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /**
@@ -25,7 +25,7 @@ export function parseTimestamp(text: string): Instant | null {
   return { seconds, nanos: text.length === 20 ? 0 : Number(text.slice(20, -1).padEnd(9, '0')) };
 }
 
-/** The number that two digits make. Receipts have several times each: this is ten times as fast as captures. */
+/** The number that two digits make. Receipts have several of them, and this is ten times as fast as captures. */
 function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 0x30) * 10 + text.charCodeAt(at + 1) - 0x30;
 }

@@ -58,22 +58,22 @@ export interface VerifyOptions {
   readonly evidenceSources?: EvidenceSources | undefined;
   /** The receipt's anchored result as JSON; where absent or null, the member `anchor` of the receipt is looked at. */
   readonly anchor?: JsonValue | undefined;
-  /** The anchor's transaction as the chain has it; null where the chain has none; absent where it was not asked. */
+  /** The anchor's transaction on the chain; null if the chain has none; absent if the chain was not asked. */
   readonly transaction?: AnchorTransaction | null | undefined;
-  /** The transaction that the receipt names as its settlement; null and absent as for `transaction`. */
+  /** The transaction that the receipt names as its settlement; null and absent mean the same as for `transaction`. */
   readonly settlement?: SettlementTransaction | null | undefined;
   readonly engine?: Ed25519Engine | undefined;
 }
 
-/** The verdict. `valid`: integrity, and no contradiction with known issuers. Trust is said apart from it. */
+/** The verdict. `valid`: the receipt is intact and contradicts no known issuer. Trust is a verdict of its own. */
 export interface Verification {
   readonly valid: boolean;
-  /** These bytes were signed by this key, and the family's rules hold. */
+  /** Whether this key signed these bytes, and the family's rules hold. */
   readonly integrity: boolean;
   readonly issuer: {
     readonly did: string | null;
     readonly key_id: string | null;
-    /** The key belongs to a verified issuer of the trust given, and its window covers the receipt. */
+    /** Whether the key belongs to a verified issuer of the trust given, and its window covers the receipt. */
     readonly trusted: boolean;
     readonly status: 'verified' | 'registered' | 'unknown' | 'contradicted';
     readonly key_state: 'pending' | 'active' | 'retired' | 'revoked' | 'compromised' | 'unknown';
@@ -102,7 +102,7 @@ export function familyOf(document: JsonObject): Family | null {
   return families.find((family) => family.recognises(document)) ?? null;
 }
 
-/** The family and the members of a receipt whose form holds. @throws not_a_receipt */
+/** The family and the members of a receipt whose form is valid. @throws not_a_receipt */
 export function readReceipt(document: JsonValue): { readonly family: Family; readonly receipt: JsonObject } {
   const family = isObject(document) ? familyOf(document) : null;
   if (!isObject(document) || family === null) {
@@ -121,7 +121,7 @@ export async function verify(document: unknown, options: VerifyOptions): Promise
   return verifyParsed(copyJson(document), { ...options, anchor });
 }
 
-/** `verify` for what `parseJson` made and nobody else holds: receipt and anchor are plain JSON, and not copied. */
+/** `verify` for a value from `parseJson` that nobody else holds: receipt and anchor are not copied. */
 export async function verifyParsed(document: JsonValue, options: VerifyOptions): Promise<Verification> {
   const family = isObject(document) ? familyOf(document) : null;
   if (!isObject(document) || family === null) {
@@ -224,7 +224,7 @@ export function evidenceVerifier({
   };
 }
 
-/** Why a verdict is not good: the first check that is false, or null. */
+/** The reason why a verdict is not good: the first check that is false, or null. */
 function faultIn(checks: readonly Check[]): string | null {
   const broken = checks.find(({ ok }) => ok === false);
   return broken === undefined ? null : `${broken.name}: ${broken.detail}`;
@@ -241,7 +241,7 @@ function settlementChecks(
   return named === null ? [] : [checkSettlement(named, transaction, payees)];
 }
 
-/** The settlement that a receipt names; null where it is no receipt, or names none. */
+/** The settlement that a receipt names; null if it names none or is not a receipt. */
 export function settlementOf(document: JsonValue): NamedSettlement | null {
   const read = orNull(() => readReceipt(document));
   return read?.family.settlement?.(read.receipt) ?? null;
@@ -269,7 +269,7 @@ function notReached(family: Family | null, checks: readonly Check[], options: Ve
   };
 }
 
-/** The signature stands in one place: its members and a comma are what the signed bytes lack. */
+/** Checks the size, which is that of the signed bytes plus the members that hold the signature and a comma. */
 function sizeCheck(
   family: Family,
   { profile, maxBytes = null }: Claims,
@@ -359,14 +359,14 @@ async function counterCheck(
   return failed(name, `This is not a signature of ${counter.did} over these contents.`);
 }
 
-/** A key of the party that is to counter-sign. */
+/** A key of the party that is to counter-sign, its purpose, and whether it was revoked. */
 interface CounterKey {
   readonly publicKey: Uint8Array;
   readonly purpose: KeyPurpose;
   readonly revoked: boolean;
 }
 
-/** Judges the signature of one of a DID's keys. */
+/** Judges a key whose signature is good: it must be for receipts and not revoked. */
 function signerCheck(name: string, did: string, { purpose, revoked }: CounterKey): Check {
   if (purpose !== 'receipt') {
     return failed(name, `The key of ${did} that signed this is for ${purpose}, not for receipts.`);
@@ -376,7 +376,7 @@ function signerCheck(name: string, did: string, { purpose, revoked }: CounterKey
     : passed(name, `${did} signed exactly these contents.`);
 }
 
-/** The keys of a DID, whatever they are for. A key of unusable form is no key. */
+/** The keys of a DID, whatever their purpose. A key of unusable form is left out. */
 function keysOf(did: string, trust: Trust): CounterKey[] {
   if (!did.startsWith('did:key:')) {
     const keys = trust.issuer(did)?.keys ?? [];
@@ -396,7 +396,7 @@ function keysOf(did: string, trust: Trust): CounterKey[] {
 
 function timeCheck(claims: Claims, now: number): Check {
   const latest = Math.floor(now / 1000) + CLOCK_SKEW;
-  // The time that a bill claims is that of its compilation; only an anchor dates its signature.
+  // A bill states when it was compiled; only an anchor dates its signature.
   const what = claims.mayBeSignedLater === true ? 'Compiled' : 'Issued';
   const issued = `${what} at ${formatTimestamp(claims.issuedAt * 1000)}`;
   return check('issued_at', claims.issuedAt <= latest, `${issued}.`, `${issued}, which is in the future.`);

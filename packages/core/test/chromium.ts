@@ -8,18 +8,18 @@ import { build } from 'esbuild';
 import { type Browser, chromium } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Chromium takes plain HTTP for secure on loopback addresses only, and leaves WebCrypto out elsewhere. */
+/** Host name of an insecure origin: for Chromium, plain HTTP is secure on loopback only, and elsewhere there is no WebCrypto. */
 export const insecureHost = 'insecure.test';
 
-/** A package as one script for a page, and what went into it. */
+/** A package bundled into one script for a page, and its sources. */
 export interface Bundle {
   readonly script: string;
-  /** The sources, by their paths from the root of the project. */
+  /** Paths of the sources from the root of the project. */
   readonly sources: readonly string[];
   readonly imports: readonly string[];
 }
 
-/** Bundles a package's entry so that a page has its exports in a global variable. */
+/** Bundles a package's entry so that its exports are in a global variable of the page. */
 export async function bundleFor(entry: URL, globalName: string): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     entryPoints: [fileURLToPath(entry)],
@@ -44,10 +44,10 @@ export function expectNoBuiltins({ sources, imports }: Bundle): void {
   expect(sources.filter((path) => path.startsWith('(disabled)'))).toEqual([]);
 }
 
-/** Chromium, and a server on loopback whose every page runs the script. */
+/** Chromium, and a server on loopback whose pages all run the script. */
 export interface ScriptedBrowser {
   readonly browser: Browser;
-  /** Of the pages; they stand under `127.0.0.1` and `insecureHost`. */
+  /** Port of the server, which answers for `127.0.0.1` and `insecureHost`. */
   readonly port: number;
   close(): Promise<void>;
 }

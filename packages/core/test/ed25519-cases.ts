@@ -9,9 +9,9 @@ export interface VerdictCase {
   readonly message: string;
   readonly signature: string;
   readonly valid: boolean;
-  /** The cofactorless equation itself holds, so that what refuses the case is an encoding check. */
+  /** True if the cofactorless equation itself holds, so that only an encoding check can refuse the case. */
   readonly equationHolds?: boolean;
-  /** The equation multiplied by the cofactor holds and the cofactorless one does not. */
+  /** True if the equation multiplied by the cofactor holds and the cofactorless one does not. */
   readonly onlyCofactored?: boolean;
 }
 
@@ -51,7 +51,7 @@ const plainKey = Point.BASE.multiply(scalar);
 const torsion = Point.fromHex('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05');
 const groupOrder = Point.Fn.ORDER;
 
-/** Every way to pass in one library and fail in another that the profile decides, and honest signatures. */
+/** Honest signatures, and every kind that passes in some library and fails in another, on which the profile decides. */
 export const verdictCases: readonly VerdictCase[] = [
   ...honestCases(),
   ...smallOrderPoints.map(smallOrderKey),
@@ -175,7 +175,7 @@ function lengthCases(): VerdictCase[] {
   ];
 }
 
-/** A signature with S = r + k * scalar and R = [r]B + offset, for the first nonce r whose k is as wanted. */
+/** A signature with S = r + k * scalar and R = [r]B + offset, for the first nonce r whose k is accepted. */
 function forge(
   key: EdwardsPoint,
   offset: EdwardsPoint,

@@ -4,7 +4,7 @@ import { verdictCases } from './ed25519-cases.ts';
 import { rfc8032Vectors } from './rfc8032.ts';
 import { haveSharedVectors, wycheproofEd25519 } from './shared-vectors.ts';
 
-/** What every engine must answer behind the profile. */
+/** Tests every verdict that an engine must give under the profile. */
 export function describeEngine(name: string, engine: Ed25519Engine): void {
   const verdict = async (vector: { publicKey: string; message: string; signature: string }) =>
     verifyEd25519(engine, fromHex(vector.publicKey), fromHex(vector.message), fromHex(vector.signature));
@@ -18,7 +18,7 @@ export function describeEngine(name: string, engine: Ed25519Engine): void {
       expect(await verdict(vector)).toBe(vector.valid);
     });
 
-    // Every case is valid or invalid, none "acceptable", and the profile is not stricter than any valid one.
+    // No case is merely "acceptable", and the profile accepts every valid one.
     test.skipIf(!haveSharedVectors)('agrees with every Wycheproof case (needs ../shared)', async () => {
       const cases = wycheproofEd25519();
       expect(cases).toHaveLength(151);

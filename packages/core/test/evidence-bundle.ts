@@ -27,14 +27,14 @@ const SECONDS = AT / 1000;
 const ISSUER = 'did:svc:example';
 const TENANT = 't_0123456789abcdef';
 
-/** One file of a bundle in the making. */
+/** One file of a bundle that a test makes. */
 export interface Made {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly more?: JsonObject;
 }
 
-/** Keys of an issuer, and its signed trust bundle. */
+/** An issuer's keys and its signed trust bundle. */
 interface Issuer {
   readonly root: Signer;
   readonly receipt: Signer;
@@ -169,7 +169,7 @@ export async function purgeRecord(
   );
 }
 
-/** Everything of a good bundle but its manifest. */
+/** All files of a good bundle but its manifest. */
 export async function goodFiles(issuer: Issuer): Promise<Made[]> {
   const receipts = await Promise.all(
     [1, 1, 2].map((offset, index) =>
@@ -188,7 +188,7 @@ export async function goodFiles(issuer: Issuer): Promise<Made[]> {
   ];
 }
 
-/** The manifest of files, before `change`. */
+/** The manifest of files, changed by `change` before it is signed. */
 export async function manifestOf(
   issuer: Issuer,
   files: readonly Made[],

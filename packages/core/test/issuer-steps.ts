@@ -21,7 +21,7 @@ export const HOUR = 3_600_000;
 
 export type Step = Pick<StatementFacts, 'action' | 'keyId'> & Partial<StatementFacts>;
 
-/** The next statement of a record, or one with the step's own sequence, did or time. */
+/** The next statement of a record, or one with another sequence, DID or time where the step gives one. */
 export function nextStatement(
   document: IssuerDocument | null,
   step: Step,
@@ -32,7 +32,7 @@ export function nextStatement(
   return signStatement({ audience, did, sequence, at: NOW, ...step }, signer, incoming);
 }
 
-/** The record after the step. */
+/** The record after a step. */
 async function after(
   document: IssuerDocument | null,
   step: Step,
@@ -47,7 +47,7 @@ export const register = (at = NOW): Promise<SignedStatement> =>
 
 export const registered = async (): Promise<IssuerDocument> => applyStatement(null, await register());
 
-/** The record after the first key has brought in another. */
+/** The record after the first key has added another. */
 export const added = (
   document: IssuerDocument,
   incoming: Signer,
@@ -55,5 +55,5 @@ export const added = (
 ): Promise<IssuerDocument> =>
   after(document, { action: 'add_key', keyId: incoming.keyId, ...step }, first, incoming);
 
-/** Registered with the first key, joined by the second. */
+/** A record that was registered with the first key and then got a second. */
 export const twoKeys = async (): Promise<IssuerDocument> => added(await registered(), second);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /**
  * RFC 9162, 2.1 as the text defines it, recursively and on BigInt, over any tree that can give the hash of
- * its leaves `[begin, end)`: what the tests hold the iterative code to.
+ * its leaves `[begin, end)`. The tests compare the iterative code with it.
  */
 export type TreeHash = (begin: bigint, end: bigint) => Uint8Array;
 

@@ -7,12 +7,12 @@ export interface Sample {
   readonly document: JsonObject;
 }
 
-/** Makes the JSON bytes of a mutant; the other samples are there to take pieces from. */
+/** Makes the JSON bytes of a mutant; it may take pieces from the other samples. */
 type Mutate = (sample: Sample, others: readonly Sample[], random: Random) => Uint8Array;
 
 const JSON_BYTES = [...utf8('{}[]",:\\ \n\t0123456789-+.eEtrufalsn_AQgw=/\u00e9')];
 
-/** One to three edits of the JSON text's bytes. */
+/** Makes one to three edits in the bytes of the JSON text. */
 export const bytesMutant: Mutate = ({ document }, _others, random) => {
   let bytes = [...utf8(random.below(2) === 0 ? canonicalize(document) : freeText(document, random))];
   for (let edits = random.pick([1, 1, 1, 1, 2, 3]); edits > 0; edits--) bytes = editBytes(bytes, random);
@@ -46,7 +46,7 @@ function editBytes(bytes: readonly number[], random: Random): number[] {
   }
 }
 
-/** Only what no signature covers: white space, order, the way texts and numbers are written, unsigned members. */
+/** Changes only what no signature covers: white space, order, the way texts and numbers are written, unsigned members. */
 export const neutralMutant: Mutate = ({ kind, document }, _others, random) => {
   const changed = { ...document };
   if (kind !== 'metering') {
@@ -59,7 +59,7 @@ export const neutralMutant: Mutate = ({ kind, document }, _others, random) => {
   return utf8(freeText(changed, random));
 };
 
-/** A JSON text of the value with free white space, order of members, escapes and number lexemes. */
+/** Writes a value as JSON with any white space, order of members, escapes and number lexemes. */
 function freeText(value: JsonValue, random: Random): string {
   const space = (): string => random.pick(['', '', '', ' ', '\n', '\t\r\n ']);
   if (typeof value === 'string') return freeString(value, random);
@@ -95,7 +95,7 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
   return result;
 }
 
-/** Where a value stands: the object or array that holds it, and its name or index there. */
+/** Position of a value: the object or array that holds it, and its name or index there. */
 interface Place {
   readonly holder: JsonObject | JsonValue[];
   readonly name: string;
@@ -108,7 +108,7 @@ function placesOf(value: JsonValue): Place[] {
 
 const read = ({ holder, name }: Place): JsonValue => (holder as JsonObject)[name] as JsonValue;
 
-/** Also for a member named `__proto__`, for which plain assignment would do nothing. */
+/** Writes a value, even to a member named `__proto__`, for which plain assignment would do nothing. */
 function write({ holder, name }: Place, value: JsonValue): void {
   Object.defineProperty(holder, name, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -176,7 +176,7 @@ function randomValue(random: Random): JsonValue {
   return shape === 1 ? { [random.pick(NAMES)]: value } : value;
 }
 
-/** One to three changes of the parsed document: of a member at any depth, its name, type or place. */
+/** Makes one to three changes in the parsed document: of a member at any depth, its name, type or place. */
 export const structureMutant: Mutate = ({ document }, others, random) => {
   const copy = structuredClone(document);
   for (let edits = random.pick([1, 1, 1, 2, 3]); edits > 0; edits--) {
@@ -233,7 +233,7 @@ function rename(place: Place, random: Random): void {
   write({ holder: place.holder, name: next }, value);
 }
 
-/** Gives every member of that name the value that the other receipt has under it. */
+/** Gives every member of a name the value that it has in the other receipt. */
 function swapSame(name: string, document: JsonObject, other: JsonObject): void {
   const source = placesOf(other).find((place) => place.name === name);
   if (source === undefined) return;
@@ -249,7 +249,7 @@ function retyped(value: JsonValue, random: Random): JsonValue {
   return value === null ? random.pick<JsonValue>(['null', '', false, 0]) : freeText(value, random);
 }
 
-/** The least that can change in a value. */
+/** Changes a value as little as possible. */
 function nudged(value: JsonValue, random: Random): JsonValue {
   if (typeof value === 'string') return nudgedText(value, random);
   if (typeof value === 'number') return random.pick([value + 1, value - 1, -value, value / 2, value * 10]);
@@ -275,7 +275,7 @@ function nudgedText(text: string, random: Random): string {
     case 4:
       return text.normalize(random.pick(['NFC', 'NFD'])).slice(random.below(2));
     default: {
-      // The spare bits of the last base64url character: other texts for the same bytes.
+      // Changes only the spare bits of the last base64url character: another text for the same bytes.
       const last = BASE64URL.indexOf(text.at(-1) ?? '');
       return last < 0 ? `${text}.` : text.slice(0, -1) + BASE64URL.charAt(last ^ (1 + random.below(15)));
     }

@@ -1,4 +1,4 @@
-/** A small generator whose stream follows from its seed (mulberry32), so that what it found can be found again. */
+/** A small generator whose stream follows from its seed (mulberry32), so that a failure can be reproduced. */
 export interface Random {
   /** An integer in [0, below). */
   below(below: number): number;

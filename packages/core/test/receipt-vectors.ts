@@ -42,17 +42,17 @@ export function readVectors<Case = ReceiptCase>(file: string): Case[] {
   return read(file) as Case[];
 }
 
-/** What a verifier may know of issuers: a case names one of these. */
+/** Sets of issuers that a verifier may know, by the name that a case gives. */
 export const stores = read('issuer-stores.json') as Record<ReceiptCase['trust'], IssuerRecord[]>;
 
-/** A receipt to verify, and the file that it stands in. */
+/** A receipt to verify, with the name of its file. */
 export type FiledCase = ReceiptCase & { readonly file: string };
 
 export const receiptCases: readonly FiledCase[] = receiptFiles.flatMap((file) =>
   readVectors(file).map((vector) => ({ file, ...vector })),
 );
 
-/** A case's document as it would be sent. */
+/** The bytes of a case's document as it would be sent. */
 export function bytesOf({
   raw_base64: raw,
   document,
@@ -60,7 +60,7 @@ export function bytesOf({
   return raw === undefined ? Buffer.from(JSON.stringify(document)) : Buffer.from(raw, 'base64');
 }
 
-/** The cases of anchors.json, which say beside the receipt what is known of its anchor. */
+/** The cases of anchors.json, which also state what is known of the receipt's anchor. */
 export const anchorCases: readonly (AnchorCase & { readonly file: string })[] = readVectors<AnchorCase>(
   'anchors.json',
 ).map((vector) => ({ file: 'anchors.json', ...vector }));
@@ -72,12 +72,12 @@ export function authorityOf({ authority = nowhere }: AnchorCase): AnchorAuthorit
   return authority;
 }
 
-/** What a case says beside the receipt and the trust; times in Unix milliseconds. */
+/** The time and evidence of a case; the time in Unix milliseconds. */
 export function circumstances({ now, evidence }: ReceiptCase) {
   return { now: Date.parse(now), evidence };
 }
 
-/** What a case says of the receipt's anchor. */
+/** The anchor and its transaction in a case. */
 export function anchorIn({ anchor, transaction }: AnchorCase) {
   return { anchor, transaction: transaction ? transactionOf(transaction) : transaction };
 }
@@ -93,10 +93,10 @@ export function transactionOf(facts: TransactionFacts): AnchorTransaction {
   };
 }
 
-/** A result, or the code of the refusal. */
+/** A result, or the code of an error. */
 export type Outcome<T> = T | { readonly code: string };
 
-/** What was thrown, by its code; anything but a TallyError is a fault and is thrown on. */
+/** Returns the result, or the code of the TallyError that is thrown; any other error is thrown on. */
 export async function outcome<T>(act: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return await act();
@@ -106,7 +106,7 @@ export async function outcome<T>(act: () => T | Promise<T>): Promise<Outcome<T>>
   }
 }
 
-/** What core says of a case. */
+/** Core's result for a case. */
 export function inCore(vector: AnchorCase): Promise<Outcome<Verification>> {
   return outcome(() => {
     const document = vector.raw_base64 === undefined ? vector.document : parseJson(bytesOf(vector));
@@ -133,7 +133,7 @@ export function expectExpected(found: Outcome<Verification>, { expected }: Recei
   if (null_checks !== undefined) expect(named(null).toSorted()).toEqual(null_checks.toSorted());
 }
 
-/** Asserts that the outcome is the one that the case expects, and core's to the last word of every check. */
+/** Asserts that the outcome is the one that the case expects, and the same as core's in every word of every check. */
 export async function expectAsInCore(found: Outcome<Verification>, vector: AnchorCase): Promise<void> {
   expectExpected(found, vector);
   expect(found).toEqual(await inCore(vector));

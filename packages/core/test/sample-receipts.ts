@@ -10,9 +10,9 @@ import {
   toBase64url,
 } from '../src/index.ts';
 
-/** Unix milliseconds: 2026-06-01T12:00:00Z, when the samples are verified. */
+/** Unix milliseconds at which the samples are verified: 2026-06-01T12:00:00Z. */
 export const NOW = 1_780_315_200_000;
-/** Unix seconds, an hour earlier, when they were issued. */
+/** Unix seconds at which they were issued, an hour earlier. */
 export const ISSUED = NOW / 1000 - 3600;
 export const ISSUED_AT = '2026-06-01T11:00:00Z';
 
@@ -45,7 +45,7 @@ const BOUNDARY =
 
 const hex = (digit: string): string => digit.repeat(64);
 
-/** The members that a sample says besides its issuer, key and signature. */
+/** The members of a sample besides issuer, key and signature. */
 function contents(kind: Kind): JsonObject {
   const id = `${ISSUED}_0123456789ab`;
   switch (kind) {
@@ -123,7 +123,7 @@ const PQ: JsonObject = {
   auditor_verifier: false,
 };
 
-/** A bill for 8 of which 5 carry evidence; `changes` replace members, and `metering_id` follows. */
+/** A bill for 8 units, of which 5 have evidence; `changes` replace members, and `metering_id` follows. */
 export function meteringBody(changes: JsonObject = {}): JsonObject {
   const body: JsonObject = {
     receipt_type: 'sls.metering',
@@ -173,7 +173,7 @@ export function without(document: JsonObject, ...names: readonly string[]): Json
   return Object.fromEntries(Object.entries(document).filter(([name]) => !names.includes(name)));
 }
 
-/** What the issuer signs, written out from the specification of each family. */
+/** The signed part of a document, written out from the specification of each family. */
 function signedPart(kind: Kind, document: JsonObject): JsonObject {
   if (kind === 'metering') return document.signed_body as JsonObject;
   if (kind === 'envelope') return without(document, ...UNSIGNED, 'signatures');
@@ -181,7 +181,7 @@ function signedPart(kind: Kind, document: JsonObject): JsonObject {
   return { ...without(document, ...UNSIGNED), receipt: without(document.receipt as JsonObject, 'sig_b64u') };
 }
 
-/** The document with the signer's signature in its place; of metering also what follows from the signed body. */
+/** The document with the signer's signature; a metering receipt also gets the members that follow from its signed body. */
 export async function signAs(kind: Kind, document: JsonObject, signer: Signer): Promise<JsonObject> {
   const message = canonicalBytes(signedPart(kind, document));
   const signature = toBase64url(await signer.sign(message));
@@ -196,7 +196,7 @@ export async function signAs(kind: Kind, document: JsonObject, signer: Signer): 
   return { ...document, receipt: { ...(document.receipt as JsonObject), sig_b64u: signature } };
 }
 
-/** What a receipt of the kind says of its issuer and key. */
+/** The members of a kind of receipt about its issuer and key. */
 export function issuerMembers(kind: Kind, did: string, signer: Signer): JsonObject {
   if (kind === 'nano') return { k: signer.keyId };
   if (kind === 'metering') return { key_id: signer.keyId };

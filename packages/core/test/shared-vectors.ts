@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../../../../shared/vectors/', import.meta.url);
 
-/** The conformance vectors live beside the project; without them their tests are skipped. */
+/** Whether the conformance vectors are there. They are not part of the project; without them their tests are skipped. */
 export const haveSharedVectors = existsSync(folder);
 
-/** One Wycheproof case, with hex bytes. */
+/** One case of Wycheproof; bytes are hex. */
 export interface WycheproofCase {
   readonly name: string;
   readonly publicKey: string;

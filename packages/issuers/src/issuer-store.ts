@@ -2,7 +2,7 @@ import type { IdempotencyReader, IdempotencyRecord, Repeated } from '@tallystick
 
 export interface IssuerRow {
   did: string;
-  /** JSON text, kept byte for byte. */
+  /** JSON text, stored byte for byte. */
   record: string;
   sequence: number;
 }
@@ -11,7 +11,7 @@ export interface IssuerStore extends IdempotencyReader {
   getIssuer(did: string): Promise<{ record: string; sequence: number } | null>;
 
   /**
-   * Compare-and-swap: sequence 1 inserts, sequence n replaces n-1, all else is a `conflict`. With
+   * Compare-and-swap: sequence 1 inserts, sequence n replaces n-1, anything else is a `conflict`. With
    * `idempotency`, the record is written in the same transaction and replays `response`; a conflict
    * writes none.
    */
@@ -23,8 +23,8 @@ export interface IssuerStore extends IdempotencyReader {
   ): Promise<'stored' | 'conflict' | Repeated>;
 
   /**
-   * The issuers in the byte order of their DIDs, read a page at a time; optionally only those whose record
-   * has this `status` member. A record that changes meanwhile is seen once, old or new.
+   * Yields the issuers in the byte order of their DIDs, a page at a time; optionally only those whose record
+   * has this `status` member. A record that changes meanwhile is returned once, old or new.
    */
   listIssuers(filter?: { readonly status?: string }): AsyncIterable<IssuerRow>;
 }

@@ -41,7 +41,7 @@ export function writeKeyring(path: string, keyring: Keyring, passphrase: string 
   syncFolder(path);
 }
 
-/** As `writeKeyring`, but leaves a file that is there as it is: of several processes that start at once, one wins. */
+/** As `writeKeyring`, but does not replace an existing file: of several processes that start at once, one writes it. */
 export function writeFirstKeyring(path: string, keyring: Keyring, passphrase: string | null): void {
   const temporary = writeBeside(path, keyring, passphrase);
   try {
@@ -54,7 +54,7 @@ export function writeFirstKeyring(path: string, keyring: Keyring, passphrase: st
   syncFolder(path);
 }
 
-/** Writes to a file beside `path` and to the disk. Returns the path of that file. */
+/** Writes to a new file beside `path`, down to the disk. Returns the path of that file. */
 function writeBeside(path: string, keyring: Keyring, passphrase: string | null): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
@@ -95,7 +95,7 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
 }
 
 /**
- * Reads a keyring and checks that its record follows from its history and that each secret is its key's.
+ * Reads a keyring and checks that its record follows from its history and that each secret belongs to its key.
  * @throws invalid_field when the file is malformed or the passphrase is wrong or missing; json_*, and the codes of a
  * record that does not follow from its history. Each names the file.
  */
@@ -172,7 +172,7 @@ function unlocker(kdf: JsonValue | undefined, passphrase: string | null): Uint8A
   return scryptSync(passphrase, fromBase64url(kdf.salt, 16), 32, SCRYPT);
 }
 
-/** A 32-byte secret as the file holds it. With a lock: the nonce, the ciphertext and the tag, `aad` authenticated. */
+/** A 32-byte secret as the file holds it. With a lock it is encrypted: nonce, ciphertext and tag, with `aad` authenticated. */
 function protect(secret: Uint8Array, aad: Uint8Array, lock: Lock | null): string {
   if (lock === null) return toBase64url(secret);
   const nonce = randomBytes(12);

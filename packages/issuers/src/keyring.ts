@@ -14,10 +14,10 @@ import {
 } from '@tallystick/core';
 import { nodeSigner } from '@tallystick/kit';
 
-/** Seconds for which an outgoing key still signs, so that a process that has not seen the rotation yet stays valid. */
+/** Seconds for which an outgoing key stays valid, for processes that have not read the new keyring yet. */
 export const ROTATION_GRACE = 60;
 
-/** One secret key and what it is for. The secret is the 32-byte seed. */
+/** One secret key and its purpose. The secret is the 32-byte seed. */
 export interface KeyEntry {
   readonly keyId: string;
   readonly purpose: KeyPurpose;
@@ -25,22 +25,22 @@ export interface KeyEntry {
 }
 
 /**
- * The keys of one service and the public history of its own issuer record. Immutable: each change gives a new
+ * The keys of one service and the public history of its own issuer record. Immutable: each change returns a new
  * keyring. The root key may be absent: in production it lives offline.
  */
 export interface Keyring {
   readonly document: IssuerDocument;
   readonly keys: readonly KeyEntry[];
-  /** 32 bytes: API keys are kept as their HMAC under it. Null in a keyring that was made without one. */
+  /** Secret of 32 bytes under which HMACs of API keys are stored. Null in a keyring that was made without one. */
   readonly apiKeySecret: Uint8Array | null;
 }
 
-/** Purposes whose keys stand in the issuer record; the root stands only in the trust bundle. */
+/** Purposes whose keys are in the issuer record; the root is only in the trust bundle. */
 const RECORDED = KEY_PURPOSES.filter((purpose) => purpose !== 'root');
 
 /**
- * The DID of a service for which nobody chose a handle, as in development: `did:svc:local-` and the first 8 hex digits of
- * its root's fingerprint. So two such services have two names, as has one that was set up anew.
+ * The DID of a service without a chosen handle, as in development: `did:svc:local-` and the first 8 hex digits of
+ * its root's fingerprint. So two such services have different DIDs, and so has one that was set up anew.
  */
 function didOfRoot(root: Signer): string {
   const [, digits = ''] = rootFingerprint(root.publicKey).split(':');
@@ -48,8 +48,8 @@ function didOfRoot(root: Signer): string {
 }
 
 /**
- * A fresh keyring with one key for each purpose.
- * @param handle null where nobody chose one: then the DID follows from the root
+ * Creates a keyring with one key for each purpose.
+ * @param handle null if none was chosen: then the DID follows from the root
  * @param now Unix milliseconds
  */
 export async function createKeyring(handle: string | null, now: number): Promise<Keyring> {
@@ -78,7 +78,7 @@ export async function createKeyring(handle: string | null, now: number): Promise
   return keyring;
 }
 
-/** The keyring with a secret for API keys: itself where it has one. */
+/** Returns the keyring with a secret for API keys, adding one if it has none. */
 export function withApiKeySecret(keyring: Keyring): Keyring & { readonly apiKeySecret: Uint8Array } {
   return { ...keyring, apiKeySecret: keyring.apiKeySecret ?? freshSecret() };
 }
@@ -86,8 +86,8 @@ export function withApiKeySecret(keyring: Keyring): Keyring & { readonly apiKeyS
 /**
  * Replaces the active key of a purpose. The change is signed by the outgoing receipt key; the outgoing key of the
  * purpose stays valid for `ROTATION_GRACE` seconds.
- * @throws invalid_field for the root, which is replaced by pinning another one, and for the log's key, which is
- * the log's name
+ * @throws invalid_field for the root, which is replaced by pinning another one, and for the log's key, which
+ * names the log
  */
 export async function rotateKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promise<Keyring> {
   if (purpose === 'root') {
@@ -113,7 +113,7 @@ export async function rotateKey(keyring: Keyring, purpose: KeyPurpose, now: numb
 
 /**
  * Revokes a key from `at` on (Unix milliseconds; for a compromise, when it happened). An active key is replaced
- * first, so that the service goes on.
+ * first, so that the service can continue to sign.
  */
 export async function revokeKey(
   keyring: Keyring,
@@ -133,7 +133,7 @@ export async function revokeKey(
   return record(replaced, { action: 'revoke_key', keyId, reason, at });
 }
 
-/** The key that signs for a purpose now. @throws unavailable when the keyring holds none, as of an offline root */
+/** The signer of a purpose's active key. @throws unavailable when the keyring holds none, as with an offline root */
 export function signerFor(keyring: Keyring, purpose: KeyPurpose): Signer {
   const activeKeyId = purpose === 'root' ? null : activeKey(keyring.document, purpose).key_id;
   const entry = keyring.keys.find(
@@ -143,7 +143,7 @@ export function signerFor(keyring: Keyring, purpose: KeyPurpose): Signer {
   return nodeSigner(entry.secret);
 }
 
-/** Whether the keyring can sign trust bundles by itself. */
+/** Returns whether the keyring can sign trust bundles by itself. */
 export function holdsRoot(keyring: Keyring): boolean {
   return keyring.keys.some(({ purpose }) => purpose === 'root');
 }
@@ -171,7 +171,7 @@ async function addKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promi
   return record(withKey, { action: 'add_key', keyId: entry.keyId, purpose, at: now }, author, entry);
 }
 
-/** Writes one more signed statement into the history. */
+/** Adds one more signed statement to the history. */
 async function record(
   keyring: Keyring,
   change: Change,

@@ -4,18 +4,18 @@ import { TallyError } from '@tallystick/core';
 import { type Keyring, signerFor } from './keyring.ts';
 import { readKeyring } from './keyring-file.ts';
 
-/** The service as an issuer: its DID, its published record, and the keys that sign now. */
+/** The service as an issuer: its DID, its published record, and its active keys. */
 export interface OwnIssuer {
   readonly did: string;
   readonly keyring: Keyring;
-  /** The key that signs for a purpose at this moment. @throws unavailable when the keyring holds none */
+  /** The signer of a purpose's active key. @throws unavailable when the keyring holds none */
   signer(purpose: KeyPurpose): Signer;
 }
 
 /**
  * The issuer of a keyring file. `refresh` reads the file again when it has changed on disk, so that a rotation by the CLI
  * reaches a running server.
- * @param expected the DID that the keyring must be of; null takes whichever it is of
+ * @param expected DID that the keyring must have; null accepts any
  */
 export async function openOwnIssuer(
   path: string,
@@ -67,7 +67,7 @@ async function readFor(path: string, did: string | null, passphrase: string | nu
   return keyring;
 }
 
-/** Changes whenever the file is replaced: each write is a rename, so the inode is new. */
+/** A text that changes whenever the file is replaced: each write is a rename, so the inode is new. */
 function fileVersion(path: string): string {
   const { ino, mtimeMs, size } = statSync(path);
   return `${ino}:${mtimeMs}:${size}`;

@@ -1,7 +1,7 @@
-/** Every version of the bundle is kept, and anybody can register: so what changes there is published this often at most. */
+/** Shortest time between bundles. Every version of the bundle is stored and anybody can register, so changes are collected. */
 const INTERVAL_MS = 600_000;
 
-/** When a change of the registry is to be published in the trust bundle: at once, but not again within ten minutes. */
+/** Decides when a change of the registry is published in the trust bundle: at once, but not again within ten minutes. */
 export class RegistryNews {
   #changed = false;
   #publishedAt = Number.NEGATIVE_INFINITY;
@@ -10,7 +10,7 @@ export class RegistryNews {
     this.#changed = true;
   }
 
-  /** Whether there is something to publish now (Unix milliseconds); who is told so publishes it. */
+  /** Returns whether there is a change to publish now (Unix milliseconds); the caller then publishes it. */
   due(now: number): boolean {
     if (!this.#changed || now - this.#publishedAt < INTERVAL_MS) return false;
     this.#changed = false;

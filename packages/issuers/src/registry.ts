@@ -11,23 +11,23 @@ import { type IdempotencyRecord, keyReusedError, nodeEngine, ownDocument, replay
 import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 
-/** Handles that stand for something else; `local` and those derived from a root name services in development. */
+/** Handles that are reserved; `local` and those derived from a root name services in development. */
 const RESERVED = /^(?:anonymous|svc|member|root|admin|tallystick|local(?:-[0-9a-f]{8})?)$/;
 const MAX_STATEMENTS = 200;
-/** How far a statement's clock may be off, in seconds. */
+/** Largest difference between a statement's time and the clock, in seconds. */
 const SKEW = 300;
 
 export interface Registry {
   /** The published record of an issuer: the service itself, or one from the registry. */
   document(did: string): Promise<IssuerDocument | null>;
   /**
-   * Registers a handle or changes its keys. Resolves to the JCS text of the record once that is durable.
+   * Registers a handle or changes its keys. Resolves to the JCS text of the record once it is durable.
    * @throws issuer_exists, issuer_not_found, issuer_conflict, issuer_proof_invalid, invalid_field, idempotency_key_reused
    */
   apply(signed: SignedStatement, idempotency: IdempotencyRecord | undefined): Promise<string>;
 }
 
-/** @param changed is called when a record has changed */
+/** @param changed called when a record has changed */
 export function createRegistry(
   store: IssuerStore,
   issuer: OwnIssuer,
@@ -48,7 +48,7 @@ export function createRegistry(
       const { statement } = signed;
       assertAcceptable(signed, issuer.did, clock());
       const before = await stored(statement.did);
-      // Looked up after the record: a duplicate at the same moment has either not changed it yet, or is found here.
+      // Looked up after the record: a concurrent duplicate either has not changed the record yet, or is found here.
       const earlier = await replayOf(store, idempotency, clock());
       if (earlier !== null) return earlier.response;
       const document = canonicalize(

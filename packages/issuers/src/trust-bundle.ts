@@ -22,13 +22,13 @@ import { holdsRoot, type Keyring, signerFor } from './keyring.ts';
 const NAME = 'trust';
 const ANCHORS = 'anchors';
 const DAY_MS = 86_400_000;
-/** How long a bundle may be relied on: a revocation reaches every offline verifier within this time. */
+/** Validity of a bundle in days: a revocation reaches every offline verifier within this time. */
 export const BUNDLE_DAYS = 90;
 
-/** How many issuers a bundle lists that are registered only: pages carry the bundle, and every version of it is kept. */
+/** Most registered (not verified) issuers in a bundle: pages carry the bundle, and every version of it is stored. */
 const MAX_REGISTERED = 256;
 
-/** A bundle as it was published, to the byte, and as read. */
+/** A bundle as it was published, byte for byte, and its parsed form. */
 export interface PublishedTrust {
   readonly text: string;
   readonly bundle: TrustBundle;
@@ -41,7 +41,7 @@ export async function currentTrust(store: IssuerStore & DocumentStore): Promise<
   return { text: document.body, bundle: ownDocument<TrustBundle>(document.body) };
 }
 
-/** What a bundle says of issuers: the service itself, whoever its operator verified, and the first that registered; by DID. */
+/** The issuers for a bundle: the service itself, those that its operator verified, and the first that registered; by DID. */
 async function trustedIssuers(store: IssuerStore & DocumentStore, keyring: Keyring): Promise<IssuerRecord[]> {
   const records = [recordOf(keyring.document)];
   for await (const { record } of store.listIssuers({ status: 'verified' })) {
@@ -51,7 +51,7 @@ async function trustedIssuers(store: IssuerStore & DocumentStore, keyring: Keyri
   return records.sort((a, b) => (a.did < b.did ? -1 : 1));
 }
 
-/** Those that registered first: a flood of registrations changes nothing of who is listed. */
+/** The issuers that registered first, so that a flood of registrations does not change who is listed. */
 async function firstRegistered(store: IssuerStore & DocumentStore): Promise<IssuerRecord[]> {
   const registered: { readonly at: number; readonly record: IssuerRecord }[] = [];
   for await (const { record } of store.listIssuers({ status: 'registered' })) {
@@ -74,7 +74,7 @@ function recordOf({ did, status, keys }: IssuerRecord): IssuerRecord {
 }
 
 /**
- * Publishes a new bundle when the newest says something else, or when half its life is over. Does nothing
+ * Publishes a new bundle if its contents have changed, or when half its life is over. Does nothing
  * without the root key: then bundles are signed offline and published by the operator.
  * @param now Unix milliseconds
  */
@@ -94,7 +94,7 @@ export async function refreshTrust(
   if (same) return;
   const facts = { ...draft, issuedAt: now, expiresAt: now + BUNDLE_DAYS * DAY_MS };
   const text = await signTrustBundle(facts, signerFor(keyring, 'root'));
-  // Stale means that another process has just published the same news.
+  // `stale` means that another process has just published the same contents.
   await store.putDocument(NAME, draft.version, text);
 }
 
@@ -108,8 +108,8 @@ function bundleContents({
 }
 
 /**
- * Keeps which log and which chain the service's anchors are checked against, and who is paid, for the bundles to come.
- * Without a chain the one that is kept stays: anchors from then are checked against it. So does whoever was ever paid.
+ * Stores the log, the chain and the payees of the service, for the bundles to come. Without a chain, the stored one
+ * stays, because older anchors are checked against it. Every payee of the past stays too.
  */
 export async function recordAnchors(
   store: IssuerStore & DocumentStore,
@@ -120,7 +120,7 @@ export async function recordAnchors(
   const paid = withoutRepeats([...(before.payees ?? []), ...payees]);
   const anchors = { log, chain: chain ?? before.chain, ...(paid.length > 0 && { payees: paid }) };
   const body = canonicalize(copyJson(anchors));
-  // Stale means that another process has just kept the same.
+  // `stale` means that another process has just stored the same.
   if (body !== kept?.body) await store.putDocument(ANCHORS, (kept?.version ?? 0) + 1, body);
 }
 
@@ -128,14 +128,14 @@ function withoutRepeats(payees: readonly Payee[]): Payee[] {
   return [...new Map(payees.map((payee) => [canonicalize(copyJson(payee)), payee])).values()];
 }
 
-/** What `recordAnchors` has kept; nulls before the first. */
+/** The log, chain and payees that `recordAnchors` has stored; nulls before the first. */
 export async function recordedAnchors(store: Pick<DocumentStore, 'getDocument'>): Promise<AnchorAuthority> {
   const kept = await store.getDocument(ANCHORS);
   if (kept === null) return { log: null, chain: null };
   return ownDocument<AnchorAuthority>(kept.body);
 }
 
-/** What the next bundle is to say, for a root that signs offline. */
+/** The contents of the next bundle, for a root that signs offline. */
 export async function trustDraft(
   store: IssuerStore & DocumentStore,
   keyring: Keyring,
@@ -148,7 +148,7 @@ export async function trustDraft(
   };
 }
 
-/** Stores a checked bundle as the newest. @throws trust_rollback when one as new is there */
+/** Stores a checked bundle as the newest. @throws trust_rollback when one of its version or a newer one is stored */
 export async function publishTrust(store: IssuerStore & DocumentStore, bundle: TrustBundle): Promise<void> {
   const text = canonicalize(copyJson(bundle));
   if ((await store.putDocument(NAME, bundle.version, text)) === 'stale') {

@@ -12,17 +12,17 @@ import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
 import { currentTrust, type PublishedTrust, recordedAnchors } from './trust-bundle.ts';
 
-/** Whom this service trusts when it verifies: itself, whoever stands in the newest bundle, registered issuers. */
+/** The trust by which this service verifies: itself, the issuers in the newest bundle, and registered issuers. */
 export interface TrustService {
-  /** The issuers of the keyring and the newest bundle, without a look at the database. */
+  /** The issuers of the keyring and the newest bundle. Does not read the database. */
   issuers(): Trust;
-  /** The registry's records of the issuers that the receipt names, before `issuers()`; verified ones need no look. */
+  /** Trust that reads the registry for the issuers that the receipt names, then `issuers()`; verified ones are not read again. */
   forReceipt(receipt: JsonObject): Promise<Trust>;
   /** This service's own log and chain. */
   anchors(): AnchorAuthority;
   /** The newest bundle, or null before the first. */
   bundle(): PublishedTrust | null;
-  /** Takes up what has changed in the keyring or the store. */
+  /** Reads the keyring and the newest bundle again if they have changed. */
   refresh(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function openTrustService(
     anchors: () => anchors,
     bundle: () => published,
     async forReceipt(receipt) {
-      // Of those that are registered only, the bundle may say what was so ten minutes ago.
+      // For issuers that are only registered, the bundle may be ten minutes out of date.
       const unsure = namedIssuers(receipt).filter((did) => trust.issuer(did)?.status !== 'verified');
       if (unsure.length === 0) return trust;
       const found = await Promise.all(unsure.map((did) => registered(store, did)));
@@ -48,7 +48,7 @@ export async function openTrustService(
       published = await currentTrust(store);
       anchors = await recordedAnchors(store);
       const { issuers = [] } = published?.bundle ?? {};
-      // The keyring comes first: it knows of a rotation before the bundle does.
+      // The keyring comes first: it holds a rotation before the bundle does.
       trust = trustOf([issuer.keyring.document, ...issuers], [anchors]);
     },
   };

@@ -1,21 +1,21 @@
 import { type ErrorCode, type JsonObject, TallyError } from '@tallystick/core';
 
-/** What is wrong with a credential of the Bearer scheme (RFC 6750, section 3.1); `missing`: there is none. */
+/** Fault of a credential of the Bearer scheme (RFC 6750, section 3.1); `missing`: there is none. */
 export type BearerError = 'missing' | 'invalid_token' | 'insufficient_scope';
 
-/** What a provider of models said of a request that it refused, in the words of OpenAI's errors. */
+/** Error of a model provider that refused a request, with the members of OpenAI's errors. */
 export interface ProviderWords {
   readonly type: string | null;
   readonly code: string | null;
 }
 
-/** What a refusal says besides its code, message and field. The HTTP layer alone knows in which header. */
+/** Facts of a refusal besides its code, message and field. Only the HTTP layer knows which headers carry them. */
 export interface RefusalFacts {
-  /** Seconds after which the same request may be taken: at least 1, rounded up where it is told. */
+  /** Seconds after which the same request may succeed: at least 1, rounded up in the answer. */
   readonly retryAfter?: number | undefined;
-  /** What is wrong with the caller's credential. */
+  /** Fault of the caller's credential. */
   readonly bearer?: BearerError | undefined;
-  /** How to pay: x402's document. */
+  /** Ways to pay: x402's document. */
   readonly payment?: JsonObject | undefined;
   readonly providerWords?: ProviderWords | undefined;
 }
@@ -25,7 +25,7 @@ interface RefusalOptions extends RefusalFacts {
   readonly cause?: unknown;
 }
 
-/** A refusal with facts that the answer tells in headers, or in the problem document. */
+/** A refusal with facts that the answer gives in headers or in the problem document. */
 export class Refusal extends TallyError {
   readonly facts: RefusalFacts;
 
@@ -37,7 +37,7 @@ export class Refusal extends TallyError {
 
 const NO_FACTS: RefusalFacts = {};
 
-/** The facts of whatever was thrown; none where it is no refusal with facts. */
+/** The facts of whatever was thrown; none for an error without facts. */
 export function factsOf(thrown: unknown): RefusalFacts {
   return thrown instanceof Refusal ? thrown.facts : NO_FACTS;
 }

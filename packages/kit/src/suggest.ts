@@ -1,4 +1,4 @@
-/** The known name that `name` is most likely a slip of, or undefined when none is near. */
+/** The known name that `name` is most likely a misspelling of, or undefined when none is near. */
 export function suggest(name: string, known: readonly string[]): string | undefined {
   const limit = Math.min(2, Math.floor(name.length / 3) + 1);
   const near = known

@@ -6,15 +6,15 @@ type Issue = z.core.$ZodIssue;
 type Steps = readonly (string | number)[];
 
 /**
- * The value itself as the schema's type: schemas check, they neither default nor transform. Objects in a schema
+ * Returns the value itself, typed by the schema: schemas check, and neither default nor transform. Objects in a schema
  * are `z.strictObject`, so that nothing unknown passes.
  *
- * @param inQuery names of query parameters, for a body that holds one of them by mistake
+ * @param inQuery names of query parameters, to explain one that the body holds by mistake
  * @throws missing_field, unknown_field (the message names the known ones) or invalid_field, with `field`
  */
 export function validate<T>(schema: z.ZodType<T>, value: JsonValue, inQuery: readonly string[] = []): T {
   const result = schema.safeParse(value, naming);
-  // Not zod's copy: that one lacks a member `__proto__`, which a signature may cover.
+  // Not zod's copy: that lacks a member `__proto__`, which a signature may cover.
   if (result.success) return value as T;
   refuseMisplaced(result.error.issues, inQuery);
   throw toError(result.error.issues, value, []);
@@ -31,12 +31,12 @@ function refuseMisplaced(issues: readonly Issue[], inQuery: readonly string[]): 
   }
 }
 
-/** The names of an object schema's members; none for another schema, or where there is none. */
+/** The names of an object schema's members; none for another schema or for undefined. */
 export function namesOf(schema: z.ZodType | undefined): string[] {
   return knownNames(schema);
 }
 
-/** Zod's own text but for unknown members, where it keeps back what the schema does know. */
+/** Zod's own messages, except for unknown members, where the known ones are named. */
 const naming: z.core.ParseContext<Issue> = {
   error: (issue) => (issue.code === 'unrecognized_keys' ? knownNames(issue.inst).join('\n') : undefined),
 };
@@ -46,7 +46,7 @@ function knownNames(schema: unknown): string[] {
   return definition?.type === 'object' ? Object.keys((definition as z.core.$ZodObjectDef).shape) : [];
 }
 
-/** An unknown member comes first: `inputs` for `input` is better called unknown than the other one missing. */
+/** The first issue to report. Unknown members come first: for `inputs` in place of `input`, that is the better message. */
 function toError(issues: readonly Issue[], value: JsonValue, prefix: Steps): TallyError {
   const issue = issues.find((one) => one.code === 'unrecognized_keys') ?? issues[0];
   if (issue === undefined) return new TallyError('invalid_field', 'The value is not allowed here.');
@@ -71,7 +71,7 @@ function unknownField(issue: z.core.$ZodIssueUnrecognizedKeys, steps: Steps): Ta
   return new TallyError('unknown_field', `${named(field)} is not known.${hint} ${list}`, { field });
 }
 
-/** Of a union's branches, the one that the value got furthest into. */
+/** The issues of the union's branch that the value got furthest into. */
 function closest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   const depth = (branch: readonly Issue[]): number => Math.max(...branch.map((issue) => issue.path.length));
   return [...branches].sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? [];

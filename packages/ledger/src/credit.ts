@@ -3,12 +3,12 @@ import { TallyError } from '@tallystick/core';
 import { callerAccount, EXTERNAL } from './accounts.ts';
 import type { LedgerStore, NanoUsdc } from './ledger-store.ts';
 
-/** What an operator credits a caller with. */
+/** Money that an operator credits to a caller. */
 export interface Credit {
   /** The public id of an API key, or a DID. */
   readonly caller: string;
   readonly amount: NanoUsdc;
-  /** Names the payment, which is credited only once. */
+  /** Name of the payment, which is credited only once. */
   readonly reference: string;
   readonly memo: string;
   /** Unix milliseconds. */

@@ -105,7 +105,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
         if (running !== undefined && running.requestHash !== request.requestHash) throw keyReusedError();
         const claimed = running === undefined ? await tryTake(request) : null;
         if (claimed !== null) return claimed;
-        // When a claim of this process ends, those who wait for it are woken without a query.
+        // Requests that wait for a claim of this process are woken by its end, without a query.
         await (running === undefined
           ? pause(delay, wait)
           : pause(LAST_LOOK_MS, AbortSignal.any([wait, running.ended.signal])));
@@ -120,7 +120,7 @@ export function createClaims({ store, lease, clock, logger }: ClaimsOptions): Cl
   };
 }
 
-/** Waits until the time is over or the signal aborts, whichever is first. */
+/** Waits until the time is over or the signal aborts, whichever comes first. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch(() => {});
 }

@@ -48,7 +48,7 @@ interface UsageIncrement {
   readonly model: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Those of the prompt tokens that came from the provider's cache. */
+  /** Prompt tokens that came from the provider's cache; they are part of the prompt tokens. */
   readonly cachedTokens: number;
   readonly charged: NanoUsdc;
   /** Input tokens that compression removed; they are not counted as prompt tokens. */
@@ -103,7 +103,7 @@ export interface Settlement {
    * reserved.
    */
   readonly entries: readonly Entry[];
-  /** The dust that the account carries on, in place of what the reservation had. */
+  /** The dust that the account has from now on, in place of the reservation's. */
   readonly dust: Dust;
   readonly usage: UsageIncrement;
   /** Null where there was no prompt to compress, as for embeddings. */

@@ -15,9 +15,9 @@ export const LOW_BALANCE_HEADER = {
 };
 
 /**
- * Notes what is left where a prepaid account runs low, so that its holder can pay in before it is empty. It is left out
- * while the database is unavailable: an answer that is delivered and billed must not fail for it.
- * @param atLeast what is known to be available, which saves a query where it is enough; else null
+ * Notes the balance of a prepaid account that runs low, so that its holder can pay in before it is empty. Nothing is noted
+ * while the database is unavailable: an answer that is delivered and billed must not fail because of it.
+ * @param atLeast amount known to be available, which saves a query if it is enough; else null
  */
 export async function showLowBalance(
   { store, config }: LowBalanceDependencies,
@@ -33,7 +33,7 @@ export async function showLowBalance(
   if (found === null) return;
   const { balance, reserved, lines } = found;
   const available = balance - reserved;
-  // An account without lines was never paid into.
+  // An account without lines never had money paid in.
   if (lines > 0 && available < config.sales.lowBalance)
     incoming.note({ kind: 'low_balance', available: formatUsdc(available) });
 }

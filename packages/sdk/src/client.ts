@@ -36,9 +36,9 @@ export interface ClientOptions extends TransportOptions {
 }
 
 /**
- * One service. Methods may be called at the same time and taken off the object. They reject with ServiceError
- * for what the service refuses or does not answer, with TallyError for what never leaves, and with the reason
- * of `signal` when that is aborted. What you give is in camelCase; documents come back as they are on the wire.
+ * A client of one service. Methods may be called concurrently and detached from the object. They reject with ServiceError
+ * when the service refuses or does not answer, with TallyError when no request is sent, and with the reason
+ * of `signal` when that is aborted. Parameters are in camelCase; documents are returned as the API has them.
  */
 export interface Client {
   mintFree(params: MintFreeParams, call?: CallOptions): Promise<Issued<EnvelopeReceipt>>;
@@ -50,13 +50,13 @@ export interface Client {
   /** `issue` with the client's service and API key. */
   issue(params: IssueParams, call?: CallOptions): Promise<IssuedByIssuer>;
   anchor(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;
-  /** Any number of hashes, 10,000 in each request. */
+  /** Has any number of hashes anchored, 10,000 in each request. */
   anchorBatch(hashes: Iterable<HashOrReceipt>, call?: CallOptions): Promise<Anchor[]>;
   getAnchor(anchorRef: string, call?: CallOptions): Promise<Anchor>;
   getAnchorByHash(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;
   waitForAnchor(refOrHash: HashOrReceipt, options?: WaitOptions): Promise<AnchoredResult>;
   getReceipt(receiptId: string, call?: CallOptions): Promise<Issued<StoredReceipt>>;
-  /** Verifies at the service, by the service's own trust; `verifyReceipt` needs no network. */
+  /** Has the service verify a receipt, by its own trust; `verifyReceipt` needs no network. */
   verify(receipt: ReceiptInput, options?: RemoteVerifyOptions): Promise<Verification>;
   verifyMany(receipts: Iterable<ReceiptInput>, call?: CallOptions): Promise<Verification[]>;
   pricing(call?: CallOptions): Promise<PriceLadder>;
@@ -66,7 +66,7 @@ export interface Client {
   fetchTrust(params?: FetchTrustParams, call?: CallOptions): Promise<CheckedTrust>;
 }
 
-/** A client of the service at `baseUrl`. Nothing is sent before a method is called. @throws invalid_field */
+/** Creates a client of the service at `baseUrl`. No request is sent before a method is called. @throws invalid_field */
 export function createClient({ trust = memoryTrustStore(), ...options }: ClientOptions): Client {
   const transport = createTransport(options);
   return {

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 
-/** A request as it arrived. */
+/** A request as it was received. */
 interface Arrived {
   readonly method: string;
   readonly path: string;
@@ -30,14 +30,14 @@ afterAll(() => {
   for (const close of closings) close();
 });
 
-/** A server on a free port that answers as soon as a body begins, and then reads on for as long as one comes. */
+/** A server on a free port that answers as soon as a body begins, and then reads the rest of it. */
 export async function hasty(behaviour: Behaviour): Promise<string> {
   return listening((request, response) => {
     request.once('data', () => behaviour(response)).resume();
   });
 }
 
-/** A server on a free port that counts the bytes of the bodies and keeps none, and answers at their end. */
+/** A server on a free port that counts the bytes of the bodies without keeping them, and answers at their end. */
 export async function counting(behaviour: Behaviour): Promise<{ url: string; bytes: () => number }> {
   let bytes = 0;
   const url = await listening((request, response) => {
@@ -60,7 +60,7 @@ async function listening(meet: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server on a free port that meets the nth request with the nth behaviour, and all later ones with the last. */
+/** A server on a free port that treats the nth request with the nth behaviour, and all later ones with the last. */
 export async function loopback(...behaviours: readonly Behaviour[]): Promise<Loopback> {
   const arrived: Arrived[] = [];
   const meet = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -84,7 +84,7 @@ export const hangUp: Behaviour = (response) => response.destroy();
 
 export const keepSilent: Behaviour = () => {};
 
-/** Sends headers and the first byte, and no more. */
+/** Sends headers and the first byte, and then nothing more. */
 export const stallInTheBody: Behaviour = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.write('{');

@@ -6,12 +6,12 @@ import { parseArgs } from 'node:util';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 
-// Builds the pages (`npm run build:web`) into built/, or the folder of `--to`. With `--stale` it does so only where what they
-// are made of has changed since. As many pages are built at a time as the machine has processors.
+// Builds the pages (`npm run build:web`) into built/, or the folder given by `--to`. With `--stale` only if their
+// inputs have changed since. As many pages are built at a time as the machine has processors.
 
 const root = new URL('../../../', import.meta.url);
 
-/** What the pages are made of, the versions of libraries and tools included. */
+/** Inputs of the pages, the versions of libraries and tools included. */
 const INPUTS = [
   'package-lock.json',
   'tsconfig.base.json',
@@ -21,10 +21,10 @@ const INPUTS = [
 ];
 const TESTS = '**/*.test.ts';
 
-/** In the folder: the digest of the inputs, and below it the files that were built of them. */
+/** File in the folder that holds the digest of the inputs, and below it the names of the files built from them. */
 const STAMP = '.inputs';
 
-/** Every `of`-th file from the one `at` on. */
+/** The files that one thread builds: every `of`-th, beginning with number `at`. */
 interface Share {
   readonly folder: string;
   readonly at: number;
@@ -84,7 +84,7 @@ async function buildShare({ folder, at, of }: Share): Promise<void> {
   }
 }
 
-/** Writes a file whole or not at all, for whoever reads it meanwhile. */
+/** Writes a file in one step, so that nobody reads half of it. */
 function setContents(folder: URL, file: string, text: string): void {
   const part = new URL(`.${file}.${process.pid}`, folder);
   writeFileSync(part, text);

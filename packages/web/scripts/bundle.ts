@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { minify } from 'terser';
 
-/** The language that pages may use. */
+/** The version of JavaScript that pages may use. */
 export const TARGET = 'es2022';
 
-/** One script with all that the entry imports, and the licences of what it took in; empty without any. */
+/** Bundles an entry and its imports into one script, with the licences of the libraries in it; empty if there are none. */
 export async function bundleScript(entry: URL): Promise<{ script: string; licenses: string }> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
@@ -35,27 +35,27 @@ export async function bundleScript(entry: URL): Promise<{ script: string; licens
   return { script: inert(code.trim(), '</script', '<!--'), licenses: licenses?.text.trim() ?? '' };
 }
 
-/** Of the Ed25519 library, core's engine uses the points alone; the rest of this object signs and makes keys. */
+/** Removed: core's engine uses only the points of the Ed25519 library; the rest of this object signs and makes keys. */
 const SIGNING = 'export const ed25519 = /* @__PURE__ */ ed({});';
-/** Square roots in any field. The curve has its own for its field (RFC 8032, section 5.1.3), which points use. */
+/** Removed: square roots in any field. The curve has its own (RFC 8032, section 5.1.3), which points use. */
 const ROOTS = '(sqrt = FpSqrt(this.ORDER))';
-/** The quick way to read a leaf, for millions of them. Where it reads nothing, core parses. */
+/** Replaces the fast reader of leaves, which is for millions of them. Where it reads nothing, core parses. */
 const CANONICAL_LEAF = 'export const readCanonicalLeaf = () => 0;';
-/** A page has no policy: it says what it finds. */
+/** Replaces the check of an evidence policy: a page has none and shows what it finds. */
 const EVIDENCE_POLICY = 'export const requireClass = () => {};';
-/** Multiplying by secrets, in constant time: from here to where multiplying by public numbers begins. */
+/** Removed: multiplying by secrets in constant time, from the first text to the second, where public numbers begin. */
 const BY_SECRETS = [
   '    validateMulInput(point, scalar) {',
   '    mulUnsafe(point, scalar, transform) {',
 ] as const;
-/** A page holds the evidence in memory as it is, so that a set of texts serves it as well as core's compact one. */
+/** Replaces core's compact set of hashes: a page holds all evidence in memory anyway, so a set of texts is as good. */
 const HASH_SET =
   'export class HashSet { #texts = new Set(); add(hash) { return this.#texts.size < this.#texts.add(String(hash)).size; } }';
 
 /**
- * Leaves out what verifying never calls: signing, and AES in JavaScript. Only the sample of a sealed document
- * needs AES, which browsers have wherever a page is from disk, over HTTPS or from this machine; elsewhere the page says
- * that it did not try. All the rest of core is taken as it is.
+ * Removes what verifying never calls: signing, and AES in JavaScript. Only the sample of a sealed document
+ * needs AES, which browsers provide on pages from disk, over HTTPS or from this machine; elsewhere the page says
+ * that it did not try. The rest of core is used unchanged.
  */
 const verifyingOnly: Plugin = {
   name: 'verifying-only',
@@ -85,14 +85,14 @@ const verifyingOnly: Plugin = {
   },
 };
 
-/** The text of a file with a part replaced, which must be there once. */
+/** The text of a file with one part replaced, which must occur exactly once. */
 async function changed(path: string, part: string, by: string): Promise<string> {
   const contents = await readFile(path, 'utf8');
   if (contents.split(part).length !== 2) throw new Error(`${path} has another form than expected.`);
   return contents.replace(part, () => by);
 }
 
-/** The text, which must hold nothing that would end the element or comment around it. */
+/** The text, which must not contain anything that would end the element or comment around it. */
 export function inert(text: string, ...enders: readonly string[]): string {
   const found = enders.find((ender) => text.toLowerCase().includes(ender));
   if (found !== undefined) throw new Error(`The page can't hold ${found} there.`);

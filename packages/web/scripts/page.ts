@@ -7,20 +7,20 @@ import { makeSamples } from './samples.ts';
 
 const source = new URL('../src/', import.meta.url);
 
-/** A page as its author writes it. Files are in `src/`. */
+/** The definition of a page. Files are in `src/`. */
 interface PageDefinition {
   readonly title: string;
-  /** One sentence for search engines; it stands in an attribute. */
+  /** One sentence for search engines; it is put into an attribute. */
   readonly description: string;
   readonly path: string;
-  /** What stands between the header and the scripts: these files one after the other. */
+  /** Files whose contents, one after the other, stand between the header and the scripts. */
   readonly content: readonly string[];
-  /** Its prose: the members of all of these files together. */
+  /** Files with the page's prose: their members are put together. */
   readonly words: readonly string[];
   readonly entry: string;
-  /** Of `src/styles/`; later ones win. */
+  /** Files in `src/styles/`; later ones win. */
   readonly styles: readonly string[];
-  /** The CSP sources that its script may ask: `'none'`, or `'self'` for the service that serves it. */
+  /** CSP source that its script may send requests to: `'none'`, or `'self'` for the service that serves it. */
   readonly connect: "'none'" | "'self'";
   /** Further JSON blocks by id. */
   readonly data?: () => Promise<Readonly<Record<string, unknown>>>;
@@ -127,10 +127,10 @@ export type PageName = keyof typeof PAGES;
 
 const pageNames = Object.keys(PAGES) as readonly PageName[];
 
-/** Where a built page is committed, for the server and for whoever wants the one file. */
+/** URL of a built page, for the server and for tests. */
 export const builtPage = (name: PageName): URL => new URL(`../built/${name}.html`, import.meta.url);
 
-/** A whole page as one file, and its script by itself. The same sources give the same bytes. */
+/** Builds a whole page as one file, and its script separately. The same sources give the same bytes. */
 export async function buildPage(name: PageName): Promise<{ html: string; script: string }> {
   const page: PageDefinition = PAGES[name];
   const { script, licenses } = await bundleScript(new URL(page.entry, source));
@@ -158,12 +158,12 @@ export async function buildPage(name: PageName): Promise<{ html: string; script:
   return { html, script };
 }
 
-/** How long each profile is kept. */
+/** Retention of each profile, in words. */
 const KEPT = profiles.map(({ name, kept }) => `${name} ${kept}`).join(', ');
 
 const DESCRIBED: readonly ReceiptProfile[] = profiles;
 
-/** The prose of a page. Where it names kinds of receipts, the profiles are among them as their descriptors say. */
+/** The prose of a page. Where it names the kinds of receipts, the profiles are inserted from their descriptors. */
 async function wordsOf(files: readonly string[]): Promise<object> {
   const texts = await Promise.all(files.map(read));
   const words: Words = Object.assign({}, ...texts.map((text) => JSON.parse(text)));
@@ -203,7 +203,7 @@ function policyOf({ connect }: PageDefinition, script: string, style: string): s
   ].join('; ');
 }
 
-/** The pages in the order in which a newcomer needs them. The brand leads to `/`. */
+/** The pages in the order in which a newcomer needs them. The brand links to `/`. */
 const LINKS = [
   ['/verify', 'Verify'],
   ['/receipts', 'Receipts'],
@@ -216,14 +216,14 @@ const LINKS = [
   ['/docs', 'Reference'],
 ] as const;
 
-/** What every page has: files too, for the server, whose reference has the same. */
+/** Files that every page contains. They are also built separately for the server, whose reference has the same. */
 const sharedParts = {
   'icon.html': () => buildIcon(),
   'header.html': () => buildHeader(),
   'header.css': () => minifyStyle(['header']),
 } as const satisfies Record<string, () => Promise<string>>;
 
-/** What is built, by file name. The script is the page's own, where it is a page. */
+/** The files that are built, by name. `script` is the page's own script, if the file is a page. */
 export const outputs: Readonly<Record<string, () => Promise<{ text: string; script?: string }>>> =
   Object.fromEntries([
     ...pageNames.map((name) => [
@@ -238,7 +238,7 @@ export const outputs: Readonly<Record<string, () => Promise<{ text: string; scri
 
 const buildIcon = async (): Promise<string> => (await read('icon.html')).trimEnd();
 
-/** The header, with no page marked as the present one. */
+/** The header, in which no page is marked as the current one. */
 async function buildHeader(): Promise<string> {
   const links = LINKS.map(([path, text]) => `<a href="${path}">${text}</a>`).join('');
   return (await read('header.html')).trimEnd().replace('{{pages}}', () => links);
@@ -259,12 +259,12 @@ function dataBlocks(blocks: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
-/** JSON that cannot end the element that it stands in. */
+/** JSON that cannot end the element that contains it. */
 function json(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
-/** A CSP source (CSP Level 3, section 2.3.1). */
+/** The SHA-256 of a script or style as a CSP source (CSP Level 3, section 2.3.1). */
 function digestOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -25,10 +25,10 @@ const ISSUED_MS = Date.parse(ISSUED_AT);
 const BACKED = 34;
 const NOTE = 'Pallet 7: 42.5 kg, handed over undamaged.';
 
-/** 32 bytes that are the same in every build. Whatever they protect is no secret. */
+/** 32 bytes that are the same in every build, so nothing that they protect is secret. */
 const fixed = (name: string): Uint8Array => sha256(utf8(`tallystick sample: ${name}`));
 
-/** The samples of the five reference checks: the same bytes in every build. */
+/** Makes the samples of the five reference checks: the same bytes in every build. */
 export async function makeSamples(): Promise<Samples> {
   const issuer = await createSigner(fixed('issuer'));
   const thief = await createSigner(fixed('thief'));
@@ -59,7 +59,7 @@ export async function makeSamples(): Promise<Samples> {
   };
 }
 
-/** A receipt over a bill for pallets of which 34 carry evidence. */
+/** A receipt for a bill for pallets, of which 34 have evidence. */
 async function receiptFor(billed: number, signer: Signer): Promise<JsonObject> {
   const commitment = (label: string): string => toHex(fixed(label));
   const evidence = Array.from({ length: BACKED }, (_, index) => ({
@@ -119,7 +119,7 @@ async function sealing(issuer: Signer): Promise<Samples['sealing']> {
   };
 }
 
-/** What `seal` does (spec/sealing.md), with a seal id and a nonce that are not random: for a sample only. */
+/** Does what `seal` does (spec/sealing.md), with a seal id and a nonce that are not random: for a sample only. */
 async function sealDeterministically(plaintext: Uint8Array, key: Uint8Array): Promise<SealedDocument> {
   const sealId = fixed('seal id').slice(0, 16);
   const nonce = fixed('nonce').slice(0, 12);

@@ -18,7 +18,7 @@ import { field } from './fields.ts';
 import type { TrustInUse } from './trust.ts';
 import { formatText, prose } from './words.ts';
 
-/** What was found of a receipt's anchor, and, where it is an anchored result, where it says that the receipt is. */
+/** Draws the findings about a receipt's anchor, and, for an anchored result, where in the log and on the chain it is. */
 export function anchorOf(anchor: JsonValue, checks: readonly Check[], trust: TrustInUse): HTMLElement {
   const own = checks.filter(({ name }) => name.startsWith('anchor'));
   const rows = own.map((check) => checkRow(stateOf(check), check.name, check.detail));
@@ -52,13 +52,13 @@ function placeOf(result: AnchoredResult, checks: readonly Check[], trust: TrustI
   return place;
 }
 
-/** The tree head that the checkpoint says, whether or not its signature is good. */
+/** The tree head in the checkpoint, whether or not its signature is good; null if it can't be read. */
 function headOf({ checkpoint = '' }: AnchoredResult): Checkpoint | null {
   const head = attempt(() => parseCheckpointText(parseNote(checkpoint).text));
   return head instanceof TallyError ? null : head;
 }
 
-/** A signed note, line by line. */
+/** Draws a signed note, line by line. */
 function noteRow(note: string | undefined): Node[] {
   if (note === undefined) return [];
   const name = prose.text.checkpoint;
@@ -70,7 +70,7 @@ function noteRow(note: string | undefined): Node[] {
   return [element('div', '', element('dt', '', name), value)];
 }
 
-/** The values that an explorer has to show: the account as the trust in use knows it, the data as the checkpoint gives it. */
+/** Draws the values that an explorer has to show: the account from the trust in use, and the data from the checkpoint. */
 function comparison(
   { network }: AnchoredResult,
   head: Checkpoint | null,

@@ -1,6 +1,6 @@
 import { element } from './dom.ts';
 
-/** A number that is to be seen first, its name, and what one must know of it. */
+/** A number to be seen first, with its name and an explanation. */
 export interface Card {
   readonly name: string;
   readonly number: string;

@@ -9,7 +9,7 @@ export function stateOf({ ok }: Pick<Check, 'ok'>): State {
 
 const GROUPS = ['fail', 'pass', 'unknown'] as const;
 
-/** Every check by name with its detail: what failed comes first. */
+/** Draws every check by name with its detail; failed checks come first. */
 export function checksOf(checks: readonly Check[]): HTMLElement {
   const block = element('section', 'block every', element('h3', '', prose.text.everyCheck));
   for (const state of GROUPS) {
@@ -21,7 +21,7 @@ export function checksOf(checks: readonly Check[]): HTMLElement {
   return block;
 }
 
-/** One line of a list of checks. */
+/** Draws one line of a list of checks. */
 export function checkRow(state: State, name: string, detail: string): HTMLElement {
   const row = element(
     'li',
@@ -34,7 +34,7 @@ export function checkRow(state: State, name: string, detail: string): HTMLElemen
   return row;
 }
 
-/** `11 passed, 1 failed, 2 not checked`. */
+/** Counts checks: `11 passed, 1 failed, 2 not checked`. */
 export function tallyOf(checks: readonly Check[]): string {
   const numbers = GROUPS.map((state) => {
     const number = checks.filter((check) => stateOf(check) === state).length;

@@ -53,7 +53,7 @@ function percentOf(share: number): number {
   return Math.min(99.99, Math.max(0.01, Math.round(share * 10_000) / 100));
 }
 
-/** `majority_evidence_backed` as words. */
+/** Shows a value such as `majority_evidence_backed` as words. */
 const words = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value.replaceAll('_', ' ') : '';
 

@@ -8,7 +8,7 @@ const bundle = /"type"\s*:\s*"svc-trust-v1"/;
 const anchor = /^\s*\{[^{}]*"(?:merkle_path|batch_id)"\s*:[^{}]*\}\s*$/;
 const items = /^\s*(\[|\{\s*"(?:unit|receipt)"|\{[^{}]*"receipt_sha256")/;
 
-/** Sorts a file by what it looks like; what looks like nothing else is taken for a receipt, and judged as one. */
+/** Tells what a file is from its contents; one that looks like nothing else counts as a receipt, and is judged as one. */
 export function kindOf(bytes: Uint8Array): Kind {
   const text = new TextDecoder().decode(bytes);
   if (bundle.test(text)) return 'trust';
@@ -16,12 +16,12 @@ export function kindOf(bytes: Uint8Array): Kind {
   return items.test(text) ? 'evidence' : 'receipt';
 }
 
-/** A trust bundle as it is served, or as `tally trust fetch` keeps it, beside its pin. */
+/** The trust bundle in a document: as it is served, or as `tally trust fetch` saves it, with its pin. */
 export function bundleIn(document: JsonValue): JsonValue {
   return isObject(document) && isObject(document.bundle) ? document.bundle : document;
 }
 
-/** The items of evidence in the order given: a JSON array, or one JSON value a line. Empty lines are skipped. @throws json_* */
+/** The items of evidence in their order: from a JSON array, or one JSON value a line. Blank lines are skipped. @throws json_* */
 export function leavesOf(bytes: Uint8Array): JsonValue[] {
   const first = bytes.find((byte) => byte > 0x20);
   if (first === 0x5b) return parseJson(bytes) as JsonValue[];

@@ -1,19 +1,19 @@
 import { reveal } from './reveal.ts';
 import { prose } from './words.ts';
 
-/** Passed, failed, not checked, or not to be relied on. Every icon stands beside words that say the same. */
+/** Passed, failed, not checked, or not to be relied on. Every icon has words beside it that say the same. */
 export type State = 'pass' | 'fail' | 'unknown' | 'unsure';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** An element that the page is known to have, of the kind that it is known to be. */
+/** The element with an id, which must exist and be of the expected kind. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string, kind?: new () => T): T {
   const found = document.getElementById(id);
   if (found instanceof (kind ?? HTMLElement)) return found as T;
   throw new Error(`The page has no such #${id}.`);
 }
 
-/** Calls `act` at each such event. What it returns, a promise for instance, is of no account. */
+/** Calls `act` at each event of a type. Its result, such as a promise, is ignored. */
 export function on(target: EventTarget, type: string, act: (event: Event) => unknown): void {
   target.addEventListener(type, act);
 }
@@ -28,12 +28,12 @@ export function element(tag: string, className: string, ...contents: readonly Co
   return made;
 }
 
-/** Replaces what is in an element. */
+/** Replaces the contents of an element. */
 export function setContents(target: Element, ...contents: readonly Content[]): void {
   target.replaceChildren(...contents.map((part) => (typeof part === 'string' ? shown(part) : part)));
 }
 
-/** Text nodes for any text at all: nothing in it is markup, and no character in it stays unseen. */
+/** Text nodes for any text: no markup in it takes effect, and no character in it stays invisible. */
 function shown(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   for (const piece of reveal(text)) {
@@ -56,7 +56,7 @@ export function fromTemplate(id: string, slots: Readonly<Record<string, Content>
   return copy;
 }
 
-/** A place in a template that is filled. */
+/** A slot in a template, by name. */
 export function slotOf(root: ParentNode, name: string): HTMLElement {
   const found = root.querySelector<HTMLElement>(`[data-slot="${name}"]`);
   if (found === null) throw new Error(`The template has no slot ${name}.`);
@@ -73,7 +73,7 @@ export function icon(state: State): SVGElement {
   return svg;
 }
 
-/** A button that is no form's own. */
+/** A button that does not submit a form. */
 export function button(text: string, className: string, act: () => unknown): HTMLElement {
   const made = element('button', className, text);
   made.setAttribute('type', 'button');
@@ -81,7 +81,7 @@ export function button(text: string, className: string, act: () => unknown): HTM
   return made;
 }
 
-/** A button that copies a text as it is in the document; none where the browser has no clipboard for the page. */
+/** A button that copies the exact text; nothing if the browser gives the page no clipboard. */
 export function copyButton(text: string, what: string): Node {
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard === undefined) return new Text();
@@ -95,7 +95,7 @@ export function copyButton(text: string, what: string): Node {
   return made;
 }
 
-/** Says something to screen readers. */
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
   setContents(byId('announcement'), text);
 }

@@ -11,19 +11,19 @@ import { attempt } from './attempt.ts';
 import { leavesOf } from './documents.ts';
 import type { TrustInUse } from './trust.ts';
 
-/** A receipt and all that it is judged by. Times are Unix milliseconds. */
+/** A receipt and everything that it is judged by. Times are Unix milliseconds. */
 export interface Question {
   readonly receipt: Uint8Array;
   readonly evidence: Uint8Array | null;
-  /** The anchored result; where it is null, the one that the receipt carries is judged. */
+  /** The anchored result; if null, the one in the receipt is judged. */
   readonly anchor: Uint8Array | null;
   readonly now: number;
-  /** Whether `now` was chosen by the reader, and is not the clock's. */
+  /** Whether the reader chose `now`; otherwise it is the clock's time. */
   readonly asOf: boolean;
   readonly trust: TrustInUse;
 }
 
-/** Outcome of verifying. `fault` is an error in an input, found before there was anything to verify. */
+/** Result of verifying. `fault` is an error in an input, found before there was anything to verify. */
 export type Outcome =
   | { readonly fault: TallyError; readonly input: 'receipt' | 'evidence' | 'anchor' }
   | {
@@ -32,7 +32,7 @@ export type Outcome =
       readonly verdict: Verification;
       /** The anchor that was verified; null if there was none. */
       readonly anchor: JsonValue;
-      /** Hex; null where the document does not have the form of a receipt. */
+      /** Anchored hash, hex; null if the document does not have the form of a receipt. */
       readonly anchored: string | null;
     };
 

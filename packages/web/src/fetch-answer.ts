@@ -4,19 +4,19 @@ import { formatText } from './words.ts';
 
 const PATIENCE_MS = 20_000;
 
-/** Why there is no answer. */
+/** Why a request has no answer. */
 export interface RequestFailure {
   /** HTTP status; null if nobody answered. */
   readonly status: number | null;
-  /** The problem's `detail` (RFC 9457). */
+  /** The `detail` of the problem document (RFC 9457). */
   readonly detail: string | null;
-  /** The seconds to wait, as the service gives them. */
+  /** Seconds to wait, as the service gave them. */
   readonly retryAfter: string | null;
 }
 
 const NO_ANSWER: RequestFailure = { status: null, detail: null, retryAfter: null };
 
-/** The bytes of an answer of the service that served this page. Never throws. */
+/** Fetches the bytes of an answer from the service that served this page. Never throws. */
 export async function fetchBytes(
   path: `/${string}`,
   request: RequestInit = {},
@@ -33,7 +33,7 @@ export async function fetchBytes(
   }
 }
 
-/** As `ask`, of an answer that is JSON. `T` is what the API says of it: the page's own service is believed. */
+/** As `fetchBytes`, for a JSON answer. `T` is the type that the API documents: the page's own service is trusted. */
 export async function fetchJson<T = JsonValue>(
   path: `/${string}`,
   request?: RequestInit,
@@ -48,7 +48,7 @@ export function isRequestFailure(answer: unknown): answer is RequestFailure {
   return typeof answer === 'object' && answer !== null && 'retryAfter' in answer;
 }
 
-/** Why there is no answer: in the service’s own words where it says why. */
+/** Why there is no answer, in the service’s own words if it says so. */
 export function reasonOf(
   { status, detail, retryAfter }: RequestFailure,
   words: { readonly unreachable: string; readonly answered: string; readonly later: string },

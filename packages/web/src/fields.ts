@@ -2,12 +2,12 @@ import { formatTimestamp, type JsonValue } from '@tallystick/core';
 import { button, copyButton, element, setContents } from './dom.ts';
 import { formatText, lookUp, prose } from './words.ts';
 
-/** Characters of a text that are drawn at first. */
+/** Number of characters of a text that are shown at first. */
 const SHOWN_CHARACTERS = 1000;
-/** Members that are drawn of one document: past it, a page would only grow slow. */
+/** Most members of one document that are drawn: with more, the page would only become slow. */
 const SHOWN_MEMBERS = 400;
 
-/** All members of a receipt, nested as they are. @param kind whose compact names are explained */
+/** Draws all members of a receipt, nested as they are. @param kind the kind whose short names are explained */
 export function fieldsOf(receipt: JsonValue, kind: string | null): HTMLElement {
   const glosses: Record<string, string> = { ...prose.glosses.all, ...lookUp<object>(prose.glosses, kind) };
   let left = SHOWN_MEMBERS;
@@ -39,7 +39,7 @@ export function fieldsOf(receipt: JsonValue, kind: string | null): HTMLElement {
     : row(prose.text.document, receipt, '');
 }
 
-/** A term, its value whole, and a button that copies it. */
+/** Draws a name with its whole value, and a button that copies it. */
 export function field(name: string, value: string): HTMLElement {
   const description = element('dd', '', valueOf(value, ''), copyButton(value, name));
   return element('div', '', element('dt', '', name), description);

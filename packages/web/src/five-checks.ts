@@ -13,13 +13,13 @@ import { stateOf } from './checks.ts';
 import { announce, button, byId, element, icon, on, setContents } from './dom.ts';
 import { dataOf, formatText, prose } from './words.ts';
 
-/** The samples that the page carries: made once, from fixed keys, by scripts/samples.ts. */
+/** The samples in the page: made by scripts/samples.ts from fixed keys. */
 export interface Samples {
   readonly issuers: readonly IssuerRecord[];
   readonly valid: JsonObject;
   readonly tampered: JsonObject;
   readonly forged: JsonObject;
-  /** A receipt about a sealed document, the document, its key and another, both hex. */
+  /** A receipt about a sealed document, the document, its key and another key, both hex. */
   readonly sealing: {
     readonly receipt: JsonObject & { readonly seal: JsonObject & SealReference };
     readonly document: JsonObject;
@@ -37,7 +37,7 @@ interface Result {
   readonly receipt?: JsonObject;
 }
 
-/** Wires the button. `open` puts a sample into the receipt box. */
+/** Makes the button run the checks. `open` puts a sample into the receipt box. */
 export function fiveChecks(open: (receipt: JsonObject) => unknown): void {
   const samples = dataOf('samples') as Samples;
   on(byId('run-five'), 'click', async () => {
@@ -91,7 +91,7 @@ function runFive(samples: Samples): Promise<Result>[] {
   ];
 }
 
-/** The verdict by one check; for the others the verdict must agree with it. */
+/** Judges by one check; the verdict as a whole must agree with it. */
 async function judged(
   receipt: JsonObject,
   verdictOn: (receipt: JsonObject) => Promise<Verification>,

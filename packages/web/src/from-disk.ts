@@ -1,6 +1,6 @@
 import { byId } from './dom.ts';
 
-/** Returns whether the page was opened from disk. There is no site around it then, so its links to one are removed. */
+/** Returns whether the page was opened from disk. Then there is no site, so the links to one are removed. */
 export function unlinkFromDisk(): boolean {
   if (location.protocol.startsWith('http')) return false;
   byId('pages').hidden = true;

@@ -2,20 +2,20 @@ import { utf8 } from '@tallystick/core';
 import { byId, on, setContents } from './dom.ts';
 import { formatText, prose } from './words.ts';
 
-/** A text box that a file may stand in for: what is judged is the file's own bytes until the box is edited. */
+/** A text box that can stand for a file: until the box is edited, the file's own bytes are judged. */
 export interface Input {
-  /** Null when it is empty. */
+  /** The bytes to judge; null if it is empty. */
   bytes(): Uint8Array | null;
   set(bytes: Uint8Array, source: string): void;
   clear(): void;
 }
 
-/** Larger files are not shown in the box, which would only make the page slow. */
+/** Largest file in bytes that is shown in the box: larger ones would only make the page slow. */
 const SHOWN_BYTES = 200_000;
 
 /**
- * @param id of the text area; its note is `<id>-source`, its file input `<id>-file`
- * @param edited is called when its contents were changed by hand, and told whether something was pasted
+ * Wires a text box. @param id of the text area; its note is `<id>-source`, its file input `<id>-file`
+ * @param edited called when its contents were changed by hand, with whether something was pasted
  */
 export function createInput(id: string, edited: (pasted: boolean) => unknown): Input {
   const box = byId(id, HTMLTextAreaElement);
@@ -41,17 +41,17 @@ export function createInput(id: string, edited: (pasted: boolean) => unknown): I
   };
 }
 
-/** Calls with the bytes and the name of each file that is chosen. */
+/** Calls `take` with the bytes and the name of each file that is chosen. */
 export function onFile(id: string, take: (bytes: Uint8Array, name: string) => Promise<void>): void {
   const chooser = byId(`${id}-file`, HTMLInputElement);
   on(chooser, 'change', async () => {
     for (const file of chooser.files ?? []) await take(await bytesOf(file), file.name);
-    // The same file may be chosen again.
+    // Without this, the same file could not be chosen again.
     chooser.value = '';
   });
 }
 
-/** Takes files that are dropped anywhere on the page. */
+/** Calls `take` with each file that is dropped anywhere on the page. */
 export function onDrop(take: (bytes: Uint8Array, name: string) => Promise<void>): void {
   const veil = byId('dropping');
   addEventListener('dragover', (event) => {

@@ -15,13 +15,13 @@ enableSaving();
 const edited = (pasted: boolean): unknown =>
   pasted && receipt.bytes() !== null ? verifyNow() : hideOutcome();
 const receipt = createInput('receipt', edited);
-/** Inputs that may accompany a receipt. */
+/** Inputs that may come with a receipt. */
 const beside = { evidence: createInput('evidence', edited), anchor: createInput('anchor', edited) };
 const asOf = byId('as-of', HTMLInputElement);
 const trustBox = byId('trust', HTMLTextAreaElement);
 let runs = 0;
 
-/** Judges what stands in the boxes; of two that overlap the later one is shown. */
+/** Judges the contents of the boxes; of two judgements that overlap, the later one is shown. */
 async function verifyNow(): Promise<void> {
   const run = ++runs;
   const times = readTimes();
@@ -39,13 +39,13 @@ async function verifyNow(): Promise<void> {
     showTrust(trust, refresh);
     showOutcome(outcome, question);
   } catch (error) {
-    // An older verdict must not be left standing.
+    // An older verdict must not remain on the page.
     showFault({ code: 'internal', message: String(error), field: undefined }, 'receipt');
     throw error;
   }
 }
 
-/** The times to judge by, or null after having said what is wrong with one. */
+/** Reads the times to judge by; null after showing what is wrong with one. */
 function readTimes(): { now: number; asOf: boolean } | null {
   try {
     const chosen = timeOf(asOf.value);
@@ -61,7 +61,7 @@ function readTimes(): { now: number; asOf: boolean } | null {
   }
 }
 
-/** Redraws the trust in use, and the verdict if there is one, after the trust or the time has changed. */
+/** Draws the trust in use, and the verdict if there is one, again after the trust or the time has changed. */
 async function refresh(): Promise<void> {
   if (receipt.bytes() !== null) return verifyNow();
   const times = readTimes();
@@ -81,7 +81,7 @@ async function addTrust(bytes: Uint8Array): Promise<void> {
   await refresh();
 }
 
-/** A file of any kind, put where it belongs. */
+/** Puts a file into the input that it belongs to. */
 async function take(bytes: Uint8Array, name: string): Promise<void> {
   const kind = kindOf(bytes);
   if (kind === 'trust') return addTrust(bytes);
@@ -111,7 +111,7 @@ on(desk, 'reset', () => {
   beside.anchor.clear();
   hideOutcome();
   byId('receipt').focus();
-  // The fields are emptied after this event.
+  // The fields are emptied only after this event.
   setTimeout(() => void refresh());
 });
 desk.addEventListener('keydown', (event) => {

@@ -8,7 +8,7 @@ import type status from './status/words.json';
 import type usage from './usage/words.json';
 import { dataOf } from './words.ts';
 
-/** The prose of the one page that this script is of. It stands in the document as data and is no part of the script. */
+/** The prose of the page that this script belongs to. It stands in the document as data, outside the script. */
 const words = dataOf('words');
 
 export const benchmarkProse = words as typeof benchmark;
@@ -16,7 +16,7 @@ export const evidenceProse = words as typeof evidence;
 export const landingProse = words as typeof landing;
 export const leaderboardProse = words as typeof leaderboard;
 export const logProse = words as typeof log;
-/** Beside that of the verifier. */
+/** Prose of the receipts page, which also has that of the verifier. */
 export const receiptsProse = (words as typeof receipts).receipts;
 export const statusProse = words as typeof status;
 export const usageProse = words as typeof usage;

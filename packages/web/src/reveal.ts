@@ -1,6 +1,6 @@
 /**
- * Characters that are not seen, or that change how others are read: controls, formats (bidi among them),
- * private use, unassigned, line ends, spaces other than the plain one, and what renders as nothing.
+ * Characters that are invisible, or that change how others are read: controls, formats (bidi among them),
+ * private use, unassigned, line ends, spaces other than the plain one, and characters that render as nothing.
  */
 const deceptive = /[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/u;
 
@@ -10,7 +10,7 @@ export interface Piece {
   readonly marked: boolean;
 }
 
-/** The pieces of a text from a document, each deceptive character as its own `U+XXXX`. */
+/** Cuts a text from a document into pieces, with each deceptive character as its own `U+XXXX`. */
 export function* reveal(text: string): Generator<Piece> {
   let plain = '';
   for (const character of text) {

@@ -1,7 +1,7 @@
 import { byId, on } from './dom.ts';
 import { unlinkFromDisk } from './from-disk.ts';
 
-/** A copy as it was before anything was shown in it. */
+/** Enables saving a copy of the page as it was before anything was shown in it. */
 export function enableSaving(): void {
   if (unlinkFromDisk()) {
     byId('save').hidden = true;

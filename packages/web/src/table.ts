@@ -3,8 +3,8 @@ import { element } from './dom.ts';
 type Cell = string | Node;
 
 /**
- * A table whose first cell of each row names it; it scrolls by itself where it is too wide, also by keyboard.
- * @param words the columns, from 0, that hold words and not numbers
+ * A table in which the first cell of each row names the row; if it is too wide, it scrolls by itself, also by keyboard.
+ * @param words indexes, from 0, of the columns that hold words and not numbers
  */
 export function tableOf(
   caption: string,

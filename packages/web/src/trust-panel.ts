@@ -3,7 +3,7 @@ import { button, byId, copyButton, element, fromTemplate, setContents } from './
 import { forget, rememberInUse, type TrustInUse } from './trust.ts';
 import { formatText, prose } from './words.ts';
 
-/** Shows whom receipts are judged by. `changed` is called after the reader has remembered or forgotten a root. */
+/** Shows the trust that receipts are judged by. `changed` is called after the reader has remembered or forgotten a root. */
 export function showTrust(trust: TrustInUse, changed: () => unknown): void {
   const { bundle, pin, site, remembered, refusals } = trust;
   const { text } = prose;

@@ -15,7 +15,7 @@ import { byId } from './dom.ts';
 
 const STORED_AS = 'tallystick-trust';
 
-/** The one bundle that this browser remembers, and the pin that later ones must carry on from. */
+/** The one bundle that this browser remembers, and the pin that later ones must agree with. */
 interface RememberedTrust {
   readonly pin: TrustPin;
   readonly bundle: JsonValue;
@@ -32,27 +32,27 @@ interface RejectedBundle {
   readonly error: TallyError;
 }
 
-/** Whom receipts are judged by: one bundle or none, and what was refused on the way. */
+/** The trust that receipts are judged by: one bundle or none, and the bundles that were refused. */
 export interface TrustInUse {
   readonly bundle: TrustBundle | null;
   readonly issuers: Trust;
   readonly pin: TrustPin | null;
-  /** The site's name where its own bundle is in use. */
+  /** Name of the site if its own bundle is in use; else null. */
   readonly site: string | null;
   /** Whether the root is remembered in this browser. */
   readonly remembered: boolean;
   readonly refusals: readonly RejectedBundle[];
 }
 
-/** Stands in for a remembered bundle that can no longer be read. No bundle matches it, so the reader has to forget it. */
+/** Stands for a remembered bundle that can no longer be read. No bundle matches it, so the reader has to forget it. */
 const DAMAGED: RememberedTrust = { pin: { root: 'damaged', version: 1, bundle_sha256: '' }, bundle: null };
 
-/** Used where the browser keeps nothing for this page. */
+/** Used if the browser stores nothing for this page. */
 let unstored: string | null = null;
 
 /**
- * The bundle to judge by at a time (Unix milliseconds). Nothing that the site serves gets past the pin: without
- * one its bundle is used as it is, with one it must carry on from it.
+ * The bundle to judge by at a time (Unix milliseconds). If there is a pin, the bundle that the site serves must agree with
+ * it; without one, it is used as it is.
  */
 export async function trustAt(now: number): Promise<TrustInUse> {
   const held = recall();
@@ -77,7 +77,7 @@ export async function trustAt(now: number): Promise<TrustInUse> {
   return { ...used, site: null, remembered: held !== null, refusals };
 }
 
-/** A bundle that may be judged by. @throws trust_* */
+/** Checks a bundle that may be judged by. @throws trust_* */
 async function check(document: JsonValue, now: number, pin: TrustPin | undefined) {
   const checked = await checkTrustBundle(document, { now, pin });
   return { ...checked, issuers: trustOf(checked.bundle.issuers, [checked.bundle]) };
@@ -86,7 +86,7 @@ async function check(document: JsonValue, now: number, pin: TrustPin | undefined
 /**
  * Checks a bundle and remembers it with its root.
  * @param now Unix milliseconds
- * @throws json_*, trust_*: what is remembered stays as it was
+ * @throws json_*, trust_*; then what is remembered stays as it was
  */
 export async function remember(bytes: Uint8Array, now: number): Promise<void> {
   const document = bundleIn(parseJson(bytes));
@@ -94,18 +94,18 @@ export async function remember(bytes: Uint8Array, now: number): Promise<void> {
   store({ pin, bundle: document });
 }
 
-/** The bundle in use becomes the one that is remembered. */
+/** Remembers the bundle in use. */
 export function rememberInUse({ bundle, pin }: TrustInUse): void {
   if (bundle !== null && pin !== null) store({ pin, bundle: bundle as unknown as JsonValue });
 }
 
-/** Any bundle of any root may come next. */
+/** Forgets the remembered bundle, so that any bundle of any root may be used next. */
 export function forget(): void {
   unstored = null;
   try {
     localStorage.removeItem(STORED_AS);
   } catch {
-    // Nothing is kept for this page, so nothing is left to remove.
+    // Nothing is stored for this page, so nothing has to be removed.
   }
 }
 
@@ -114,7 +114,7 @@ function store(remembered: RememberedTrust): void {
   try {
     localStorage.setItem(STORED_AS, unstored);
   } catch {
-    // Some browsers keep nothing for a page from disk: it is remembered until the page is closed.
+    // Some browsers store nothing for a page from disk: then it is remembered until the page is closed.
   }
 }
 

@@ -19,14 +19,14 @@ import { formatText, lookUp, prose } from './words.ts';
 
 type Evaluated = Extract<Outcome, { fault: null }>;
 
-/** Takes the verdict away: it is no longer about what stands in the boxes. */
+/** Removes the verdict, which is no longer about the contents of the boxes. */
 export function hideOutcome(): void {
   const result = byId('result');
   result.hidden = true;
   setContents(result);
 }
 
-/** Draws the outcome, tells it to screen readers, and brings it into sight. */
+/** Draws the result, announces it to screen readers, and scrolls to it. */
 export function showOutcome(outcome: Outcome, question: Question): void {
   const result = byId('result');
   if (outcome.fault !== null) showFault(outcome.fault, outcome.input);
@@ -41,7 +41,7 @@ export function showOutcome(outcome: Outcome, question: Question): void {
   if (top < 0 || top > innerHeight / 2) result.scrollIntoView();
 }
 
-/** Shows what is wrong with an input, and what to do about it. */
+/** Shows what is wrong with an input, and how to mend it. */
 export function showFault(
   { code, message, field: at }: Pick<TallyError, 'message' | 'field'> & { code: string },
   input: string,
@@ -139,7 +139,7 @@ function claim(state: State, text: string): HTMLElement {
   return made;
 }
 
-/** Said only where the time is not this machine's own. */
+/** A sentence about the time of judging, if the reader chose it. */
 function timeNote({ asOf, now }: Question): string {
   return asOf ? formatText(prose.text.asOf, formatTimestamp(now)) : '';
 }
@@ -168,7 +168,7 @@ function proofOf({ verdict }: Evaluated, kind: string): DocumentFragment {
   return proof;
 }
 
-/** The issuer's signature and, of an envelope, those of the other two parties. */
+/** Draws the issuer's signature and, for an envelope, those of the other two parties. */
 function signaturesOf({ receipt, verdict: { checks } }: Evaluated): DocumentFragment {
   const parties = [
     ['signature', prose.text.issuer],

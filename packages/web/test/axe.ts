@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Widths and colour schemes that a page is looked at in. */
+/** Widths and colour schemes in which pages are tested. */
 export const LOOKS = [
   [320, 'light'],
   [320, 'dark'],
@@ -14,7 +14,7 @@ export function lookOf(width: number, colorScheme: 'light' | 'dark'): BrowserCon
   return { viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' };
 }
 
-/** No finding of axe up to WCAG 2.2 AA, and nothing to scroll sideways for. */
+/** Asserts that axe finds nothing up to WCAG 2.2 AA, and that nothing must be scrolled sideways. */
 export async function expectAccessible(page: Page, width: number): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   await page.evaluate(axe.source);

@@ -40,12 +40,12 @@ export const bundle = await signTrustBundle(
   root,
 );
 
-/** Signs what a node says; by default with the key that the page's trust bundle has for it. */
+/** Signs a node's content, by default with the key for benchmarks in the page's trust bundle. */
 export function signed(node: BenchmarkNode, content: object, signer = own): Promise<string> {
   return signBenchmark(node, content, { did: DID, issuedAt: now }, signer);
 }
 
-/** As `signed`, with a key of the same issuer that is for receipts. */
+/** As `signed`, with the same issuer's key for receipts. */
 export const signedForReceipts = (node: BenchmarkNode, content: object): Promise<string> =>
   signed(node, content, receipt);
 
@@ -56,7 +56,7 @@ const KEPT = {
   tail: [0.525, 0.272, 0],
 };
 
-/** Every tier at every budget, `less` worse than the best node. */
+/** Results of every tier at every budget; `less` is subtracted from those of the best node. */
 const tiersOf = (less: number) =>
   Object.entries(KEPT).flatMap(([tier, shares]) =>
     BUDGETS.map((budget, index) => {
@@ -79,7 +79,7 @@ const tiersOf = (less: number) =>
     }),
   );
 
-/** Better, level and worse. */
+/** Differences that are better, equal and worse. */
 const DIFFERENCES = [0.028, 0, -0.041];
 
 const pairedOf = () =>
@@ -139,7 +139,7 @@ const nodeOf = (about: string, less: number, kinds: readonly string[]): NodeDocu
   ],
 });
 
-/** What the service would say. */
+/** The documents that the service would return. */
 export const nodes: Readonly<Record<NodeName, NodeDocument>> = {
   semantic: nodeOf('Facts and answers kept.', 0, ['fact', 'needle']),
   temporal: nodeOf('Facts kept across turns and dates.', 0.02, ['newest', 'older']),
@@ -177,10 +177,10 @@ interface Reply {
   readonly body: string;
 }
 
-/** Answers by node; null hangs up. What is changed here is what the site says from then on. */
+/** Answers by node; null closes the connection. Changes take effect at once. */
 export type Replies = Record<BenchmarkNode, Reply | null>;
 
-/** All four documents, signed by whom the page trusts. */
+/** All four documents, signed by an issuer that the page trusts. */
 export async function goodReplies(): Promise<Replies> {
   const body = async (node: BenchmarkNode, content: object) => ({ body: await signed(node, content) });
   return {
@@ -191,7 +191,7 @@ export async function goodReplies(): Promise<Replies> {
   };
 }
 
-/** A site that serves the built page and these documents on a loopback port. */
+/** Starts a site that serves the built page and these documents on a loopback port. */
 export async function startSite(replies: Replies, { trusted = true } = {}) {
   const site = `{"site":"https://bench.test","bundle":${bundle}}`.replaceAll('<', '\\u003c');
   const html = readFileSync(builtPage('benchmark'), 'utf8').replace(

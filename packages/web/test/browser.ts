@@ -8,7 +8,7 @@ import {
   type Page,
 } from 'playwright-core';
 
-/** A browser with its own rules in force: the flags of the packaged one would switch some of them off. */
+/** Launches a browser with its own rules in force: the flags of the packaged one would disable some of them. */
 export async function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: await sparticuz.executablePath(),
@@ -17,17 +17,17 @@ export async function launch(): Promise<Browser> {
   });
 }
 
-/** A page in a context of its own, and everything that should not happen in it. */
+/** A page in a context of its own, and a record of everything that should not happen in it. */
 export interface Opened {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Addresses that were asked for, the page's own among them. */
+  /** Addresses that were requested, the page's own included. */
   readonly requests: string[];
-  /** Errors and warnings of the console, and what was thrown. */
+  /** Errors and warnings of the console, and errors that were thrown. */
   readonly complaints: string[];
 }
 
-/** @param html is answered at the address, without a network; by default what is there */
+/** Opens the verifier. @param html answered at the address, without a network; by default the page that is there */
 export async function open(
   browser: Browser,
   url: string,
@@ -63,7 +63,7 @@ export async function openAt(
   return { context, page, requests, complaints };
 }
 
-/** What the page says of a receipt, read from what is shown. */
+/** The page's verdict on a receipt, read from what is shown. */
 export interface Shown {
   readonly title: string;
   readonly valid: boolean;
@@ -72,7 +72,7 @@ export interface Shown {
   readonly checks: readonly Pick<Check, 'name' | 'ok'>[];
 }
 
-/** The receipt's text typed in, and the button pressed. */
+/** Types in the receipt's text and presses the button. */
 export async function verifyText(page: Page, text: string): Promise<void> {
   await page.fill('#receipt', text);
   await page.click('#verify');

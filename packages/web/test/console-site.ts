@@ -7,24 +7,24 @@ import {
   type TestService,
 } from '../../server/test/service.ts';
 
-/** A service with a development chain on a loopback port, and something in each of its books. */
+/** A service with a development chain on a loopback port, with some data for every page. */
 export interface ConsoleSite {
   readonly service: TestService;
   readonly url: string;
-  /** Of an API key that made the calls. */
+  /** API key that made the calls. */
   readonly key: string;
-  /** Of a receipt whose root is final on the chain. */
+  /** Id of a receipt whose root is final on the chain. */
   readonly anchoredId: string;
-  /** What is anchored of it: 32 bytes. */
+  /** Anchored hash of that receipt: 32 bytes. */
   readonly anchoredHash: Uint8Array;
-  /** Of a receipt that was minted without an anchor. */
+  /** Id of a receipt that was minted without an anchor. */
   readonly plainId: string;
   close(): Promise<void>;
 }
 
 const PERIOD_SECONDS = '1';
 const MEMBERS = ['did:web:one.example', 'did:web:two.example'];
-/** JSON that the extractive tier writes in fewer tokens. */
+/** JSON for which the extractive tier needs fewer tokens. */
 const ROWS = JSON.stringify(Array.from({ length: 150 }, (_, id) => ({ id, dock: id % 7, hour: id % 24 })));
 
 export async function startConsole(): Promise<ConsoleSite> {
@@ -51,7 +51,7 @@ export async function startConsole(): Promise<ConsoleSite> {
   };
 }
 
-/** Resolves once the chain has the root over the hash, for good. */
+/** Resolves once a root over the hash is final on the chain. */
 async function anchored(service: TestService, hash: Uint8Array): Promise<void> {
   const path = `/v1/anchor/by-hash/${toBase64url(hash)}`;
   const until = Date.now() + 60_000;

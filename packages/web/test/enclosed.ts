@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 const LOCAL_HEADER = 30;
 
-/** The bytes of a file in a bundle on disk, whose other files are not read. @throws where there is no such file */
+/** Reads one file of a bundle on disk; the others are not read. @throws if there is no such file */
 export function enclosedFile(bundle: string, path: string): Buffer {
   const file = openSync(bundle, 'r');
   try {

@@ -1,15 +1,15 @@
-/** What a plot shows, read back from where its marks stand between its axis's ticks. */
+/** The contents of a plot, read from the positions of its marks between the ticks of its axes. */
 export interface ShownPlot {
   readonly title: string;
   readonly marks: readonly ShownMark[];
 }
 
 export interface ShownMark {
-  /** The series of a line, or the row. */
+  /** Name of the line's series, or of the row. */
   readonly of: string;
   /** The heading over the row; empty without one. */
   readonly under: string;
-  /** The tick over which it stands, for a line's points. */
+  /** For a point of a line, the tick below it. */
   readonly x: number | null;
   readonly series: number;
   readonly value: number;
@@ -26,7 +26,7 @@ export function readPlots(): ShownPlot[] {
     return direction === 'x' ? (left + right) / 2 : (top + bottom) / 2;
   };
 
-  /** From pixels to the quantity, by the outermost ticks of an axis. */
+  /** Returns a function from pixels to the quantity, by the outermost ticks of an axis. */
   const readerOf = (plot: Element, direction: Direction) => {
     const ticks = [...plot.querySelectorAll<SVGElement>(`.axis.${direction} .tick`)].map((tick) => ({
       value: Number(tick.dataset['value']),
@@ -91,7 +91,7 @@ export function readPlots(): ShownPlot[] {
     }));
 }
 
-/** The texts that reach out of their plots; runs in the page. */
+/** The texts that reach beyond their plots; runs in the page. */
 export function cutOff(texts: readonly Element[]): (string | null)[] {
   return texts.flatMap((text) => {
     const [inner, outer] = [text, text.closest('svg')].map((part) => part?.getBoundingClientRect());

@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 
 /**
- * The wallets of a development chain: `treasury` is paid where nobody configured another one, `facilitator` submits
+ * The wallets of a development chain: `treasury` is paid if no other one is configured, `facilitator` submits
  * payments and pays their gas, `alice` and `bob` have money to pay with.
  */
 export const DEV_ACCOUNTS = ['treasury', 'facilitator', 'alice', 'bob'] as const;

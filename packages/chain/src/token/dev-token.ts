@@ -8,14 +8,14 @@ import contracts from './contracts.json' with { type: 'json' };
 import { DEV_ACCOUNTS, type DevAccountName, devAccount, devSecretKey } from './dev-accounts.ts';
 import { USDC_ABI } from './usdc.ts';
 
-/** The test money of every development chain: EIP-55 checksummed. */
+/** Address of the test USDC on every development chain: EIP-55 checksummed. */
 export const DEV_USDC: Address = '0x05Dc000000000000000000000000000000000006';
-/** May mint it. Nobody has its key: the chain signs for it. */
+/** Account that may mint test USDC. Nobody has its key: the chain signs for it. */
 const FAUCET: Address = '0x05dc0000000000000000000000000000000FA0cE';
 
 type ContractName = keyof typeof contracts.runtimeCode;
 
-/** Where each contract lives: the canonical ones where `@x402/evm` and everyone else looks for them. */
+/** Address of each contract: the canonical ones are where `@x402/evm` and others expect them. */
 const ADDRESSES: Readonly<Record<ContractName, Address>> = {
   TestUSDC: DEV_USDC,
   TestMulticall3: '0xcA11bde05977b3631167028862bE2a173976CA11',
@@ -30,19 +30,19 @@ const ADDRESSES: Readonly<Record<ContractName, Address>> = {
 const FAUCET_ABI = parseAbi(['function mint(address to, uint256 value)']);
 const RPC_TIMEOUT_MS = 5000;
 const ETHER = 10n ** 18n;
-/** Base units: what a wallet to pay with is given when it has nothing. */
+/** Base units of test USDC that an empty wallet is given. */
 const WALLET_USDC = 100_000_000n;
 
-/** What a development chain offers to those who pay and are paid on it. */
+/** Test money and wallets of a development chain. */
 export interface DevToken {
-  /** Of every development chain the same: EIP-55 checksummed, like the accounts. */
+  /** Address of the test USDC, the same on every development chain: EIP-55 checksummed, like the accounts. */
   readonly usdc: Address;
   readonly accounts: Readonly<Record<DevAccountName, Address>>;
-  /** No secrets: they follow from the names. */
+  /** Keys of the wallets. They are not secret: they follow from the names. */
   readonly secretKeys: Readonly<Record<DevAccountName, Hex>>;
-  /** Test money in base units (1e-6), and wei. */
+  /** Balance in base units of test USDC (1e-6) and in wei. */
   balance(address: string): Promise<DevBalance>;
-  /** Gives `usdc` base units (1e-6) of test money on top of what is there, and tops ether up to `wei`. */
+  /** Adds `usdc` base units (1e-6) of test USDC, and raises the account's ether to `wei`. */
   give(address: string, amount: DevBalance): Promise<void>;
 }
 
@@ -52,9 +52,9 @@ export interface DevBalance {
 }
 
 /**
- * Puts test USDC and the contracts that x402 uses on a development chain, and gives its wallets money. Done again it
- * changes no balance but those of wallets that have nothing left, and replaces contracts of another version.
- * @param rpcUrl of an Anvil on this machine
+ * Puts test USDC and the contracts that x402 uses on a development chain, and gives its wallets money. A second call
+ * changes no balance but those of empty wallets, and replaces contracts of another version.
+ * @param rpcUrl URL of an Anvil on this machine
  * @throws chain_mismatch when the chain is anything else; chain_unavailable
  */
 export async function deployDevToken(rpcUrl: string): Promise<DevToken> {
@@ -64,7 +64,7 @@ export async function deployDevToken(rpcUrl: string): Promise<DevToken> {
     const address = ADDRESSES[name as ContractName];
     if ((await codeAt(rpc, address)) !== code) await rpc.call('anvil_setCode', [address, code], z.unknown());
   }
-  // The owner's slot, which no constructor has filled.
+  // The contract has no constructor that sets its owner, so the storage slot of the owner is written.
   const owner = padHex(FAUCET, { size: 32 });
   await rpc.call('anvil_setStorageAt', [DEV_USDC, padHex('0x0', { size: 32 }), owner], z.unknown());
   const token = devToken(rpc);
@@ -79,7 +79,7 @@ export async function deployDevToken(rpcUrl: string): Promise<DevToken> {
 const isPayer = (name: DevAccountName) => name === 'alice' || name === 'bob';
 
 /**
- * A development chain that `deployDevToken` has prepared.
+ * Opens a development chain that `deployDevToken` has prepared.
  * @throws chain_mismatch when it is anything else; chain_unavailable
  */
 export async function openDevToken(rpcUrl: string): Promise<DevToken> {

@@ -1,4 +1,4 @@
-/** What commands ask a chain about money: loaded by the first who asks, as `chain/lazy.ts` explains. */
+/** Functions about money on a chain, loaded at the first call, as `chain/lazy.ts` explains. */
 import type { DevToken } from './dev-token.ts';
 
 /** @throws chain_mismatch when it is anything but a development chain with test money; chain_unavailable */

@@ -7,12 +7,12 @@ import { openTokenChain, type TokenChain } from './token.ts';
 
 export interface Money {
   readonly token: TokenChain;
-  /** Is paid: EIP-55 checksummed. */
+  /** Address that is paid: EIP-55 checksummed. */
   readonly treasury: Address;
-  /** May hold credentials. */
+  /** URL of the node; it may hold credentials. */
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** On a development chain only. */
+  /** Test money and wallets; null except on a development chain. */
   readonly dev: DevToken | null;
 }
 
@@ -21,18 +21,18 @@ const TIMEOUT_MS = 10_000;
 interface MoneySettings {
   readonly chain: Pick<ChainSettings, 'id' | 'devnet'>;
   readonly payments: {
-    /** Addresses as they were given; null for the development chain's. */
+    /** Addresses as configured; null for those of the development chain. */
     readonly treasury: string | null;
     readonly usdc: string | null;
-    /** How many blocks make a transfer certain, the one that holds it among them. */
+    /** Number of blocks after which a transfer is final, counting the one that holds it. */
     readonly confirmations: number;
   };
 }
 
 /**
- * The configured chain's USDC and treasury; a development chain is given test money and the contracts that x402 uses.
- * @param rpcUrl of the configured chain, or of the development chain that was started
- * @throws invalid_field for an address whose checksum is wrong; chain_unavailable, chain_mismatch, of a development chain
+ * Opens USDC and treasury of the configured chain; a development chain gets test money and the contracts that x402 uses.
+ * @param rpcUrl URL of the configured chain, or of the development chain that was started
+ * @throws invalid_field for an address with a wrong checksum; on a development chain chain_unavailable, chain_mismatch
  */
 export async function openMoney(
   { chain: { id, devnet }, payments }: MoneySettings,
@@ -51,7 +51,7 @@ export async function openMoney(
   return { token, treasury, rpcUrl, chainId: id, dev };
 }
 
-/** A mistyped address would be paid for ever. */
+/** Checks the checksum of an address: money sent to a mistyped one is lost. */
 function checked(name: string, address: string | undefined): Address {
   if (address !== undefined && isAddress(address)) return getAddress(address);
   throw new TallyError('invalid_field', `${name} is not an address, or its checksum is wrong.`, {

@@ -10,13 +10,13 @@ export const log = z.object({
   blockHash: answers.hash,
   transactionHash: answers.hash,
   logIndex: answers.integer,
-  /** Of a block that is not in the chain any more. */
+  /** True for a log of a block that is no longer in the chain. */
   removed: z.boolean().optional(),
 });
 
 export type Log = z.infer<typeof log>;
 
-/** A transaction of any type, as far as a payment is concerned. */
+/** The members of a transaction of any type that matter for a payment. */
 export const call = z.object({
   hash: answers.hash,
   blockHash: answers.hash.nullable(),

@@ -7,7 +7,7 @@ import { type Rpc, unavailable } from '../rpc.ts';
 import { type Log, log } from './token-answers.ts';
 import { USDC_ABI } from './usdc.ts';
 
-/** Blocks of one `eth_getLogs`; many nodes refuse more than 1,000 or 2,000. */
+/** Blocks per `eth_getLogs`; many nodes refuse more than 1,000 or 2,000. */
 const MAX_STEP = 1000;
 
 const [transferTopic] = encodeEventTopics({ abi: USDC_ABI, eventName: 'Transfer' });
@@ -15,15 +15,15 @@ const [usedTopic] = encodeEventTopics({ abi: USDC_ABI, eventName: 'Authorization
 export const TRANSFER: string = transferTopic;
 export const AUTHORIZATION_USED: string = usedTopic;
 
-/** An indexed address, or null for any. */
+/** An indexed address as a topic, or null for any address. */
 export function addressTopic(address: string | undefined): string | null {
   return address === undefined ? null : padHex(address.toLowerCase() as Address, { size: 32 });
 }
 
 /**
  * The contract's logs with these topics, range by range, each range in the order of the chain.
- * @throws chain_unavailable also for a range that the node does not know to its end, and for one whose end was another
- * block before the logs were read than it is after
+ * @throws chain_unavailable also for a range that the node does not have to its end, and when the block at its end
+ * changed while the logs were read
  */
 export async function* readLogs(
   { rpc, usdc }: { readonly rpc: Rpc; readonly usdc: Address },
@@ -52,7 +52,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Null for a range that can be cut and that the node has not answered: too many blocks, logs, bytes or seconds. */
+/** The logs of a range; null if the node refuses so large a range, by blocks, logs, bytes or seconds. */
 async function readRange(rpc: Rpc, range: Range): Promise<readonly Log[] | null> {
   const method = 'eth_getLogs';
   const { address, topics, start, end } = range;

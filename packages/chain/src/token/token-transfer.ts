@@ -7,9 +7,9 @@ import { USDC_ABI } from './usdc.ts';
 /** One transfer of the token, in a block of the canonical chain. Addresses and hashes are in lower case. */
 export interface TokenTransfer {
   readonly txHash: Hex;
-  /** In its block. A reorg may change it; `ordinal` stays. */
+  /** Index of the log in its block. A reorg may change it; `ordinal` stays the same. */
   readonly logIndex: number;
-  /** Counts, from 0, the transfers of the same transaction that the same question finds. */
+  /** Index, from 0, among the transfers of the same transaction that match the same query. */
   readonly ordinal: number;
   readonly blockNumber: number;
   readonly blockHash: Hex;
@@ -17,20 +17,20 @@ export interface TokenTransfer {
   readonly blockTime: number;
   readonly from: Address;
   readonly to: Address;
-  /** Base units (1e-6); never 0. */
+  /** Amount in base units (1e-6); never 0. */
   readonly amount: bigint;
   /** The input of the transaction that made it. */
   readonly calldata: Hex;
   /**
-   * What follows the arguments of a `transfer` that the transaction calls on the token itself: empty where nothing
-   * does. Null where the transfer was made in another way (by a contract, by an authorisation).
+   * Bytes after the arguments of a `transfer` that the transaction calls on the token itself: empty if there
+   * are none. Null if the transfer was made in another way (by a contract, by an authorisation).
    */
   readonly memo: Uint8Array | null;
 }
 
 type TransferEvent = Omit<TokenTransfer, 'ordinal' | 'blockTime' | 'calldata' | 'memo'>;
 
-/** @param log of a `Transfer` event @throws chain_unavailable for one that has another shape than ERC-20's */
+/** Reads a log of a `Transfer` event. @throws chain_unavailable for one that has another shape than ERC-20's */
 export function toTransfer(log: Log): TransferEvent {
   const [, from, to, ...rest] = log.topics;
   if (from === undefined || to === undefined || rest.length > 0 || log.data.length !== 66) {
@@ -47,7 +47,7 @@ export function toTransfer(log: Log): TransferEvent {
   };
 }
 
-/** The bytes after `transfer(to, amount)` where the transaction calls just that on the token, or null. */
+/** The bytes after `transfer(to, amount)` if the transaction calls just that on the token, or null. */
 export function memoOf(
   { to: called, input }: Pick<Call, 'to' | 'input'>,
   { to, amount }: { readonly to: Address; readonly amount: bigint },

@@ -8,15 +8,15 @@ import type { TokenTransfer } from './token-transfer.ts';
 import { memoOf, toTransfer } from './token-transfer.ts';
 import { USDC_ABI } from './usdc.ts';
 
-/** A block of the chain that the node now holds for the canonical one. */
+/** A block of the chain that the node now takes for the canonical one. */
 export interface Block {
   readonly number: number;
   readonly hash: Hex;
-  /** Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   readonly time: number;
 }
 
-/** Blocks are a closed range. With both ends of the transfer given, both must agree. */
+/** Query for transfers. The range of blocks includes both ends. If sender and recipient are given, both must match. */
 export interface TransferQuery {
   readonly from?: string;
   readonly to?: string;
@@ -24,7 +24,7 @@ export interface TransferQuery {
   readonly toBlock: number;
 }
 
-/** What a payment must have moved. Base units (1e-6); addresses in any case. */
+/** Transfer that a payment must have made. The amount is in base units (1e-6); addresses are in any case. */
 interface ExpectedTransfer {
   readonly from?: string;
   readonly to: string;
@@ -32,56 +32,56 @@ interface ExpectedTransfer {
 }
 
 /**
- * What became of a transaction that is said to have paid: deep enough in the chain; not yet; unknown to the node;
+ * State of a transaction that is said to have paid: final; not yet final; unknown to the node;
  * reverted, or without such a transfer.
  */
 type Settlement = 'confirmed' | 'pending' | 'missing' | 'mismatch';
 
 /**
- * USDC, or a token with its interface, as it stands on one chain. Reads only; keeps nothing. The node is trusted.
+ * USDC, or a token with its interface, on one chain. Only reads, and stores nothing. The node is trusted.
  *
- * Errors: every method rejects with `chain_unavailable` when the node can't be reached, times out, answers nonsense, or
- * changes to another branch while it is asked. Nothing is tried again here, but a range of blocks that the node
- * refuses is asked in halves.
+ * Errors: every method rejects with `chain_unavailable` when the node can't be reached, times out, gives no valid answer, or
+ * changes to another branch during the call. Nothing is tried again here, but a range of blocks that the node
+ * refuses is read in halves.
  */
 export interface TokenChain {
   /** CAIP-2: `eip155:<chain id>`. */
   readonly network: `eip155:${number}`;
   /** The token's contract: EIP-55 checksummed. */
   readonly usdc: Address;
-  /** How many blocks make a transfer certain, the one that holds it among them. */
+  /** Number of blocks after which a transfer is final, counting the one that holds it. */
   readonly confirmations: number;
-  /** The EIP-712 domain's name and version. */
+  /** Name and version of the token's EIP-712 domain. */
   domain(): Promise<{ readonly name: string; readonly version: string }>;
-  /** Base units; after the newest block, or after the one of that number where the node still knows. */
+  /** Balance in base units, after the newest block, or after the block `atBlock` if the node still has its state. */
   balanceOf(address: string, atBlock?: number): Promise<bigint>;
   head(): Promise<Block>;
-  /** Null where there is none yet. */
+  /** The block of a height; null if there is none yet. */
   block(number: number): Promise<Block | null>;
   /**
-   * In the order of the chain; transfers of nothing are left out. Each of them was in the canonical chain when it was
-   * read: whoever needs more than that reads to `head().number - confirmations + 1`.
-   * @throws chain_unavailable also when the chain has not come to `toBlock`
+   * Yields transfers in the order of the chain, without those of 0. Each was in the canonical chain when it was
+   * read; for final ones only, read to `head().number - confirmations + 1`.
+   * @throws chain_unavailable also when the chain has not reached `toBlock`
    */
   transfers(query: TransferQuery): AsyncIterable<TokenTransfer>;
   settled(txHash: string, expected: ExpectedTransfer): Promise<Settlement>;
   /** Whether an EIP-3009 authorisation was used or cancelled. `nonce` is 32 bytes, `0x` hex. */
   authorizationState(authorizer: string, nonce: string): Promise<boolean>;
-  /** The transaction that used it, in a block from `fromBlock` on; null where there is none. */
+  /** The transaction that used an authorisation, in a block from `fromBlock` on; null if there is none. */
   authorizationTx(authorizer: string, nonce: string, fromBlock: number): Promise<Hex | null>;
 }
 
 export interface TokenChainOptions {
-  /** May hold credentials. */
+  /** URL of the node; it may hold credentials. */
   readonly rpcUrl: string;
   readonly chainId: number;
   readonly usdc: Address;
   readonly confirmations: number;
-  /** For one request, to the last byte of its answer. */
+  /** Timeout for one request, to the last byte of its answer, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Asks nothing yet. */
+/** Opens the token on a chain. Sends no request yet. */
 export function openTokenChain(options: TokenChainOptions): TokenChain {
   const { chainId, usdc, confirmations } = options;
   const rpc = openRpc(options.rpcUrl, options.timeoutMs);

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem/utils';
 
-/** What of USDC's interface is used here: ERC-20, EIP-3009, and the EIP-712 domain's name and version. */
+/** The part of USDC's interface that is used here: ERC-20, EIP-3009, and the EIP-712 domain's name and version. */
 export const USDC_ABI = parseAbi([
   'function name() view returns (string)',
   'function version() view returns (string)',

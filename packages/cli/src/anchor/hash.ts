@@ -5,7 +5,7 @@ import { UsageError } from '../output.ts';
 const HEX = /^(?:sha256:)?([0-9a-f]{64})$/;
 const BASE64URL = /^[\w-]{43}$/;
 
-/** The 32 bytes of a hash as people write it (hex with or without `sha256:`, or base64url); null for another text. */
+/** Reads a hash of 32 bytes as people write it (hex with or without `sha256:`, or base64url); null for any other text. */
 export function hashIn(text: string): Uint8Array | null {
   const [, hex] = HEX.exec(text) ?? [];
   if (hex !== undefined) return fromHex(hex, 32);
@@ -18,7 +18,7 @@ export function hashIn(text: string): Uint8Array | null {
   }
 }
 
-/** @throws UsageError */
+/** Reads a hash from the command line: 32 bytes. @throws UsageError */
 export function hashOption(text: string): Uint8Array {
   const hash = hashIn(text);
   if (hash !== null) return hash;
@@ -27,7 +27,7 @@ export function hashOption(text: string): Uint8Array {
   );
 }
 
-/** The hash that an anchor of the receipt in a file proves. @throws UsageError, json_*, not_a_receipt */
+/** The hash that an anchor of the receipt in a file proves: 32 bytes. @throws UsageError, json_*, not_a_receipt */
 export async function hashOfFile(path: string): Promise<Uint8Array> {
   const document = await readJson(path);
   try {

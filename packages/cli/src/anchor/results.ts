@@ -12,32 +12,32 @@ import {
 } from '@tallystick/core';
 import { type Reply, serviceAt } from '../service.ts';
 
-/** What a service says of a hash: when its root is to be posted, or where it was. */
+/** State of a hash at a service: when its root will be posted, or where it was posted. */
 type AnchorState =
   | { readonly kind: 'pending'; readonly ref: string; readonly etaSeconds: number }
   | { readonly kind: 'anchored'; readonly ref: string; readonly result: AnchoredResult };
 
-/** An answer of the service, and what it says once it was checked. */
+/** A service's answer, and the state that it gives, which was checked. */
 export interface AnchorAnswer extends Reply {
   readonly state: AnchorState;
 }
 
 /**
- * Hands in a hash, and nothing else.
+ * Submits a hash for anchoring, and sends nothing else.
  * @param hash 32 bytes
- * @throws the service's refusals; unavailable; anchor_invalid for an answer that does not hold
+ * @throws the service's refusals; unavailable; anchor_invalid for an answer that is not valid
  */
 export async function acceptHash(url: string, hash: Uint8Array, apiKey: string): Promise<AnchorAnswer> {
   const reply = await serviceAt(url, { apiKey }).post('/v1/anchor', { canonical_sha256: toBase64url(hash) });
   return read(url, reply, hash);
 }
 
-/** Where a hash is. Throws as `acceptHash`; anchor_not_found where nobody handed it in. */
+/** Fetches the state of a hash. Throws as `acceptHash`; anchor_not_found if nobody submitted it. */
 export async function anchorOfHash(url: string, hash: Uint8Array): Promise<AnchorAnswer> {
   return read(url, await serviceAt(url).get(`/v1/anchor/by-hash/${toBase64url(hash)}`), hash);
 }
 
-/** Where a reference leads. Throws as `acceptHash`; anchor_ref_invalid, anchor_not_found. */
+/** Fetches the state of an anchor reference. Throws as `acceptHash`; anchor_ref_invalid, anchor_not_found. */
 export async function anchorOfRef(url: string, ref: string): Promise<AnchorAnswer> {
   const { index } = parseAnchorRef(ref);
   const answer = read(url, await serviceAt(url).get(`/v1/anchor/${encodeURIComponent(ref)}`), null);
@@ -45,7 +45,7 @@ export async function anchorOfRef(url: string, ref: string): Promise<AnchorAnswe
   throw notHolding(url, `leaf ${index} was requested`);
 }
 
-/** @param hash null where only the service knows it */
+/** @param hash null if only the service knows it */
 function read(url: string, reply: Reply, hash: Uint8Array | null): AnchorAnswer {
   try {
     return { ...reply, state: stateIn(reply.json, hash) };
@@ -71,7 +71,7 @@ function stateIn(body: JsonValue, hash: Uint8Array | null): AnchorState {
   return { kind: 'anchored', ref: result.anchor_ref, result };
 }
 
-/** Who signed the root is for `tally verify` to say; that the path leads to it is known here. */
+/** Checks that the path leads from the hash to the root. `tally verify` checks who signed the root. */
 function requirePath(
   { anchor_ref, tree_size: size, merkle_path, merkle_root }: AnchoredResult,
   hash: Uint8Array,

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { UsageError } from '../output.ts';
 
-/** `--rpc`: a node of the chain. Its URL may hold a secret, so that no message repeats it. */
+/** The option `--rpc`: URL of a node of the chain. It may hold a secret, so no message repeats it. */
 export function rpcOption(): Option {
   return new Option('--rpc [url]', 'also ask the chain, through this node (default: TALLY_CHAIN_RPC_URL)')
     .preset(process.env.TALLY_CHAIN_RPC_URL ?? '')

@@ -2,7 +2,7 @@ import { isObject, type JsonValue, parseTimestamp } from '@tallystick/core';
 import { paint } from '../output.ts';
 import { printable } from '../printable.ts';
 
-/** What `GET /v1/log` says, for a person. */
+/** Lines that show a person the answer of `GET /v1/log`. @param now Unix milliseconds */
 export function* statusLines(status: JsonValue, now: number): Generator<string> {
   const document = isObject(status) ? status : {};
   yield paint('bold', shown(document.origin));

@@ -13,7 +13,7 @@ import { readJson } from '../input.ts';
 import { asUsage, UsageError } from '../output.ts';
 import type { TrustSource } from '../trust-sources.ts';
 
-/** The JSON of `--anchor`, judged later. What is no JSON is not the receipt's fault. @throws UsageError */
+/** Reads the JSON of `--anchor`, to be judged later. Invalid JSON is no fault of the receipt. @throws UsageError */
 export async function readAnchor(path: string | undefined): Promise<JsonValue | undefined> {
   if (path === undefined) return undefined;
   try {
@@ -24,8 +24,8 @@ export async function readAnchor(path: string | undefined): Promise<JsonValue | 
 }
 
 /**
- * Asks the chain about a receipt's anchor: the one that was given, or else the one that it carries. Null where what was
- * given can't be read, which the verdict then says.
+ * Asks the chain about a receipt's anchor: the one that was given, or else the one in the receipt. Null if the given one
+ * can't be read, which the verdict then reports.
  * @throws UsageError where there is nothing to ask about, and as `askAnchor`
  */
 export async function chainAnswer(

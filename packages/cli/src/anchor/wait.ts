@@ -5,17 +5,17 @@ import { ProgressLine } from '../progress-line.ts';
 import type { AnchorAnswer } from './results.ts';
 
 const SECOND_MS = 1000;
-/** Between two looks at a posting that is due. */
+/** Seconds between the first requests after the posting is due. */
 const FIRST_PAUSE_S = 0.5;
 const LAST_PAUSE_S = 15;
-/** A service may post earlier than it said, after a restart with a shorter period. */
+/** Most seconds between two requests: after a restart with a shorter period, a service may post earlier than it said. */
 const LONGEST_PAUSE_S = 60;
-/** Past the posting: whoever waits for longer may want to know whether it is held up. */
+/** Seconds after the due time until a message says that the posting may be delayed. */
 const SAY_AFTER_S = 30;
 
 /**
- * Asks until the hash is anchored: first when the posting is due, then ever more slowly while the chain makes it final.
- * What the service can't answer just now is asked again.
+ * Waits until the hash is anchored: asks when the posting is due, then less and less often while the chain makes it final.
+ * If the service can't answer at the moment, it is asked again.
  */
 export async function untilAnchored(
   first: AnchorAnswer,

@@ -3,7 +3,7 @@ import { print, printJson, remark } from '../output.ts';
 import type { Destination } from '../receipt-out.ts';
 import type { AnchorAnswer } from './results.ts';
 
-/** Prints where a hash is, or writes it to `--out`, as the service said it. @param file the receipt, where it is in one */
+/** Prints the state of a hash, or writes it to `--out`, as the service returned it. @param file the receipt's file, if any */
 export function writeAnchorResult(
   { text, json: body, state }: AnchorAnswer,
   { out, json }: Destination,

@@ -10,8 +10,8 @@ import { type Answer, openNode } from './node.ts';
 
 /**
  * Reads the transaction of an anchored result from the chain that the trust names.
- * @param rpcUrl a node of that chain; it may hold a secret
- * @throws UsageError where no trust names the chain, or the node is of another one or doesn't answer: that is not the
+ * @param rpcUrl URL of a node of that chain; it may hold a secret
+ * @throws UsageError if no trust names the chain, or the node is of another chain or doesn't answer: that is not the
  * receipt's fault
  */
 export async function fetchAnchorTransaction(
@@ -34,9 +34,9 @@ export async function fetchAnchorTransaction(
 }
 
 /**
- * Asks which tokens the transaction has moved that a receipt names as its settlement. The receipt itself says which
- * chain that is.
- * @throws UsageError where the node is of another chain or doesn't answer
+ * Fetches the token transfers of the transaction that a receipt names as its settlement. The receipt itself names the
+ * chain.
+ * @throws UsageError if the node is of another chain or doesn't answer
  */
 export async function fetchSettlement(
   { tx }: NamedSettlement,

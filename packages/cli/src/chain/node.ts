@@ -13,31 +13,31 @@ const TIMEOUT_MS = 15_000;
 /** The topic of `Transfer(address,address,uint256)` (ERC-20). */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** What a node says of a transaction. */
+/** A node's answer about a transaction. */
 export interface Answer<T> {
   readonly chainId: number;
-  /** Null where the canonical chain has none. */
+  /** The transaction; null if the canonical chain has none. */
   readonly transaction: T | null;
   /** Whether the node calls the block final. */
   readonly final: boolean;
 }
 
 /**
- * A node of one of some EVM chains, asked over HTTP, with no key. It is believed in which block a transaction is and
- * which tokens it moved; its sender and its data follow from its hash.
+ * A node of one of some EVM chains, over HTTP, without a key. It is trusted for the block of a transaction and for
+ * the tokens that it moved; the sender and the data follow from the transaction's hash.
  *
- * Errors: all methods reject with chain_unavailable when the node can't be reached, is late or answers nonsense.
+ * Errors: all methods reject with chain_unavailable when the node can't be reached, times out or gives no valid answer.
  */
 export interface ChainNode {
-  /** The EIP-1559 transaction of a hash. */
+  /** Fetches the EIP-1559 transaction of a hash. */
   anchorOf(txHash: string): Promise<Answer<AnchorTransaction>>;
-  /** The tokens that the transaction of a hash has moved. */
+  /** Fetches the transfers of tokens by the transaction of a hash. */
   settlementOf(txHash: string): Promise<Answer<SettlementTransaction>>;
 }
 
 /**
- * @param chainIds EIP-155 ids of the chains that the node may be of
- * @throws chain_mismatch where it is of another chain; chain_unavailable
+ * @param chainIds EIP-155 ids of the chains of which the node may be one
+ * @throws chain_mismatch if it is of another chain; chain_unavailable
  */
 export async function openNode(
   rpcUrl: string,
@@ -109,7 +109,7 @@ export async function openNode(
 
 interface Inclusion {
   readonly blockHeight: number;
-  /** Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   readonly blockTime: number;
   readonly transfers: SettlementTransaction['transfers'];
 }
@@ -117,14 +117,14 @@ interface Inclusion {
 interface Block {
   readonly height: number;
   readonly hash: string;
-  /** Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   readonly time: number;
   readonly transactions: readonly (string | null)[];
 }
 
 interface Receipt {
   readonly transactionHash: string;
-  /** Null with some older nodes, until a block has the transaction. */
+  /** Null with some older nodes until a block holds the transaction. */
   readonly blockHeight: number | null;
   readonly blockHash: string | null;
   readonly transfers: SettlementTransaction['transfers'];
@@ -152,7 +152,7 @@ function receiptIn(result: unknown): Receipt | null {
   };
 }
 
-/** The ERC-20 transfer in a log; those of ERC-721 have a fourth topic instead of data. Null for what is no log. */
+/** The ERC-20 transfer in a log, if any; ERC-721's have a fourth topic instead of data. Null if the log is malformed. */
 function transfersIn(log: JsonValue): SettlementTransaction['transfers'] | null {
   const { address, topics, data } = object(log);
   const token = hex(address, 20);
@@ -168,7 +168,7 @@ function object(value: unknown): JsonObject {
   return isObject(value as JsonValue) ? (value as JsonObject) : {};
 }
 
-/** `0x` hex in lower case, of so many bytes where that is given; null for anything else. */
+/** Lower-case `0x` hex, of the given number of bytes if any; null for anything else. */
 function hex(value: unknown, bytes?: number): string | null {
   if (typeof value !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return null;
   return bytes === undefined || value.length === 2 + 2 * bytes ? value.toLowerCase() : null;

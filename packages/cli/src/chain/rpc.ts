@@ -1,15 +1,15 @@
 import { TallyError } from '@tallystick/core';
 
-/** Larger than any block's header with the hashes of its transactions. */
+/** Largest answer that is read, in bytes: larger than any block's header with the hashes of its transactions. */
 const MAX_ANSWER_BYTES = 4_194_304;
 
-/** JSON-RPC 2.0 over HTTP: one request, one attempt. What it resolves to is unchecked. */
+/** JSON-RPC 2.0 over HTTP: one request, one attempt. The result is not checked. */
 export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
- * Speaks to a node of an Ethereum chain. Its URL may hold a secret, so that no error has anything of it.
- * @param timeoutMs for one request, to the last byte of its answer
- * @throws chain_unavailable when the node can't be reached, is late, refuses, or answers what is no JSON-RPC
+ * Connects to a node of an Ethereum chain. Its URL may hold a secret, so no error contains any part of it.
+ * @param timeoutMs timeout of one request, to the last byte of its answer
+ * @throws chain_unavailable when the node can't be reached, times out, refuses, or its answer is not JSON-RPC
  */
 export function openRpc(url: string, timeoutMs: number): Rpc {
   const { address, headers } = withoutCredentials(new URL(url));
@@ -39,7 +39,7 @@ export function unavailable(method: string, what: string): TallyError {
   return new TallyError('chain_unavailable', `The chain’s node, asked ${method}, ${what}.`);
 }
 
-/** `fetch` takes no URL with a user and a password. */
+/** Moves user and password from the URL to a header, because `fetch` accepts no URL with them. */
 function withoutCredentials(url: URL): { address: string; headers: Record<string, string> } {
   const { username, password } = url;
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
@@ -51,7 +51,7 @@ function withoutCredentials(url: URL): { address: string; headers: Record<string
   return { address: url.href, headers: { ...headers, authorization } };
 }
 
-/** The cause of a request that failed, in words of our own: those of `fetch` quote the URL. */
+/** A failed request, described in the project's own words: those of `fetch` quote the URL. */
 class Failure extends Error {}
 
 async function exchange(address: string, request: RequestInit): Promise<string> {

@@ -21,7 +21,7 @@ interface AnchorOptions extends GetOptions {
   readonly apiKey?: string;
 }
 
-/** `tally anchor`: hashes into a service's log, and what becomes of them. */
+/** `tally anchor`: adds hashes to a service's log, and fetches their anchors. */
 export function anchorCommands(program: Command): void {
   const anchor = program
     .command('anchor')
@@ -74,7 +74,7 @@ function shared(command: Command): Command {
     .option('--json', 'the result, indented; with --out, what was written');
 }
 
-/** The options of `tally anchor` itself would not reach its subcommand. @throws UsageError */
+/** Refuses options of `tally anchor` itself, which would not reach its subcommand. @throws UsageError */
 function refuseEarlyOptions(anchor: Command, subcommand: Command): void {
   const early = anchor.options.find(
     (option) => anchor.getOptionValueSource(option.attributeName()) === 'cli',

@@ -4,7 +4,7 @@ import { print } from '../output.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** `tally completion`: scripts that have a shell ask `tally complete` what may come next. */
+/** `tally completion`: prints scripts by which a shell asks `tally complete` for completions. */
 export function completionCommands(program: Command): void {
   program
     .command('completion')

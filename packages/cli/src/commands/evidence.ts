@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Exit } from '../output.ts';
 import { trustOptions } from '../verify-options.ts';
 
-/** `tally evidence`: bundles out of evidence rooms, without a network. */
+/** `tally evidence`: verifies bundles from evidence rooms, without a network. */
 export function evidenceCommands(program: Command, finish: (exit: Exit) => void): void {
   const evidence = program
     .command('evidence')

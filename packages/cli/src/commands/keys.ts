@@ -4,7 +4,7 @@ import { generateKeyFile, readKeyFile } from '../key-file.ts';
 import { print, printJson, remark, UsageError } from '../output.ts';
 import { serviceAt, urlOption } from '../service.ts';
 
-/** `tally keys`: keys of one's own. The service's keyring is the operator's. */
+/** `tally keys`: manages the user's own keys. The service's keyring belongs to the operator. */
 export function keyCommands(program: Command): void {
   const keys = program
     .command('keys')

@@ -13,7 +13,7 @@ interface Remote extends TrustOptions {
   readonly json?: boolean;
 }
 
-/** `tally log`: the anchor log, from outside. */
+/** `tally log`: checks a service's anchor log from outside. */
 export function logCommands(program: Command): void {
   const log = program
     .command('log')

@@ -18,7 +18,7 @@ import { type Exit, print, printJson, UsageError } from '../output.ts';
 import { headerOption, urlOption } from '../service.ts';
 import { type Addition, type VerifyOptions, verifyFile, verifyOptions } from '../verify-options.ts';
 
-/** `tally meter`: bills of machine work, the evidence behind them, and what they commit to. */
+/** `tally meter`: bills of machine work, their evidence, and their commitments. */
 export function meterCommands(program: Command, finish: (exit: Exit) => void): void {
   const meter = program
     .command('meter')

@@ -34,7 +34,7 @@ interface EmitOptions extends Sending {
   readonly request?: string;
 }
 
-/** `tally mint` and `tally emit`: receipts from a service. */
+/** `tally mint` and `tally emit`: get receipts from a service. */
 export function receiptCommands(program: Command): void {
   shared(
     program

@@ -4,7 +4,7 @@ import { urlOption } from '../service.ts';
 import type { StatusOptions } from '../status/run.ts';
 import { trustOptions } from '../verify-options.ts';
 
-/** `tally status`: how a service says that it is, and whether to believe it. */
+/** `tally status`: shows a service's report on itself, and whether it can be relied on. */
 export function statusCommand(program: Command, finish: (exit: Exit) => void): void {
   const command = program
     .command('status')

@@ -18,7 +18,7 @@ import {
 
 type Checked = Awaited<ReturnType<typeof checkTrustBundle>>;
 
-/** `tally trust`: whom to trust, and for operators: how the service says so. */
+/** `tally trust`: manages the trust bundles of services, and, for operators, publishes one. */
 export function trustCommands(program: Command): void {
   const trust = program
     .command('trust')
@@ -95,7 +95,7 @@ async function fetchTrust(
     throw refused(error, url, before !== null);
   });
   const file = saveTrust({ url, ...checked });
-  // The status of a service that was set up anew counts from the start again.
+  // A service that was set up anew numbers its status documents from the start again.
   if (options.replace) forgetStatus(url);
   if (options.out !== undefined) writeOut(options.out, `${text}\n`);
   if (options.json) return printJson({ url, file, root: checked.pin.root, bundle: checked.bundle });
@@ -152,7 +152,7 @@ async function showTrust(file: string | undefined, { json }: { json?: boolean })
   if (saved.length === 0) remark('No trust is saved. Fetch it once: tally trust fetch <url of the service>');
 }
 
-/** Checks all but the expiry, which `show` prints. */
+/** Checks everything but the expiry, which `show` prints. */
 function checkShown(document: JsonValue, name: string): Promise<Checked> {
   const bundle = isObject(document) && isObject(document.bundle) ? document.bundle : document;
   return checkTrustBundle(bundle, { now: 0 }).catch((error: unknown) => {

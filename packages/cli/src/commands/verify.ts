@@ -4,7 +4,7 @@ import { callLines } from '../call-lines.ts';
 import { type Exit, UsageError } from '../output.ts';
 import { type Add, type VerifyOptions, verifyFile, verifyFiles, verifyOptions } from '../verify-options.ts';
 
-/** `tally verify`: without a network, against saved trust. */
+/** `tally verify`: verifies receipts against saved trust, without a network. */
 export function verifyCommand(program: Command, finish: (exit: Exit) => void): void {
   verifyOptions(
     program
@@ -38,7 +38,7 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
     });
 }
 
-/** @throws UsageError for what can be of one receipt only */
+/** Refuses options that can apply to one receipt only. @throws UsageError */
 function assertForMany(files: readonly string[], options: VerifyOptions & CallFiles): void {
   const single = (['anchor', 'evidence', 'request', 'response'] as const).find(
     (name) => options[name] !== undefined,

@@ -21,7 +21,7 @@ interface BundleFlags {
 
 const WIDTH = 24;
 
-/** Verifies an evidence bundle offline and says what is in it, or why it is refused. */
+/** Verifies an evidence bundle offline and prints its contents, or why it is refused. */
 export async function verifyEvidence(file: string, options: BundleFlags): Promise<Exit> {
   const now = Date.now();
   const { sources, refused } = await trustSources(options.trust, { now, root: options.root });
@@ -52,7 +52,7 @@ function progressText({ bytes, of, receipts }: BundleProgress): string {
   return `${share}  ${receipts.toLocaleString('en')} receipts`;
 }
 
-/** A file of any size, read where it is asked for. @throws UsageError when it can't be read */
+/** Calls `work` with a file of any size, which is read where needed. @throws UsageError when it can't be read */
 async function withFile<T>(path: string, work: (source: ByteSource) => Promise<T>): Promise<T> {
   let handle: FileHandle;
   try {

@@ -4,12 +4,12 @@ import { serviceAt } from '../service.ts';
 import type { TrustSource } from '../trust-sources.ts';
 import { openTrusted } from './trusted.ts';
 
-/** A service's newest checkpoint, to the byte, not yet checked. */
+/** Fetches a service's newest checkpoint, byte for byte, not yet checked. */
 export async function fetchCheckpoint(url: string): Promise<string> {
   return new TextDecoder().decode(await serviceAt(url).download('/checkpoint', 'text/plain'));
 }
 
-/** Prints a service's newest checkpoint, once its signature is found good. */
+/** Prints a service's newest checkpoint once its signature was verified. */
 export async function printCheckpoint(
   url: string,
   sources: readonly TrustSource[],
@@ -19,7 +19,7 @@ export async function printCheckpoint(
   showCheckpoint(note, await openTrusted(note, sources), json);
 }
 
-/** Prints a signed note whose signature was checked. */
+/** Prints a signed note whose signature was verified. */
 export function showCheckpoint(note: string, { origin, size, root }: Checkpoint, json: boolean): void {
   if (json) printJson({ origin, size, root: toHex(root), note });
   else process.stdout.write(note);

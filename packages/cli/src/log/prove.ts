@@ -13,12 +13,12 @@ import type { TrustSource } from '../trust-sources.ts';
 import { fetchCheckpoint } from './checkpoint.ts';
 import { openTrusted } from './trusted.ts';
 
-/** An entry in a bundle: its length in two bytes, and the hash. */
+/** Bytes of an entry in a bundle: two for its length, and the hash. */
 const ENTRY_BYTES = 34;
 
 /** A proof that was checked. */
 export interface Proof {
-  /** The C2SP tlog-proof, to the byte. */
+  /** The C2SP tlog-proof, byte for byte. */
   readonly text: string;
   readonly origin: string;
   readonly index: number;
@@ -26,7 +26,7 @@ export interface Proof {
 }
 
 /**
- * The proof that a hash is in a service's log: checked from the hash to the log's signature.
+ * Fetches the proof that a hash is in a service's log, and checks it from the hash to the log's signature.
  * @param what a hash, the index of a leaf, or the file of a receipt
  * @throws anchor_not_found, tlog_proof_invalid, checkpoint_signature_invalid; the service's refusals
  */
@@ -57,7 +57,7 @@ async function hashFor(what: string, url: string, sources: readonly TrustSource[
   return hashIn(what) ?? (await hashOfFile(what));
 }
 
-/** The hash of a leaf, from the log's public tiles. That it is this leaf's, the proof shows. */
+/** The hash of a leaf, from the log's public tiles. The proof then shows that it is the leaf's. */
 async function hashAt(index: number, url: string, sources: readonly TrustSource[]): Promise<Uint8Array> {
   const { size } = await openTrusted(await fetchCheckpoint(url), sources);
   if (index >= size) {

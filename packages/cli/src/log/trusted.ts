@@ -15,7 +15,7 @@ export interface TrustOptions {
   readonly root?: string;
 }
 
-/** The bundles to judge a log by: the chosen one, or all that are saved. @throws UsageError where there is none */
+/** The bundles to judge a log by: the chosen one, or all saved ones. @throws UsageError if there is none */
 export async function logTrust({ trust, root }: TrustOptions): Promise<readonly TrustSource[]> {
   const { sources } = await trustSources(trust, { now: Date.now(), root });
   if (sources.length > 0) return sources;
@@ -23,7 +23,7 @@ export async function logTrust({ trust, root }: TrustOptions): Promise<readonly 
 }
 
 /**
- * The checkpoint in a signed note, once a log that the trust knows is found to have signed it.
+ * The checkpoint in a signed note, once the signature of a log that the trust knows was verified.
  * @throws note_invalid, checkpoint_invalid, checkpoint_signature_invalid
  */
 export async function openTrusted(note: string, sources: readonly TrustSource[]): Promise<Checkpoint> {

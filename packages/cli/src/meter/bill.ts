@@ -2,7 +2,7 @@ import { type CommitmentLabel, commit, type JsonObject, saltCommitment } from '@
 import { UsageError } from '../output.ts';
 import type { BillSecrets, Committed } from './salt-file.ts';
 
-/** What a biller says on the command line. */
+/** Options that describe a bill. */
 export interface BillOptions {
   readonly machine: string;
   readonly customer: string;
@@ -18,7 +18,7 @@ export interface BillOptions {
   readonly settlement?: string;
 }
 
-/** What the bill commits to, and what it is for: a salt is for one of these. @throws UsageError */
+/** The committed values of a bill, and its unit and window: a salt belongs to one such bill. @throws UsageError */
 export function billFacts(options: BillOptions): Omit<BillSecrets, 'salt'> {
   return {
     values: {
@@ -46,7 +46,7 @@ function settlementValue({ settlementClass, settlement }: BillOptions): Committe
   return { settlement: settlement ?? '' };
 }
 
-/** The bill as it is signed or sent: with commitments in place of what they commit to. */
+/** The bill as it is signed or sent: with commitments in place of the values. */
 export function billOf(options: BillOptions, { salt, values }: BillSecrets): JsonObject {
   const commitment = (label: CommitmentLabel): string => commit(salt, label, values[label] ?? '');
   const { settlementClass, compiledAt } = options;

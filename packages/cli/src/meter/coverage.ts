@@ -4,7 +4,7 @@ import { bar } from '../progress-line.ts';
 
 const WIDTH = 30;
 
-/** What is drawn of a metering receipt whose form was checked. */
+/** Members of a metering receipt that are shown; its form must have been checked. */
 interface Bill {
   readonly signed_body: {
     readonly service_unit: string;
@@ -22,7 +22,7 @@ interface Bill {
   };
 }
 
-/** How much of a bill has evidence, for a person. @param receipt a metering receipt whose form holds */
+/** Lines that show a person how much of a bill has evidence. @param receipt a metering receipt of valid form */
 export function* coverageLines(receipt: JsonValue): Generator<string> {
   const { signed_body: body } = receipt as unknown as Bill;
   const { billed_unit_count: billed, evidence_backed_unit_count: backed, unbacked_unit_count } = body.metered;
@@ -44,7 +44,7 @@ function row(label: string, units: number, amount: number): string {
   return `${label.padEnd(13)} ${count(units).padStart(10)} ${count(amount).padStart(22)}`;
 }
 
-/** To two places, where only all is 100 and only nothing is 0. */
+/** Percentage with two places; only everything is 100 and only nothing is 0. */
 function percentOf(share: number): number {
   if (share === 0 || share === 1) return share * 100;
   return Math.min(99.99, Math.max(0.01, Math.round(share * 10_000) / 100));

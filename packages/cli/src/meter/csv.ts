@@ -1,6 +1,6 @@
 /**
- * The fields of one line of CSV (RFC 4180), or null for a quote that is out of place. A field of several lines is
- * not read: its first line has an open quote.
+ * The fields of one line of CSV (RFC 4180), or null for a misplaced quotation mark. Fields of several lines are
+ * not supported: their first line has an open quotation mark.
  */
 export function csvFields(line: string): string[] | null {
   if (!line.includes('"')) return line.split(',');

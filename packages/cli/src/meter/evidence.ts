@@ -7,7 +7,7 @@ import { type Line, readLines } from '../lines.ts';
 import { UsageError } from '../output.ts';
 import { csvFields } from './csv.ts';
 
-/** An item of evidence as JSON bytes, only lent like the line it was made of, and the number of that line. */
+/** An item of evidence as JSON bytes, which change with the next line, and the number of its line. */
 export interface ItemLine {
   readonly number: number;
   readonly json: Uint8Array;
@@ -20,10 +20,10 @@ const OPENING_BRACE = 0x7b;
 /**
  * The items of an evidence file in order, in bounded memory. A file is either NDJSON, of leaves
  * `{"unit","receipt_sha256"}` or of `{"unit","receipt"}` with whole receipts, or CSV with a header that has the
- * columns `unit` and one of `receipt_sha256` and `receipt`: a receipt is there as JSON or as the path of a file,
- * from the CSV's folder. A row without one is a unit without evidence. Nothing is judged here, neither a receipt nor
+ * columns `unit` and one of `receipt_sha256` and `receipt`: a receipt is given as JSON or as the path of a file,
+ * relative to the CSV's folder. A row without one is a unit without evidence. Nothing is judged here, neither a receipt nor
  * whether the items fit a bill.
- * @param onRead is told how many bytes of the file were read on
+ * @param onRead called with the number of bytes that were read since the last call
  * @throws UsageError when the file cannot be read; json_*, invalid_field, body_too_large, all with the file and line in
  * the message
  */
@@ -43,7 +43,7 @@ export function* readEvidence(path: string, onRead?: (bytes: number) => void): G
   }
 }
 
-/** The number of the line that holds the item of this index, from 0; null where the file can't be read again. */
+/** The number of the line that holds the item of an index, counted from 0; null if the file can't be read again. */
 export function lineOfItem(path: string, index: number): number | null {
   let rest = index;
   for (const { number } of readEvidence(path)) {
@@ -53,7 +53,7 @@ export function lineOfItem(path: string, index: number): number | null {
   return null;
 }
 
-/** The same fault, its message led by file and line. */
+/** The same error, with file and line at the start of its message. */
 export function atLine(error: unknown, path: string, number: number): unknown {
   const at = `${path}, line ${number}`;
   if (error instanceof UsageError) return new UsageError(`${at}: ${error.message}`, { cause: error });

@@ -12,10 +12,10 @@ import { submitBill } from './submit.ts';
 
 export interface MintOptions extends BillOptions, Destination {
   readonly evidence: string;
-  /** The least class of evidence that is accepted; any when absent. */
+  /** Least class of evidence that is accepted; any when absent. */
   readonly evidencePolicy?: EvidenceClass;
   readonly saltFile?: string;
-  /** Mints here with this key file; without it the service does. */
+  /** Key file to mint with locally; without it the service mints. */
   readonly key?: string;
   readonly url: string;
   readonly idempotencyKey?: string;
@@ -23,7 +23,7 @@ export interface MintOptions extends BillOptions, Destination {
   readonly apiKey?: string;
 }
 
-/** `tally meter mint`. The salt is on disk before there is a receipt that needs it. */
+/** `tally meter mint`. The salt is on disk before any receipt exists that needs it. */
 export async function mint(options: MintOptions): Promise<void> {
   if (options.anchor) requireKey(options.apiKey);
   const saltFile = saltFileOf(options);
@@ -48,7 +48,7 @@ export async function mint(options: MintOptions): Promise<void> {
   if (isNew) remark(`The salt is in ${saltFile}. Keep it: without the salt no commitment can be opened.`);
 }
 
-/** Where a connection broke, nobody here knows whether the service has signed: then the salt is kept. */
+/** Returns whether the service may have signed: if a connection broke, nobody here knows, and the salt must be kept. */
 function mayBeIssued(error: unknown): boolean {
   return !(
     error instanceof UsageError ||

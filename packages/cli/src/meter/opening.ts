@@ -18,22 +18,22 @@ import type { BillSecrets } from './salt-file.ts';
 const OPENING_TYPE = 'svc-metering-opening-v1';
 const MEMBERS = ['label', 'subkey', 'type', 'value'].join();
 
-/** What opens one commitment of a receipt (spec/metering.md, Opening a commitment). */
+/** The opening of one commitment of a receipt (spec/metering.md, Opening a commitment). */
 export interface OpeningDocument {
   readonly label: CommitmentLabel;
-  /** 32 bytes. */
+  /** Key of the label: 32 bytes. */
   readonly subkey: Uint8Array;
   readonly value: string;
 }
 
-/** The opening of one label, as it is handed out. @throws UsageError where the bill commits to no such thing */
+/** The opening of one label, as JSON to hand out. @throws UsageError if the bill has no such commitment */
 export function openingFor({ salt, values }: BillSecrets, label: CommitmentLabel): JsonObject {
   const value = values[label];
   if (value === undefined) throw new UsageError(`The bill has no ${label}: it was minted without one.`);
   return { type: OPENING_TYPE, label, subkey: toHex(openingKey(salt, label)), value };
 }
 
-/** @throws UsageError when the file cannot be read; json_*, invalid_field, invalid_hex */
+/** Reads an opening from a file. @throws UsageError when it cannot be read; json_*, invalid_field, invalid_hex */
 export async function readOpening(path: string): Promise<OpeningDocument> {
   const file = await readJson(path);
   const label = isObject(file) ? COMMITMENT_LABELS.find((known) => known === file.label) : undefined;
@@ -50,7 +50,7 @@ export async function readOpening(path: string): Promise<OpeningDocument> {
   return { label, subkey: fromHex(file.subkey, 32), value: file.value };
 }
 
-/** Whether the opening is of the receipt's commitment, as a check. @param receipt a metering receipt whose form holds */
+/** Checks whether the opening opens the receipt's commitment. @param receipt a metering receipt of valid form */
 export function openingCheck(receipt: JsonValue, opening: OpeningDocument): Verification['checks'][number] {
   const { label, subkey, value } = opening;
   const name = 'opening';

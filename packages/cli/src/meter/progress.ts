@@ -2,17 +2,17 @@ import { statSync } from 'node:fs';
 import { leavesText, ProgressLine, type Screen } from '../progress-line.ts';
 import { type ItemLine, readEvidence } from './evidence.ts';
 
-/** The clock is looked at once in so many leaves. */
+/** Number of leaves between two looks at the clock. */
 const LEAVES_A_LOOK = 512;
 
-/** Says how many leaves were taken, and how fast. */
+/** Shows how many leaves were taken, and how fast. */
 export class Progress {
   readonly #line: ProgressLine;
   readonly #total: number;
   #bytes = 0;
   #leaves = 0;
 
-  /** @param total the bytes that there are to read; 0 where nobody knows @param now milliseconds */
+  /** @param total number of bytes to read; 0 if unknown @param now clock in milliseconds */
   constructor(screen: Screen, total: number, now?: () => number) {
     this.#line = new ProgressLine(screen, now);
     this.#total = total;

@@ -1,11 +1,11 @@
 import { type AssessedEvidence, type EvidenceIntake, lineName, TallyError } from '@tallystick/core';
 import { watchedEvidence } from './progress.ts';
 
-/** Items are judged in groups of so many, which bounds what is held of them. */
+/** Number of items that are judged together, which bounds the memory that they take. */
 const GROUP = 256;
 
 /**
- * Takes the items of an evidence file.
+ * Takes the items of an evidence file into the intake.
  * @throws what `readEvidence` does; what `EvidenceIntake` does, with the file and the line in the message
  */
 export async function takeEvidence(path: string, intake: EvidenceIntake): Promise<AssessedEvidence> {

@@ -15,21 +15,21 @@ import { UsageError } from '../output.ts';
 
 const SALT_TYPE = 'tally-metering-salt-v1';
 
-/** The committed texts of a bill. */
+/** The committed texts of a bill, by label. */
 export type Committed = { readonly [Label in CommitmentLabel]?: string };
 
-/** What opens the commitments of one bill, and which bill that is. */
+/** The salt and the texts that open the commitments of one bill, and the bill's identity. */
 export interface BillSecrets {
   /** 32 bytes. */
   readonly salt: Uint8Array;
   readonly values: Committed;
-  /** What the bill is for: unit and window. A salt is for one bill. */
+  /** Unit and window of the bill. A salt belongs to one bill. */
   readonly bill: JsonObject;
 }
 
 /**
- * The secrets of a bill: those in the file where it is of the same bill, so that a bill can be sent again; else
- * with a new salt, which is not written yet.
+ * The secrets of a bill: those in the file if it belongs to the same bill, so that a bill can be sent again; else
+ * new ones with a fresh salt, which is not written yet.
  * @throws UsageError for a file of another bill, or one that cannot be read; json_*, invalid_*
  */
 export async function secretsFor(
@@ -48,13 +48,13 @@ export async function secretsFor(
 
 const sameBill = (a: JsonObject, b: JsonObject): boolean => canonicalize(a) === canonicalize(b);
 
-/** @throws UsageError where the file exists or cannot be written */
+/** Writes the secrets to a new file. @throws UsageError if the file exists or cannot be written */
 export function writeSaltFile(path: string, { salt, values, bill }: BillSecrets): void {
   const text = canonicalize({ type: SALT_TYPE, salt: toBase64url(salt), values: { ...values }, bill });
   writeSecret(path, `${text}\n`);
 }
 
-/** @throws UsageError when it cannot be read; json_*, invalid_field, invalid_base64url */
+/** Reads the secrets from a file. @throws UsageError when it cannot be read; json_*, invalid_field, invalid_base64url */
 export async function readSaltFile(path: string): Promise<BillSecrets> {
   const file = await readJson(path);
   if (!isObject(file) || file.type !== SALT_TYPE || typeof file.salt !== 'string' || !isObject(file.bill)) {

@@ -14,10 +14,10 @@ import { takeEvidence } from './read-evidence.ts';
 import { nodeSha256 } from './sha256.ts';
 
 /**
- * Mints a bill's receipt here, with one's own key. Receipts that are given whole are verified by the bundles that are
- * saved here.
+ * Mints a bill's receipt locally, with the user's own key. Whole receipts in the evidence are verified by the saved
+ * bundles.
  * @param path the evidence file
- * @param policy the least class of evidence that is accepted
+ * @param policy least class of evidence that is accepted
  * @throws what `checkBill` and `takeEvidence` do
  */
 export async function signBill(

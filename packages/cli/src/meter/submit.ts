@@ -22,13 +22,13 @@ import { watchedEvidence } from './progress.ts';
 import { nodeSha256 } from './sha256.ts';
 
 const PATH = '/v1/receipt/metering';
-/** Lines are sent in pieces of about this many bytes. */
+/** Approximate number of bytes per piece that is sent. */
 const PIECE_BYTES = 65_536;
 const CANONICAL_LEAF = /^\{"receipt_sha256":"[0-9a-f]{64}","unit":[1-9]\d{0,14}\}$/;
 
 export interface Submission {
   readonly bill: JsonObject;
-  /** The evidence file. */
+  /** Path of the evidence file. */
   readonly path: string;
   readonly policy?: EvidenceClass | undefined;
   readonly url: string;
@@ -38,9 +38,9 @@ export interface Submission {
 }
 
 /**
- * Has a service mint a bill's receipt. The evidence is sent while it is read, receipts that are given whole as a whole:
- * the service verifies them. What comes back must be a receipt of this bill and these leaves.
- * @throws what `readEvidence` does; the service's refusals, a leaf's with the line of the file; unavailable
+ * Has a service mint a bill's receipt. The evidence is sent while it is read. Whole receipts are sent whole, and the
+ * service verifies them. The answer must be a receipt of this bill and these leaves.
+ * @throws what `readEvidence` does; the service's refusals, for a leaf with the line of the file; unavailable
  */
 export async function submitBill(submission: Submission): Promise<IssuedBill> {
   const { bill, path, policy, url, idempotencyKey, anchor, apiKey } = submission;
@@ -55,7 +55,7 @@ export async function submitBill(submission: Submission): Promise<IssuedBill> {
       tree = new CompactRange(undefined, nodeSha256);
       return pieces(header, path, tree);
     },
-    // A pipe can be read once.
+    // A pipe can be read only once.
     repeatable: statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
   });
   const service = serviceAt(url, { apiKey });
@@ -67,7 +67,7 @@ export async function submitBill(submission: Submission): Promise<IssuedBill> {
   return { text: reply.text, receiptId, counts: evidenceCountsIn(reply.headers) };
 }
 
-/** The bill and the items as lines, in pieces. The leaf of each item goes into the tree on its way. */
+/** Yields the bill and the items as lines, in pieces, and adds the leaf of each item to the tree. */
 function* pieces(
   bill: JsonObject,
   path: string,
@@ -86,7 +86,7 @@ function* pieces(
 }
 
 /**
- * What is sent of an item, and the JCS of its leaf. What is no item is sent as it is: the service names what is wrong.
+ * The line that is sent for an item, and the JCS of its leaf. An invalid item is sent as it is: the service reports its fault.
  * @throws json_* with file and line
  */
 function lineOf(json: Uint8Array, path: string, number: number): { line: string; leaf: string } {
@@ -113,7 +113,7 @@ function hashOf(receipt: JsonValue): string | null {
   }
 }
 
-/** A service names a leaf by the line that was sent: the bill was the first. What failed here says its line already. */
+/** Replaces the line that a service names by the file's: the bill was the first line. Errors from here name it already. */
 function withFileLine(error: unknown, path: string): unknown {
   if (!(error instanceof TallyError) || error.message.startsWith(`${path}, `)) return error;
   const { code, field, message } = error;

@@ -22,7 +22,7 @@ export interface FetchStatusOptions {
   readonly root?: string;
 }
 
-/** What to think of a document: as core has it, or `invalid`, or of another issuer than before. */
+/** Standing of a document: core's standing, or `invalid`, or of another issuer than before. */
 export type Standing = StatusStanding | 'invalid' | 'other_issuer';
 
 export interface Verified {
@@ -31,21 +31,21 @@ export interface Verified {
   readonly refused: TrustSources['refused'];
 }
 
-/** One look at a service's status. */
+/** A service's status at one request. */
 export interface StatusReading {
   readonly report: StatusReport;
-  /** Null where it was not asked for. */
+  /** The result of verifying it; null if that was not asked for. */
   readonly verified: Verified | null;
 }
 
 /**
- * Asks a service for its status. With `verify` it is judged, and remembered where it is valid, trusted, and carries on
- * from what was seen: nobody without a trusted key can spoil what is remembered.
- * @throws unavailable where something else answers; UsageError
+ * Fetches a service's status. With `verify` it is judged, and it is remembered if it is valid, trusted, and continues
+ * the documents seen before: without a trusted key nobody can spoil what is remembered.
+ * @throws unavailable if the answer is not a status; UsageError
  */
 export async function fetchStatus(options: FetchStatusOptions): Promise<StatusReading> {
   const { url, verify } = options;
-  // Once: a service that has to be asked again is not to look like one that does not.
+  // Asks only once: a retry would hide that the service did not answer at first.
   const { json: body } = await serviceAt(url, { retries: 0 }).get('/status');
   if (!isObject(body) || body.type !== 'svc-status-v1')
     throw new TallyError('unavailable', `${url} answered with something that is not a status document.`);

@@ -6,18 +6,18 @@ import { parseNamed } from '../input.ts';
 import { UsageError } from '../output.ts';
 import { homeFolder } from '../trust-store.ts';
 
-/** The newest status that was seen of a service, and whose it was. */
+/** The newest status seen of a service, and its issuer. */
 export interface LastSeenStatus extends SeenStatus {
   readonly url: string;
   readonly issuerDid: string;
 }
 
-/** A file of its own for each URL, beside the saved trust. */
+/** Path of the file for a URL, in the folder of the saved trust. */
 export function statusFile(url: string): string {
   return join(homeFolder(), 'status', `${sha256Hex(utf8(url)).slice(0, 16)}.json`);
 }
 
-/** What is remembered in a file of the service at a URL; null where there is no file. @throws UsageError where it is damaged */
+/** Reads the newest status seen of the service at a URL; null if there is no file. @throws UsageError if it is damaged */
 export function readLastSeen(path: string, url: string): LastSeenStatus | null {
   if (!existsSync(path)) return null;
   const found = read(path);
@@ -45,7 +45,7 @@ function read(path: string) {
   return parseNamed(bytes, path);
 }
 
-/** Forgets what was seen of the service at a URL, if anything. */
+/** Forgets the newest status seen of the service at a URL, if any. */
 export function forgetStatus(url: string): void {
   rmSync(statusFile(url), { force: true });
 }

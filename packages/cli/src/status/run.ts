@@ -6,12 +6,12 @@ import { statusLines } from './table.ts';
 
 export interface StatusOptions extends FetchStatusOptions {
   readonly watch?: boolean;
-  /** Seconds between two looks. */
+  /** Seconds between two requests. */
   readonly every: number;
   readonly json?: boolean;
 }
 
-/** What no later document can put right. */
+/** Standings that no later document can put right. */
 const FINAL: ReadonlySet<Standing> = new Set(['invalid', 'other_issuer', 'rolled_back', 'forked']);
 
 /** Shows a service's status once, or with `watch` until it contradicts itself. */
@@ -27,7 +27,7 @@ export async function runStatus(options: StatusOptions): Promise<Exit> {
   }
 }
 
-/** Null where the service could not be reached, and will be asked again. */
+/** Fetches the status; null if the service could not be reached, and `again` allows another attempt. */
 async function lookNow(options: FetchStatusOptions, again: boolean): Promise<StatusReading | null> {
   try {
     return await fetchStatus(options);
@@ -55,7 +55,7 @@ function printStatus(found: StatusReading, { url, json, watch }: StatusOptions):
     remark(`The saved bundle of ${from} was not used. ${reason}`);
 }
 
-/** Whether it was verified, and what came of it. */
+/** Members of the JSON that say whether it was verified, and with what result. */
 function account({ verified }: StatusReading): Record<string, unknown> {
   if (verified === null) return { verified: false };
   const { verdict, standing } = verified;

@@ -22,7 +22,7 @@ export function statusLines(url: string, { report, verified }: StatusReading, no
   ];
 }
 
-/** What a document says that can't be relied on is told as its word. */
+/** The first line. It presents what a document says as the service's word if it can't be relied on. */
 function headline(url: string, { endpoints }: StatusReport, verified: Verified | null): string {
   const count = (state: string) => endpoints.filter((one) => one.state === state).length;
   const [down, degraded, unknown] = [count('down'), count('degraded'), count('unknown')];
@@ -37,7 +37,7 @@ function headline(url: string, { endpoints }: StatusReport, verified: Verified |
   return paint('bold', paint(COLOURS[shown], `${MARKS[shown]} ${printable(url)}: ${summary}`));
 }
 
-/** One line: how far what is said can be relied on. */
+/** One line that says how far the report can be relied on. */
 function belief(report: StatusReport, verified: Verified | null, now: number): string {
   const { sequence, issuer_did, issued_at } = report;
   const age = Math.max(0, Math.round(now / 1000 - secondsOf(issued_at)));
@@ -86,7 +86,7 @@ function endpointLine({
   return `${paint(COLOURS[state], `${MARKS[state]} ${state.padEnd(8)}`)} ${printable(name).padEnd(16)} ${place} ${took.padStart(9)}  ${paint('dim', `since ${since}  ${notes.join(', ')}`.trimEnd())}`;
 }
 
-/** Each provider, and those of its models that were called lately. */
+/** Lines for each provider, and for those of its models that were called lately. */
 function modelLines({ providers, models }: StatusReport): string[] {
   const called = models.filter(({ state }) => state !== 'unknown');
   const idle = models.length - called.length;

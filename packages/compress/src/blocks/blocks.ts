@@ -15,21 +15,21 @@ export interface Step {
   readonly saved: number;
 }
 
-/** A stretch of a message's text, and what became of it. The blocks of a text in order make up the text. */
+/** A stretch of a message's text, and what was done to it. The blocks of a text, in order, are the whole text. */
 export interface Block extends MessagePart {
   readonly kind: Kind;
   readonly original: string;
   readonly text: string;
   /** Steps applied to it, in order; the last step decides how it is undone. */
   readonly steps: readonly Step[];
-  /** Tokens of `original` where it stands, and of `text`. */
+  /** Number of tokens of `original` in its place; `tokens_after` is that of `text`. */
   readonly tokens_before: number;
   readonly tokens_after: number;
   /** Removal, if anything was cut. */
   readonly removed: Removal | null;
 }
 
-/** A block while it is worked on. */
+/** A block that is still being worked on. */
 export interface Draft extends MessagePart {
   readonly kind: Kind;
   readonly original: string;
@@ -41,23 +41,23 @@ export interface Draft extends MessagePart {
   units: readonly CountedUnit[];
 }
 
-/** Names what was cut, so that it can be given back. */
+/** Record of what was cut from a block, with the id by which it can be retrieved. */
 export interface Removal {
-  /** 12 digits made of the original's SHA-256; the notice in the text holds them. */
+  /** 12 digits derived from the original's SHA-256; the notice in the text contains them. */
   readonly id: string;
   readonly removed: number;
   readonly of: number;
   /** Name of the units: turns, passages, lines, hits or rows. */
   readonly unit: string;
   readonly tokens: number;
-  /** Selection from which the same bytes are made again in a later call. */
+  /** Record of the units that were kept, from which a later call makes the same bytes again. */
   readonly selection: Selection;
 }
 
-/** Users' texts are instructions until they are long enough to be material, in UTF-16 units. */
+/** UTF-16 units from which a user's text counts as material; shorter texts are instructions. */
 const MIN_PASTE = 600;
 
-/** The blocks of the texts that may be touched; a user's own words are none. */
+/** The blocks of the texts that may be changed; a user's instructions are not among them. */
 export function blocksOf(
   messages: readonly ChatMessage[],
   frozen: (place: MessagePart) => boolean,
@@ -72,7 +72,7 @@ export function blocksOf(
   );
 }
 
-/** Counted in one go, in the units that cutting would ask for next. */
+/** Cuts a text into blocks and counts their tokens once, in the units that cutting needs next. */
 function blocksOfText(place: MessagePart, text: string, tokenizer: Tokenizer): Draft[] {
   const pieces = segmentsOf(text).map(({ kind, start, end }) => {
     const original = text.slice(start, end);
@@ -100,14 +100,14 @@ function blocksOfText(place: MessagePart, text: string, tokenizer: Tokenizer): D
   });
 }
 
-/** Puts another text in the place of a block's. */
+/** Replaces the text of a block, and records the method and the new number of tokens. */
 export function rewrite(block: Draft, text: string, method: Method, tokens: number): void {
   block.steps.push({ method, saved: block.tokens_after - tokens });
   block.text = text;
   block.tokens_after = tokens;
 }
 
-/** Leaves a block as it was. */
+/** Gives a block its original text back. */
 export function revert(block: Draft): void {
   block.text = block.original;
   block.tokens_after = block.tokens_before;

@@ -14,7 +14,7 @@ export type Kind =
 /** Kinds whose bytes are never changed, in any tier. */
 export const frozenKinds: ReadonlySet<Kind> = new Set(['code', 'diff', 'schema']);
 
-/** Lines that are looked at to tell the kind of a text. */
+/** Most lines of a text that are read to tell its kind. */
 const SAMPLE = 400;
 const SAMPLE_LINE = 400;
 
@@ -32,7 +32,7 @@ export function kindOfPlain(text: string): Kind {
   return logged >= 0.4 ? 'log' : 'prose';
 }
 
-/** Lines that are not blank: all, or of a long text runs from its beginning, middle and end. */
+/** Lines that are not blank: all of them, or of a long text some from its beginning, middle and end. */
 function sampledLines(text: string): string[] {
   const lines = text.split('\n', SAMPLE * 50);
   const third = Math.floor(SAMPLE / 3);
@@ -71,7 +71,7 @@ const codeLine =
   /[{};]\s*$|^\s*(?:import|export|from \S+ import|def|class|function|async|const|let|var|return|if ?\(|for ?\(|while ?\(|else\b|elif\b|try:|except\b|package|func|fn|pub|use|impl|struct|enum|interface|type \w+ =|public|private|protected|static|#include|#define|#!\/|SELECT|INSERT|UPDATE|CREATE|ALTER|WITH|FROM|WHERE)\b.*[({:;=,)>\]]?\s*$|^\s*(?:\/\/|\/\*|\*\/|@\w+|<\/?\w[^>]*>)|^\s+[\w.[\]]+ ?[+-]?= ?\S|^\s*[\w.]+\(.*\)[;,]?\s*$|\)\s*(?:=>|->|:)\s*\S*$/;
 const sentence = /^[A-Z"“][^;{}()=<>]*[a-z,]+ [^;{}()=<>]*[.!?…]["”)]?$/;
 
-/** At least three lines, most of which look like code and few like sentences. */
+/** Returns whether there are at least three lines, of which most look like code and few like sentences. */
 export function isCode(lines: readonly string[]): boolean {
   if (lines.length < 3) return false;
   const bare = lines.map((line) => line.replace(lineNumber, '')).filter((line) => line.trim() !== '');
@@ -104,7 +104,7 @@ const role = 'user|assistant|system|human|ai|bot|agent|customer|caller|speaker|i
 const speaker = String.raw`([\p{Lu}\p{Lo}][\p{L}\p{N}_.'’ -]{0,30}?|${role})`;
 const afterSpeaker = String.raw`(?: \([^)\n]{1,40}\))?(?:\**:\**(?:\s|$)| (?:said|says|asked|replied|answered|wrote)[,:] )`;
 
-/** A speaker's label at the start of a line: perhaps a number, a turn's id or a time, then a short name and a colon. */
+/** Matches a speaker's label at the start of a line: perhaps a number, a turn's id or a time, then a short name and a colon. */
 export const turnLabel = new RegExp(
   String.raw`^\s*(?:${labelPrefix.join('')}\**${speaker}${afterSpeaker}|(?:\[[^\]\n]{1,30}\] ?)?[<[(]([\p{L}\p{N}_.-]{1,30})[>\])]\s)`,
   'u',
@@ -116,7 +116,7 @@ export function speakerOf(line: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
-/** Several labels that come again and again, on a fair share of the lines. */
+/** Returns whether several labels come again and again, on a fair share of the lines. */
 function isDialogue(lines: readonly string[]): boolean {
   const labels = lines.flatMap((line) => speakerOf(line) ?? []);
   if (labels.length < 4 || labels.length / lines.length < 0.25) return false;

@@ -11,9 +11,9 @@ export interface Segment {
 
 /** JSON inside other text that is shorter than this stays part of it. */
 const MIN_EMBEDDED_JSON = 80;
-/** Openings of JSON that turn out to be none, at most, before the rest counts as plain: each may cost the whole text. */
+/** Most failed attempts to read JSON before the rest of a text counts as plain: each may read the whole text. */
 const MAX_FAILED_JSON = 8;
-/** The shortest stretch between code that is looked at by itself, in lines. */
+/** Shortest stretch between code, in lines, that gets a kind of its own. */
 const MIN_CODE_LINES = 3;
 
 /** Cuts a text into fenced code, JSON, code without a fence, and the rest by its kind. */
@@ -43,7 +43,7 @@ function wholeJson(text: string): Segment[] | undefined {
   return isJson(json) ? [{ kind: kindOfJson(json), start: 0, end: text.length }] : undefined;
 }
 
-/** A JSON Schema, an OpenAPI document or a tool definition says so by its members. */
+/** The kind of a JSON text: JSON Schemas, OpenAPI documents and tool definitions are known by their members. */
 function kindOfJson(json: string): Kind {
   return /"\$(?:schema|ref|defs)"\s*:|"openapi"\s*:|"properties"\s*:\s*\{|"parameters"\s*:\s*\{\s*"type"/.test(
     json,
@@ -54,7 +54,7 @@ function kindOfJson(json: string): Kind {
 
 const opening = /^(?: {0,3}(`{3,}|~{3,})[^\n`]*$|[{[])/gm;
 
-/** Fenced code and embedded JSON, in order. */
+/** The fenced code and the embedded JSON of a text, in order. */
 function fixedStretches(text: string): Segment[] {
   const found: Segment[] = [];
   let failed = 0;
@@ -74,7 +74,7 @@ function fixedStretches(text: string): Segment[] {
   return found;
 }
 
-/** Behind the line that closes a fence, or the end of the text. */
+/** Offset after the line that closes a fence, or the end of the text. */
 function fenceEnd(text: string, from: number, fence: string): number {
   const closing = new RegExp(`^ {0,3}${fence}${fence.charAt(0)}*[ \\t]*$`, 'gm');
   closing.lastIndex = from;
@@ -98,7 +98,7 @@ function jsonEnd(text: string, start: number): number {
   return start;
 }
 
-/** Code without a fence is kept apart, paragraph by paragraph; what is left has one kind each. */
+/** Cuts a plain stretch into segments: code without a fence, paragraph by paragraph, and the rest with one kind each. */
 function plainSegments(text: string, start: number, end: number): Segment[] {
   const kind = kindOfPlain(text.slice(start, end));
   if (kind !== 'prose') return [{ kind, start, end }];
@@ -122,7 +122,7 @@ export function paragraphsOf(text: string, start: number, end: number): { start:
   const found: { start: number; end: number }[] = [];
   let from = start;
   for (const match of text.slice(start, end).matchAll(/\n[ \t\r]*\n\s*/g)) {
-    // Indentation behind the blank line belongs to the next paragraph.
+    // Indentation after the blank line belongs to the next paragraph.
     const at = start + match.index + match[0].lastIndexOf('\n') + 1;
     found.push({ start: from, end: at });
     from = at;

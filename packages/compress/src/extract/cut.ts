@@ -9,23 +9,23 @@ import type { CountedUnit } from './units.ts';
 
 /** A block that may be cut. */
 export interface Cuttable extends Piece {
-  /** Whether its first and its last unit may be instructions, which stay. */
+  /** Whether its first and its last unit may be instructions, which are kept. */
   readonly instructs: boolean;
 }
 
 export interface CutPlan {
   readonly query: string;
-  /** Tokens that the blocks may have together. */
+  /** Number of tokens that the blocks may have together. */
   readonly budget: number;
   readonly ranking: Ranking;
   readonly worth: (score: number, tokens: number) => number;
-  /** Whether a heading stays with whatever is kept under it. */
+  /** Whether a heading is kept if a unit under it is kept. */
   readonly headings: boolean;
 }
 
-/** Approximate cost of a gap's mark in tokens: a little more where it stands within a line. */
+/** Approximate cost of a gap's mark in tokens: a little more if it stands within a line. */
 const GAP_TOKENS = 1.2;
-/** Instructions longer than this are material. */
+/** Most tokens of an instruction; a longer unit is material. */
 const MAX_INSTRUCTION_TOKENS = 120;
 /** Approximate cost of a notice in tokens. */
 const NOTICE_TOKENS = 18;
@@ -33,8 +33,8 @@ const ROUNDS = 6;
 const MOST_ROUNDS = 16;
 
 /**
- * Cuts blocks to what the question needs, all of them by one measure within one budget. A block where cutting would
- * gain nothing comes back as undefined.
+ * Cuts blocks to what the question needs, all by one measure within one budget. The result is undefined for a block that
+ * would gain nothing from it.
  */
 export function cutBlocks(
   blocks: readonly Cuttable[],
@@ -58,7 +58,7 @@ interface Attempt {
   readonly tokens: number;
 }
 
-/** The attempt that comes nearest to the budget from below; where none does, that with the fewest tokens. */
+/** The attempt that comes nearest to the budget without exceeding it; if each exceeds it, the one with the fewest tokens. */
 function fitted(budget: number, attempt: (target: number) => Attempt): Attempt {
   let target = budget;
   let last = attempt(target);
@@ -66,7 +66,7 @@ function fitted(budget: number, attempt: (target: number) => Attempt): Attempt {
   for (let round = 1; round < (best.tokens > budget ? MOST_ROUNDS : ROUNDS); round++) {
     const slack = budget - last.tokens;
     if ((slack >= 0 && slack <= budget / 200) || target <= 0) break;
-    // The later, the more is given up at once to come below the budget.
+    // With each round that is over the budget, the target is lowered by more.
     target += slack < 0 ? round * (slack - 1) : slack;
     last = attempt(target);
     if (best.tokens > budget ? last.tokens < best.tokens : last.tokens <= budget && last.tokens > best.tokens)
@@ -75,7 +75,7 @@ function fitted(budget: number, attempt: (target: number) => Attempt): Attempt {
   return best;
 }
 
-/** A selection that by the counts of its units comes near to `budget`: what marks cost depends on the selection. */
+/** A selection whose estimated tokens come near to `budget`; the cost of marks depends on the selection. */
 function near(
   budget: number,
   choose: (target: number) => boolean[],
@@ -92,7 +92,7 @@ function near(
   return kept;
 }
 
-/** The tokens that a selection comes to, without putting it together. */
+/** Estimates the tokens of a selection, without assembling its text. */
 function estimate(prepared: readonly Cuttable[], kept: readonly boolean[]): number {
   let tokens = 0;
   let next = 0;
@@ -111,7 +111,7 @@ function estimate(prepared: readonly Cuttable[], kept: readonly boolean[]): numb
   return tokens;
 }
 
-/** The first and the last unit of what a user wrote, where they are short. */
+/** Fixes the first and the last unit of a user's text if they are short. */
 function protectInstructions({ instructs, units }: Cuttable): readonly CountedUnit[] {
   if (!instructs) return units;
   return units.map((unit, i) => {

@@ -2,12 +2,12 @@ import { holders, type Index } from './bm25.ts';
 import type { Scored } from './scored.ts';
 import { isStopWord, termsOf } from './terms.ts';
 
-/** Of how many best units the names are followed, and what such a name weighs beside the question's own words. */
+/** Number of best units whose names are followed, and the weight of such a name beside the question's own words. */
 const HOP_UNITS = 3;
 const HOP_WEIGHT = 0.35;
 const name = /(?<=[\p{L}\p{N},;:"'“(] ?)\p{Lu}[\p{L}\p{N}'-]+/gu;
 
-/** Names in the best units that few others hold, and that were not asked for. */
+/** Names in the best units that few other units hold, and that the question does not contain. */
 export function namedTerms(
   index: Index,
   units: readonly Scored[],

@@ -1,22 +1,22 @@
 import { stringEnd } from '../json/minify.ts';
 import { lineSpans, MAX_UNIT, plain, type Span, sentenceSpans, type Unit } from './spans.ts';
 
-/** A string from this length on, in UTF-16 units, is material; it is cut between its sentences and lines. */
+/** Length in UTF-16 units from which a string is material, which is cut between its sentences and lines. */
 const LONG_STRING = 400;
-/** Lists below this depth are part of the item that they are in. */
+/** Lists below this depth belong to the item that they are in. */
 const MAX_DEPTH = 32;
 const SCALARS = /^[-+.\deE,\s]*$/;
 
 const fixed = (span: Span): Unit => ({ ...span, heading: false, fixed: true });
 
-/** The items of lists in JSON text, of those that hold long ones the items within, and the sentences of long strings. */
+/** Units of JSON text: the items of lists (of a long item, the items within it), and the sentences of long strings. */
 export function jsonUnits(text: string): Unit[] {
   const items: Unit[] = [];
   findItems(text, containerEnds(text), skip(text, 0), 0, items);
   return covering(items, text.length);
 }
 
-/** Where each list and each object ends, by where it starts. */
+/** Offsets at which lists and objects end, by the offsets at which they start. */
 function containerEnds(text: string): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
   const open: number[] = [];
@@ -29,7 +29,7 @@ function containerEnds(text: string): ReadonlyMap<number, number> {
   return ends;
 }
 
-/** Adds what may be cut of the value at `at`, and tells where that value ends. */
+/** Adds the units of the value at `at` that may be cut, and returns the offset at which the value ends. */
 function findItems(
   text: string,
   ends: ReadonlyMap<number, number>,
@@ -87,7 +87,7 @@ function stringUnits(text: string, start: number, end: number): Unit[] {
     .map(plain);
 }
 
-/** The units in order, and what lies between them, which stays. */
+/** Adds fixed units for the text between the given ones, so that together they cover the text. */
 function covering(items: readonly Unit[], length: number): Unit[] {
   const units: Unit[] = [];
   let from = 0;
@@ -102,7 +102,7 @@ function covering(items: readonly Unit[], length: number): Unit[] {
 
 const toonTable = /\[(\d+)\]\{.*\}:\n?$/;
 
-/** In TOON, the rows of tables, the items of lists, and the sentences of long strings; every other line stays. */
+/** Units of TOON: the rows of tables, the items of lists, and the sentences of long strings; every other line is fixed. */
 export function toonUnits(text: string): Unit[] {
   const lines = lineSpans(text);
   const depths = lines.map(({ start }) => depthAt(text, start));
@@ -124,7 +124,7 @@ export function toonUnits(text: string): Unit[] {
   return units;
 }
 
-/** Behind the item that begins with line `i`, if that line begins one that is short enough to be one unit. */
+/** Index after the last line of the item that begins with line `i`; undefined if none begins there, or it is too long. */
 function itemEnd(
   lines: readonly Span[],
   depths: readonly number[],

@@ -4,14 +4,14 @@ const severe =
   /\b(?:ERROR|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC|EMERG|ALERT)\b|\b\w*(?:Exception|Error)\b|^[EF]\d{4} |\b(?:fail(?:ed|ure)?|refused|denied|timed? ?out|killed|crash(?:ed)?|corrupt(?:ed)?)\b/i;
 const warning = /\bWARN(?:ING)?\b|^W\d{4} /;
 
-/** A log line without what differs between lines of one origin: times, numbers, ids, quoted values. */
+/** A log line without the parts that differ between lines of one origin: times, numbers, ids, quoted values. */
 function templateOf(line: string): string {
   return line.slice(0, 200).replace(varying, '#');
 }
 
 /**
- * Returns how much each line stands out, 0 to 1: severity, and the rarity of its template. The first and the last of a
- * template count for more than those between, which say the same again.
+ * Returns how much each line stands out, 0 to 1, by severity and by the rarity of its template. The first and the last line
+ * of a template count for more than those between, which repeat them.
  */
 export function logSalience(lines: readonly string[]): number[] {
   const templates = lines.map(templateOf);

@@ -2,10 +2,10 @@ import { type Index, idf } from './bm25.ts';
 import { meaningsOf, nearTo } from './related.ts';
 import { isStopWord, subjectsOf, termsOf } from './terms.ts';
 
-/** Beside a word of the question itself: one spelled alike where that is missing, and a vague one. */
+/** Weights beside a word of the question: a similarly spelled word in place of one that is missing, and a vague word. */
 const WEIGHT = { similar: 0.6, vague: 0.3 };
 
-/** Words that say what is asked for rather than what it is about. */
+/** Words that say which kind of answer is asked for, not what it is about. */
 const vague = new Set(
   termsOf(
     'kind type sort name many much long often happen thing favourite favorite way place time year month day person people make take go give find use say tell',
@@ -26,10 +26,10 @@ export function questionTerms(index: Index, query: string): Map<string, number> 
   return terms;
 }
 
-/** Of a longer question, only so many words are compared with all others: the cost grows with each. */
+/** Most words of a question that are compared with all others: the cost grows with each. */
 const MOST_COMPARED = 32;
 
-/** For each unit and each word of the question that it lacks, what comes nearest to that word in meaning there. */
+/** For each unit, scores for the nearest words in meaning to those words of the question that it lacks. */
 export function relatedScores(index: Index, query: string): Float64Array {
   const scores = new Float64Array(index.size);
   const subjects = subjectsOf(query)
@@ -60,7 +60,7 @@ function clear(best: Float64Array, posted: readonly number[]): void {
   for (let i = 0; i < posted.length; i += 2) best[posted[i] ?? 0] = 0;
 }
 
-/** Terms that share a beginning of at least four characters and most of their length. */
+/** Indexed terms that share at least four characters at the beginning, and most of their length, with a term. */
 function similarTerms(index: Index, term: string): string[] {
   if (term.length < 4) return [];
   const found: string[] = [];
@@ -104,17 +104,17 @@ export function cuesOf(query: string): RegExp[] {
   return cues;
 }
 
-/** The share of the cues that a text holds. */
+/** The share of the cues that a text matches. */
 export function cueShare(cues: readonly RegExp[], text: string): number {
   return cues.length === 0 ? 0 : cues.filter((cue) => cue.test(text)).length / cues.length;
 }
 
-/** Longer questions are material, of which the first and the last lines may ask. */
+/** Longest question, in UTF-16 units. A longer text is material, whose first and last lines may ask. */
 const MAX_QUESTION = 1000;
 const MAX_ASKING = 400;
 const asks = /\?["”’')\]*]*$|^(?:question|query|task|q)\s*:/i;
 
-/** What a user's text asks: all of it, or of material its last line where that asks, else its beginning and its end. */
+/** The question in a user's text: all of it, or of material its last line if that asks, else its beginning and its end. */
 export function askedIn(text: string): string {
   const whole = text.trim();
   if (whole.length <= MAX_QUESTION) return whole;

@@ -6,14 +6,14 @@ import { repeatMark, repeatsOf } from './repeats.ts';
 import { keptBy, type Selection, selectionOf } from './selection.ts';
 import type { CountedUnit, Form } from './units.ts';
 
-/** A block as it is cut. */
+/** A block that is to be cut. */
 export interface Piece {
   readonly kind: Kind;
-  /** What `text` is written as. */
+  /** Form in which `text` is written. */
   readonly form: Form;
-  /** Names the block as it came. */
+  /** Name of the block, from its original text. */
   readonly id: string;
-  /** The block in its lossless form, of which the units are. */
+  /** Lossless form of the block, which the units divide. */
   readonly text: string;
   readonly units: readonly CountedUnit[];
 }
@@ -26,12 +26,12 @@ export interface BlockCut {
   readonly recoverable: boolean;
 }
 
-/** The record of a cut. */
+/** Makes the record of a cut. */
 export function removalOf({ id, form }: Piece, { text, amount, kept, recoverable }: BlockCut): Removal {
   return { id, ...amount, selection: selectionOf(form, kept, recoverable, digestOf(text)) };
 }
 
-/** Names of units in a notice. */
+/** Names of the units in a notice, by kind. */
 const unitNames: Readonly<Partial<Record<Kind, string>>> = {
   dialogue: 'turns',
   prose: 'passages',
@@ -44,7 +44,7 @@ const unitNames: Readonly<Partial<Record<Kind, string>>> = {
 
 const nameOf = ({ kind }: Piece): string => unitNames[kind] ?? 'parts';
 
-/** A block without the units that are not kept, and a mark where they stood. Undefined where that gains nothing. */
+/** Cuts a block to the units that are kept, with a mark in each gap. Undefined if that gains nothing. */
 export function cutTo(piece: Piece, kept: readonly boolean[], tokenizer: Tokenizer): BlockCut | undefined {
   const { id, text } = piece;
   const gap = gapOf(id, text);
@@ -54,7 +54,7 @@ export function cutTo(piece: Piece, kept: readonly boolean[], tokenizer: Tokeniz
   return cutWith(piece, kept, tokenizer, { notice, amount, mark: () => gap, recoverable: false });
 }
 
-/** A block without the runs of units that stand in it before, a mark that says which in the place of each. */
+/** Replaces runs of units that repeat earlier ones of the block by marks that say which. Undefined if there are none. */
 export function cutRepeats(piece: Piece, tokenizer: Tokenizer): BlockCut | undefined {
   const { id, text, units } = piece;
   const named = new Map<number, string>();
@@ -80,8 +80,8 @@ export function cutRepeats(piece: Piece, tokenizer: Tokenizer): BlockCut | undef
 }
 
 /**
- * The same bytes as in the call that a selection comes from; `'whole'` where nothing was cut, undefined where it
- * does not fit.
+ * Makes the same bytes as in the call that a selection comes from; `'whole'` if nothing was cut, undefined if the
+ * selection does not fit.
  */
 export function recut(
   piece: Piece,
@@ -120,7 +120,7 @@ function amountOf(piece: Piece, kept: readonly boolean[]): Amount {
 interface Signs {
   readonly notice: string;
   readonly amount: Amount;
-  /** What stands in the place of the units that begin at an index. */
+  /** Returns the mark for the gap whose first unit has this index. */
   readonly mark: (from: number) => string;
   readonly recoverable: boolean;
 }
@@ -140,7 +140,7 @@ function cutWith(
   return { text, kept, recoverable, amount };
 }
 
-/** The kept units as they were, and a mark in each gap: on its own line between lines, else within the line. */
+/** The kept units, unchanged, with a mark in each gap: on its own line between lines, else within the line. */
 function withMarks(
   text: string,
   units: readonly CountedUnit[],
@@ -148,7 +148,7 @@ function withMarks(
   mark: (from: number) => string,
 ): string {
   let out = '';
-  // Reading the end of `out` itself would copy all of it at every gap.
+  // Only the tail is kept for reading: to read the end of `out` itself would copy all of it at every gap.
   let tail = '';
   const add = (part: string): void => {
     out += part;

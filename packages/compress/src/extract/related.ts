@@ -2,12 +2,12 @@ import { DIMENSIONS, vectorLevels, vectorTerms } from './word-vectors.ts';
 
 export { DIMENSIONS };
 
-/** Words that are less alike than this have nothing to do with one another: a cosine. */
+/** Least cosine of the vectors of two words that count as related. */
 const LEAST = 0.35;
 
 interface Vectors {
   readonly terms: readonly string[];
-  /** Index of each term's vector. */
+  /** Index of each term's vector, by term. */
   readonly rows: ReadonlyMap<string, number>;
   readonly values: Int8Array;
   readonly lengths: Float64Array;
@@ -15,7 +15,7 @@ interface Vectors {
 
 let known: Vectors | undefined;
 
-/** The terms of which the meaning is known, each with its vector's number. */
+/** Terms with a known meaning, each with the row of its vector. */
 export type Meanings = readonly (readonly [term: string, row: number])[];
 
 export function meaningsOf(terms: Iterable<string>): Meanings {
@@ -28,7 +28,7 @@ export function meaningsOf(terms: Iterable<string>): Meanings {
   return meanings;
 }
 
-/** Returns how near to a term others are in meaning, above 0 and at most 1; those that are not near are left out. */
+/** Returns the terms near to a term in meaning, each with its nearness, above 0 and at most 1. */
 export function nearTo(term: string, others: Meanings): [other: string, nearness: number][] {
   known ??= unpacked();
   const { rows, values, lengths } = known;
@@ -46,7 +46,7 @@ export function nearTo(term: string, others: Meanings): [other: string, nearness
   return near;
 }
 
-/** The vector of a term, of length 1 and `DIMENSIONS` numbers, and its row; null where none is known. */
+/** The vector of a term, `DIMENSIONS` numbers of length 1, and its row; null if none is known. */
 export function vectorOf(term: string): { readonly row: number; readonly vector: Float64Array } | null {
   known ??= unpacked();
   const row = known.rows.get(term);

@@ -7,9 +7,9 @@ import { isStopWord, termsOf } from './terms.ts';
 /** How units are ranked for a question: a score for each, higher first. */
 export type Ranking = (units: readonly Scored[], query: string) => Float64Array;
 
-/** Units are short and of one kind, so that their length says little about their worth. */
+/** BM25's `b`. It is low, because units are short and of one kind, so their length says little about their worth. */
 const LENGTH_PENALTY = 0.35;
-/** A unit's share of the scores before and behind it; behind a question, an answer's share of that question's. */
+/** Share that a unit gets of the scores before and after it; after a question, an answer gets more of that question's score. */
 const SHARE = {
   before: 0.3,
   before2: 0.2,
@@ -21,11 +21,11 @@ const SHARE = {
 };
 const HOPS = 2;
 const BOOST = { speaker: 0.5, cue: 0.3, coverage: 0.5 };
-/** Parts of the best score, for what has its place without any word of the question. */
+/** Parts of the best score that a unit may get without any word of the question. */
 const PRIOR = { edge: 0.12, salience: 0.7, facts: 0.04, rarity: 0.2 };
 
 /**
- * BM25 over stems, joined by words that are near in meaning and by what the best answers name, a share of the
+ * Ranks by BM25 over stems, joined by words that are near in meaning and by names in the best answers, a share of the
  * neighbours' scores, and a bonus for what the question asks for: a speaker, a time, a number, a name.
  */
 export const extractiveRanking: Ranking = (units, query) => {
@@ -52,14 +52,14 @@ export const extractiveRanking: Ranking = (units, query) => {
   });
 };
 
-/** The best score in each block: what its units are worth for their place alone depends on what the block is worth. */
+/** The best score in each block: the worth of a unit's position depends on the worth of its block. */
 function bestByBlock(units: readonly Scored[], scores: Float64Array): number[] {
   const best: number[] = [];
   for (const [i, { block }] of units.entries()) best[block] = Math.max(best[block] ?? 1, scores[i] ?? 0);
   return best;
 }
 
-/** For each unit, the share of the question that it holds, by rarity. */
+/** For each unit, the share of the question's terms that it holds, weighted by their rarity. */
 function coverage(index: Index, terms: ReadonlyMap<string, number>): Float64Array {
   const covered = new Float64Array(index.size);
   let total = 0;
@@ -77,7 +77,7 @@ function coverage(index: Index, terms: ReadonlyMap<string, number>): Float64Arra
 
 const question = /\?["”’')\]*]*\s*$/;
 
-/** What the best units name is looked for elsewhere, again and again: the answer may be two steps away. */
+/** Searches again and again for the names in the best units, because the answer may be two steps away. */
 function hopped(
   index: Index,
   units: readonly Scored[],
@@ -97,7 +97,7 @@ function hopped(
   return scores;
 }
 
-/** An answer stands beside the question, more often behind it, and need not hold a word of it. */
+/** Adds shares of neighbouring scores: an answer stands beside its question, mostly after it, perhaps without a word of it. */
 function inContext(units: readonly Scored[], scores: Float64Array): Float64Array {
   return scores.map((score, i) => {
     const at = (other: number): number =>
@@ -112,7 +112,7 @@ function inContext(units: readonly Scored[], scores: Float64Array): Float64Array
   });
 }
 
-/** Returns how much each unit tells, 0 to 1: the rarity of its words together, beside that of the richest tenth. */
+/** Returns how much each unit tells, 0 to 1: the rarity of its words together, relative to that of the richest tenth. */
 function raritiesOf(index: Index): Float64Array {
   const sums = new Float64Array(index.size);
   for (const [term, posted] of index.postings) {
@@ -127,7 +127,7 @@ function raritiesOf(index: Index): Float64Array {
   return sums.map((sum) => Math.min(1, sum / high));
 }
 
-/** Returns whether a speaker is named in the question. */
+/** Returns a function that tells whether a speaker is named in the question. */
 function namedIn(query: string): (speaker: string | undefined) => boolean {
   const named = new Set(termsOf(query).filter((term) => !isStopWord(term)));
   const known = new Map<string, boolean>();

@@ -1,15 +1,15 @@
 import { safeCut } from './spans.ts';
 import type { CountedUnit } from './units.ts';
 
-/** A run of units that stands word for word earlier in the same block, where all of it is kept. */
+/** A run of units that repeats, word for word, an earlier run in the same block that is kept whole. */
 export interface Repeat {
-  /** Indexes of its first unit, and of the first that it repeats. */
+  /** Index of its first unit; `first` is the index of the first unit that it repeats. */
   readonly at: number;
   readonly first: number;
   readonly length: number;
 }
 
-/** The longest runs of units that came before, in order. The first of equal units is never part of one. */
+/** The longest runs of units that repeat earlier ones, in order. The first of equal units is never part of such a run. */
 export function repeatsOf(text: string, units: readonly CountedUnit[]): Repeat[] {
   const firsts = firstsOf(text, units);
   const repeats: Repeat[] = [];
@@ -24,7 +24,7 @@ export function repeatsOf(text: string, units: readonly CountedUnit[]): Repeat[]
   return repeats;
 }
 
-/** For each unit, the first that reads the same up to its end; itself where it is blank or fixed. */
+/** For each unit, the first unit with the same text; the unit itself if it is blank or fixed. */
 function firstsOf(text: string, units: readonly CountedUnit[]): number[] {
   const seen = new Map<string, number>();
   return units.map(({ start, end, fixed }, i) => {
@@ -38,7 +38,7 @@ function firstsOf(text: string, units: readonly CountedUnit[]): number[] {
 
 const MAX_QUOTE = 60;
 
-/** Says which stretch comes again, by its beginning. */
+/** The mark for a repeated stretch, which quotes the stretch's beginning. */
 export function repeatMark(text: string, unit: CountedUnit, length: number, name: string): string {
   const line = text.slice(unit.start, unit.end).trim().replaceAll(/\s+/g, ' ');
   const quote = line.length <= MAX_QUOTE ? line : beginning(line);

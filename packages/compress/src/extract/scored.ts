@@ -1,16 +1,16 @@
-/** A unit as it is scored. */
+/** A unit with the facts that scoring needs. */
 export interface Scored {
   readonly text: string;
-  /** Its block: neighbours in another are none. */
+  /** Index of its block; units of different blocks are no neighbours. */
   readonly block: number;
-  /** Speaker, in a dialogue. */
+  /** Speaker, if the text is a dialogue. */
   readonly speaker?: string | undefined;
-  /** How many units before it its passage begins; what leads a passage is often what it is about. */
+  /** Distance in units back to the first unit of its passage, which often names the subject. */
   readonly lead: number;
-  /** How many units before it the heading stands that it is under, or 0. */
+  /** Distance in units back to its heading; 0 if there is none. */
   readonly heading: number;
-  /** At the beginning or the end of its block. */
+  /** Whether it is at the beginning or the end of its block. */
   readonly edge: boolean;
-  /** How much the unit stands out from others of its kind, 0 to 1: a rare template in a log, an error. */
+  /** How much the unit stands out from others of its kind, 0 to 1: for example by a rare template in a log, or an error. */
   readonly salience: number;
 }

@@ -1,25 +1,25 @@
 import type { Form } from './units.ts';
 
-/** Raised whenever the same units would be written otherwise, or the same text has other units. */
+/** Version of selections. Raised whenever the same units would be written differently, or a text is cut into other units. */
 const VERSION = 1;
 
 /**
- * Which units of a block were kept: all that has to be remembered to write the same bytes again from the block's
- * original. It is plain JSON, holds no text, and is checked when it comes back.
+ * The units of a block that were kept: everything needed to write the same bytes again from the block's
+ * original. It is plain JSON, contains no text, and is checked when a later call gets it.
  */
 export interface Selection {
   readonly version: number;
   /** Form in which the block was written when it was cut. */
   readonly form: string;
-  /** Whether all that was left out stands elsewhere in the block. */
+  /** Whether everything that was left out also stands elsewhere in the block. */
   readonly recoverable: boolean;
-  /** How many units were kept, then left out, then kept, and so on. Where all were kept, one number. */
+  /** Lengths of the runs of kept and omitted units, in turn, beginning with kept. One number if all were kept. */
   readonly runs: readonly number[];
   /** Digest of the resulting text: 16 hex characters of its SHA-256. */
   readonly digest: string;
 }
 
-/** A selection with the name of its block. */
+/** A selection with the id of its block. */
 export interface RememberedSelection {
   readonly id: string;
   readonly selection: Selection;
@@ -40,7 +40,7 @@ export function selectionOf(
   return { version: VERSION, form, recoverable, runs, digest };
 }
 
-/** What a selection keeps of `units` units, or undefined where it is of another version, form or number of units. */
+/** Which of `units` units a selection keeps; undefined if it is of another version, form or number of units. */
 export function keptBy(selection: Selection, form: Form, units: number): boolean[] | undefined {
   const { version, form: written, runs } = selection;
   if (version !== VERSION || written !== form || !Array.isArray(runs) || runs.length > units + 1)

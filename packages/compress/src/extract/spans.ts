@@ -1,14 +1,14 @@
-/** What is kept or cut as a whole: a turn, a sentence, a row, a line. `[start, end)` of the segment's text. */
+/** A part of a text that is kept or cut as a whole: a turn, a sentence, a row, a line. `[start, end)` of the segment's text. */
 export interface Unit {
   readonly start: number;
   readonly end: number;
-  /** Headings say what the units behind them belong to, and stay with them. */
+  /** Whether it is a heading, which says what the units after it belong to, and is kept with them. */
   readonly heading: boolean;
-  /** Rows that name the columns, and others without which the rest can't be read. */
+  /** Whether it is always kept: rows that name columns, and others that the rest can't be read without. */
   readonly fixed: boolean;
 }
 
-/** No unit is longer, in UTF-16 units: a document may be one line of a megabyte. */
+/** Longest unit, in UTF-16 units: a document may be one line of a megabyte. */
 export const MAX_UNIT = 1200;
 export interface Span {
   readonly start: number;
@@ -17,7 +17,7 @@ export interface Span {
 
 export const plain = (span: Span): Unit => ({ ...span, heading: false, fixed: false });
 
-/** Lines with their line ends. */
+/** The lines of a text, with their line ends. */
 export function lineSpans(text: string): Span[] {
   const spans: Span[] = [];
   for (let start = 0; start < text.length; ) {
@@ -47,7 +47,7 @@ export function sentenceSpans(text: string, start: number, end: number): Span[] 
   return spans;
 }
 
-/** The last place in `(least, most]` where no character is broken, behind a blank if there is one. */
+/** The last place in `(least, most]` that splits no character, after a blank if there is one. */
 export function safeCut(text: string, least: number, most: number): number {
   for (let at = most; at > least; at--) if (/\s/.test(text.charAt(at - 1)) && splits(text, at)) return at;
   for (let at = most; at > least; at--) if (splits(text, at)) return at;
@@ -57,7 +57,7 @@ export function safeCut(text: string, least: number, most: number): number {
 const joinsBackwards = /^(?:\p{M}|\u{200d}|\p{Variation_Selector}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}])/u;
 const regional = /^[\u{1f1e6}-\u{1f1ff}]/u;
 
-/** Returns whether two user-perceived characters part at `at` (UAX 29, the cases that emoji and accents need). */
+/** Returns whether two user-perceived characters meet at `at` (UAX 29, the cases that emoji and accents need). */
 function splits(text: string, at: number): boolean {
   if (isLowSurrogate(text, at) || text.charCodeAt(at - 1) === 0x200d) return false;
   const next = text.slice(at, at + 2);

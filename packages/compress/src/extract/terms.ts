@@ -1,4 +1,4 @@
-/** The words that carry no subject. Names of months and days are kept: questions ask for them. */
+/** Words without a subject of their own. Names of months and days are kept, because questions ask for them. */
 const stopWords = new Set(
   `a about above after again all also am an and any are as at be because been before being below between both but by can
 could did do does doing don down during each few for from further had has have having he her here hers him his how i if
@@ -9,7 +9,7 @@ was we were what when where which while who whom whose why will with would you y
   ),
 );
 
-/** Forms that no rule of endings reaches. */
+/** Irregular forms, which no rule for endings covers. */
 const irregular: ReadonlyMap<string, string> = new Map(
   `went go gone go goes go bought buy sold sell ran run running run said say told tell made make took take taken take
 gave give given give came come saw see seen see found find thought think felt feel left leave met meet kept keep
@@ -22,18 +22,18 @@ better good best good worse bad worst bad mom mother mum mother dad father kid c
     .flatMap((word, i, all) => (i % 2 === 0 ? [[word, all[i + 1] ?? word] as const] : [])),
 );
 
-/** Words whose terms are remembered, at most, and how long such a word may be. */
+/** Most words whose terms are remembered; `MEMO_LENGTH` is the longest such word. */
 const MEMO_WORDS = 50_000;
 const MEMO_LENGTH = 64;
 const memo = new Map<string, readonly string[]>();
 
-/** Words, numbers and identifiers; of scripts without spaces, each character. */
+/** Matches words, numbers and identifiers, and in scripts without spaces each character. */
 const word = /[\p{L}\p{N}\p{M}]+(?:[._@:/#'’-][\p{L}\p{N}\p{M}]+)*/gu;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const ascii = /^[\0-\x7f]*$/;
 
-/** The terms of a text as they are compared: stems of words, and identifiers both whole and in their parts. */
+/** The terms by which texts are compared: stems of words, and identifiers both whole and in parts. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   word.lastIndex = 0;
@@ -54,7 +54,7 @@ function termsOfWord(found: string): readonly string[] {
   return terms;
 }
 
-/** Those terms of a question that say what it is about; all of them where that leaves none. */
+/** The terms of a question that say what it is about; all of its terms if none would remain. */
 export function subjectsOf(query: string): string[] {
   const all = [...new Set(termsOf(query))];
   const subjects = all.filter((term) => !stopWords.has(term));
@@ -70,7 +70,7 @@ function wordTerms(text: string): string[] {
   return [...whole, ...parts.filter((part) => part !== '').map(stem)];
 }
 
-/** Single characters and pairs of neighbours. */
+/** Single characters and pairs of adjacent characters. */
 function characters(text: string): string[] {
   const all = Array.from(text);
   return [...all, ...all.slice(1).map((character, i) => `${all[i]}${character}`)];
@@ -87,7 +87,7 @@ const endings: readonly (readonly [RegExp, string])[] = [
   [/(?:ers?|ors?|ed|es|al|s|e)$/, ''],
 ];
 
-/** A light English stemmer: enough to bring the forms of one word together, cautious with what is no English. */
+/** A light English stemmer: it joins the common forms of a word, and leaves words of other languages mostly alone. */
 function stem(text: string): string {
   const base = irregular.get(text);
   if (base !== undefined) return base === text ? base : stem(base);
@@ -100,7 +100,7 @@ function stem(text: string): string {
   return text;
 }
 
-/** `runn` is `run`, and `happi` the same as `happy`. */
+/** Removes what an ending left behind: `runn` becomes `run`, and `happi` the same as `happy`. */
 function undoubled(text: string): string {
   const last = text.at(-1);
   if (text.length > 3 && last === text.at(-2) && last !== 's' && last !== 'l') return text.slice(0, -1);

@@ -16,20 +16,20 @@ import { type CountedUnit, countedUnits, type Form } from './units.ts';
 export interface Uncut {
   readonly messages: readonly ChatMessage[];
   readonly blocks: readonly Draft[];
-  /** Tokens of the conversation as it came, and how many it may have. */
+  /** Number of tokens of the conversation before compression; `allowed` is how many it may have. */
   readonly before: number;
   readonly allowed: number;
   readonly tokenizer: Tokenizer;
 }
 
-/** Blocks below this many tokens are not cut. */
+/** Blocks with fewer tokens are not cut. */
 const MIN_CUT_TOKENS = 80;
 /** Exponent by which a unit's length counts against it: 0 not at all, 1 in proportion. */
 const LENGTH_EXPONENT = 0.3;
 
-/** How it is chosen what stays. */
+/** How the units to keep are chosen. */
 export interface Strategy extends Pick<CutPlan, 'ranking' | 'worth'> {
-  /** Whether a question needs the headings above what stays. */
+  /** Returns whether a question needs the headings above the kept units. */
   readonly headings: (query: string) => boolean;
 }
 
@@ -39,7 +39,7 @@ export const extractive: Strategy = {
   headings: isDated,
 };
 
-/** Cuts what may be cut until the whole is within what is allowed, as far as that goes. */
+/** Cuts the blocks that may be cut until the conversation is within the budget, as far as that is possible. */
 export function cutToBudget(
   uncut: Uncut,
   options: CompressOptions,
@@ -94,7 +94,7 @@ function record(
   block.removed = removalOf(piece, cut);
 }
 
-/** Gives a block the bytes that it had in an earlier call, if what is remembered of it still gives those. */
+/** Gives a block the bytes that it had in an earlier call, if the remembered selection still gives those. */
 function recall(
   block: Draft,
   piece: Piece,
@@ -118,13 +118,13 @@ function cuttableOf(block: Draft, messages: readonly ChatMessage[], tokenizer: T
   return { kind, form, id: idOf(original), text, units: unitsNow(block, tokenizer), instructs };
 }
 
-/** The units of a block's text as it is now. */
+/** The units of a block's present text. */
 function unitsNow({ kind, text, steps, units }: Draft, tokenizer: Tokenizer): readonly CountedUnit[] {
   const step = steps.at(-1);
   return step === undefined ? units : countedUnits(formOf(kind, step.method), text, tokenizer);
 }
 
-/** Lines whose runs were collapsed, and JSON that was only minified, are still of their kind. */
+/** The form of a block's present text. Lines whose runs were collapsed and JSON that was only minified keep their kind. */
 function formOf(kind: Kind, method: Method): Form {
   return method === 'json-tsv' || method === 'jsonl-tsv' || method === 'json-toon' ? method : kind;
 }

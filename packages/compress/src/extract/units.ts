@@ -6,14 +6,14 @@ import { jsonUnits, toonUnits } from './json-units.ts';
 import { lineSpans, MAX_UNIT, plain, safeCut, sentenceSpans, type Unit } from './spans.ts';
 
 const MAX_SENTENCE_PARAGRAPH = 240;
-/** A line that is an entry of its own is one unit up to this. */
+/** Longest line, in UTF-16 units, that is one unit if it is an entry of its own. */
 const MAX_ENTRY = 600;
 
 export interface CountedUnit extends Unit {
   readonly tokens: number;
 }
 
-/** Form of a text: its own kind, or the form that a lossless method gave it. */
+/** Form of a text: its kind, or the form that a lossless method gave it. */
 export type Form = Kind | LosslessMethod;
 
 const splitters: Readonly<Partial<Record<Form, (text: string) => Unit[]>>> = {
@@ -29,7 +29,7 @@ const splitters: Readonly<Partial<Record<Form, (text: string) => Unit[]>>> = {
   'json-toon': toonUnits,
 };
 
-/** The units of a text, in order; together they are its whole text. One fixed unit where it is never cut. */
+/** The units of a text, in order; together they are the whole text. One fixed unit if the text is never cut. */
 export function unitsOf(form: Form, text: string): Unit[] {
   const units = splitters[form]?.(text) ?? [];
   return units.length > 0
@@ -46,18 +46,18 @@ export function countedUnits(form: Form, text: string, tokenizer: Tokenizer): Co
   return units.map((unit, i) => ({ ...unit, tokens: counts[i] ?? 0 }));
 }
 
-/** Lines, of which the first `fixed` name the columns. */
+/** Units of a table: lines, of which the first `fixed` name the columns. */
 function rowUnits(text: string, fixed: number): Unit[] {
   return lineSpans(text).map((line, i) => ({ ...line, heading: false, fixed: i < fixed }));
 }
 
-/** Returns whether the second line is the rule of a Markdown table. */
+/** Returns whether the second line is the delimiter row of a Markdown table. */
 function hasRule(text: string): boolean {
   const [, second] = lineSpans(text.slice(0, 4000));
   return second !== undefined && /^\s*\|?[\s:|-]+\|?\s*$/.test(text.slice(second.start, second.end));
 }
 
-/** No heading is longer. */
+/** Longest heading, in UTF-16 units. */
 const MAX_HEADING = 100;
 const headingText =
   /^(?:#{1,6}\s.*|[=\-*_]{3,}.*|\[?[^.!?:]{0,60}\b(?:session|conversation|chapter|section|part)\b[^.!?]{0,60}|[^.!?]{0,20}\b\d{4}\b[^.!?]{0,20}|[^.!?]{3,60}:)$/i;
@@ -84,7 +84,7 @@ function proseUnits(text: string): Unit[] {
   });
 }
 
-/** Returns whether each line is something by itself, unlike the lines of a text that was wrapped. */
+/** Returns whether each line stands for itself, unlike the lines of a wrapped text. */
 function areEntries(paragraph: string): boolean {
   const lines = paragraph.trimEnd().split('\n');
   return (
@@ -92,7 +92,7 @@ function areEntries(paragraph: string): boolean {
   );
 }
 
-/** A turn reaches from its label to the next; a line that is no turn and reads like a heading stands alone. */
+/** Units of a dialogue: a turn reaches from its label to the next; a line that reads like a heading is a unit of its own. */
 function dialogueUnits(text: string): Unit[] {
   const units: Unit[] = [];
   let open: Unit | undefined;
@@ -113,7 +113,7 @@ function dialogueUnits(text: string): Unit[] {
   return units;
 }
 
-/** A line with those behind it that are indented or go on with a stack trace. */
+/** Units of a log: a line with the lines after it that are indented or continue a stack trace. */
 function logUnits(text: string): Unit[] {
   const units: Unit[] = [];
   for (const { start, end } of lineSpans(text)) {
@@ -127,7 +127,7 @@ function logUnits(text: string): Unit[] {
   return units;
 }
 
-/** Cuts what is too long at a blank, else between two characters that do not belong together. */
+/** Cuts units that are too long, at a blank if possible, else between two user-perceived characters. */
 function withinLimit(text: string, units: readonly Unit[]): Unit[] {
   return units.flatMap((unit) => {
     if (unit.end - unit.start <= MAX_UNIT) return [unit];

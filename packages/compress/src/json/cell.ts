@@ -7,8 +7,8 @@ const literal = /^(?:true|false|null)$/;
 export const isBareScalar = (text: string): boolean => number.test(text) || literal.test(text);
 
 /**
- * A value as a cell of a table: a string bare where that can't be taken for anything else, everything else as JSON.
- * `special` are characters that no bare string of the table may hold.
+ * Writes a value as a cell of a table: a string without quotes if it can't be taken for anything else, otherwise JSON.
+ * `special` matches characters that no unquoted string of the table may hold.
  */
 export function toCell(tree: Tree, special: RegExp): string {
   if (tree.kind !== 'scalar' || !tree.lexeme.startsWith('"')) return compactJson(tree);
@@ -16,7 +16,7 @@ export function toCell(tree: Tree, special: RegExp): string {
   return isBare(value, special) ? value : tree.lexeme;
 }
 
-/** The value of a cell, or undefined where it is none. */
+/** Parses a cell; undefined if it is not valid. */
 export function fromCell(cell: string): Tree | undefined {
   const first = cell.charAt(0);
   if (first === '{' || first === '[' || first === '"') return parseTree(cell);

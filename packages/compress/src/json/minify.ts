@@ -1,4 +1,4 @@
-/** Valid JSON text without the whitespace between its lexemes, at any depth. Strings and numbers keep their lexemes. */
+/** Removes the whitespace between the lexemes of valid JSON, at any depth. Strings and numbers keep their lexemes. */
 export function minifyJson(json: string): string {
   const parts: string[] = [];
   let from = 0;
@@ -17,7 +17,7 @@ export function minifyJson(json: string): string {
   return parts.join('');
 }
 
-/** Behind the closing quotation mark of the string that opens at `at`. */
+/** Offset after the closing quotation mark of the string that opens at `at`. */
 export function stringEnd(json: string, at: number): number {
   let end = json.indexOf('"', at + 1);
   while (end >= 0 && escaped(json, end)) end = json.indexOf('"', end + 1);

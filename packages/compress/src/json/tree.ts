@@ -1,6 +1,6 @@
 import { stringEnd } from './minify.ts';
 
-/** JSON as it was written: every scalar keeps its lexeme, every object the order and the repetition of its members. */
+/** JSON as it was written: every scalar keeps its lexeme, and every object keeps the order and repetition of its members. */
 export type Tree = Scalar | List | Members;
 export interface Scalar {
   readonly kind: 'scalar';
@@ -12,15 +12,15 @@ export interface List {
 }
 export interface Members {
   readonly kind: 'members';
-  /** Names as values, not as lexemes. */
+  /** Names of the members, decoded from their lexemes. */
   readonly names: readonly string[];
   readonly values: readonly Tree[];
 }
 
-/** Deeper JSON is not taken apart, only minified. */
+/** Deepest JSON that is parsed into a tree; deeper JSON is only minified. */
 const MAX_DEPTH = 64;
 
-/** The tree of a text, or undefined where it is no JSON, or nested too deeply. */
+/** Parses a text into a tree; undefined if it is not JSON or nested too deeply. */
 export function parseTree(text: string): Tree | undefined {
   return isJson(text) ? new Reader(text).read() : undefined;
 }
@@ -38,7 +38,7 @@ export function stringValue(lexeme: string): string {
   return lexeme.includes('\\') ? (JSON.parse(lexeme) as string) : lexeme.slice(1, -1);
 }
 
-/** The same value: members in the same order, numbers with the same lexeme, strings with the same characters. */
+/** Returns whether two trees are equal: members in the same order, numbers by lexeme, strings by character. */
 export function sameTree(a: Tree, b: Tree): boolean {
   if (a.kind === 'scalar') return b.kind === 'scalar' && sameScalar(a.lexeme, b.lexeme);
   if (a.kind === 'list') return b.kind === 'list' && sameTrees(a.items, b.items);
@@ -65,7 +65,7 @@ function sameScalar(a: string, b: string): boolean {
   return a.startsWith('"') && b.startsWith('"') && stringValue(a) === stringValue(b);
 }
 
-/** The tree as JSON without whitespace. */
+/** Writes a tree as JSON without whitespace. */
 export function compactJson(tree: Tree): string {
   if (tree.kind === 'scalar') return tree.lexeme;
   if (tree.kind === 'list') return `[${tree.items.map(compactJson).join(',')}]`;
@@ -74,7 +74,7 @@ export function compactJson(tree: Tree): string {
 
 const NULL: Scalar = { kind: 'scalar', lexeme: 'null' };
 
-/** Reads text that is known to be JSON, so it checks nothing. */
+/** Parses text that is known to be valid JSON, so it checks nothing. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -142,7 +142,7 @@ class Reader {
     if (this.#text.charCodeAt(this.#at) === 44) this.#pass();
   }
 
-  /** Over one structural character and the whitespace behind it. */
+  /** Skips one structural character and the whitespace after it. */
   #pass(): void {
     this.#at++;
     this.#skip();

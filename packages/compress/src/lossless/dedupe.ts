@@ -3,12 +3,12 @@ import { frozenKinds } from '../blocks/kind.ts';
 import { type ChatMessage, type MessagePart, textsOf } from '../messages.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 
-/** Shorter texts are not worth a reference. */
+/** Shortest text, in UTF-16 units, that is worth a reference. */
 const MIN_CHARACTERS = 200;
 
 /**
- * Replaces what stands earlier in the conversation, byte for byte, by a reference to it. A function of the messages up
- * to the block, so that a later call finds the same bytes. `blocks` are of texts that may be touched, in order.
+ * Replaces texts that stand earlier in the conversation, byte for byte, by references to them. It depends only on the messages
+ * up to the block, so that a later call gives the same bytes. `blocks` are those of texts that may be changed, in order.
  */
 export function dedupe(
   messages: readonly ChatMessage[],
@@ -34,7 +34,7 @@ function nameOf({ role, tool_call_id: call }: ChatMessage, index: number): strin
   return named ? `the result of ${call}` : `message ${index + 1} (${role})`;
 }
 
-/** The whole text goes, unless some of it is of a kind that stays byte for byte. */
+/** Replaces a whole text, unless some of it is of a kind that stays byte for byte. */
 function replace(blocks: readonly Draft[], earlier: string, tokenizer: Tokenizer): void {
   const [first, ...rest] = blocks;
   if (first === undefined || blocks.some(({ kind }) => frozenKinds.has(kind))) return;

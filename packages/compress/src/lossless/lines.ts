@@ -1,7 +1,7 @@
-/** A line that says how often the line before it comes again. A text that holds such a line is left as it is. */
+/** Matches a line that says how often the previous line is repeated. A text that already has such a line is left as it is. */
 const again = /^\[×(\d+) more\]$/;
 
-/** Runs of equal lines, each run written once. Undefined where there is none, or where it could not be undone. */
+/** Writes each run of equal lines once. Undefined if there is no such run, or if it could not be undone. */
 export function collapseLines(text: string): string | undefined {
   const lines = text.split('\n');
   const out: string[] = [];

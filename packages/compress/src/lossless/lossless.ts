@@ -19,8 +19,8 @@ interface Candidate extends Encoded {
 }
 
 /**
- * The cheapest lossless form of a segment, or undefined where none is cheaper than the `before` tokens of the text. A
- * function of the text and the tokenizer alone. Every form is decoded again and compared before it is given out.
+ * The cheapest lossless form of a segment, or undefined if none is cheaper than the text's `before` tokens. It depends
+ * on the text and the tokenizer alone. Every form is decoded and compared before it is returned.
  */
 export function encodeLossless(
   kind: Kind,
@@ -39,7 +39,7 @@ export function encodeLossless(
   return best === undefined ? undefined : { method: best.candidate.method, text: best.candidate.text };
 }
 
-/** Returns the value of a segment: JSON without whitespace, other text to the character. Undefined: not decodable. */
+/** Returns the value of a segment: JSON without whitespace, other text to the character. Undefined if it can't be decoded. */
 export function decodeLossless({ method, text }: Encoded): string | undefined {
   if (method === 'line-runs') return expandLines(text);
   if (method === 'json-compact') return text;
@@ -55,7 +55,7 @@ function decodeTree(method: LosslessMethod, text: string): Tree | undefined {
 
 function jsonForms(text: string): Candidate[] {
   const compact = minifyJson(text.trim());
-  // Past the depth that is taken apart, minifying alone is undone by nothing but the whitespace it dropped.
+  // JSON that is nested too deeply for a tree can only be minified, which loses nothing but whitespace.
   const forms: Candidate[] = [{ method: 'json-compact', text: compact, decodes: () => isJson(compact) }];
   const tree = parseTree(text.trim());
   return tree === undefined || tree.kind === 'scalar' ? forms : [...forms, ...treeForms(tree)];
@@ -78,7 +78,7 @@ function form(method: LosslessMethod, text: string, tree: Tree): Candidate {
   };
 }
 
-/** JSON Lines: a table where the lines are alike, else each line minified. */
+/** Forms of JSON Lines: a table if the lines are alike, else each line minified. */
 function jsonLinesForms(text: string): Candidate[] {
   const lines = text.trim().split('\n').map(minifyJson);
   const compact: Candidate = { method: 'json-compact', text: lines.join('\n'), decodes: () => true };

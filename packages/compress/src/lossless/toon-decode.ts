@@ -1,7 +1,7 @@
 import type { List, Members, Tree } from '../json/tree.ts';
 import { fromToonScalar, leadingKey, splitCells } from './toon-scalar.ts';
 
-/** Returns the tree that `encodeToon` was given, or undefined where the text is no such TOON. */
+/** Returns the tree that `encodeToon` was given, or undefined if the text is not such TOON. */
 export function decodeToon(text: string): Tree | undefined {
   try {
     return new ToonReader(text).read();
@@ -72,7 +72,7 @@ class ToonReader {
     return this.#members(depth + 1);
   }
 
-  /** `head` is what stands behind the key: `[n]:`, `[n]: a,b` or `[n]{x,y}:`. */
+  /** Parses a list. `head` is the text after the key: `[n]:`, `[n]: a,b` or `[n]{x,y}:`. */
   #list(head: string, depth: number): List {
     const [, count = '', fields, inline] = listHead.exec(head) ?? [];
     if (count === '') throw new NotToon();

@@ -2,7 +2,7 @@ import type { List, Members, Scalar, Tree } from '../json/tree.ts';
 import { toonKey, toonScalar } from './toon-scalar.ts';
 
 /**
- * A tree as TOON (Token-Oriented Object Notation, comma-delimited, two spaces a level). Departures, each so that
+ * Writes a tree as TOON (Token-Oriented Object Notation, comma-delimited, two spaces a level). It departs from TOON so that
  * nothing is lost: numbers keep their lexemes, and a quoted string may hold any of JSON's escapes.
  */
 export function encodeToon(tree: Tree): string {
@@ -42,7 +42,7 @@ function writeList(key: string, { items }: List, depth: number, lines: string[])
   }
 }
 
-/** An item of a list stands behind a hyphen; an object's further members stand one level deeper. */
+/** Writes an item of a list after a hyphen; the further members of an object are one level deeper. */
 function writeItem(item: Tree, depth: number, lines: string[]): void {
   if (item.kind === 'scalar') {
     lines.push(`${indent(depth)}- ${toonScalar(item)}`);
@@ -57,7 +57,7 @@ function writeItem(item: Tree, depth: number, lines: string[]): void {
 
 const isScalar = (tree: Tree): tree is Scalar => tree.kind === 'scalar';
 
-/** The names that all items share in one order, where every value is a scalar. */
+/** The names that all items have, in the same order, if every value is a scalar; else undefined. */
 function sharedFields(items: readonly Tree[]): readonly string[] | undefined {
   const [first] = items;
   if (first?.kind !== 'members' || first.names.length === 0) return undefined;

@@ -2,11 +2,11 @@ import { isBareScalar, stringScalar } from '../json/cell.ts';
 import { stringEnd } from '../json/minify.ts';
 import { type Scalar, stringValue } from '../json/tree.ts';
 
-/** Anything that a bare string of TOON may not hold, or begin or end with. Numbers with leading zeros are text to JSON. */
+/** Matches what an unquoted string of TOON may not hold, begin or end with. To JSON, numbers with leading zeros are text. */
 const mustQuote = /^$|^[\s-]|\s$|[:"\\[\]{},\p{Cc}\p{Zl}\p{Zp}]|^\d+$/u;
 const bareKey = /^[A-Za-z_][\w.]*$/;
 
-/** A scalar as TOON writes it. A quoted string is JSON's, escapes included, which holds every string. */
+/** Writes a scalar as TOON. A quoted string is written as in JSON, escapes included, so that every string can be. */
 export function toonScalar({ lexeme }: Scalar): string {
   if (!lexeme.startsWith('"')) return lexeme;
   const value = stringValue(lexeme);
@@ -21,7 +21,7 @@ export function fromToonScalar(text: string): Scalar {
   return text.startsWith('"') || isBareScalar(text) ? { kind: 'scalar', lexeme: text } : stringScalar(text);
 }
 
-/** The cells of a row: split at commas outside quotation marks. */
+/** Splits a row into its cells, at commas outside quotation marks. */
 export function splitCells(row: string): string[] {
   const cells: string[] = [];
   let from = 0;

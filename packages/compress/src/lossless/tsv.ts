@@ -10,7 +10,7 @@ export interface Table {
   readonly rows: readonly Members[];
 }
 
-/** The table that a tree is, or undefined where its objects do not share an order of members. */
+/** Reads a tree as a table; undefined if its objects do not share an order of members. */
 export function asTable(tree: Tree): Table | undefined {
   if (tree.kind !== 'list' || tree.items.length < 2) return undefined;
   const columns: string[] = [];
@@ -35,7 +35,7 @@ function inOrder(names: readonly string[], columns: readonly string[]): boolean 
   return true;
 }
 
-/** `TSV, n rows:`, the header, and a line for each object. */
+/** Writes a table: `TSV, n rows:`, the header, and a line for each object. */
 export function encodeTsv({ columns, rows }: Table): string {
   return [`TSV, ${rows.length} rows:`, columns.join('\t'), ...rows.map((row) => tsvRow(columns, row))].join(
     '\n',
@@ -52,7 +52,7 @@ function tsvRow(columns: readonly string[], row: Members): string {
     .join('\t');
 }
 
-/** Returns the tree that `encodeTsv` was given, or undefined where the text is no such table. */
+/** Returns the tree that `encodeTsv` was given, or undefined if the text is not such a table. */
 export function decodeTsv(text: string): Tree | undefined {
   const [head = '', header = '', ...lines] = text.split('\n');
   if (first.exec(head)?.[1] !== String(lines.length)) return undefined;

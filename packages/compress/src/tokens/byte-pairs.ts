@@ -2,21 +2,21 @@ import type { Vocabulary } from './vocabulary.ts';
 
 const NONE = 2 ** 30;
 const SMALL = 128;
-/** A heap key is `rank * STEP + position`, so that the lowest rank comes first and of equals the leftmost. */
+/** A heap key is `rank * STEP + position`, so that the lowest rank comes first, and of equal ranks the leftmost. */
 const STEP = 2 ** 31;
 
 const pairRanks = new Int32Array(SMALL + 1);
 const partStarts = new Int32Array(SMALL + 2);
 
 /**
- * Returns how many tokens byte-pair merging makes of `bytes`: at each step the adjacent pair of the lowest rank is
- * merged, of equals the leftmost. O(n log n), since a document may be one word of a megabyte.
+ * Returns how many tokens byte-pair merging makes of `bytes`: each step merges the adjacent pair of the lowest rank,
+ * the leftmost of equals. O(n log n), since a document may be one word of a megabyte.
  */
 export function countMerged(vocabulary: Vocabulary, bytes: Uint8Array): number {
   return bytes.length <= SMALL ? countSmall(vocabulary, bytes) : countLarge(vocabulary, bytes);
 }
 
-/** Counts by scanning for the lowest rank: quadratic, and the fastest for a word. */
+/** Counts by scanning for the lowest rank: quadratic, but the fastest way for a word. */
 function countSmall(vocabulary: Vocabulary, bytes: Uint8Array): number {
   let parts = bytes.length;
   for (let i = 0; i <= parts; i++) partStarts[i] = i;
@@ -84,7 +84,7 @@ function countLarge(vocabulary: Vocabulary, bytes: Uint8Array): number {
   return parts;
 }
 
-/** A binary min-heap of non-negative numbers. Each merge pushes at most two, so the capacity is known. */
+/** A binary min-heap of non-negative numbers. Each merge pushes at most two, so its capacity is known in advance. */
 class Heap {
   readonly #keys: Float64Array;
   #size = 0;
@@ -106,7 +106,7 @@ class Heap {
     keys[at] = key;
   }
 
-  /** The smallest, or -1 of an empty heap. */
+  /** Removes and returns the smallest number; -1 if the heap is empty. */
   pop(): number {
     if (this.#size === 0) return -1;
     const keys = this.#keys;

@@ -2,7 +2,7 @@ import { countMerged } from './byte-pairs.ts';
 import type { SplitRules } from './split.ts';
 import { type RawRanks, Vocabulary } from './vocabulary.ts';
 
-/** Words whose merging is remembered, at most, and how long such a word may be (UTF-16 units). */
+/** Most words whose counts are remembered; `MEMO_LENGTH` is the longest such word, in UTF-16 units. */
 const MEMO_WORDS = 50_000;
 const MEMO_LENGTH = 48;
 
@@ -30,7 +30,7 @@ export class Encoding {
 
   /**
    * Tokens of `text` by the spans that end at `ends` (ascending UTF-16 units, the last one the length of the text): a
-   * piece counts where it begins. Their sum is the count of the whole.
+   * piece counts for the span in which it begins. The sum is the count of the whole text.
    */
   countSpans(text: string, ends: readonly number[]): number[] {
     this.#vocabulary ??= new Vocabulary(this.#raw);

@@ -1,8 +1,8 @@
 /** Rules by which an encoding cuts text into the pieces that are merged on their own. */
 export interface SplitRules {
-  /** Sticky and Unicode-aware: decides wherever a character outside ASCII takes part. */
+  /** Sticky and Unicode-aware pattern: it is used wherever a character outside ASCII takes part. */
   readonly pattern: RegExp;
-  /** Where the piece of ASCII bytes that begins at `at` ends, or -1 if a byte outside ASCII takes part. */
+  /** Offset at which the piece of ASCII bytes that begins at `at` ends, or -1 if a byte outside ASCII takes part. */
   readonly asciiEnd: (bytes: Uint8Array, at: number) => number;
 }
 
@@ -20,7 +20,7 @@ const NOTHING = -1;
 const classes = new Uint8Array(257);
 for (let c = 0; c < 257; c++) classes[c] = classOf(c);
 
-/** The class of a byte, and `OTHER` past the end, which like punctuation belongs to no run. */
+/** The class of a byte; past the end it is `OTHER`, which like punctuation belongs to no run. */
 function classOf(c: number): number {
   if (c >= 128) return c === 256 ? OTHER : BEYOND;
   if (c >= 97 && c <= 122) return LOWER;
@@ -76,7 +76,7 @@ export const cl100kRules: SplitRules = {
   },
 };
 
-/** `[A-Z]*[a-z]+` or `[A-Z]+[a-z]*`, with a contraction behind it. */
+/** End of a word that matches `[A-Z]*[a-z]+` or `[A-Z]+[a-z]*`, with a contraction after it. */
 function caseWordEnd(bytes: Uint8Array, from: number): number {
   let at = from;
   while (kind(bytes, at) === UPPER) at++;
@@ -96,7 +96,7 @@ function digitsEnd(bytes: Uint8Array, from: number): number {
   return at < from + 3 && kind(bytes, at) === BEYOND ? -1 : at;
 }
 
-/** Line ends belong to the punctuation before them, and so does `also`. */
+/** End of a run of punctuation; the line ends after it, and bytes `also`, belong to it. */
 function punctuationEnd(bytes: Uint8Array, from: number, also: number): number {
   let at = from;
   while (at < bytes.length && kind(bytes, at) === OTHER) at++;
@@ -105,7 +105,7 @@ function punctuationEnd(bytes: Uint8Array, from: number, also: number): number {
   return at;
 }
 
-/** Up to the last newline of the run; else all but the last blank, which belongs to what follows. */
+/** End of a run of whitespace: after its last newline; else before its last blank, which belongs to what follows. */
 function whitespaceEnd(bytes: Uint8Array, from: number, wholeAtEnd: boolean): number {
   let end = from;
   let newline = -1;
@@ -117,7 +117,7 @@ function whitespaceEnd(bytes: Uint8Array, from: number, wholeAtEnd: boolean): nu
   return end === bytes.length || end === from + 1 ? end : end - 1;
 }
 
-/** Behind `'s`, `'ll` and their like where one begins at `at`; else `at`. */
+/** Offset after `'s`, `'ll` and the like if one begins at `at`; else `at`. */
 function contractionEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 39) return at;
   const first = (bytes[at + 1] ?? 0) | 32;
@@ -128,7 +128,7 @@ function contractionEnd(bytes: Uint8Array, at: number): number {
   return pair && isLetter(bytes, at + 1) && isLetter(bytes, at + 2) ? at + 3 : at;
 }
 
-/** `| 32` also maps a few bytes that are no letters onto letters. */
+/** Returns whether a byte is an ASCII letter. `| 32` also maps a few other bytes onto letters. */
 function isLetter(bytes: Uint8Array, at: number): boolean {
   const found = kind(bytes, at);
   return found === LOWER || found === UPPER;

@@ -6,24 +6,24 @@ import { cl100kRules, o200kRules } from './split.ts';
 const o200k = new Encoding('o200k_base', o200kRanks, o200kRules);
 const cl100k = new Encoding('cl100k_base', cl100kRanks, cl100kRules);
 
-/** Characters of counted blocks that are remembered, at most. */
+/** Most characters of counted blocks that are remembered. */
 const REMEMBERED = 16_000_000;
 
 /** Counts tokens, and says how exact the count is. */
 export interface Tokenizer {
-  /** Name used in the account: the encoding, followed by ` (estimate)` where the model's own is not known. */
+  /** Name used in the account: the encoding, followed by ` (estimate)` if the model's own encoding is not known. */
   readonly name: string;
   readonly estimate: boolean;
-  /** Tokens in `text`, counted once for each distinct text. */
+  /** Number of tokens in `text`; each distinct text is counted once. */
   count(text: string): number;
-  /** Tokens by spans that end at `ends` (UTF-16 units); their sum is the count of the text. */
+  /** Tokens by the spans that end at `ends` (UTF-16 units); their sum is the count of the text. */
   countSpans(text: string, ends: readonly number[]): readonly number[];
 }
 
 /**
  * The tokenizer of a model by its name, with or without a provider before it (`openai/gpt-4o`). A model whose encoding
- * is not public, or not known here, is estimated with `o200k_base`. No model at all is `o200k_base` by definition.
- * Keep it for as long as the same blocks come again; it belongs to one caller.
+ * is not public, or not known here, is estimated with `o200k_base`. Without a model it is `o200k_base`, not an estimate.
+ * Keep it for as long as the same blocks come again, and use it for one caller only.
  */
 export function tokenizerFor(model?: string): Tokenizer {
   const encoding = encodingOf(model);

@@ -1,4 +1,4 @@
-/** A vocabulary as `gpt-tokenizer` ships it: by rank, a text or, where the bytes are no text, the bytes. */
+/** A vocabulary as `gpt-tokenizer` ships it: by rank, a text, or the bytes if they are not text. */
 export type RawRanks = readonly (string | readonly number[])[];
 
 const EMPTY = -1;
@@ -10,7 +10,7 @@ export class Vocabulary {
   readonly #bytes: Uint8Array;
   /** Token `rank` is `bytes[starts[rank], starts[rank + 1])`; an unused rank is empty. */
   readonly #starts: Uint32Array;
-  /** Open addressing: rank and full hash of the token in a slot, side by side for the sake of the processor's cache. */
+  /** Open addressing: each slot has the rank and the full hash of a token, side by side for the processor's cache. */
   readonly #slots: Int32Array;
   readonly #mask: number;
 
@@ -60,7 +60,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash | 0;
 }
 
-/** FNV's low bits are weak for short keys. */
+/** Slot of a hash. It is mixed first, because FNV's low bits are weak for short keys. */
 function slotOf(hash: number): number {
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 7;
 }

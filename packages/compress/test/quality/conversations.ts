@@ -24,14 +24,14 @@ function scenesOf(name: string): Scene[] {
     });
 }
 
-/** Files of scenes: the ranking is tuned on the questions of some, and confirmed on those of the others. */
+/** Files of scenes: the ranking is tuned on the questions of one half, and confirmed on those of the other. */
 export const halves = {
   tune: ['scenes-1.txt', 'scenes-3.txt'],
   confirm: ['scenes-2.txt', 'scenes-4.txt'],
 } as const;
 
 const scenes = [...halves.tune, ...halves.confirm].flatMap(scenesOf);
-/** Of how many a conversation tells, at least and at most. */
+/** Minimum and maximum number of scenes in a conversation. */
 const SCENES = [30, 70] as const;
 const chatter = read('chatter.txt').split('\n');
 const names =
@@ -107,7 +107,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
       .join('\n\n'),
 };
 
-/** Conversations of two over many sessions, in which the facts of some files of scenes are asked for. */
+/** Makes conversations of two people over many sessions, with questions about the facts of some files of scenes. */
 export function conversations(
   seed: number,
   count: number,
@@ -158,7 +158,7 @@ function turn(line: string, swap: boolean, a: string, b: string, [before, after]
   return { speaker: first ? a : b, text: filled(`${before}${line.slice(3)}${after}`, swap, a, b) };
 }
 
-/** Small talk before and behind what a turn tells. */
+/** Small talk before and after the fact of a turn. */
 function around(random: Random): [string, string] {
   const before = random() < 0.3 ? `${pick(random, chatter)} ` : '';
   return [before, random() < 0.3 ? ` ${pick(random, chatter)}` : ''];

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { asked, type Case } from './case.ts';
 import { generator, many, pick, type Random, shuffled } from './random.ts';
 
-/** Prose to hide something in: what the packages that are installed say of themselves. */
+/** Prose to hide a fact in: the READMEs of installed packages. */
 function haystacks(): string[] {
   const folder = new URL('../../../../node_modules/', import.meta.url);
   return readdirSync(folder)
@@ -17,7 +17,7 @@ const digits = (random: Random, n: number): string => many(n, () => Math.floor(r
 const people = 'Odalys Ferrant,Kwame Tetteh,Sunniva Dahl,Rune Castellano,Priya Venn,Tomasz Wilk'.split(',');
 const towns = 'Marrowby Tessaly Quenfort Dunhollow Astrel Vesperton Lorrin Kettlemere'.split(' ');
 
-/** A fact, and a question that says it otherwise. */
+/** Facts, each with a question that words it in another way. */
 const needles: readonly ((random: Random) => readonly [fact: string, question: string])[] = [
   (r) => [
     `The access code for the north archive is ${digits(r, 6)}.`,

@@ -1,4 +1,4 @@
-/** The usual baseline as anyone would write it, over lines, without marks: what a reader would compare with. */
+/** The usual baseline, as anyone would write it: BM25 over lines, without marks. */
 import type { Tokenizer } from '../../src/index.ts';
 
 const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

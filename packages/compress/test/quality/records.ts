@@ -3,7 +3,7 @@ import { generator, many, pick, type Random, shuffled } from './random.ts';
 
 type Row = Readonly<Record<string, string | number | boolean>>;
 
-/** What a tool lists: its rows, and questions on a row, each with the fields that answer it. */
+/** A listing by a tool: its rows, and questions about a row, each with the fields that answer it. */
 interface Listing {
   readonly name: string;
   readonly row: (random: Random, i: number) => Row;
@@ -127,7 +127,7 @@ function made(random: Random, { name, row, questions }: Listing, style: string, 
   };
 }
 
-/** Lists of a tool, with questions on single rows. */
+/** Makes listings of a tool, with questions about single rows. */
 export function recordCases(seed: number, count: number): Case[] {
   const random = generator(seed);
   return many(count, (n) =>
@@ -143,7 +143,7 @@ export function recordCases(seed: number, count: number): Case[] {
   ).flat();
 }
 
-/** What an agent read one after the other: lists, and texts that `others` bring; questions on any of it. */
+/** Makes traces of what an agent read: listings and the texts of `others`, with questions about any of them. */
 export function traceCases(seed: number, count: number, others: readonly Case[]): Case[] {
   const random = generator(seed);
   return many(count, (n) => {

@@ -1,5 +1,5 @@
 /**
- * How often what answers a question survives, on the development sets that the ranking was tuned with: by set and
+ * Prints how often the text that answers a question survives, on the development sets of the ranking: by set and
  * budget, each tier's percentage, and in brackets the first tier less the last with its interval at 95%.
  * `node packages/compress/test/quality/run.ts [seed] [conversations] [sets] [tiers] [scene files]`
  */

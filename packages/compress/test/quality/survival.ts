@@ -10,7 +10,7 @@ import { outsideBm25 } from './outside.ts';
 import { generator } from './random.ts';
 import type { Case } from './sets.ts';
 
-/** What is measured: our tier, and the baseline in our clothes and as others would write it. */
+/** What is measured: the package's tier, the baseline with the package's protections, and the baseline as others write it. */
 export const subjects = ['extractive', 'bm25', 'outside'] as const;
 export type Subject = (typeof subjects)[number];
 
@@ -18,7 +18,7 @@ export interface Outcome {
   readonly set: string;
   readonly fact: string;
   readonly subject: Subject;
-  /** Whether all that answers the question is left, to the character. */
+  /** Whether all that answers the question is kept, to the character. */
   readonly kept: boolean;
   /** The part of the budget that was used. */
   readonly used: number;
@@ -68,7 +68,7 @@ export function shareKept(outcomes: readonly Outcome[]): number {
 
 const DRAWS = 1000;
 
-/** How much more `a` keeps than `b`, and the interval of that at 95%: paired by fact, facts drawn again and again. */
+/** How much more `a` keeps than `b`, with the interval of that at 95%: paired by fact, resampled by fact. */
 export function interval(a: readonly Outcome[], b: readonly Outcome[]): [number, number, number] {
   const others = Map.groupBy(b, ({ fact }) => fact);
   const differences = [...Map.groupBy(a, ({ fact }) => fact)].map(

@@ -93,7 +93,7 @@ function publicKeyIn(method: JsonObject): Uint8Array | undefined {
   }
 }
 
-/** The key's bytes in the form that its type prescribes; undefined for other types and missing members. */
+/** The key's bytes, decoded as the method's type prescribes; undefined for other types and missing members. */
 function decodeKey(method: JsonObject): Uint8Array | undefined {
   const { type, publicKeyMultibase, publicKeyBase58, publicKeyJwk } = method;
   switch (type) {
@@ -110,7 +110,7 @@ function decodeKey(method: JsonObject): Uint8Array | undefined {
   }
 }
 
-/** RFC 8037, section 2. */
+/** The public key of an Ed25519 JWK (RFC 8037, section 2); undefined for any other JWK. */
 function decodeJwk({ kty, crv, x }: JsonObject): Uint8Array | undefined {
   return kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' ? fromBase64url(x, 32) : undefined;
 }

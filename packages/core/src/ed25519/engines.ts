@@ -7,7 +7,7 @@ import type { Ed25519Engine } from './profile.ts';
 const { Point } = ed25519;
 
 /**
- * Pure JavaScript. The library's own `verify` multiplies by the cofactor, so the points are compared here: the
+ * Engine in pure JavaScript. The library's own `verify` multiplies by the cofactor, so the points are compared here: the
  * encoding of [S]B - [k]A with R itself, which also decides rightly when [k]A has a torsion component.
  */
 export const nobleEngine: Ed25519Engine<boolean> = {
@@ -22,7 +22,7 @@ export const nobleEngine: Ed25519Engine<boolean> = {
   },
 };
 
-/** The runtime's WebCrypto (Secure Curves). It rejects where the runtime has no Ed25519 or is no secure context. */
+/** Engine over the runtime's WebCrypto. It rejects where the runtime has no Ed25519 or is no secure context. */
 export const webCryptoEngine: Ed25519Engine<Promise<boolean>> = {
   async verify(publicKey, message, signature) {
     const { subtle } = globalThis.crypto;

@@ -29,7 +29,7 @@ export function fromHex(text: string, length: number = text.length >> 1): Uint8A
   return bytes;
 }
 
-/** The value of a lower-case hex digit's character code, or -1, which keeps the sign through shift and or. */
+/** The value of a lower-case hex digit's character code, or -1, which stays negative after a shift and an or. */
 function nibble(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   if (code >= 0x61 && code <= 0x66) return code - 0x57;

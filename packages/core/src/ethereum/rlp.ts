@@ -1,6 +1,6 @@
 import { concatBytes } from '../encoding/bytes.ts';
 
-/** What RLP encodes: a byte string, or a list of what it encodes. */
+/** A value that RLP encodes: a byte string, or a list of such values. */
 export type Rlp = Uint8Array | readonly Rlp[];
 
 /** Recursive length prefix (Ethereum's yellow paper, appendix B). */
@@ -19,7 +19,7 @@ function prefix(kind: number, length: number): Uint8Array {
   return concatBytes(Uint8Array.of(kind + 55 + digits.length), digits);
 }
 
-/** A number from 0 without leading zero bytes; 0 is no byte at all. */
+/** A number of at least 0 as big-endian bytes without leading zeros; 0 is no bytes at all. */
 export function bigEndian(value: bigint): Uint8Array {
   const bytes: number[] = [];
   for (let rest = value; rest > 0n; rest >>= 8n) bytes.unshift(Number(rest & 0xffn));

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../json/types.ts';
 import { isObject } from '../receipts/shape.ts';
 import { bigEndian, encodeRlp, type Rlp } from './rlp.ts';
 
-/** What a transaction's own hash vouches for. */
+/** Members of a transaction that follow from its hash alone. */
 export interface HashedTransaction {
   readonly chainId: number;
   /** The account that signed it: `0x` and 40 hex in lower case. */
@@ -16,10 +16,10 @@ export interface HashedTransaction {
 }
 
 /**
- * Reads an EIP-1559 transaction as a node tells it (`eth_getTransactionByHash`). The hash covers all that is read here,
+ * Reads an EIP-1559 transaction as a node returns it (`eth_getTransactionByHash`). The hash covers all that is read here,
  * and the sender follows from the signature, so that the node is not trusted for them.
  * @param txHash `0x` and 64 hex in lower case
- * @returns null where what is told is no EIP-1559 transaction of that hash
+ * @returns null unless the members are those of an EIP-1559 transaction with that hash
  */
 export function readNodeTransaction(transaction: JsonValue, txHash: string): HashedTransaction | null {
   const fields = isObject(transaction) ? fieldsOf(transaction) : null;
@@ -32,7 +32,7 @@ export function readNodeTransaction(transaction: JsonValue, txHash: string): Has
   return from === null ? null : { chainId: Number(chainId), from, data };
 }
 
-/** Of the members of a type-2 transaction, in the order of EIP-1559. */
+/** The Keccak-256 hash of a type-2 transaction's members, which come in the order of EIP-1559. */
 function keccakOf(members: readonly Rlp[]): Uint8Array {
   return keccak_256(concatBytes(Uint8Array.of(2), encodeRlp(members)));
 }
@@ -80,12 +80,12 @@ function accessOf(list: JsonValue | undefined): Rlp | null {
   return known.length < entries.length ? null : known;
 }
 
-/** A number as JSON-RPC writes it. */
+/** Parses a number as JSON-RPC writes it; null for anything else. */
 function quantity(value: JsonValue | undefined): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null;
 }
 
-/** Bytes as JSON-RPC writes them; of any length where none is given. */
+/** Parses bytes as JSON-RPC writes them, of any length when `length` is absent; null for anything else. */
 function bytesOf(value: JsonValue | undefined, length?: number): Uint8Array | null {
   if (typeof value !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return null;
   const bytes = fromHex(value.slice(2).toLowerCase());

@@ -38,14 +38,14 @@ const tenant = pattern(/^t_[0-9a-z]{16}$/, 'the id of a tenant');
 
 const place = object({ receipt_id: nonEmptyText, at: timestamp });
 
-/** Position of a receipt in the room: receipts are in the order of their seconds, then of their ids. */
+/** Position of a receipt in the room, where receipts are ordered by the second of issue, then by id. */
 export type EvidencePlace = Infer<typeof place>;
 
 const file = object(
   {
     path: nonEmptyText,
     size: integer(0),
-    /** Hex. */
+    /** SHA-256 of the file, in hex. */
     sha256: hex64,
   },
   {
@@ -58,10 +58,10 @@ const file = object(
   },
 );
 
-/** One file of a bundle. Those of receipts also say which. */
+/** One file of a bundle. A file of receipts also says how many it holds, and which come first and last. */
 export type EvidenceFile = Infer<typeof file>;
 
-/** Signature members that both documents have. */
+/** Members about signer and signature that the manifest and the purge record both have. */
 const signed = {
   type: constant(EVIDENCE_TYPE),
   issued_at: timestamp,
@@ -72,13 +72,13 @@ const signed = {
 };
 
 const purged = {
-  /** From 1, without a gap. */
+  /** Number of the record: counts from 1, without a gap. */
   sequence: integer(1),
   purged_at: timestamp,
   count: integer(1),
   first: place,
   last: place,
-  /** Hex: the RFC 6962 root over the receipt ids in UTF-8, in the order of the room. */
+  /** RFC 6962 root, in hex, over the receipt ids in UTF-8, in the order of the room. */
   ids_root: hex64,
 };
 
@@ -86,13 +86,13 @@ const manifestShape = object({
   ...signed,
   node: oneOf('manifest'),
   tenant,
-  /** Half-open, and no longer than the room keeps. */
+  /** Period of the receipts: half-open, and no longer than the room keeps them. */
   period: object({ from: timestamp, to: timestamp }),
   retention_days: integer(1),
   receipts: integer(0),
-  /** Of the receipts, how many stand under a root that is final on the chain. */
+  /** Number of the receipts that are under a root that is final on the chain. */
   anchored: integer(0),
-  /** Of the receipts, how many are metering receipts. */
+  /** Number of the receipts that are metering receipts. */
   metering: integer(0),
   trust: object({ version: integer(1), root: sha256Text }),
   log: object({ origin: nonEmptyText, tree_size: integer(0), anchored_size: integer(0) }),
@@ -107,18 +107,18 @@ const purgeShape = object({
   node: oneOf('purge'),
   tenant,
   profiles: object({}),
-  /** Hex SHA-256 of the record before, as JCS; null for the first. */
+  /** SHA-256, in hex, of the JCS of the previous record; null in the first. */
   previous: nullable(hex64),
 });
 
-/** What a document says beside who signed it. */
+/** Members of a document without those about its kind, signer and signature. */
 type Facts<T> = Omit<T, keyof typeof signed | 'node'>;
 
 export type EvidenceManifest = Infer<typeof manifestShape>;
 export type ManifestFacts = Facts<EvidenceManifest>;
 
 export type PurgeRecord = Omit<Infer<typeof purgeShape>, 'profiles'> & {
-  /** How many receipts left, by profile. */
+  /** Number of receipts that left the room, by profile. */
   readonly profiles: Readonly<Record<string, number>>;
 };
 /** Facts about the receipts that left the room in one sweep (spec/evidence.md). */
@@ -130,12 +130,12 @@ interface Issuance {
   readonly issuedAt: number;
 }
 
-/** Signs what is in a bundle, with a key of the purpose `bundle`. Returns its JCS text. */
+/** Signs the manifest of a bundle with a key of the purpose `bundle`. Returns its JCS text. */
 export function signManifest(facts: ManifestFacts, issuance: Issuance, signer: Signer): Promise<string> {
   return sign('manifest', facts, issuance, signer);
 }
 
-/** Signs what has left the room, with a key of the purpose `bundle`. Returns its JCS text. */
+/** Signs the record of a purge with a key of the purpose `bundle`. Returns its JCS text. */
 export function signPurge(facts: PurgeFacts, issuance: Issuance, signer: Signer): Promise<string> {
   return sign('purge', facts, issuance, signer);
 }
@@ -159,14 +159,14 @@ async function sign(
   return canonicalize({ ...body, sig_b64u });
 }
 
-/** Whom a signed document is judged by. */
+/** Trust and engine by which the signature of a document is verified. */
 export interface DocumentTrust {
   readonly trust: Trust;
   readonly engine?: Ed25519Engine | undefined;
 }
 
 /**
- * The manifest that a document is, its signature checked. Nothing is said of what is in the bundle.
+ * Reads a manifest and verifies its signature. The other files of the bundle are not checked here.
  * @throws EvidenceFault manifest_malformed, manifest_signature, manifest_issuer
  */
 export async function readManifest(
@@ -178,7 +178,7 @@ export async function readManifest(
   });
 }
 
-/** A record of what left the room, its signature checked. @throws EvidenceFault purge_invalid */
+/** Reads the record of a purge and verifies its signature. @throws EvidenceFault purge_invalid */
 export async function readPurge(document: JsonValue, documentTrust: DocumentTrust): Promise<PurgeRecord> {
   return read(purgeShape, document, documentTrust, (_kind, message) => {
     throw new EvidenceFault('purge_invalid', message, 'purges.ndjson');
@@ -187,7 +187,7 @@ export async function readPurge(document: JsonValue, documentTrust: DocumentTrus
 
 type Refuse = (kind: 'malformed' | 'signature' | 'issuer', message: string) => never;
 
-/** What both documents have. */
+/** Members that the manifest and the purge record both have. */
 type SignedDocument = Pick<EvidenceManifest, keyof typeof signed> & {
   readonly node: (EvidenceManifest | PurgeRecord)['node'];
 };

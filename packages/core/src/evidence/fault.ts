@@ -36,7 +36,7 @@ export const EVIDENCE_REASONS = [
 ] as const;
 export type EvidenceReason = (typeof EVIDENCE_REASONS)[number];
 
-/** A bundle is refused. `path` is the file in it that is at fault, where one is. */
+/** Thrown when a bundle is refused. `path` names the file of the bundle that is at fault, if it is one file. */
 export class EvidenceFault extends Error {
   override readonly name = 'EvidenceFault';
   readonly reason: EvidenceReason;

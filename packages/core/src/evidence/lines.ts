@@ -14,7 +14,7 @@ export function* linesOf(bytes: Uint8Array): Generator<Uint8Array, void, undefin
   }
 }
 
-/** So many at a time, in their order; the last group may be smaller. */
+/** Groups of `size` items, in their order; the last group may be smaller. */
 export function* groupsOf<T>(items: Iterable<T>, size: number): Generator<readonly T[], void, undefined> {
   let group: T[] = [];
   for (const item of items) {
@@ -26,7 +26,7 @@ export function* groupsOf<T>(items: Iterable<T>, size: number): Generator<readon
   if (group.length > 0) yield group;
 }
 
-/** The object that bytes of a file are. @throws EvidenceFault with the reason given */
+/** Parses the bytes of a file as a JSON object. @throws EvidenceFault with the reason given */
 export function readObject(bytes: Uint8Array, path: string, reason: EvidenceReason): JsonObject {
   try {
     const value = parseJson(bytes);

@@ -26,31 +26,31 @@ interface ReceiptVerification {
   readonly engine: Ed25519Engine | undefined;
   /** Hex SHA-256. */
   readonly digest: (bytes: Uint8Array) => string;
-  /** Is told how many receipts were verified so far, and waited for. */
+  /** Called with the number of receipts verified so far, and awaited. */
   readonly report: (receipts: number) => Promise<void>;
 }
 
-/** A receipt whose anchor is still to be read. */
+/** A receipt that was read from its part, and whose anchor is still to be read. */
 interface Read {
   readonly id: string;
   readonly document: JsonObject;
 }
 
-/** Receipts that are verified at once, so that signatures are checked on every core that the runtime has for them. */
+/** Number of receipts that are verified at once, so that the runtime can check signatures on all its cores. */
 const GROUP = 64;
 
 /** Checks the receipts of a bundle part by part: a part's receipts, then its anchors, then its metering digests. */
 export class ReceiptsCheck {
   readonly #manifest: EvidenceManifest;
   readonly #verification: ReceiptVerification;
-  /** Receipts under one root come with the same checkpoint. Between two of them are a group's own signatures. */
+  /** Remembers the checkpoint that receipts under one root share, for as long as the signatures of a few groups. */
   readonly #engine: RememberingEngine;
   #part = 0;
   #read: readonly Read[] = [];
   #digests: readonly string[] = [];
-  /** The place of the last receipt that has its second in it: those that follow come after it, none twice. */
+  /** Place of the last receipt that is ordered by its second of issue: each later one must come after it. */
   #last = { at: -1, id: '' };
-  /** A bill is dated by when it was compiled, which may be long before its receipt was kept. */
+  /** Ids of the metering receipts. They may be dated long before they were stored, so their order is not checked. */
   readonly #bills = new Set<string>();
   #receipts = 0;
   #verified = 0;
@@ -64,7 +64,7 @@ export class ReceiptsCheck {
     this.#engine = new RememberingEngine(verification.engine ?? defaultEngine, 4 * GROUP);
   }
 
-  /** Takes the next file of the bundle; one that is of no part is passed over. @throws EvidenceFault */
+  /** Checks the next file of the bundle; ignores a file that belongs to no part. @throws EvidenceFault */
   async take(file: EvidenceFile, bytes: Uint8Array): Promise<void> {
     const { path } = file;
     if (path.startsWith('receipts/')) this.#readReceipts(file, bytes);
@@ -87,7 +87,7 @@ export class ReceiptsCheck {
     return { ...counts, untrusted: this.#untrusted };
   }
 
-  /** Of the part before, everything came. */
+  /** Checks that the anchors and metering digests of the part so far have come. @throws EvidenceFault */
   #requireWhole(): void {
     const { anchors, metering } = partPaths(this.#part);
     if (this.#read.length > 0) throw new EvidenceFault('anchor_unmatched', `${anchors} is missing.`, anchors);
@@ -116,7 +116,7 @@ export class ReceiptsCheck {
     this.#metering += this.#digests.length;
   }
 
-  /** The receipt's id, its place in the bundle checked. */
+  /** Checks the receipt's form and its place in the bundle, and returns its id. @throws EvidenceFault */
   #placed(document: JsonObject, path: string): string {
     const family = familyOf(document);
     if (family === null || family.shape(document, '') !== null) {
@@ -142,13 +142,13 @@ export class ReceiptsCheck {
     return id;
   }
 
-  /** One line for each receipt of the part, in its order. */
+  /** Reads a file of anchors, which has one line for each receipt of the part, in the same order. */
   async #readAnchors(path: string, bytes: Uint8Array): Promise<void> {
     if (path !== partPaths(this.#part).anchors) throw unmatched(path, 'it does not belong to any part');
     let count = 0;
     for (const lines of groupsOf(linesOf(bytes), GROUP)) {
       const first = count;
-      // Settled: of two faults the one that comes first in the file is named, whichever was found first.
+      // All of a group are awaited, so that the first fault in the file is reported, not the first one found.
       const settled = await Promise.allSettled(
         lines.map((line, index) => this.#judge(line, first + index, path)),
       );
@@ -167,7 +167,7 @@ export class ReceiptsCheck {
     this.#read = [];
   }
 
-  /** Verifies the receipt of a line with the anchor in it. */
+  /** Verifies the receipt that a line belongs to, with the anchor in that line. */
   async #judge(
     line: Uint8Array,
     index: number,

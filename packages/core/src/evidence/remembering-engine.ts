@@ -8,13 +8,13 @@ interface EngineQuery {
 }
 
 /**
- * An engine that remembers what it was asked last and asks the one behind it once. The arrays must not change while it
+ * An engine that remembers its newest answers and passes on only new questions. The arrays must not change while it
  * is in use.
  */
 export class RememberingEngine implements Ed25519Engine {
   readonly #engine: Ed25519Engine;
   readonly #limit: number;
-  /** By signature, the one used last at the end. */
+  /** Remembered questions with their answers, by signature; the one used last is at the end. */
   readonly #asked = new Map<string, EngineQuery>();
 
   /** @param limit how many answers are remembered */

@@ -25,41 +25,41 @@ import type { ZipPlace } from './zip-layout.ts';
 import { type ByteSource, readZip } from './zip-reader.ts';
 
 export interface BundleOptions {
-  /** Unix milliseconds. */
+  /** Time to judge at, in Unix milliseconds. */
   readonly now: number;
-  /** Roots that the verifier knows from elsewhere: `sha256:<hex>`. Without one, nothing is trusted. */
+  /** Fingerprints of roots that the verifier trusts: `sha256:<hex>`. Without one, nothing is trusted. */
   readonly roots?: readonly string[] | undefined;
-  /** Trust bundles from elsewhere: one of the same root that is newer than the enclosed one is judged by. */
+  /** Other trust bundles. The newest one of the enclosed bundle's root is used where it is newer than that. */
   readonly bundles?: readonly TrustBundle[] | undefined;
   readonly sha256?: Sha256 | undefined;
   readonly engine?: Ed25519Engine | undefined;
-  /** Is told how far it is. What it answers is waited for, so that a page can draw; what it throws ends the work. */
+  /** Called with the progress, and awaited, so that a page can draw; if it throws, the verification ends. */
   readonly progress?: ((done: BundleProgress) => unknown) | undefined;
 }
 
 export interface BundleProgress {
-  /** Number of the bundle's bytes that were read. */
+  /** Number of bytes of the bundle that were read so far. */
   readonly bytes: number;
   readonly of: number;
-  /** Verified so far. */
+  /** Number of receipts verified so far. */
   readonly receipts: number;
 }
 
 /** Contents of a verified bundle. A bundle that is refused throws instead. */
 export interface BundleVerdict extends PartCounts {
   readonly manifest: EvidenceManifest;
-  /** Hex SHA-256 of the manifest's bytes: what the receipt of the export is for. */
+  /** SHA-256 of the manifest's bytes, in hex, which the receipt of the export is about. */
   readonly manifestSha256: string;
-  /** The fingerprint to compare: a bundle can't vouch for itself. */
+  /** Fingerprint of the root, for the reader to compare: a bundle can't vouch for itself. */
   readonly root: string;
-  /** The root is one that the verifier knows from elsewhere. */
+  /** Whether the root is one that the verifier trusts. */
   readonly trusted: boolean;
   readonly files: number;
-  /** Receipts that left the room, over all records. */
+  /** Number of receipts that left the room, over all purge records. */
   readonly purged: number;
 }
 
-/** No file of a bundle is larger, so that one fits in memory. */
+/** Largest file of a bundle that is read, in bytes: one file must fit in memory. */
 const MAX_FILE = 64 * 1_048_576;
 
 /**
@@ -122,7 +122,7 @@ class FileReader {
     this.digest = (bytes) => toHex((options.sha256 ?? sha256)(bytes));
   }
 
-  /** @throws EvidenceFault manifest_missing, file_missing, file_size, file_crc */
+  /** Reads a file and checks its size and CRC-32. @throws EvidenceFault manifest_missing, file_missing, file_size, file_crc */
   async read(place: ZipPlace | undefined, path: string): Promise<Uint8Array> {
     const isManifest = path === EVIDENCE_PATHS.manifest;
     if (place?.path !== path) {
@@ -145,7 +145,7 @@ class FileReader {
     throw new EvidenceFault('file_crc', `${path} does not match its checksum in the archive.`, path);
   }
 
-  /** Tells how far the verification is. */
+  /** Reports the progress of the verification. */
   async report(receipts: number): Promise<void> {
     this.#receipts = receipts;
     await this.#options.progress?.({ bytes: this.#done, of: this.#source.size, receipts });
@@ -158,7 +158,7 @@ async function readTrust(
 ): Promise<{ bundle: TrustBundle; root: string }> {
   const issuedAt = (manifest as { issued_at?: unknown } | null)?.issued_at;
   try {
-    // The bundle of the time: whether it has expired since is no fault of what was signed then.
+    // The trust bundle is checked at the time of the manifest: that it has expired since then is no fault.
     const now = typeof issuedAt === 'string' ? secondsOf(issuedAt) * 1000 : 0;
     const { bundle, pin } = await checkTrustBundle(parseJson(bytes), { now });
     return { bundle, root: pin.root };
@@ -175,13 +175,13 @@ async function readTrust(
   }
 }
 
-/** The newest of the same root: it knows which keys were revoked since. */
+/** The newest of the bundles with the same root, because it knows of the latest revocations. */
 function newerOf(enclosed: TrustBundle, others: readonly TrustBundle[]): TrustBundle {
   const same = others.filter(({ root }) => root.public_key === enclosed.root.public_key);
   return same.reduce((newest, one) => (one.version > newest.version ? one : newest), enclosed);
 }
 
-/** Exactly the files of the manifest, in its order. @throws EvidenceFault file_… */
+/** Checks that the archive holds exactly the files of the manifest, in its order. @throws EvidenceFault file_… */
 async function checkFiles(
   files: FileReader,
   places: readonly ZipPlace[],
@@ -230,7 +230,7 @@ interface Contents {
   readonly options: BundleOptions;
 }
 
-/** Every file by its hash, and what is in it. */
+/** Checks every file by its hash, then the contents of the files. */
 async function checkContents(
   files: FileReader,
   places: readonly ZipPlace[],

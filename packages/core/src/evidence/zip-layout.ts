@@ -1,6 +1,6 @@
 import { concatBytes, utf8 } from '../encoding/bytes.ts';
 
-/** A file that is to be stored: `path` is ASCII, `size` below 4 GiB, `crc32` of its bytes. */
+/** A file to store in an archive: `path` is ASCII, `size` is below 4 GiB, and `crc32` is that of its bytes. */
 export interface ZipFile {
   readonly path: string;
   readonly size: number;
@@ -15,17 +15,17 @@ export interface ZipPlace extends ZipFile {
   readonly start: number;
 }
 
-/** An archive of stored files, told before any of their bytes is read: so that it streams, and starts anywhere. */
+/** Layout of an archive of stored files, known before any of their bytes is read, so that it can be streamed from any offset. */
 export interface ZipLayout {
   readonly places: readonly ZipPlace[];
   /** Offset of the central directory. */
   readonly directoryAt: number;
-  /** The central directory and what ends the archive. */
+  /** The central directory and the records after it that end the archive. */
   readonly directory: Uint8Array;
   readonly size: number;
 }
 
-/** APPNOTE 4.3; multi-byte values are little-endian. */
+/** Numbers of the ZIP format (APPNOTE 4.3); multi-byte values are little-endian. */
 export const ZIP = {
   local: 0x04034b50,
   central: 0x02014b50,
@@ -37,16 +37,16 @@ export const ZIP = {
   end64Bytes: 56,
   locator64Bytes: 20,
   endBytes: 22,
-  /** In place of a value that stands in the ZIP64 fields. */
+  /** Written in place of a value that is in the ZIP64 fields. */
   none32: 0xffff_ffff,
   none16: 0xffff,
   version: 20,
   version64: 45,
-  /** 1 January 1980, the first day that ZIP knows: files have no time of their own. */
+  /** 1 January 1980, the first day that ZIP can write: files are given no time of their own. */
   date: 0x0021,
 } as const;
 
-/** The one form in which files are laid out: stored, in order, without a gap, ZIP64 only where it is needed. */
+/** Computes the one layout of these files: stored, in order, without a gap, with ZIP64 only where it is needed. */
 export function layoutZip(files: readonly ZipFile[]): ZipLayout {
   let at = 0;
   const places = files.map((file): ZipPlace => {
@@ -60,7 +60,7 @@ export function layoutZip(files: readonly ZipFile[]): ZipLayout {
   return { places, directoryAt: at, directory, size: at + directory.length };
 }
 
-/** The bytes before a file's own. */
+/** The local header, which comes before the file's bytes (APPNOTE 4.3.7). */
 export function localHeader({ path, size, crc32 }: ZipFile): Uint8Array {
   const fields = [
     u32(ZIP.local),

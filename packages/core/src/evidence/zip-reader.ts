@@ -2,7 +2,7 @@ import { equalBytes } from '../encoding/bytes.ts';
 import { EvidenceFault, type EvidenceReason } from './fault.ts';
 import { layoutZip, localHeader, ZIP, type ZipFile, type ZipPlace } from './zip-layout.ts';
 
-/** Bytes that can be read anywhere: a file on disk, or one that was dropped on a page. */
+/** Bytes that can be read at any offset: a file on disk, or one that was dropped on a page. */
 export interface ByteSource {
   readonly size: number;
   /** The bytes of [from, to), which lie within the size. */
@@ -17,7 +17,7 @@ const NAME = /^(?!\/)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9.
 
 /**
  * Reads an archive that `layoutZip` could have written, and no other: stored files without a gap, each named once.
- * What an archive declares is compared with its bytes before any of it is used, so that none of it is unpacked.
+ * What an archive declares is compared with its bytes before any of it is used; nothing is decompressed.
  * @throws EvidenceFault `zip_…`
  */
 export async function readZip(source: ByteSource): Promise<readonly ZipPlace[]> {
@@ -139,7 +139,7 @@ function checkNames(entries: readonly ZipFile[]): void {
     if (path.length > MAX_NAME || !NAME.test(path)) {
       throw fault('zip_name', path, 'has a name that bundles do not use');
     }
-    // Two names that differ in case alone are one file on some disks.
+    // Some file systems take two names that differ in case alone for one file.
     const name = path.toLowerCase();
     if (names.has(name)) throw fault('zip_duplicate', path, 'appears twice');
     names.add(name);
@@ -169,7 +169,7 @@ async function checkLocal(source: ByteSource, entry: ZipPlace): Promise<void> {
   throw fault('zip_header', entry.path, 'is described differently in its header and in the directory');
 }
 
-/** A name for messages; what is not ASCII becomes something that no bundle has. */
+/** The name for messages; a name that is not ASCII becomes one that no bundle has. */
 function nameOf(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes.subarray(0, 1024)) + (bytes.length > 1024 ? '…' : '');
 }
@@ -182,7 +182,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** A number past 2^53 becomes one that is past every size. */
+/** Reads an unsigned 64-bit number. One past 2^53 loses precision, but stays larger than any size. */
 function u64(view: DataView, at: number): number {
   return Number(view.getBigUint64(at, true));
 }

@@ -4,7 +4,7 @@ import { sha256 as defaultSha256, type Sha256 } from '../hash.ts';
 import { orNull } from '../or-null.ts';
 import { parseDictionary } from './structured-fields.ts';
 
-/** `Content-Digest` of a body (RFC 9530, section 2) with SHA-256. */
+/** The `Content-Digest` of a body (RFC 9530, section 2), with SHA-256. */
 export function contentDigest(body: Uint8Array): string {
   return `sha-256=:${toBase64(defaultSha256(body))}:`;
 }

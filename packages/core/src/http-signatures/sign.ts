@@ -6,7 +6,7 @@ import { signatureBase } from './signature-base.ts';
 import { type BareItem, type InnerList, serializeInnerList } from './structured-fields.ts';
 
 export interface AgentKey {
-  /** A did:key, or the did:svc of a registered issuer. */
+  /** DID that signs: a did:key, or the did:svc of a registered issuer. */
   readonly did: string;
   /** The key of a did:key; a receipt key of a did:svc, under the id that it is registered with. */
   readonly signer: Signer;
@@ -14,9 +14,9 @@ export interface AgentKey {
 
 export interface UnsignedRequest {
   readonly method: string;
-  /** Absolute; the origin is the service's public one. */
+  /** Absolute URL of the request; its origin is the service's public one. */
   readonly url: URL;
-  /** As it is sent; null where there is none. */
+  /** Body as it is sent; null if there is none. */
   readonly body: Uint8Array | null;
 }
 

@@ -48,7 +48,7 @@ function componentValue(item: Item, { method, url, header }: RequestMessage): st
   }
 }
 
-/** Without the fragment, which is not sent. */
+/** The URL without its fragment, which is not sent. */
 function targetUri(url: URL): string {
   return url.origin + url.pathname + url.search;
 }

@@ -36,12 +36,12 @@ export function parseDictionary(text: string): Map<string, Item | InnerList> {
   return members;
 }
 
-/** The one form of an inner list (RFC 9651, section 4.1.1.1), which signatures cover. */
+/** Serializes an inner list in its one canonical form (RFC 9651, section 4.1.1.1), which signatures cover. */
 export function serializeInnerList({ items, parameters: own }: InnerList): string {
   return `(${items.map(serializeItem).join(' ')})${serializeParameters(own)}`;
 }
 
-/** The one form of an item (RFC 9651, section 4.1.3). */
+/** Serializes an item in its one canonical form (RFC 9651, section 4.1.3). */
 export function serializeItem({ value, parameters: own }: Item): string {
   return serializeBareItem(value) + serializeParameters(own);
 }
@@ -60,7 +60,7 @@ class Reader {
     return this.#at === this.#text.length;
   }
 
-  /** What matches here, if anything does, is passed over. @param pattern sticky */
+  /** Reads the text that matches at this position and moves past it; null if nothing matches. @param pattern sticky */
   take(pattern: RegExp): string | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0] ?? null;
@@ -68,7 +68,7 @@ class Reader {
     return found;
   }
 
-  /** @throws signature_invalid unless it matches here */
+  /** As `take`. @throws signature_invalid unless the pattern matches at this position */
   need(pattern: RegExp): string {
     const found = this.take(pattern);
     if (found === null) throw unreadable(`is not a structured field from character ${this.#at} on`);

@@ -22,18 +22,18 @@ export interface ReceivedRequest {
   readonly body: Uint8Array;
 }
 
-/** A signature that is well-formed, timely and covers what it must. Whose it is, is not checked yet. */
+/** A signature that is well-formed, timely and covers what it must. It is not verified with a key yet. */
 export interface RequestSignature {
   /** DID that the request is signed as. */
   readonly did: string;
-  /** The DID, or the DID URL or key id of one of its keys. */
+  /** Name of the key: the DID, or the DID URL or key id of one of its keys. */
   readonly keyId: string;
   readonly nonce: string;
   /** Unix seconds. */
   readonly created: number;
-  /** 64 bytes, if it is good. */
+  /** The signature's bytes; a good one has 64. */
   readonly signature: Uint8Array;
-  /** The texts of which one is signed. */
+  /** The signature bases, one for each URL; the signature is over one of them. */
   readonly bases: readonly string[];
 }
 
@@ -121,7 +121,7 @@ function checkAlgorithm({ parameters }: InnerList): void {
   if (algorithm !== undefined && algorithm !== 'ed25519') throw invalid('does not use the algorithm ed25519');
 }
 
-/** What is not covered could be changed on the way: the authority too, by a service that passes the request on. */
+/** Refuses a signature that leaves something out that could be changed on the way, the authority included. */
 function checkCovered(covered: InnerList, { body, query }: { body: Uint8Array; query: boolean }): void {
   const target = covers(covered, '@target-uri') ? [] : ['@authority', '@path', ...(query ? ['@query'] : [])];
   const needed = ['@method', ...target, 'x-agent-did', ...(body.length > 0 ? ['content-digest'] : [])];

@@ -29,7 +29,7 @@ function write(value: JsonValue, depth: number): string {
   return Array.isArray(value) ? writeArray(value, depth + 1) : writeObject(value, depth + 1);
 }
 
-/** Anything but characters of the basic plane that stand for themselves: one look decides for most texts. */
+/** Matches anything but characters of the basic plane that stand for themselves; one test is enough for most texts. */
 const special = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 function writeText(text: string): string {
@@ -53,7 +53,7 @@ function writeArray(items: readonly JsonValue[], depth: number): string {
   return `${text}]`;
 }
 
-/** Sorted by UTF-16 code units. Canonical input comes in that order already: looking is cheaper than sorting. */
+/** Member names sorted by UTF-16 code units. Canonical input is sorted already, which is cheaper to test than to sort. */
 function sortedNames(object: JsonObject): string[] {
   const names = Object.keys(object);
   for (let i = 1; i < names.length; i++) {

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from './types.ts';
 /**
  * A plain copy of an untrusted value in memory, held to the rules of `parseJson`. Every member is read exactly
  * once, so that a getter or proxy cannot show the checks one value and the signature another.
- * @throws json_not_plain for whatever JSON text cannot say, or with the cause when reading the value threw;
+ * @throws json_not_plain for a value that JSON can't express, or, with the cause, when reading the value threw;
  * json_lone_surrogate, json_noncharacter, json_number_range, json_integer_range, json_depth, all with the path
  */
 export function copyJson(value: unknown): JsonValue {

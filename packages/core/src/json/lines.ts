@@ -5,14 +5,14 @@ import type { JsonValue } from './types.ts';
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Handles one line, without its line feed. The bytes are only lent: they change after the call. */
+/** Handles one line, without its line feed. The bytes change after the call, so the handler must not keep them. */
 export type TakeLine = (line: Uint8Array, number: number) => void;
 
 /** How errors call a line; lines are counted from 1. */
 export const lineName = (number: number): string => `line ${number}`;
 
 /**
- * Cuts JSON lines (application/x-ndjson) out of a stream of bytes, holding one line at most. Blank lines may stand
+ * Cuts JSON lines (application/x-ndjson) out of a stream of bytes, holding one line at most. Blank lines are allowed
  * at the end only.
  */
 export class LineReader {
@@ -25,8 +25,8 @@ export class LineReader {
   #firstBlank: number | null = null;
 
   /**
-   * @param take is given each line that is not blank; what it throws ends the reading
-   * @param maxBytes of the line of that number
+   * @param take called with each line that is not blank; an error that it throws ends the reading
+   * @param maxBytes returns the most bytes that the line of a number may have
    */
   constructor(take: TakeLine, maxBytes: (number: number) => number) {
     this.#take = take;

@@ -61,7 +61,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 class Parser {
   private readonly text: string;
   private readonly maxDepth: number;
-  /** Where the parser is; only the first `depth` steps count. */
+  /** Path of the value that is being parsed; only the first `depth` steps count. */
   private readonly path: PathStep[] = [];
   private depth = 0;
   private offset = 0;

@@ -1,4 +1,4 @@
-/** All but U+0020 to U+FFFF without the quotation mark and the backslash. */
+/** Matches a character that must be escaped: one below U+0020, the quotation mark or the backslash. */
 const mustEscape = /[^ !#-[\]-\uffff]/;
 const escapedCharacters = new RegExp(mustEscape, 'g');
 

@@ -22,7 +22,7 @@ export interface AnchorTransaction {
   readonly blockHeight: number;
   /** Unix seconds, the block's own. */
   readonly blockTime: number;
-  /** `0x` and 40 hex in any case: who signed it. */
+  /** Address of the account that signed it: `0x` and 40 hex in any case. */
   readonly from: string;
   /** The calldata: `0x` hex. */
   readonly data: string;
@@ -32,7 +32,7 @@ export interface AnchorTransaction {
 export interface AnchorFacts {
   /** 32 bytes. */
   readonly anchoredHash: Uint8Array;
-  /** Time of issue that the receipt states: Unix seconds. */
+  /** Time of issue that the receipt states, in Unix seconds. */
   readonly issuedAt: number;
   /** Transaction on the chain; null if the chain has none, undefined if the chain was not asked. */
   readonly transaction: AnchorTransaction | null | undefined;
@@ -48,9 +48,9 @@ export interface AnchorVerdict {
 }
 
 /**
- * Judges an anchored result: that the path leads from the receipt to the root, that the log signed this root, and that
- * the account that posts for the log put it on the chain. A checkpoint and a transaction each stand for the tree size
- * where the result does not say it.
+ * Judges an anchored result: whether the path leads from the receipt to the root, whether the log signed this root, and
+ * whether the account that posts for the log put it on the chain. If the result does not state the tree size, the
+ * checkpoint and the transaction each give it.
  */
 export async function checkAnchor(result: AnchoredResult, facts: AnchorFacts): Promise<AnchorVerdict> {
   const { transaction } = facts;

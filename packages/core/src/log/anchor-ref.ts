@@ -1,7 +1,7 @@
 import { TallyError } from '../errors.ts';
 import { formatTimestamp, parseTimestamp } from '../time.ts';
 
-/** Parts of `urn:anchor:...`: where a leaf is to be posted, or where it was. `index` is its index in the log. */
+/** Parts of `urn:anchor:...`: where a leaf is to be posted, or where it was posted. `index` is its index in the log. */
 export type AnchorRef =
   | { readonly kind: 'pending'; readonly batchId: string; readonly index: number }
   | ({ readonly kind: 'anchored' } & AnchorPlace);

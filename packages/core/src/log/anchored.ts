@@ -17,7 +17,7 @@ import {
 } from '../receipts/shape.ts';
 import { parseAnchorRef } from './anchor-ref.ts';
 
-/** A path in a tree of fewer than 2^53 leaves is no longer. */
+/** Longest path: a tree of fewer than 2^53 leaves needs no longer one. */
 const MAX_PATH = 53;
 
 const shape = object(
@@ -37,7 +37,7 @@ const shape = object(
   },
   {
     optional: {
-      /** The same as the reference's `short_id` says. */
+      /** Index of the leaf in the log, the same as in the reference's `short_id`. */
       leaf_index: integer(0),
       /** Number of leaves that the root covers. */
       tree_size: integer(1),
@@ -62,7 +62,7 @@ export function readAnchoredResult(value: JsonValue): AnchoredResult {
   throw new TallyError('anchor_invalid', `${fault.field} must be ${fault.expected}.`, { field: fault.field });
 }
 
-/** The first member that says another thing than the reference. */
+/** The first member that contradicts the reference. */
 function contradiction(result: AnchoredResult): Fault | null {
   const ref = orNull(() => parseAnchorRef(result.anchor_ref));
   if (ref?.kind !== 'anchored') {
@@ -79,12 +79,12 @@ function contradiction(result: AnchoredResult): Fault | null {
     : null;
 }
 
-/** The place in the log that a result, read before, is about. */
+/** The index in the log of the leaf that the result is about. The result must have been read by `readAnchoredResult`. */
 export function leafIndexOf({ anchor_ref }: AnchoredResult): number {
   return parseAnchorRef(anchor_ref).index;
 }
 
-/** The leaf that the log keeps of an anchored hash (32 bytes): SHA-256(0x00 || hash). */
+/** The leaf in the log for an anchored hash (32 bytes): SHA-256(0x00 || hash). */
 export function leafOf(anchoredHash: Uint8Array): Uint8Array {
   return leafHash(anchoredHash);
 }

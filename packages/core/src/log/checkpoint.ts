@@ -15,7 +15,7 @@ export interface Checkpoint {
   readonly root: Uint8Array;
 }
 
-/** A log as a verifier knows it. */
+/** A log's name and key, as a verifier knows them. */
 export interface LogKey {
   readonly origin: string;
   /** 32 bytes. */

@@ -15,8 +15,8 @@ const COSIGNATURE = 0x04;
 const message = (text: string, time: number): Uint8Array => utf8(`cosignature/v1\ntime ${time}\n${text}`);
 
 /**
- * A witness's statement that it has seen the log grow consistently up to this checkpoint: a signature line, newline
- * included. What stands in the note is not checked here beyond its form.
+ * Makes a witness's statement that it has seen the log grow consistently up to this checkpoint: a signature line, newline
+ * included. Of the note, only the form is checked here.
  * @param time Unix seconds
  * @throws note_invalid, checkpoint_invalid, invalid_field for a time that is no such number
  */
@@ -39,8 +39,8 @@ export async function cosignCheckpoint(
 }
 
 /**
- * When the witness cosigned the checkpoint: Unix seconds, the latest when it did so more than once. Null when it did
- * not, or when one of the signatures that say to be its is not good.
+ * The time at which the witness cosigned the checkpoint: Unix seconds, the latest if it did so more than once. Null when
+ * it did not, or when one of the signatures that claim to be the witness's is not good.
  * @throws note_invalid, checkpoint_invalid
  */
 export async function checkCosignature(

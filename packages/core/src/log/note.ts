@@ -12,21 +12,21 @@ export const ED25519 = 0x01;
 /** One signature line: `— <name> base64(keyHash || signature)`. */
 export interface NoteSignature {
   readonly name: string;
-  /** The key id: an unsigned 32-bit integer. Not a strong hash. */
+  /** Key id: an unsigned 32-bit integer. It is not a strong hash. */
   readonly keyHash: number;
   readonly signature: Uint8Array;
 }
 
 /** A signed note (C2SP signed-note). Parsing checks its form only: nothing in it is believed yet. */
 export interface Note {
-  /** Ends in a newline. */
+  /** Text that is signed; it ends in a newline. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
 const invalid = (message: string): TallyError => new TallyError('note_invalid', message);
 
-/** Not empty, no Unicode space, no plus. */
+/** Syntax of a key's name: not empty, no Unicode space, no plus. */
 export const nameSyntax = /^[^\p{White_Space}\p{Cc}+]+$/u;
 const lineSyntax = /^— ([^ ]+) ([^ ]+)$/;
 // oxlint-disable-next-line no-control-regex -- what it must not hold

@@ -3,7 +3,7 @@ import { toUint64, uint64At } from '../encoding/uint64.ts';
 import { sha256 } from '../hash.ts';
 import { type Checkpoint, checkpointText } from './checkpoint.ts';
 
-/** A tree head as the chain has it. */
+/** A tree head as it is posted on the chain. */
 export interface PostedHead {
   readonly originSha256: Uint8Array;
   readonly size: number;

@@ -10,8 +10,8 @@ import { parseAnchorRef } from './anchor-ref.ts';
 import { readAnchoredResult } from './anchored.ts';
 
 /**
- * Judges the anchor that was given with a receipt, or else the one that the receipt carries. Nobody signed what it
- * carries: where that can't be read, nothing is proved and nothing contradicted.
+ * Judges the anchor that was given with a receipt, or else the one in the receipt. The latter is not signed, so if it
+ * can't be read, it proves nothing and contradicts nothing.
  */
 export async function assessAnchor(
   family: Family,
@@ -27,7 +27,7 @@ export async function assessAnchor(
   return judgeResult(anchor, { ...facts, anchoredHash }, given !== undefined && given !== null);
 }
 
-/** Judges the anchored result that was given for a hash. One that is pending proves nothing and contradicts nothing. */
+/** Judges the anchored result that was given for a hash. A pending result proves nothing and contradicts nothing. */
 export async function assessAnchorOf(given: JsonValue, facts: AnchorFacts): Promise<AnchorVerdict> {
   const batch = pendingBatch(given);
   return batch === null ? judgeResult(given, facts, true) : stillPending(batch);
@@ -53,7 +53,7 @@ const stillPending = (batch: string): AnchorVerdict =>
 
 const unproved = (...checks: readonly Check[]): AnchorVerdict => ({ checks, existedAt: undefined });
 
-/** The batch that a pending result, or a receipt by its own reference, waits for. */
+/** The batch that a hash waits for, from a pending result or from a receipt's own reference; null if there is none. */
 function pendingBatch(value: JsonValue): string | null {
   if (!isObject(value) || typeof value.anchor_ref !== 'string') return null;
   const { anchor_ref } = value;

@@ -10,7 +10,7 @@ const HEADER = 'c2sp.org/tlog-proof@v1';
 /** Longest proof, in UTF-16 units: the longest note, a full path and 64 kB of extra data. */
 const MAX_PROOF = 262_144;
 
-/** A path in a tree of fewer than 2^53 leaves is no longer. */
+/** Longest path: a tree of fewer than 2^53 leaves needs no longer one. */
 const MAX_PATH = 53;
 
 /** An inclusion proof that can be checked offline (C2SP tlog-proof). Reading it checks its form only. */
@@ -67,7 +67,7 @@ function withinLimit(text: string): string {
   return text;
 }
 
-/** Many proofs end in one checkpoint; reading it was a tenth of the time of each. */
+/** Many proofs end in the same checkpoint, and reading it took a tenth of the time of each proof. */
 let lastCheckpoint = '';
 
 function requireCheckpoint(note: string): void {

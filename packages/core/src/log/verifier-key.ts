@@ -11,7 +11,7 @@ export interface VerifierKey {
 }
 
 /**
- * A log's key as its clients are configured with it: `<name>+<8 hex of the key id>+<base64 of 0x01 || public key>`
+ * Formats a log's key as its clients are configured with it: `<name>+<8 hex of the key id>+<base64 of 0x01 || public key>`
  * (C2SP signed-note, "Verifier keys").
  * @throws note_invalid for a name that no key may have, invalid_public_key
  */

@@ -43,7 +43,7 @@ function pathSubtrees(from: number, size: number): Subtree[] {
 }
 
 /**
- * Returns what to read to prove consistency: for each hash of the path the perfect subtrees that `foldNodes` joins
+ * Returns the nodes to read to prove consistency: for each hash of the path the perfect subtrees that `foldNodes` joins
  * into it. Throws `merkle_range` unless `0 < from <= size <= 2^53-1`.
  */
 export function consistencyNodes(from: number, size: number): TreeNode[][] {
@@ -64,7 +64,7 @@ function isBytes(value: unknown): value is Uint8Array {
 }
 
 /**
- * Returns whether the claim holds (RFC 9162, 2.1.4.2). Members may be anything: what is malformed is `false`, and so is
+ * Returns whether the claim holds (RFC 9162, 2.1.4.2). Members may be anything: malformed ones give `false`, and so does
  * `size1` 0, since any tree at all extends the empty one. Every hash is 32 bytes, with one exception: at equal sizes
  * nothing is hashed, so there the path is empty and the roots are the same bytes, be they 32 or not.
  */

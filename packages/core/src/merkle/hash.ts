@@ -4,7 +4,7 @@ import { type Sha256, sha256 } from '../hash.ts';
 /** Bytes in every hash of the tree. */
 const HASH_LENGTH = 32;
 
-// Used again for each hash: to allocate them would cost as much as to hash them.
+// These buffers are used again for each hash: to allocate them would cost as much as to hash them.
 const leafPreimage = new Uint8Array(1 + 255);
 const nodePreimage = new Uint8Array(1 + 2 * HASH_LENGTH);
 nodePreimage[0] = 0x01;
@@ -42,7 +42,7 @@ export function emptyRoot(): Uint8Array {
 
 /**
  * The hash of a run of leaves, from the hashes of the perfect subtrees that make it up, largest (leftmost)
- * first: each is joined with the hash of all that is right of it. `emptyRoot()` for none.
+ * first: each is joined with the hash of everything to its right. `emptyRoot()` for none.
  */
 export function foldNodes(hashes: readonly Uint8Array[], hash: Sha256 = sha256): Uint8Array {
   if (hashes.length === 0) return emptyRoot();

@@ -39,7 +39,7 @@ function siblings(index: number, size: number): Subtree[] {
 }
 
 /**
- * Returns what to read to prove the leaf at `index`: for each hash of the path, leaf to root, the perfect subtrees
+ * Returns the nodes to read to prove the leaf at `index`: for each hash of the path, leaf to root, the perfect subtrees
  * that `foldNodes` joins into it. Only the subtree at the right edge ever takes more than one.
  * Throws `merkle_range` unless `0 <= index < size <= 2^53-1`.
  */
@@ -97,7 +97,7 @@ export function rootFromInclusion(
   );
 }
 
-/** Returns whether the claim holds (RFC 9162, 2.1.3.2). Members may be anything: what is malformed is `false`. */
+/** Returns whether the claim holds (RFC 9162, 2.1.3.2). Members may be anything: malformed ones give `false`. */
 export function verifyInclusion(
   { index, size, leafHash, path, root }: InclusionClaim,
   sha: Sha256 = sha256,

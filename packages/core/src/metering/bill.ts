@@ -42,7 +42,7 @@ export function checkBill(bill: unknown, { now }: { readonly now: number }): Che
   return { ...checked, compiled_at };
 }
 
-/** Verification keeps to the pattern of specification 2.4, so that no receipt fails for a code that is new. */
+/** Refuses a currency that ISO 4217 does not list. Verification does not, so that no receipt fails for a new code. */
 function requireCurrency(code: string): void {
   if (isCurrency(code)) return;
   throw new TallyError(

@@ -5,12 +5,12 @@ const HEAD = utf8('{"receipt_sha256":"');
 const MIDDLE = utf8('","unit":');
 const CLOSING_BRACE = 0x7d;
 const UNIT_AT = HEAD.length + 2 * RECEIPT_LENGTH + MIDDLE.length;
-/** More digits than any unit has, and few enough to be exact. */
+/** Most digits of a unit that are read: more than any unit has, and few enough to be exact. */
 const MAX_DIGITS = 15;
 
 /**
- * Reads a leaf whose bytes are its JCS already, without parsing it. Puts the receipt's 32 bytes into `receipt`.
- * @returns the unit, at least 1; 0 when the bytes are anything else, however sound
+ * Reads a leaf whose bytes are its JCS, without parsing it. Puts the receipt's 32 bytes into `receipt`.
+ * @returns the unit, at least 1; 0 when the bytes are anything else, even another valid form of a leaf
  */
 export function readCanonicalLeaf(line: Uint8Array, receipt: Uint8Array): number {
   const end = line.length - 1;
@@ -45,7 +45,7 @@ function holdsAt(line: Uint8Array, offset: number, expected: Uint8Array): boolea
   return true;
 }
 
-/** The value of a lower-case hex digit, or -1, which keeps its sign through shift and or. */
+/** The value of a lower-case hex digit, or -1, which stays negative after a shift and an or. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   if (code >= 0x61 && code <= 0x66) return code - 0x57;

@@ -43,7 +43,7 @@ export function coverageRatio(backed: number, billed: number): number {
   return Math.floor((2_000_000 * backed + billed) / (2 * billed)) / 1_000_000;
 }
 
-/** The class follows from the unrounded quotient, so that rounding never promotes (rule 4). */
+/** The coverage class follows from the unrounded quotient, so that rounding never promotes (rule 4). */
 export function coverageClass(backed: number, billed: number): CoverageClass {
   if (backed === 0) return 'not_evidence_backed';
   if (backed === billed) return 'fully_evidence_backed';
@@ -66,7 +66,7 @@ export interface BillIdentity {
   readonly receipt_set_digest: string;
 }
 
-/** `sm_` and the first 32 hex of SHA-256 over the JCS of the bill's identity. */
+/** The id of a bill: `sm_` and the first 32 hex of SHA-256 over the JCS of the bill's identity. */
 export function meteringId(bill: BillIdentity): string {
   const identity: JsonObject = {
     machine_commitment: bill.machine_commitment,
@@ -79,7 +79,7 @@ export function meteringId(bill: BillIdentity): string {
   return `sm_${sha256Hex(canonicalBytes(identity)).slice(0, 32)}`;
 }
 
-/** `r_sls.metering_<ts>_<first 12 hex of payload_sha256>`. */
+/** The id of a metering receipt: `r_sls.metering_<ts>_<first 12 hex of payload_sha256>`. */
 export function meteringReceiptId(ts: number, payloadSha256: string): string {
   return `r_sls.metering_${ts}_${payloadSha256.slice(0, 12)}`;
 }

@@ -1,7 +1,7 @@
 /**
- * What stands behind an evidence leaf, from the most to the least (spec/metering.md): `verified`, the whole receipt was
- * given and is valid; `logged`, its hash is in the log, or an anchor shows that it is in a log that is trusted;
- * `hashed`, there are 32 bytes that say nothing.
+ * Classes of an evidence leaf, from the strongest to the weakest (spec/metering.md): `verified`, the whole receipt was
+ * given and is valid; `logged`, its hash is in the log, or an anchor shows that it is in a trusted log;
+ * `hashed`, only 32 bytes were given, which prove nothing.
  */
 export const EVIDENCE_CLASSES = ['verified', 'logged', 'hashed'] as const;
 
@@ -12,8 +12,8 @@ export type EvidenceCounts = {
   verified: number;
   logged: number;
   hashed: number;
-  /** Among the verified: those of an issuer that the trust given calls verified. */
+  /** Among the verified: receipts whose issuer is verified by the trust given. */
   trusted: number;
-  /** Among the verified: those that say they were issued in the window of the bill. */
+  /** Among the verified: receipts that state a time of issue in the window of the bill. */
   issued_in_window: number;
 };

@@ -1,6 +1,6 @@
 import type { EvidenceCounts } from './evidence-classes.ts';
 
-/** The response headers in which a service says what the evidence of a bill was found to be. */
+/** Response headers in which a service counts the evidence of a bill by class. */
 const HEADERS = {
   verified: 'x-evidence-verified',
   logged: 'x-evidence-logged',
@@ -11,12 +11,12 @@ const HEADERS = {
 
 const NAMES = Object.keys(HEADERS) as (keyof EvidenceCounts)[];
 
-/** The headers that say these counts, in lower case. */
+/** The headers for these counts, their names in lower case. */
 export function evidenceHeaders(counts: EvidenceCounts): Record<string, string> {
   return Object.fromEntries(NAMES.map((name) => [HEADERS[name], String(counts[name])]));
 }
 
-/** The counts that an answer's headers say; null where one of them is missing or no whole number. */
+/** The counts in the headers of an answer; null where one of them is missing or no whole number. */
 export function evidenceCountsIn(headers: Pick<Headers, 'get'>): EvidenceCounts | null {
   const counts = Object.fromEntries(
     NAMES.map((name) => [name, Number(headers.get(HEADERS[name]) ?? Number.NaN)]),

@@ -10,15 +10,15 @@ export type ReceiptEvidence = {
   anchor?: JsonObject;
 };
 
-/** What may be given for a leaf: the leaf itself, perhaps with the anchored result of the hash, or a whole receipt. */
+/** Evidence that may be given for a unit: the leaf, perhaps with the anchored result of its hash, or a whole receipt. */
 export type EvidenceItem = (EvidenceLeaf & { anchor?: JsonObject }) | ReceiptEvidence;
 
-/** An item that holds more than its leaf. The unit and the hash are still to be checked. */
+/** An item that holds more than its leaf. Its unit and hash are not checked yet. */
 interface RichItem {
   readonly unit: JsonValue;
-  /** Undefined where the item gives the hash. */
+  /** The whole receipt; undefined where the item gives the hash. */
   readonly receipt: JsonObject | undefined;
-  /** Undefined where the item gives the receipt. */
+  /** The receipt's hash; undefined where the item gives the receipt. */
   readonly sha256: JsonValue | undefined;
   readonly anchor: JsonObject | undefined;
 }
@@ -26,7 +26,7 @@ interface RichItem {
 const MEMBERS = new Set(['unit', 'receipt', 'receipt_sha256', 'anchor']);
 
 /**
- * The parts of an item that has a receipt or an anchor; null for any other value, which is a leaf or nothing.
+ * Splits an item that has a receipt or an anchor into its parts; null for any other value, which is a leaf or invalid.
  * @throws invalid_field for a member that is not known, for an item with both a receipt and its hash, and for a receipt or
  * an anchor that is no object
  */

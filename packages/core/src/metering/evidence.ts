@@ -12,9 +12,9 @@ import { type EvidenceLeaf, leafBytes } from './leaf.ts';
 import { UnitSet } from './unit-set.ts';
 
 export interface EvidenceSummary {
-  /** billed_unit_count: how many units there were to back. */
+  /** billed_unit_count: the number of units billed. */
   readonly billed: number;
-  /** Units that carry evidence. */
+  /** Number of units that have evidence. */
   readonly backed: number;
   /** RFC 6962 root over the leaves in the order supplied: 64 hex. */
   readonly digest: string;
@@ -22,9 +22,9 @@ export interface EvidenceSummary {
 
 /**
  * Takes the leaves `{"unit": n, "receipt_sha256": "<64 hex>"}` of one bill, in order, and sums them up.
- * A leaf's bytes are its JCS. Neither a unit nor a receipt may back twice, and what is refused leaves no trace.
+ * A leaf's bytes are its JCS. No unit and no receipt may back twice. A leaf that is refused changes nothing.
  *
- * Memory: one bit a unit, and at most 44 bytes a leaf to know its receipt again.
+ * Memory: one bit for each unit, and at most 44 bytes for each leaf to recognise its receipt.
  */
 export class EvidenceTally {
   readonly #billed: number;
@@ -74,7 +74,7 @@ export class EvidenceTally {
   }
 
   /**
-   * Takes a leaf as JSON bytes: the same as parsing them and `add`, several times as fast where they are its JCS.
+   * Adds a leaf from JSON bytes: the same as to parse them and `add`, several times as fast where they are its JCS.
    * @param path what the errors call the leaf: `line 7`
    * @throws what `parseLine` and `add` do
    */
@@ -83,7 +83,7 @@ export class EvidenceTally {
   }
 
   /**
-   * Takes a leaf as bytes that are its JCS already. False, and nothing taken, when the bytes are anything else.
+   * Adds a leaf from bytes that are its JCS. Returns false, and adds nothing, when the bytes are anything else.
    * @throws as `add` does
    */
   addCanonical(bytes: Uint8Array, path: string): boolean {
@@ -111,7 +111,7 @@ export class EvidenceTally {
     throw refused('metering_unit_range', path, `is one leaf too many: ${this.#billed} units were billed`);
   }
 
-  /** The leaf's receipt is in `#receipt`. */
+  /** Adds a leaf whose receipt is in `#receipt`. */
   #place(unit: number, bytes: Uint8Array, path: string): void {
     if (this.#units.has(unit)) {
       throw refused('metering_unit_twice', `${path}.unit`, `is ${unit}, which already has evidence`);

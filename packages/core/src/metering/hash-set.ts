@@ -11,10 +11,10 @@ const noSlots = new Uint32Array(0);
 
 /**
  * A set of up to 2^24 - 1 hashes of 32 bytes, compared whole: at most 44 bytes each once there are many. The
- * hashes stand one after the other; open-addressing tables hold their positions. There are 256 small tables
- * instead of a large one, so that no growth holds up the thread for more than milliseconds.
+ * hashes are stored one after the other; open-addressing tables hold their positions. There are 256 small tables
+ * instead of one large table, so that no growth blocks the thread for more than milliseconds.
  *
- * A caller chooses the hashes, so their slots come from simple tabulation hashing (Zobrist 1970; Pătraşcu and
+ * A caller chooses the hashes, so slots come from simple tabulation hashing (Zobrist 1970; Pătraşcu and
  * Thorup 2012) with random tables: nobody can choose hashes that collide.
  */
 export class HashSet {
@@ -25,7 +25,7 @@ export class HashSet {
   readonly #counts = new Uint32Array(PARTS);
   #size = 0;
 
-  /** Adds a hash. False, and nothing changed, when it is there already. */
+  /** Adds a hash. Returns false, and changes nothing, when the set has it already. */
   add(hash: Uint8Array): boolean {
     const mixed = this.#mix(hash, 0);
     const part = mixed % PARTS;
@@ -98,5 +98,5 @@ export class HashSet {
 
 const offsetOf = (position: number): number => ((position - 1) % SEGMENT_HASHES) * HASH_LENGTH;
 const entryOf = (mixed: number, position: number): number => ((mixed & ~POSITION_MASK) | position) >>> 0;
-/** The low 8 bits chose the table, the high 8 are kept in the entry: the bits between choose the slot. */
+/** The low 8 bits chose the table and the high 8 are stored in the entry, so the bits between choose the slot. */
 const firstSlot = (table: Uint32Array, mixed: number): number => (mixed >>> 8) & (table.length - 1);

@@ -8,9 +8,9 @@ import type { EvidenceClass, EvidenceCounts } from './evidence-classes.ts';
 import { readRichItem } from './evidence-item.ts';
 import { requireClass } from './evidence-policy.ts';
 
-/** Facts of the bill that the intake needs. */
+/** Members of the bill that the intake needs. */
 export interface MeteredWindow {
-  /** 0 to 10,000,000. */
+  /** Number of units billed: 0 to 10,000,000. */
   readonly billed_unit_count: number;
   readonly window_start: string;
   readonly window_end: string;
@@ -20,7 +20,7 @@ export interface MeteredWindow {
 export interface EvidenceVerifier {
   /** The anchored hash (64 hex) of a receipt, and when it says it was issued (Unix seconds). @throws not_a_receipt */
   identify(receipt: JsonObject): { readonly sha256: string; readonly issuedAt: number };
-  /** Verifies a receipt. `fault` says why it is not valid, and is null where it is. */
+  /** Verifies a receipt. `fault` says why it is not valid, and is null if it is. */
   verifyReceipt(
     receipt: JsonObject,
     anchor: JsonObject | undefined,
@@ -47,7 +47,7 @@ interface Waiting {
   readonly issuedAt: number;
 }
 
-/** Finding about an item that waited: its class, or why it is refused. */
+/** Result of judging an item: its class, or why it is refused. */
 interface Finding {
   readonly class: EvidenceClass;
   readonly fault?: string | null;
@@ -102,8 +102,8 @@ export class EvidenceIntake {
   /**
    * Takes one item: a leaf, a leaf with the anchored result of its hash, or a whole receipt.
    * @param path what the errors call the item; `evidence[i]` when absent
-   * @throws what `EvidenceTally.add` does; metering_evidence_invalid for what is given whole and is no receipt;
-   * metering_evidence_policy for a bare hash where the policy asks for more than can be found of it
+   * @throws what `EvidenceTally.add` does; metering_evidence_invalid for a `receipt` that is not a receipt;
+   * metering_evidence_policy for a bare hash where the policy asks for a class that it can't reach
    */
   add(value: JsonValue, path = `evidence[${this.backed}]`): void {
     const item = readRichItem(value, path);
@@ -124,7 +124,7 @@ export class EvidenceIntake {
   }
 
   /**
-   * Takes an item as JSON bytes: the same as parsing them and `add`, several times as fast where they are a leaf's JCS.
+   * Takes an item as JSON bytes: the same as to parse them and `add`, several times as fast where they are a leaf's JCS.
    * @param path what the errors call the item: `line 7`
    * @throws what `parseLine` and `add` do
    */
@@ -135,8 +135,8 @@ export class EvidenceIntake {
 
   /**
    * Judges what was added since the last call. Of several refusals, the one of the item that was added first is thrown.
-   * @throws metering_evidence_invalid for a receipt or an anchor that does not hold; metering_evidence_policy for less
-   * than the policy asks for. `field` names the item.
+   * @throws metering_evidence_invalid for a receipt or an anchor that is not valid; metering_evidence_policy for a class
+   * below the one that the policy requires. `field` names the item.
    */
   async settle(): Promise<void> {
     const items = this.#waiting;
@@ -166,7 +166,7 @@ export class EvidenceIntake {
     }
   }
 
-  /** The hash of the newest leaf stands alone, or with its anchored result. */
+  /** Takes the newest leaf, given by its hash: alone, or with the anchored result of the hash. */
   #takeHash(path: string, anchor: JsonObject | undefined): void {
     const canBeLogged = anchor !== undefined || this.#verifier.areLogged !== undefined;
     if (!canBeLogged || this.#policy === 'verified') {
@@ -177,7 +177,7 @@ export class EvidenceIntake {
     this.#waiting.push({ path, hash: this.#tally.lastReceipt, receipt: undefined, anchor, issuedAt: 0 });
   }
 
-  /** What is found of the items that have a receipt or an anchor: the others, of which there may be a million, cost nothing. */
+  /** Judges the items that have a receipt or an anchor. The others, of which there may be a million, cost nothing here. */
   async #assessItems(items: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Finding>> {
     const given = items.filter(({ receipt, anchor }) => receipt !== undefined || anchor !== undefined);
     const findings = given.map(async (item) => [item, await this.#assessItem(item)] as const);
@@ -212,7 +212,7 @@ export class EvidenceIntake {
     if (receipt !== undefined && this.#isInWindow(issuedAt)) this.#counts.issued_in_window += 1;
   }
 
-  /** Receipts state whole seconds: the start of the window is cut to them. */
+  /** Receipts state whole seconds, so the start of the window is rounded down to one. */
   #isInWindow(issuedAt: number): boolean {
     const { window_start, window_end } = this.#bill;
     const issued = { seconds: issuedAt, nanos: 0 };

@@ -39,7 +39,7 @@ export const metering: Family<MeteringReceipt> = {
   evidence: ({ signed_body }, items, verifier) => assessEvidence(signed_body, items, verifier),
 };
 
-/** Every top-level member follows from the signed body, though no signature covers it. */
+/** Checks that every top-level member follows from the signed body, because no signature covers those members. */
 function* topLevelRules({ signed_body: body, ...top }: MeteringReceipt): Generator<Check> {
   const digest = sha256Hex(canonicalBytes(body));
   yield matches('payload_sha256', top.payload_sha256, digest);
@@ -47,7 +47,7 @@ function* topLevelRules({ signed_body: body, ...top }: MeteringReceipt): Generat
   yield matches('receipt_id_derived', top.receipt_id, meteringReceiptId(top.ts, digest));
 }
 
-/** Specification 2.6, rules 2 to 7. */
+/** Checks the rules 2 to 7 of specification 2.6. */
 function* billRules(body: SignedBody): Generator<Check> {
   const { billed_unit_count: billed, evidence_backed_unit_count: backed } = body.metered;
   yield matches('unbacked_unit_count', body.metered.unbacked_unit_count, billed - backed);
@@ -71,7 +71,7 @@ function* billRules(body: SignedBody): Generator<Check> {
   );
 }
 
-/** Items are judged in groups of so many, which bounds what is held of them. */
+/** Number of items that are judged together, which bounds the memory that they take. */
 const GROUP = 256;
 
 async function assessEvidence(

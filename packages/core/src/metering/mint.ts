@@ -56,7 +56,7 @@ function summaryOf(leaves: Iterable<JsonValue>, billed: number): EvidenceSummary
   return tally.summary();
 }
 
-/** Specification 2.2, every derived member by the rules of 2.6. */
+/** The signed body (specification 2.2), with every derived member computed by the rules of 2.6. */
 function signedBody(bill: CheckedBill, { billed, backed, digest }: EvidenceSummary): SignedBody {
   if (billed !== bill.billed_unit_count || backed > billed) {
     throw new TallyError(
@@ -96,7 +96,7 @@ function signedBody(bill: CheckedBill, { billed, backed, digest }: EvidenceSumma
   };
 }
 
-/** What the biller says of derived members must be what was derived. */
+/** Checks that the derived members that the biller states are those that were derived. @throws metering_derived_mismatch */
 function requireAgreement(bill: CheckedBill, body: SignedBody): void {
   compare(bill, DERIVED, body, '');
   compare(bill, DERIVED_METERED, body.metered, '');

@@ -21,7 +21,7 @@ export const METERING_SCHEMA = 'r1.0.0';
 const units = integer(0, 10_000_000);
 const closed = { closed: true } as const;
 
-/** Members of the signed body that the biller says. */
+/** Members of the signed body that the biller states. */
 const billMembers = {
   machine_commitment: hex64,
   customer_commitment: hex64,
@@ -88,7 +88,7 @@ export type MeteringReceipt = Infer<typeof meteringShape>;
 
 export type SignedBody = MeteringReceipt['signed_body'];
 
-/** What follows from the rest of the bill, so that a biller need not say it and can't say it otherwise. */
+/** Members that follow from the rest of the bill, so the biller may leave them out and cannot change them. */
 export const DERIVED = [
   'receipt_type',
   'schema',
@@ -110,12 +110,12 @@ const anything: Rule<JsonValue> = () => null;
 const claims = <Name extends string>(names: readonly Name[]): Readonly<Record<Name, Rule<JsonValue>>> =>
   Object.fromEntries(names.map((name) => [name, anything])) as Record<Name, Rule<JsonValue>>;
 
-/** The members of a bill that the biller may say, and that are then compared. */
+/** Rules for derived members, which the biller may state and which are then compared. */
 export const derived = claims([...DERIVED, ...DERIVED_METERED]);
 
 const derivedMetered = claims(['billed_unit_count', ...DERIVED_METERED]);
 
-/** What a biller says of a bill. Derived members may be there too: minting compares them. */
+/** A bill as a biller states it. It may hold derived members too, which minting compares. */
 export const billShape = object(
   { ...billMembers, billed_unit_count: units },
   {

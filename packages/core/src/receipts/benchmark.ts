@@ -10,7 +10,7 @@ import { bytes32, constant, did, type Infer, keyId, object, oneOf, signature, ti
 
 const BENCHMARK_TYPE = 'svc-benchmark-v1';
 
-/** The documents of a benchmark: the summary, and what it sums up. */
+/** The documents of a benchmark: the summary, and the three that it sums up. */
 export const BENCHMARK_NODES = ['benchmark', 'semantic', 'temporal', 'modality'] as const;
 export type BenchmarkNode = (typeof BENCHMARK_NODES)[number];
 
@@ -24,7 +24,7 @@ const benchmarkShape = object({
   sig_b64u: signature,
 });
 
-/** What a service measured of itself, signed with a key that signs nothing else (spec/benchmark.md). */
+/** Results that a service measured of itself, signed with a key for nothing else (spec/benchmark.md). */
 export const benchmark: Family<Infer<typeof benchmarkShape>> = {
   ...typedFamily(BENCHMARK_TYPE),
   name: 'benchmark',
@@ -41,8 +41,8 @@ export const benchmark: Family<Infer<typeof benchmarkShape>> = {
 
 /**
  * Signs a node of a benchmark.
- * @param content everything it says but `type`, `node` and who signed it when
- * @param issuance whose key it is, and the time in Unix milliseconds
+ * @param content all members but `type`, `node` and those about signer and time
+ * @param issuance DID of the issuer, and the time in Unix milliseconds
  * @returns its JCS text
  */
 export async function signBenchmark(

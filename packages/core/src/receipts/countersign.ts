@@ -45,7 +45,7 @@ export async function countersign(
 }
 
 /**
- * The hash that an anchor of this receipt proves (32 bytes as hex): SHA-256 over the JCS of the receipt with
+ * Returns the hash that an anchor of this receipt proves (32 bytes as hex): SHA-256 over the JCS of the receipt with
  * the issuer's own signature, without unsigned members, counter-signatures null.
  * @throws not_a_receipt
  */

@@ -27,10 +27,10 @@ import { assertSize } from './size.ts';
 
 const ENVELOPE_VERSION = 'svc-receipt-v1';
 
-/** The profile that every envelope is of. */
+/** The profile of every envelope. */
 export const ENVELOPE_PROFILE = standardForm.name;
 
-/** The facts of an envelope (specification 2.7). What is not known is null. Hashes are `sha256:<64 hex>`. */
+/** The facts of an envelope (specification 2.7). Unknown facts are null. Hashes are `sha256:<64 hex>`. */
 export type EnvelopeFacts = {
   readonly request: {
     readonly hash: string | null;
@@ -43,7 +43,7 @@ export type EnvelopeFacts = {
     readonly region: string | null;
     readonly training_region: string | null;
   };
-  /** Paths of the members that the caller gave, and the issuer did not check. */
+  /** Paths of the members that the caller declared and the issuer did not check. */
   readonly declared?: readonly string[];
   readonly hardware: { readonly class: string | null; readonly attestation: string | null };
   readonly response: { readonly hash: string | null; readonly sealed: boolean | null };
@@ -51,15 +51,15 @@ export type EnvelopeFacts = {
     readonly chain: string | null;
     readonly asset: string | null;
     readonly tx: string | null;
-    /** Decimal text, in the asset. */
+    /** Amount as decimal text, in the asset. */
     readonly amount?: string;
     /** The kind of account that paid. */
     readonly account?: string;
-    /** Address that paid, of an x402 payment. */
+    /** Address that paid an x402 payment. */
     readonly payer?: string;
     /** Id of the x402 payment. */
     readonly payment?: string;
-    /** Of the receipt whose delivery is settled, where this one is of the settlement alone. */
+    /** Id of the receipt whose delivery is settled, if this receipt is about that settlement alone. */
     readonly receipt_id?: string;
   };
   /** Members of an inference call (spec/compute.md). */
@@ -75,7 +75,7 @@ export type EnvelopeFacts = {
     readonly cached_tokens: number;
     readonly cache_write_tokens: number;
     readonly usage_estimated: boolean;
-    /** Of a prompt that was compressed: tokens of its texts, and what that saved in the asset. */
+    /** Tokens of the prompt's texts before compression; `saving` is what it saved, in the asset. */
     readonly tokens_before?: number;
     readonly tokens_after?: number;
     readonly saving?: string;
@@ -92,7 +92,7 @@ export async function mintEnvelope(
   issuance: Issuance,
   signer: Signer,
 ): Promise<string> {
-  // In the order of JCS, which spares the sorting.
+  // The members are in the order of JCS, so that they need no sorting.
   const unsigned: JsonObject = {
     ...(facts.call !== undefined && { call: facts.call }),
     ...(facts.declared !== undefined && { declared: [...facts.declared] }),

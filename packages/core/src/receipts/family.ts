@@ -20,24 +20,24 @@ export interface Claims {
   readonly profile: string;
   /** Id of the key; null if only `issuerPublicKey` names the key. */
   readonly keyId: string | null;
-  /** base64url, 32 bytes; null where the family carries none. */
+  /** Public key, base64url of 32 bytes; null if the family carries none. */
   readonly issuerPublicKey: string | null;
   readonly issuerDid: string | null;
   readonly issuerVerified: boolean | null;
-  /** Whole Unix seconds. */
+  /** Time of issue, in whole Unix seconds. */
   readonly issuedAt: number;
   /**
    * Whether the receipt may have been signed long after `issuedAt`, as a bill is that was compiled earlier. The start
    * of the key then does not bound `issuedAt`; the end and the revocation of the key do.
    */
   readonly mayBeSignedLater?: boolean;
-  /** base64url, 64 bytes: the issuer's own signature. */
+  /** The issuer's own signature: base64url of 64 bytes. */
   readonly signature: string;
   /** Most bytes that the receipt may have, in JCS without the unsigned members; null or absent: no limit. */
   readonly maxBytes?: number | null;
 }
 
-/** One named check. `ok` is null where there was nothing to check it with; `detail` says why. */
+/** One named check. `ok` is null if the check could not be made; `detail` says why. */
 export interface Check {
   readonly name: string;
   readonly ok: boolean | null;
@@ -64,17 +64,17 @@ export interface Family<T extends JsonObject = JsonObject> {
   claims(document: T): Claims;
   /** The value whose JCS bytes the issuer signed. */
   signed(document: T): JsonValue;
-  /** The members that `signed` leaves out for holding the signature, in one object. */
+  /** The members that hold the signature, in one object: `signed` leaves them out. */
   signatureMembers(document: T): JsonObject;
   /** The document as it is anchored: without unsigned members and counter-signatures, with the issuer's signature. */
   anchored(document: T): JsonObject;
-  /** The signatures of others than the issuer; absent where the family has none. */
+  /** The signatures of parties other than the issuer; absent if the family has none. */
   counterSignatures?(document: T): readonly CounterSignature[];
-  /** The transaction that the receipt says has paid for it; null, like the absence of this, where it names none. */
+  /** The transaction that the receipt names as its payment; null, like the absence of this function, if it names none. */
   settlement?(document: T): NamedSettlement | null;
-  /** The family's own rules, each by name; absent where its shape says them all. */
+  /** The family's own rules, each by name; absent if its shape covers them all. */
   rules?(document: T): Iterable<Check>;
-  /** Judges the evidence behind the receipt, where the family has any; `counts` are null where it was not read whole. */
+  /** Judges the evidence behind the receipt, if the family has any; `counts` are null if it was not read whole. */
   evidence?(
     document: T,
     items: Iterable<JsonValue> | undefined,
@@ -84,7 +84,7 @@ export interface Family<T extends JsonObject = JsonObject> {
 
 /**
  * A shallow copy without the unsigned members, which are exactly `anchor_ref`, `tier` and `anchor`: hints about
- * where the receipt is anchored, never authority.
+ * the receipt's anchor, never authority.
  */
 export function withoutUnsigned(document: JsonObject): JsonObject {
   const { anchor_ref: _ref, tier: _tier, anchor: _anchor, ...signed } = document;
@@ -104,7 +104,7 @@ export const typedFamily = (
   anchored: withoutUnsigned,
 });
 
-/** Who signed, and when, as most families say it. */
+/** The members about signer and time, as most families have them. */
 export const signerOf = ({
   key_id = null,
   issuer_pubkey = null,

@@ -5,7 +5,7 @@ import { FORMS, type Profile } from './profiles/registry.ts';
 export type ReceiptIdKind = 'env' | Profile | 'issue';
 
 /**
- * `r_<kind>_<unix seconds>_<12 hex>`, unique by the randomness.
+ * Makes a receipt id: `r_<kind>_<unix seconds>_<12 hex>`, unique by the randomness.
  * @param random 12 random lower-case hex characters
  */
 export function receiptId(kind: ReceiptIdKind, unixSeconds: number, random: string): string {

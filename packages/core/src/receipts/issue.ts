@@ -33,7 +33,7 @@ const issueShape = object(
   { optional: { issuer_did: did, key_id: keyId } },
 );
 
-/** What an issuer signs. */
+/** A receipt that an issuer signs for itself. */
 export type IssuedReceipt = Infer<typeof issueShape>;
 
 /** An issuer's own receipt, signed with the issuer's key and never stored by the service. */

@@ -16,7 +16,7 @@ import {
   timestamp,
 } from './shape.ts';
 
-/** Older receipts (specification 9.3): the members that verifying needs, whatever else they carry. */
+/** Shape of older receipts (specification 9.3): the members that verifying needs; other members are allowed. */
 const legacyShape = object(
   {
     proof_tier: oneOf('standard', 'svc_pq'),
@@ -27,7 +27,7 @@ const legacyShape = object(
   { optional: { issuer_did: did, issuer_pubkey: bytes32, issuer_verified: boolean } },
 );
 
-/** Profiles and older receipts sign the same way: all but `receipt.sig_b64u` and the unsigned members. */
+/** The signature of profiles and older receipts, which covers all but `receipt.sig_b64u` and the unsigned members. */
 const signedByReference = {
   anchored: withoutUnsigned,
   signed(document: Referenced) {
@@ -54,13 +54,13 @@ const familyOfForm = (form: ProfileForm): Family<Referenced> => ({
   }),
 });
 
-/** A profile that is not known is refused as what is no standard receipt. */
+/** Family of documents with an unknown profile, which are refused for not being standard receipts. */
 const unknownProfile: Family = {
   ...familyOfForm(standardForm),
   recognises: isFull,
 };
 
-/** One family for each profile, all of the name `profile`. */
+/** One family for each profile; each has the name `profile`. */
 export const profileReceipts: readonly Family[] = [...FORMS.map(familyOfForm), unknownProfile];
 
 export const legacyReceipt: Family<Infer<typeof legacyShape>> = {

@@ -3,7 +3,7 @@ import type { Payee } from '../trust/issuer.ts';
 import { type Check, check, failed, unchecked } from './family.ts';
 import type { NamedSettlement } from './named-settlement.ts';
 
-/** Null where there is no transaction, or none of an EVM chain. What is malformed beside it counts as not said. */
+/** Reads the payment that a receipt names; null without a transaction hash of an EVM chain. Other malformed members are null. */
 export function namedSettlement(members: {
   readonly chainId: number | null;
   readonly asset: string | null;
@@ -28,7 +28,7 @@ function textLike(pattern: RegExp, value: JsonValue | undefined): string | null 
   return typeof value === 'string' && pattern.test(value) ? value : null;
 }
 
-/** A transaction as the caller read it from a node of the chain, whose word it takes for the logs. */
+/** A transaction as the caller read it from a node of the chain, which is trusted for the logs. */
 export interface SettlementTransaction {
   readonly chainId: number;
   /** `0x` and 64 hex. */
@@ -36,7 +36,7 @@ export interface SettlementTransaction {
   readonly blockHeight: number;
   /** Transfers of ERC-20 tokens; none if the transaction was reverted. */
   readonly transfers: readonly {
-    /** `0x` and 40 hex in any case, like the others: the token's contract. */
+    /** The token's contract: `0x` and 40 hex in any case, like the other addresses. */
     readonly token: string;
     readonly from: string;
     readonly to: string;
@@ -48,8 +48,8 @@ export interface SettlementTransaction {
 const NAME = 'settlement_transaction';
 
 /**
- * Judges whether the transaction that a receipt names has paid what it says, to somebody who is paid for the service.
- * @param transaction null: the chain has no such transaction; undefined: nobody asked it
+ * Judges whether the transaction that a receipt names paid the stated amount to one of the service's payees.
+ * @param transaction null: the chain has no such transaction; undefined: the chain was not asked
  */
 export function checkSettlement(
   { chainId, asset, tx, amount, payer }: NamedSettlement,
@@ -93,7 +93,7 @@ function isPaid(
   );
 }
 
-/** Null for an amount that is finer than the token. */
+/** The amount in base units; null for an amount that is finer than the token. */
 function baseUnits(text: string, decimals: number): bigint | null {
   const [, whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
   const digits = fraction.replace(/0+$/, '');

@@ -2,17 +2,17 @@ import { type ErrorCode, TallyError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import { parseTimestamp } from '../time.ts';
 
-/** The first member that breaks a document's shape: its path, and what stands there in a valid one. */
+/** The first member that breaks a document's shape: its path, and what a valid document has there. */
 export interface Fault {
   readonly field: string;
   readonly expected: string;
 }
 
-/** Marks a rule with the type of what it lets pass. No rule has such a member when the program runs. */
+/** Marks a rule with the type that it lets pass. At run time no rule has such a member. */
 declare const passes: unique symbol;
 
 /**
- * Checks the value at `path`; null when it is as it should be, and then it is a `T`. The rule is the one declaration of
+ * Checks the value at `path`: returns the fault, or null if the value is a `T`. The rule is the one declaration of
  * a document's shape: its type is `Infer<typeof rule>`.
  */
 export interface Rule<out T = unknown> {
@@ -20,13 +20,13 @@ export interface Rule<out T = unknown> {
   readonly [passes]?: T;
 }
 
-/** The type of what a rule lets pass. */
+/** The type that a rule lets pass. */
 export type Infer<R> = R extends Rule<infer T> ? T : never;
 
 type Rules = Readonly<Record<string, Rule>>;
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** What an object has whose members keep to these rules. It may have more. */
+/** Type of an object whose members keep to these rules. It may have further members. */
 export type Members<Required extends Rules, Optional = unknown> = Flat<
   { readonly [K in keyof Required]: Infer<Required[K]> } & {
     readonly [K in keyof Optional]?: Infer<Optional[K]>;
@@ -38,7 +38,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The document, which passes the rule. @param code of the error that is thrown otherwise, with the member in `field` */
+/** Returns the document if it passes the rule. @param code of the error that is thrown otherwise; `field` names the member */
 export function requireShape<T extends object>(
   rule: Rule<T>,
   document: JsonValue,

@@ -1,7 +1,7 @@
 import { TallyError } from '../errors.ts';
 import type { ReceiptProfile } from './profiles/profile.ts';
 
-/** Bytes of a text in UTF-8, without encoding it. Lone surrogates do not occur in JCS text. */
+/** Number of bytes of a text in UTF-8, counted without encoding it. Lone surrogates do not occur in JCS text. */
 export function utf8Length(text: string): number {
   let length = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -19,7 +19,7 @@ export function assertSize(
   canonical: string,
   { reserve = 0 }: { reserve?: number } = {},
 ): void {
-  // UTF-8 takes at most three bytes for a UTF-16 unit, so that short texts need no count.
+  // UTF-8 takes at most three bytes for each UTF-16 unit, so short texts need no count.
   if (canonical.length * 3 + reserve <= maxEmitted) return;
   const size = utf8Length(canonical) + reserve;
   if (size > maxEmitted) {

@@ -9,18 +9,18 @@ export interface SeenStatus {
 }
 
 /**
- * What a valid status document is beside the newest one seen:
- * `current`; `stale` once its `valid_until` is over, so that nobody knows how the service is now; `rolled_back`
- * where it
- * is older than what was seen; `forked` where it is another one of the same sequence, or the next one but of another.
+ * Standing of a valid status document against the newest one seen:
+ * `current`; `stale` after its `valid_until`, when the state of the service is unknown; `rolled_back` when it is older
+ * than the newest one seen; `forked` when it has the same sequence but is another document, or is the next one but names
+ * another predecessor.
  */
 export type StatusStanding = 'current' | 'stale' | 'rolled_back' | 'forked';
 
 /**
- * Holds a document that is valid and trusted against the newest one seen.
- * @param seen null at the first look
+ * Compares a document that is valid and trusted with the newest one seen.
+ * @param seen null if none was seen yet
  * @param now Unix milliseconds
- * @returns its standing, and what is the newest seen from now on: a fork or a rollback leaves it as it is
+ * @returns its standing, and the newest one seen from now on, which a fork or a rollback does not change
  */
 export function followStatus(
   document: StatusDocument,

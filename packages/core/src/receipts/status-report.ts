@@ -34,9 +34,9 @@ const endpointShape = object({
    */
   probe: oneOf('answer', 'refusal'),
   state: oneOf(...STATUS_STATES),
-  /** `ok`, or what was wrong. */
+  /** `ok`, or the code of the fault. */
   code,
-  /** The median of the newest `samples` that were answered, in milliseconds; null where there are none. */
+  /** Median latency of the newest `samples` answers, in milliseconds; null if there are none. */
   latency_ms: nullable(numberIn(0, 3_600_000)),
   samples: integer(0),
   checked_at: timestamp,
@@ -50,9 +50,9 @@ export type StatusEndpoint = Infer<typeof endpointShape>;
 const modelShape = object({
   /** The id of a model, as in `/v1/compute/models`; the name of a provider. */
   id: nonEmptyText,
-  /** `unknown` where nobody called it lately. */
+  /** `unknown` if it was not called lately. */
   state: oneOf(...STATUS_STATES),
-  /** `ok`, or what was wrong. */
+  /** `ok`, or the code of the fault. */
   code,
   /** Time since which `state` has held. */
   since: timestamp,
@@ -64,10 +64,10 @@ export type StatusModel = Infer<typeof modelShape>;
 const logShape = object({
   /** The newest signed checkpoint; null before the first. `root` is hex. */
   checkpoint: nullable(object({ origin: nonEmptyText, size: integer(0), root: hex64 })),
-  /** Hashes accepted, and of these the ones under a root that is final on the chain. */
+  /** Number of hashes accepted; `anchored` of them are under a root that is final on the chain. */
   accepted: integer(0),
   anchored: integer(0),
-  /** The most that the oldest hash that is not anchored can have waited; null where none waits. */
+  /** Upper bound on how long the oldest unanchored hash has waited, in seconds; null if none waits. */
   oldest_unanchored_seconds: nullable(integer(0)),
 });
 

@@ -25,9 +25,9 @@ const STATUS_TYPE = 'svc-status-v1';
 
 const statusShape = object({
   type: constant(STATUS_TYPE),
-  /** Number of the document, from 1, one more with each. */
+  /** Number of the document: 1 for the first, one more for each that follows. */
   sequence: integer(1),
-  /** `statusDigest` of the document before it; null of the first. */
+  /** `statusDigest` of the previous document; null in the first. */
   previous_sha256: nullable(hex64),
   issued_at: timestamp,
   valid_until: timestamp,
@@ -37,10 +37,10 @@ const statusShape = object({
   sig_b64u: signature,
 });
 
-/** The members that every status document has; what it reports is read by `readStatus`. */
+/** The members that every status document has. `readStatus` reads the report in it. */
 export type StatusDocument = Infer<typeof statusShape>;
 
-/** How a service says that its endpoints are, signed with a key that signs nothing else (spec/status.md). */
+/** A service's report on its endpoints, signed with a key for nothing else (spec/status.md). */
 export const status: Family<Infer<typeof statusShape>> = {
   ...typedFamily(STATUS_TYPE),
   name: 'status',
@@ -66,7 +66,7 @@ export interface StatusIssuance {
 
 /**
  * Signs a status document.
- * @param content what it reports (spec/status.md): everything but what the issuance says
+ * @param content the report (spec/status.md): all members but those of the issuance
  * @returns its JCS text
  */
 export async function signStatus(content: object, issuance: StatusIssuance, signer: Signer): Promise<string> {
@@ -85,7 +85,7 @@ export async function signStatus(content: object, issuance: StatusIssuance, sign
   return canonicalize({ ...body, sig_b64u });
 }
 
-/** SHA-256 over JCS of a status document without the unsigned members, as hex: what the next one names. */
+/** SHA-256 over the JCS of a status document without the unsigned members, as hex. The next document names it. */
 export function statusDigest(document: JsonObject): string {
   return sha256Hex(canonicalBytes(withoutUnsigned(document)));
 }

@@ -13,11 +13,11 @@ export interface IssuerVerdict {
 }
 
 /**
- * Judges whose key it is, and whether it could sign at that time. A receipt that contradicts what is known of the
- * issuer it names fails; one whose issuer is not known is untrusted, no more.
- * @param publicKey null when the receipt's key could not be told
+ * Judges who owns the key that signed, and whether the key was valid then. A receipt that contradicts what is known of the
+ * issuer that it names fails; a receipt of an unknown issuer is only untrusted.
+ * @param publicKey null when the receipt's key could not be determined
  * @param anchoredAt Unix milliseconds at which the receipt is known to have existed
- * @param purpose what the key must be for
+ * @param purpose purpose that the key must have
  */
 export function assessIssuer(
   claims: Claims,

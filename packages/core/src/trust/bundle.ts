@@ -33,7 +33,7 @@ export interface TrustPin {
   /** `sha256:<hex>` of the root's public key. */
   readonly root: string;
   readonly version: number;
-  /** SHA-256 of the bundle's JCS bytes, hex: two bundles of one version are refused. */
+  /** SHA-256 of the bundle's JCS bytes, hex, so that a second bundle of the same version is refused. */
   readonly bundle_sha256: string;
 }
 
@@ -48,13 +48,13 @@ const bundleShape = object(
     issuers: listOf(issuerRecord, 'a list of issuers'),
     log: nullable(object({ origin: nonEmptyText, key_id: keyId, public_key: bytes32 })),
     chain: nullable(object({ network: nonEmptyText, chain_id: integer(1), address: nonEmptyText })),
-    /** The root's signature over the JCS of all the rest: base64url. */
+    /** The root's signature over the JCS of all other members: base64url. */
     sig_b64u: signature,
   },
   { optional: { payees: listOf(payee, 'a list of payees') } },
 );
 
-/** The signed list of issuers, keys and anchors that a service stands for: TUF in miniature. */
+/** The signed list of issuers, keys and anchors that a service vouches for, like a small TUF. */
 export type TrustBundle = Infer<typeof bundleShape>;
 
 /** Contents of a new bundle; times are Unix milliseconds. */
@@ -82,13 +82,13 @@ export async function signTrustBundle(facts: TrustBundleFacts, root: Signer): Pr
   return canonicalize({ ...body, sig_b64u });
 }
 
-/** `sha256:<hex>` of a root's public key (32 bytes): what people compare. */
+/** `sha256:<hex>` of a root's public key (32 bytes), for people to compare. */
 export function rootFingerprint(publicKey: Uint8Array): string {
   return `sha256:${sha256Hex(publicKey)}`;
 }
 
 /**
- * Checks a bundle and, where there is a pin, that it is no step back.
+ * Checks a bundle and, if there is a pin, that it has the pinned root and is not older.
  * @param options.now Unix milliseconds
  * @returns the bundle and the pin to remember from now on
  * @throws trust_invalid, trust_root_mismatch, trust_signature_invalid, trust_rollback, trust_expired
@@ -98,7 +98,7 @@ export async function checkTrustBundle(
   options: {
     now: number;
     pin?: TrustPin | undefined;
-    /** A fingerprint learnt elsewhere, for the first fetch. */
+    /** Fingerprint known from elsewhere, for the first fetch. */
     root?: string | undefined;
     engine?: Ed25519Engine | undefined;
   },

@@ -20,7 +20,7 @@ import {
 export const KEY_PURPOSES = ['root', 'receipt', 'log', 'status', 'benchmark', 'bundle'] as const;
 export type KeyPurpose = (typeof KEY_PURPOSES)[number];
 
-/** `compromised` takes trust from everything that is not anchored before the revocation. */
+/** Reasons of revocation. `compromised` takes trust from everything that was not anchored before the revocation. */
 export const REVOCATION_REASONS = ['compromised', 'superseded', 'ceased', 'unspecified'] as const;
 export type RevocationReason = (typeof REVOCATION_REASONS)[number];
 
@@ -35,7 +35,7 @@ const issuerKey = object({
   revoked: nullable(object({ at: timestamp, reason: oneOf(...REVOCATION_REASONS) })),
 });
 
-/** The shape of an issuer record, without regard to what else it carries. */
+/** The shape of an issuer record; other members are allowed. */
 export const issuerRecord = object({
   did,
   status: oneOf('registered', 'verified'),
@@ -58,14 +58,14 @@ export const payee = object({
   /** `0x` and 40 hex: the token's contract. */
   token: nonEmptyText,
   decimals: integer(0, 36),
-  /** `0x` and 40 hex: who is paid, or was at some time. */
+  /** Address that is paid, or was paid at some time: `0x` and 40 hex. */
   address: nonEmptyText,
 });
 
 /** Account that is paid for a service, and its token. */
 export type Payee = Infer<typeof payee>;
 
-/** Log and chain that a service's anchors are checked against, and accounts for its settlements. */
+/** Log and chain that a service's anchors are checked against, and the accounts that it is paid to. */
 export interface AnchorAuthority {
   readonly log: { readonly origin: string; readonly key_id: string; readonly public_key: string } | null;
   readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
@@ -116,7 +116,7 @@ function assertOwnKey({ key_id, public_key }: Pick<IssuerKey, 'key_id' | 'public
   }
 }
 
-/** Looks in `first`, then in `second`. */
+/** Trust that looks in `first`, then in `second`. */
 export function bothTrusts(first: Trust, second: Trust): Trust {
   return {
     anchors: [...first.anchors, ...second.anchors],

@@ -68,10 +68,10 @@ const signedStatementShape = object(
  */
 export type IssuerStatement = SignedStatement['statement'];
 
-/** A statement with the signature of `signed_by` and, when a key comes in, the proof that its holder wants that. */
+/** A statement with the signature of `signed_by` and, for a new key, the proof that its holder agrees. */
 export type SignedStatement = Infer<typeof signedStatementShape>;
 
-/** A published record: keys and status follow from the history, which anyone can replay. */
+/** A published record. Keys and status follow from the history, which anyone can replay. */
 export interface IssuerDocument extends IssuerRecord {
   readonly type: typeof ISSUER_TYPE;
   readonly sequence: number;
@@ -116,7 +116,7 @@ export async function signStatement(
   };
 }
 
-/** @throws missing or malformed members as invalid_field */
+/** Reads a signed statement. @throws invalid_field for missing or malformed members */
 export function readSignedStatement(document: unknown): SignedStatement {
   return requireShape(signedStatementShape, copyJson(document));
 }
@@ -184,8 +184,8 @@ function assertPlace(
 }
 
 /**
- * All but a registration is signed by an active key. The signer's own word on the time (`at`) counts for nothing
- * here: a key that has left could write any.
+ * Refuses a statement, other than a registration, that no active receipt key signed. The time that the signer states (`at`)
+ * does not count here, because a key that is no longer active could state any.
  */
 function assertMaySign(keys: readonly IssuerKey[], { signed_by }: IssuerStatement): void {
   const signer = keys.find(({ key_id }) => key_id === signed_by);
@@ -196,7 +196,7 @@ function assertMaySign(keys: readonly IssuerKey[], { signed_by }: IssuerStatemen
   }
 }
 
-/** A key comes in once and leaves for good: it is retired once, and a revocation only grows stricter. */
+/** Refuses to add a key twice, to retire it twice, or to make a revocation milder or later. */
 function assertChange(key: IssuerKey | undefined, { action, key_id, at, reason }: IssuerStatement): void {
   const field = 'statement.key_id';
   if (action === 'register' || action === 'add_key') {
@@ -265,8 +265,8 @@ function wrong(field: string, message: string): TallyError {
 }
 
 /**
- * The record that a document is, replayed from its history.
- * @throws where a step does not follow, or the document says otherwise
+ * Replays a document's history and returns the record, which must be the same.
+ * @throws if a step does not follow, or the document differs from its history
  */
 export async function checkIssuerDocument(document: unknown): Promise<IssuerDocument> {
   const copy = copyJson(document);
@@ -281,7 +281,7 @@ export async function checkIssuerDocument(document: unknown): Promise<IssuerDocu
 }
 
 /**
- * The issuer of a published record, to judge receipts by. Nobody signs a record's status, so it counts as registered.
+ * The issuer of a published record, to judge receipts by. A record's status is not signed, so it counts as registered.
  * @throws as `checkIssuerDocument`
  */
 export async function registeredIssuer(document: unknown): Promise<IssuerRecord> {

@@ -27,7 +27,7 @@ export interface NonMember {
 const MAX_LEADERS = 100;
 
 /**
- * Registers a DID, free and without proof: a registration can only be to its advantage. A registered DID stays as it
+ * Registers a DID, free of charge and without proof: a registration can only be to its advantage. A registered DID stays as it
  * is.
  * @param handle 3 to 32 lower-case letters, digits and hyphens, or null for none
  * @param now Unix milliseconds

@@ -4,7 +4,7 @@ import { nodeSha256 } from '@tallystick/kit';
 import { type ExportServices, filesOf, fixedBytes, type RoomExport } from './export.ts';
 import { type RoomView, readPart } from './parts.ts';
 
-/** The bytes [from, to) of a bundle, read as they are asked for: no more than one part is in memory. */
+/** Streams the bytes [from, to) of a bundle; no more than one part is in memory. */
 export function streamBundle(
   services: Pick<ExportServices, 'store' | 'log'>,
   made: RoomExport,
@@ -53,12 +53,12 @@ async function* bundleBytes(
   if (rest.length > 0) yield rest;
 }
 
-/** Reads the files of a manifest again, and sees that they are what was signed. */
+/** Reads the files of a manifest again, and checks that they are the same as when it was signed. */
 class FileBytes {
   readonly #view: RoomView;
   readonly #files: readonly EvidenceFile[];
   readonly #fixed: (path: string) => Uint8Array;
-  /** The part that was read last: its files follow one another. */
+  /** Files of the part that was read last, by path; a part's files are read one after the other. */
   #part: ReadonlyMap<string, Uint8Array> = new Map();
 
   constructor(view: RoomView, files: readonly EvidenceFile[], fixed: (path: string) => Uint8Array) {
@@ -67,7 +67,7 @@ class FileBytes {
     this.#fixed = fixed;
   }
 
-  /** @throws where the room has changed since: then the answer breaks off, and a new export is to be asked for */
+  /** @throws if the room has changed since the export: the download then breaks off, and the caller needs a new export */
   async read(index: number): Promise<Uint8Array> {
     const file = this.#files[index];
     if (file === undefined) throw new RangeError('The manifest has no such file.');
@@ -86,7 +86,7 @@ class FileBytes {
     return this.#part.get(path) ?? new Uint8Array();
   }
 
-  /** Where the part before this file's part ends. */
+  /** The position in the room of the last receipt before a file's part; null for the first part. */
   #placeBefore(index: number): RoomPlace | null {
     const own = numberOf(this.#files[index]?.path ?? '');
     const before = this.#files.findLast(({ path, last }) => last !== undefined && numberOf(path) < own);
@@ -95,7 +95,7 @@ class FileBytes {
   }
 }
 
-/** Of the part that a file belongs to. */
+/** The number of the part that a file belongs to. */
 function numberOf(path: string): number {
   return Number(/(\d+)\.ndjson$/.exec(path)?.[1] ?? 0);
 }

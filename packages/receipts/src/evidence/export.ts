@@ -33,7 +33,7 @@ import { README } from './readme.ts';
 import { type RequestedPeriod, ROOM_DAYS, roomWindow } from './room.ts';
 import { placeOf, sweepRoom } from './sweep.ts';
 
-/** What exports need of the service. */
+/** Services that exports need. */
 export interface ExportServices extends Pick<TermsContext, 'clock' | 'config'> {
   readonly store: TermsContext['store'] & { readonly tenants: TenantStore };
   readonly log: AnchorLog;
@@ -46,7 +46,7 @@ export interface ExportServices extends Pick<TermsContext, 'clock' | 'config'> {
   };
 }
 
-/** A bundle that can be written any number of times, to the same bytes. */
+/** A bundle that can be written any number of times, always the same bytes. */
 export interface RoomExport {
   readonly row: ExportRow;
   readonly contents: ExportContents;
@@ -54,25 +54,25 @@ export interface RoomExport {
   readonly layout: ZipLayout;
 }
 
-/** What a bundle is written from, beside the receipts themselves. */
+/** Data that a bundle is written from, besides the receipts themselves. */
 export interface ExportContents {
   /** JCS text. */
   readonly manifest: string;
-  /** Of the manifest and of each file in it. */
+  /** CRC-32 of the manifest and of each file in it, in the same order. */
   readonly checksums: readonly number[];
-  /** The files that are no receipts', by path, and null for those that ship with the service. */
+  /** Texts by path of the files that hold no receipts; null for a file that ships with the service. */
   readonly texts: Readonly<Record<string, string | null>>;
   readonly window: RoomWindow;
   readonly anchoredSize: number;
 }
 
-/** For how long the same bytes can be asked for again, in seconds. */
+/** Time for which the same bundle can be downloaded again, in seconds. */
 const RESUMABLE = 86_400;
-/** After this second is over, everything that was issued in it has been stored. */
+/** Milliseconds after the end of a second until everything issued in it has been stored. */
 const SETTLE_MS = 250;
 
 /**
- * Signs the manifest of a tenant's room and receipts it. Reads every receipt of the period once, a part at a time.
+ * Signs the manifest of a tenant's room and issues a receipt for it. Reads every receipt of the period once, part by part.
  * @throws trust_unavailable, anchor_unavailable, unavailable
  */
 export async function makeExport(
@@ -112,7 +112,7 @@ export async function makeExport(
   return { row, contents, layout, manifest: read(manifest) };
 }
 
-/** The second (Unix) before which everything was stored that is asked for: where need be, once it has begun. */
+/** The current second (Unix). For a period that reaches up to now, it waits first until the period's receipts are stored. */
 async function endOfSecond({ to }: RequestedPeriod, clock: () => number): Promise<number> {
   const now = clock();
   const next = Math.floor(now / 1000) + 1;
@@ -120,7 +120,7 @@ async function endOfSecond({ to }: RequestedPeriod, clock: () => number): Promis
   return Math.floor(clock() / 1000);
 }
 
-/** An export of before, to be written again; null where none of that manifest is kept any more. */
+/** Finds an earlier export, to write it again; null if there is none with this manifest any more. */
 export async function findExport(
   { store, clock }: Pick<ExportServices, 'store' | 'clock'>,
   tenant: string,
@@ -135,7 +135,7 @@ export async function findExport(
     const fixed = contents.texts[path];
     return fixed !== null || toHex(nodeSha256(shipped(path))) === sha256;
   });
-  // A newer release has other pages, or says otherwise what was in the room: then it is another bundle.
+  // A newer release has other pages or reads the room in another way: then the bundle would be another one.
   const same = sameFiles && 'firstOf' in contents.window;
   return same ? { row, contents, manifest, layout: layoutOf(contents) } : null;
 }
@@ -196,7 +196,7 @@ async function fixedTexts(
   };
 }
 
-/** An export as it is listed. */
+/** An export as lists of exports show it. */
 export function exportListing({
   receiptId,
   createdAt,
@@ -216,7 +216,7 @@ export function exportListing({
   };
 }
 
-/** The bytes of a file that is no receipts'. */
+/** The bytes of a file that holds no receipts. */
 export function fixedBytes({ texts }: Pick<ExportContents, 'texts'>, path: string): Uint8Array {
   const text = texts[path];
   return typeof text === 'string' ? utf8(text) : shipped(path);
@@ -224,7 +224,7 @@ export function fixedBytes({ texts }: Pick<ExportContents, 'texts'>, path: strin
 
 const pages = new Map<string, Uint8Array>();
 
-/** A page as it is built. Loaded with the first export. */
+/** The bytes of a built page. Read at the first export. */
 function shipped(path: string): Uint8Array {
   let page = pages.get(path);
   if (page === undefined) {
@@ -238,7 +238,7 @@ interface Listed {
   readonly files: readonly EvidenceFile[];
   readonly checksums: readonly number[];
   readonly counts: { readonly receipts: number; readonly anchored: number; readonly metering: number };
-  /** Unix seconds at which the first of the receipts is deleted. */
+  /** Unix seconds at which the first of the receipts will be deleted. */
   readonly expiresAt: number;
 }
 
@@ -276,7 +276,7 @@ export function filesOf(part: RoomPart, number: number): (readonly [path: string
   return [[paths.receipts, part.receiptLines], [paths.anchors, part.anchorLines], ...metering];
 }
 
-/** Every export is receipted, in the room that it is of: the next one holds the receipt. */
+/** Issues a receipt for an export. It belongs to the same room, so the next export contains it. */
 async function receiptExport(
   services: ExportServices,
   made: {

@@ -11,13 +11,13 @@ import {
 } from '@tallystick/core';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
 
-/** What the parts of a room are read from, and as of when. */
+/** The data that parts are read from, at one point in time. */
 export interface RoomView {
   readonly store: { readonly tenants: TenantStore };
   readonly log: Pick<AnchorLog, 'find' | 'resolve'>;
   readonly tenant: string;
   readonly window: RoomWindow;
-  /** Leaves from this index on count as not anchored, whatever became of them since. */
+  /** Leaves from this index on count as not anchored, even if they were anchored since. */
   readonly anchoredSize: number;
 }
 
@@ -28,20 +28,20 @@ export interface RoomPart {
   readonly count: number;
   readonly anchored: number;
   readonly metering: number;
-  /** Unix seconds at which the first of them is deleted. */
+  /** Unix seconds at which the first of them will be deleted. */
   readonly expiresAt: number;
   readonly receiptLines: Uint8Array;
   readonly anchorLines: Uint8Array;
-  /** Empty where the part holds no metering receipt. */
+  /** Empty if the part holds no metering receipt. */
   readonly meteringLines: Uint8Array;
 }
 
 const PART_RECEIPTS = 500;
 const PART_BYTES = 1_048_576;
-/** Small, since one receipt of the profile pq may be as large as a request. */
+/** Receipts read at once. The number is small, since one receipt of the profile pq may be as large as a request. */
 const PAGE = 50;
 
-/** The part after a place, or null where there are no more receipts. The same receipts always make the same parts. */
+/** The part after a position, or null if there are no more receipts. The same receipts always make the same parts. */
 export async function readPart(view: RoomView, after: RoomPlace | null): Promise<RoomPart | null> {
   const receipts = await readReceipts(view, after);
   const [first, last] = [receipts.at(0), receipts.at(-1)];
@@ -54,7 +54,7 @@ export async function readPart(view: RoomView, after: RoomPlace | null): Promise
     const receipt_sha256 = anchoredHash(document);
     const anchor = (await anchorOf(view, fromHex(receipt_sha256, 32))) as JsonValue;
     if (anchor !== null) anchored += 1;
-    // As bytes at once: so many texts of many pieces are dear to keep.
+    // Kept as bytes, since many texts made of many pieces take much more memory.
     anchors.push(lines([canonicalize({ receipt_id: id, receipt_sha256, anchor })]));
     const digest = meteringDigest(document);
     if (digest !== null) metering.push(digest);

@@ -1,4 +1,4 @@
-/** What an auditor reads first. Part of every bundle, so that it never changes within a release. */
+/** The file that an auditor reads first. It is part of every bundle, so it never changes within a release. */
 export const README = `# Evidence of one tenant's receipts
 
 This archive holds the signed receipts that a service kept for one tenant over a period, with the proofs that they

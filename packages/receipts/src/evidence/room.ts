@@ -1,17 +1,17 @@
 import type { DepartureWindow, RoomWindow } from '@tallystick/callers';
 import { KEPT } from '@tallystick/core';
 
-/** For how long a receipt stays in the evidence room, where its profile does not end sooner (specification 4.1). */
+/** Days for which a receipt stays in the evidence room, unless its profile's retention ends sooner (specification 4.1). */
 export const ROOM_DAYS = 365;
 const DAY = 86_400;
 
-/** What a caller asks for, in unix seconds; half-open. */
+/** Period that a caller requests, in Unix seconds; half-open. */
 export interface RequestedPeriod {
   readonly from: number | null;
   readonly to: number | null;
 }
 
-/** The receipts of a period that are in the room at `asOf` (unix seconds): those that come later are left out. */
+/** The receipts of a period that are in the room at `asOf` (Unix seconds); later receipts are left out. */
 export function roomWindow({ from, to }: RequestedPeriod, asOf: number): RoomWindow {
   const end = Math.min(to ?? asOf, asOf);
   const start = Math.min(Math.max(from ?? 0, firstSecond(ROOM_DAYS, asOf)), end);
@@ -24,7 +24,7 @@ export function roomWindow({ from, to }: RequestedPeriod, asOf: number): RoomWin
   return { from: start, to: end, firstOf };
 }
 
-/** What has left the room between two times: first the profiles that stay longest. */
+/** The receipts that left the room between two times: first the profiles that stay longest. */
 export function departures(since: number, asOf: number): DepartureWindow[] {
   return STAYS.map(({ days, profiles }) => ({
     profiles,
@@ -33,14 +33,14 @@ export function departures(since: number, asOf: number): DepartureWindow[] {
   }));
 }
 
-/** For how many days the receipts of which profiles stay in the room, the longest first. */
+/** Days for which receipts stay in the room, with the profiles that stay so long; the longest first. */
 const STAYS: readonly { readonly days: number; readonly profiles: readonly string[] }[] = [
   ...Map.groupBy(KEPT, ({ retentionDays }) => Math.min(retentionDays, ROOM_DAYS)),
 ]
   .map(([days, entries]) => ({ days, profiles: entries.map(({ name }) => name) }))
   .sort((a, b) => b.days - a.days);
 
-/** The first second of issue that is still kept after so many days. */
+/** The first second of issue whose receipts are still in the room, for profiles that stay so many days. */
 function firstSecond(days: number, asOf: number): number {
   return asOf - days * DAY + 1;
 }

@@ -23,10 +23,10 @@ interface Sweeping {
 const PAGE = 500;
 const ATTEMPTS = 5;
 const DAY = 86_400;
-/** How long a bundle is listed among the exports, as long as a receipt is in the room. */
+/** Days for which a bundle is listed among the exports: as long as a receipt is in the room. */
 const EXPORT_DAYS = 365;
 
-/** Sweeps every room that was not swept for a day, and forgets exports that are over. `now`: Unix milliseconds. */
+/** Sweeps every room that was not swept for a day, and deletes expired exports. `now`: Unix milliseconds. */
 export async function sweepRooms(context: Sweeping, now: number): Promise<void> {
   const asOf = Math.floor(now / 1000);
   for await (const { id, sweptTo } of context.store.tenants.list()) {
@@ -36,9 +36,9 @@ export async function sweepRooms(context: Sweeping, now: number): Promise<void> 
 }
 
 /**
- * Signs a record of all that left a tenant's room until `asOf` (unix seconds), where anything did: each receipt that
+ * Signs a record of all receipts that left a tenant's room until `asOf` (Unix seconds), if there are any: each receipt that
  * leaves is in exactly one record.
- * @throws tenant_not_found; unavailable where others sweep all the time
+ * @throws tenant_not_found; unavailable when other processes sweep the room at the same time again and again
  */
 export async function sweepRoom(context: Sweeping, tenant: string, asOf: number): Promise<void> {
   const { tenants } = context.store;
@@ -74,7 +74,7 @@ interface Departed {
   readonly ids_root: string;
 }
 
-/** What left since the last sweep: the profiles that stay longest first, those that stay alike in the order of the room. */
+/** The receipts that left since the last sweep: first the profiles that stay longest, within them in the order of the room. */
 async function countDeparted(
   { tenants }: { readonly tenants: TenantStore },
   { id: tenant, sweptTo }: TenantRow,
@@ -108,7 +108,7 @@ async function countDeparted(
   };
 }
 
-/** A place as documents say it. */
+/** A position in the room, as documents state it. */
 export function placeOf({ id, issuedAt }: RoomPlace): EvidencePlace {
   return { receipt_id: id, at: formatTimestamp(issuedAt * 1000) };
 }

@@ -6,9 +6,9 @@ import { canonicalSha256, type HashOrReceipt } from './hash.ts';
 const MAX_HASHES = 10_000;
 
 /**
- * Has any number of hashes anchored, 10,000 in each request, one request after the other. The service takes all of
- * a request or none; where a later one is refused, giving them all again costs nothing for those that have a place.
- * @returns where they stand, in their order
+ * Has any number of hashes anchored, 10,000 in each request, one request after the other. The service accepts all of
+ * a request or none; if a later one is refused, sending them all again costs nothing for those already in the log.
+ * @returns their anchors, in the order of the hashes
  * @throws as `anchor`
  */
 export async function anchorBatch(

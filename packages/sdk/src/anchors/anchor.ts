@@ -7,16 +7,16 @@ export interface PendingAnchor {
   readonly anchor_ref: string;
   /** Scheduled time of the posting, to the minute (UTC). */
   readonly batch_id: string;
-  /** Seconds until then; 0 once that has passed and until the posting is final. */
+  /** Seconds until that time; 0 from then on until the posting is final. */
   readonly eta_seconds: number;
 }
 
-/** Tell them apart by `batch_id`. */
+/** A pending or an anchored result. A pending one has a `batch_id`. */
 export type Anchor = PendingAnchor | AnchoredResult;
 
 /**
- * Has a hash, or that of a receipt, anchored. Nothing else of the receipt is sent. The same hash again has the
- * same place and costs nothing, so that trying again does no harm. Needs an API key.
+ * Has a hash, or that of a receipt, anchored. Nothing else of the receipt is sent. Sending the same hash again returns the
+ * same place in the log and costs nothing, so a retry is harmless. Needs an API key.
  * @throws not_a_receipt, json_*, invalid_base64url; ServiceError: `quota_exceeded` has in `retryAfter` the seconds
  * until the next month, api_key_*, anchor_unavailable
  */

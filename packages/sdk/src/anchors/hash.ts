@@ -2,13 +2,13 @@ import { anchoredHash, fromBase64url, fromHex, toBase64url } from '@tallystick/c
 import { type ReceiptInput, readReceipt } from '../receipts/read.ts';
 
 /**
- * A receipt as its text, bytes or document, for its anchored hash; or any SHA-256: 32 bytes, 64 hex as
- * `anchoredHash` gives, or 43 characters of base64url as the wire has it.
+ * A receipt as text, bytes or document, whose anchored hash is meant; or any SHA-256: 32 bytes, 64 hex as
+ * `anchoredHash` gives, or 43 characters of base64url as the API uses.
  */
 export type HashOrReceipt = ReceiptInput;
 
 /**
- * The hash as the wire has it. A text that does not begin with `{` is a hash, and so are 32 bytes.
+ * The hash in base64url, as the API uses it. A text that does not begin with `{` is a hash, and so are 32 bytes.
  * @throws not_a_receipt, json_*, invalid_base64url
  */
 export function canonicalSha256(given: HashOrReceipt): string {

@@ -9,21 +9,21 @@ import type { HashOrReceipt } from './hash.ts';
 const SECOND = 1_000;
 const LONGEST_DELAY_MS = 300 * SECOND;
 const LONGEST_OVERDUE_DELAY_MS = 30 * SECOND;
-/** Two of the hourly batches. */
+/** Default timeout: the period of two hourly batches. */
 const TIMEOUT_MS = 7_200 * SECOND;
 
 export interface WaitOptions {
-  /** Ends the wait at any moment; it then rejects with the signal's reason. */
+  /** Ends the wait at any time; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Timeout of the whole wait, in milliseconds: 7,200,000 when absent. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Waits until a hash is anchored, asking again when its root should be posted and then ever less often. Once it is
- * known to be pending, a service that is busy or out of reach is waited for too.
+ * Waits until a hash is anchored: asks again when its root should be posted, and then less and less often. Once the hash
+ * is known to be pending, the wait also continues while the service is busy or out of reach.
  * @param refOrHash an anchor reference, or what `anchor` takes
- * @throws ServiceError: anchor_not_found; `unavailable` when it is still pending in the end, with `eta_seconds` as
+ * @throws ServiceError: anchor_not_found; `unavailable` when it is still pending at the end, with `eta_seconds` as
  * `retryAfter`
  */
 export async function waitForAnchor(
@@ -46,9 +46,9 @@ export async function waitForAnchor(
 }
 
 /**
- * Milliseconds until it is worth asking again: when the batch is due, but within 1 s and 5 min; after that time
- * doubling up to 30 s. Up to a tenth more, so that those who wait for one batch do not all come at once.
- * @param overdue how often it was overdue before
+ * Milliseconds until the next request: until the batch is due, but 1 s to 5 min; after that time the delay
+ * doubles up to 30 s. Up to a tenth is added, so that the clients that wait for one batch do not all ask at once.
+ * @param overdue number of earlier requests at which the batch was overdue
  * @param random in [0, 1)
  */
 export function pollDelay(etaSeconds: number, overdue: number, random: number = Math.random()): number {

@@ -1,10 +1,10 @@
 import type { Profile } from '@tallystick/core';
 import type { CallOptions, Transport } from '../http/transport.ts';
 
-/** The price ladder as the service publishes it. Amounts are decimal text in US dollars; null is without limit. */
+/** The price ladder as the service publishes it. Amounts are decimal text in US dollars; null means without limit. */
 export interface PriceLadder {
   readonly currency: 'USD';
-  /** Time from which these prices apply: UTC. */
+  /** UTC time from which these prices apply. */
   readonly valid_from: string;
   readonly settlement: { readonly asset: string; readonly payment_required: boolean };
   readonly free: {
@@ -34,7 +34,7 @@ export interface PriceLadder {
     readonly receipts: { readonly count: number; readonly per: 'day' | 'month' } | null;
     readonly anchored: string;
     readonly verifier: string;
-    /** Whether this service has that verifier: false for the on-premises image. */
+    /** Whether this service has the tier's verifier: false for the on-premises image. */
     readonly verifier_available: boolean;
     /** Monthly price in US dollars; null if the tier is not sold by payment. */
     readonly monthly_usd: string | null;
@@ -57,11 +57,11 @@ export interface PriceLadder {
   readonly balance: { readonly low_below_usd: string; readonly withdrawal_min_usd: string };
   /** Ways to pay; null if the service takes no payments. */
   readonly payment: {
-    /** CAIP-2. */
+    /** CAIP-2 id of the chain. */
     readonly network: string;
     readonly chain_id: number;
     readonly asset: string;
-    /** The contract of the asset. */
+    /** Address of the asset's contract. */
     readonly token: string;
     readonly decimals: number;
     readonly treasury: string;
@@ -70,7 +70,7 @@ export interface PriceLadder {
   } | null;
 }
 
-/** Returns the prices of receipts and how long they are kept. @throws ServiceError */
+/** Returns the prices and retentions of receipts. @throws ServiceError */
 export async function pricing(transport: Transport, call?: CallOptions): Promise<PriceLadder> {
   const { json } = await transport.get<PriceLadder>('/pricing', call);
   return json;

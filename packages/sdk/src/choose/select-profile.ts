@@ -4,9 +4,9 @@ import { type CallOptions, defined, type Transport } from '../http/transport.ts'
 export interface SelectProfileParams {
   /** Purpose of the receipt, in words. */
   readonly intent?: string | undefined;
-  /** US dollars: a number, or decimal text such as `0.009`. */
+  /** Amount in US dollars: a number, or decimal text such as `0.009`. */
   readonly amount?: number | string | undefined;
-  /** A DID, which is not read, or words such as `a regulated bank`. */
+  /** A DID, which is not examined, or words such as `a regulated bank`. */
   readonly counterparty?:
     | string
     | {
@@ -31,7 +31,7 @@ export interface Recommendation {
   }[];
 }
 
-/** Asks which profile to take. @throws ServiceError */
+/** Asks the service to recommend a profile. @throws ServiceError */
 export async function selectProfile(
   transport: Transport,
   { intent, amount, counterparty }: SelectProfileParams,

@@ -1,7 +1,7 @@
 import { TallyError } from '@tallystick/core';
 
 /**
- * A service's URL as requests are made from it: scheme, host, port and perhaps a path, no trailing slash.
+ * A service's URL in the form to which paths are appended: scheme, host, port and perhaps a path, no trailing slash.
  * @throws invalid_field
  */
 export function baseUrlOf(text: string): string {

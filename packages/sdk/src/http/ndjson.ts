@@ -1,7 +1,7 @@
 import { canonicalize, type JsonObject, utf8 } from '@tallystick/core';
 import type { Upload, UploadAttempt } from './transport.ts';
 
-/** Lines are sent in pieces of about this many characters. */
+/** Approximate number of characters per piece that is sent. */
 const PIECE = 65_536;
 
 type Piece = Uint8Array<ArrayBuffer>;
@@ -10,8 +10,8 @@ type Piece = Uint8Array<ArrayBuffer>;
 export type Lines<T> = Iterable<T> | AsyncIterable<T> | (() => Iterable<T> | AsyncIterable<T>);
 
 /**
- * A body of `application/x-ndjson`: `head`, then one line for each of `lines`. Streamed in bounded memory,
- * except in browsers, which either can't stream a request or only over HTTP/2: there it is collected first.
+ * A body of `application/x-ndjson`: `head`, then one line for each of `lines`. It is streamed in bounded memory,
+ * except in browsers, which can't stream a request, or only over HTTP/2: there it is collected first.
  */
 export function ndjsonUpload(head: JsonObject, lines: Lines<JsonObject>): Upload {
   return piecesUpload({
@@ -20,7 +20,7 @@ export function ndjsonUpload(head: JsonObject, lines: Lines<JsonObject>): Upload
   });
 }
 
-/** A body of `application/x-ndjson` in pieces of whole lines, which `pieces` gives afresh for each attempt. */
+/** A body of `application/x-ndjson` in pieces of whole lines. `pieces` returns them anew for each attempt. */
 export function piecesUpload({
   pieces,
   repeatable,
@@ -56,8 +56,8 @@ async function* encoded(
 }
 
 /**
- * The pieces for as long as the attempt wants them: an aborted `fetch` may go on reading its body to the end, and
- * evidence may have none. Failures are told, since `fetch` rejects with an error of its own when its body breaks.
+ * Yields the pieces until the attempt is over: an aborted `fetch` may read its body to the end, and
+ * evidence may be endless. Failures are reported, since `fetch` rejects with an error of its own when its body fails.
  */
 async function* heeding<T>(
   { signal, answered, onPiece, onFailure }: UploadAttempt,
@@ -81,11 +81,11 @@ async function collected(pieces: AsyncIterable<Piece>): Promise<Blob> {
   return new Blob(parts);
 }
 
-/** `ReadableStream.from` with the types and runtimes that lack it. */
+/** `ReadableStream.from`, for runtimes and types that lack it. */
 function streamOf(pieces: AsyncGenerator<Piece, void>): ReadableStream<Piece> {
   return new ReadableStream({
     async pull(controller) {
-      // Else Node's `fetch` would write on and on, and learn of an early answer only when its connection is gone.
+      // Without this pause Node's `fetch` would write on, and would not see an early answer before the connection is closed.
       await turn();
       const { done, value } = await pieces.next();
       if (done) controller.close();
@@ -97,7 +97,7 @@ function streamOf(pieces: AsyncGenerator<Piece, void>): ReadableStream<Piece> {
   });
 }
 
-/** The next turn of the event loop: after a millisecond where the runtime has only `setTimeout`. */
+/** Waits for the next turn of the event loop: a millisecond if the runtime has only `setTimeout`. */
 function turn(): Promise<void> {
   const { setImmediate: soon = (work) => void setTimeout(work, 0) } = globalThis as {
     setImmediate?: (work: () => void) => unknown;

@@ -3,20 +3,20 @@ import type { ServiceError } from './service-error.ts';
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8_000;
 
-/** A service that asks for a longer wait than this gets none: the caller is told at once, with `retryAfter`. */
+/** Longest `Retry-After` that is waited for; if the service asks for more, the caller gets the error at once. */
 export const LONGEST_RETRY_AFTER_SECONDS = 30;
 
-/** Busy, or a gateway that the request may not have passed. */
+/** Status codes that are retried: the service is busy, or a gateway may not have passed the request on. */
 const RETRIED = new Set([429, 502, 503, 504]);
 
-/** Returns whether the same request may succeed later: nothing answered, or the status is one of those. */
+/** Returns whether the same request may succeed later: there was no answer, or the status is one that is retried. */
 export function mayPass({ status }: Pick<ServiceError, 'status'>): boolean {
   return status === null || RETRIED.has(status);
 }
 
 /**
  * Returns how long to wait before the next attempt, in milliseconds, or null when another would not help. Exponential
- * with full jitter, so that clients that failed together do not come back together; never sooner than the
+ * with full jitter, so that clients that failed together do not retry together; never sooner than the
  * service asked.
  * @param attempt attempts made before the failed one: 0 for the first
  * @param random in [0, 1)

@@ -12,19 +12,19 @@ import {
 export interface ServiceErrorDetails {
   readonly field?: string | undefined;
   readonly cause?: unknown;
-  /** The HTTP status; null where no answer came. */
+  /** HTTP status; null if there was no answer. */
   readonly status: number | null;
-  /** Seconds that the service asked to wait (RFC 9110, section 10.2.3); null where it did not. */
+  /** Seconds to wait that the service gave (RFC 9110, section 10.2.3); null if it gave none. */
   readonly retryAfter: number | null;
   /** Request id to quote to the operator; null if the service sent none. */
   readonly requestId: string | null;
-  /** The problem document (RFC 9457) as it came; it may have a `code` that this version does not know. */
+  /** The problem document (RFC 9457) as received; it may have a `code` that this version does not know. */
   readonly problem: JsonObject | null;
 }
 
 /**
- * A request that the service refused, or that did not reach it. `code` is the service's own; `unavailable`
- * where nothing answered in time, or something that is not the service did.
+ * Thrown when the service refuses a request, or can't be reached. `code` is the service's own; `unavailable`
+ * if there was no answer in time, or the answer was not the service's.
  */
 export class ServiceError extends TallyError {
   readonly status: number | null;
@@ -41,7 +41,7 @@ export class ServiceError extends TallyError {
   }
 }
 
-/** The error for a request that no answer came to: `timeoutMs` when it was given up after that long. */
+/** The error for a request without an answer; `timeoutMs` is the timeout that ended it, or null. */
 export function unreached(baseUrl: string, cause: unknown, timeoutMs: number | null): ServiceError {
   const message =
     timeoutMs === null
@@ -89,7 +89,7 @@ export function refused(
   });
 }
 
-/** Chooses a code for an answer without a known one: from a proxy, or from a newer service. */
+/** Chooses a code for an answer without a known one, from a proxy or from a newer service. */
 function codeOf(status: number): ErrorCode {
   if (status === 404) return 'not_found';
   if (status === 413) return 'body_too_large';
@@ -109,7 +109,7 @@ function parsed(body: Uint8Array): JsonValue {
   }
 }
 
-/** Seconds from now: `Retry-After` is a count of them or an HTTP date. */
+/** Reads `Retry-After`, a number of seconds or an HTTP date, as seconds from now. */
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;

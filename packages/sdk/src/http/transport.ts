@@ -17,39 +17,39 @@ import { refused, ServiceError, unreached } from './service-error.ts';
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
-  /** The service: `https://receipts.example.com`. */
+  /** Base URL of the service: `https://receipts.example.com`. */
   readonly baseUrl: string;
-  /** Sent as `Authorization: Bearer`, to `baseUrl` only. */
+  /** API key, sent as `Authorization: Bearer` to `baseUrl` only. */
   readonly apiKey?: string | undefined;
   /** The DID of the calling agent, sent as `X-Agent-DID`. */
   readonly agentDid?: string | undefined;
   /**
    * The calling agent with its key, in place of `agentDid`: each request is signed (RFC 9421), which proves the DID.
-   * `baseUrl` is then the service's public address to the letter. What is streamed goes without a signature.
+   * `baseUrl` must then be exactly the service's public address. Streamed bodies are sent without a signature.
    */
   readonly agent?: AgentKey | undefined;
-  /** Instead of the platform's own. */
+  /** Used in place of the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** For each attempt, until the answer's last byte: 30,000 when absent. Starts anew with each piece of a streamed body. */
+  /** Timeout of each attempt, to the answer's last byte: 30,000 when absent. Restarts with each piece of a streamed body. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts after the first, on 429, 502, 503, 504 and where nothing answers: 2 when absent. */
+  /** Number of attempts after the first, on 429, 502, 503, 504 and without an answer: 2 when absent. */
   readonly retries?: number | undefined;
 }
 
 /** Options that every method accepts beside its parameters. */
 export interface CallOptions {
-  /** Ends the call, also while it waits; the method then rejects with the signal's reason. */
+  /** Ends the call at any time; the method then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
    * 1 to 255 visible ASCII characters. The same key with the same parameters gets the same answer for 72
    * hours. A fresh random one when absent, so that the client's own retries never act twice.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Instead of the client's, for this call. */
+  /** Timeout for this call, in place of the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** An answer: its JSON, its text to the byte, and its headers. `T` is what the API says of the JSON: nothing checks it. */
+/** An answer: its JSON, its exact text, and its headers. `T` is the type that the API documents; it is not checked. */
 export interface Reply<T = JsonValue> {
   readonly json: T;
   readonly text: string;
@@ -58,16 +58,16 @@ export interface Reply<T = JsonValue> {
 
 /** Signals that the body of one attempt must obey. */
 export interface UploadAttempt {
-  /** The attempt is over: read no further. */
+  /** Aborted when the attempt is over: the body must not be read further. */
   readonly signal: AbortSignal;
   /**
-   * The answer is there: end the body where it is. A service that refused early reads only so much more of it
+   * Aborted when the answer is there: the body must end. A service that refused early reads only a limited rest
    * before it closes the connection, and then its answer could be lost.
    */
   readonly answered: AbortSignal;
-  /** Called for each piece that is sent: the attempt's time starts anew. */
+  /** Called for each piece that is sent, so that the timeout starts again. */
   readonly onPiece: () => void;
-  /** Takes what the body's own source threw. */
+  /** Called with the error that the source of the body threw. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -76,7 +76,7 @@ export interface Upload {
   readonly contentType: string;
   /** Whether `open` can be called more than once. If not, the request is attempted once. */
   readonly repeatable: boolean;
-  /** The whole of it, where it is in memory. */
+  /** The whole body, if it is in memory. */
   readonly text?: string;
   open(attempt: UploadAttempt): Promise<BodyInit>;
 }
@@ -89,11 +89,11 @@ export interface Transport {
   get<T = JsonValue>(path: string, call?: CallOptions): Promise<Reply<T>>;
   post<T = JsonValue>(path: string, members: object, call?: CallOptions): Promise<Reply<T>>;
   upload(path: string, body: Upload, call?: CallOptions): Promise<Reply>;
-  /** What stands at a path, to the byte. `accept` is the media type to ask for. */
+  /** Downloads the bytes at a path. `accept` is the media type to ask for. */
   download(path: string, accept: string, call?: CallOptions): Promise<Uint8Array>;
 }
 
-/** @throws invalid_field for a base URL that is none */
+/** Creates a transport. @throws invalid_field for an invalid base URL */
 export function createTransport(options: TransportOptions): Transport {
   const { apiKey, agent, agentDid = agent?.did, retries = 2, timeoutMs = 30_000 } = options;
   const baseUrl = baseUrlOf(options.baseUrl);
@@ -153,14 +153,14 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** A request as it is sent at each attempt. `read` throws json_* for what the service does not answer with. */
+/** A request as each attempt sends it. `read` throws json_* for an answer that is not valid. */
 interface Requested<T> {
   readonly upload: Upload | null;
   readonly headers: Headers;
   readonly read: (response: Response, body: Uint8Array) => T;
 }
 
-/** The members that are there. */
+/** The members that are not undefined. */
 export function defined(members: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
@@ -170,7 +170,7 @@ function jsonUpload(members: object): Upload {
   return { contentType: 'application/json', repeatable: true, text, open: async () => text };
 }
 
-/** The headers with the agent's signature, which is good for one attempt. */
+/** Adds the agent's signature to the headers; it is good for one attempt. */
 async function signed(url: string, given: Headers, upload: Upload | null, agent: AgentKey): Promise<Headers> {
   const headers = new Headers(given);
   if (upload !== null && upload.text === undefined) return headers;
@@ -189,7 +189,7 @@ function methodOf(upload: Upload | null): 'GET' | 'POST' {
   return upload === null ? 'GET' : 'POST';
 }
 
-/** `crypto.randomUUID` is missing on insecure origins, and any visible ASCII will do. */
+/** A random key. `crypto.randomUUID` is missing on insecure origins, and any visible ASCII is allowed. */
 function freshKey(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
@@ -198,7 +198,7 @@ type Exchange =
   | { readonly response: Response; readonly body: Uint8Array }
   | { readonly failure: unknown; readonly timedOut: boolean };
 
-/** One request and its whole answer. Rejects only for what is not the network's fault. */
+/** Sends one request and reads its answer. Network errors are returned, not thrown. */
 async function exchangeOnce(
   url: string,
   headers: Headers,
@@ -223,14 +223,14 @@ async function exchangeOnce(
     const init: RequestInit & { duplex?: 'half' } = {
       method: methodOf(upload),
       headers,
-      // An API key and a receipt's text are for this service, not for whatever it points to.
+      // Redirects are not followed, because an API key and a receipt's text are for this service only.
       redirect: 'manual',
       signal: ended,
     };
     if (body !== undefined) init.body = body;
     if (body instanceof ReadableStream) {
       init.duplex = 'half';
-      // Else Node's `fetch` clones the request, to send it again elsewhere, and the clone holds all of the body.
+      // With other values Node's `fetch` clones the request, to repeat it elsewhere, and the clone holds the whole body.
       init.redirect = 'error';
     }
     const response = await fetch(url, init);

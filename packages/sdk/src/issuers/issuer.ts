@@ -2,8 +2,8 @@ import { checkIssuerDocument, type IssuerDocument, type JsonValue, TallyError } 
 import type { CallOptions, Transport } from '../http/transport.ts';
 
 /**
- * An issuer's record, after its keys were found to follow from its signed history. `status` is the service's
- * word: only a trust bundle proves that an issuer is verified.
+ * Fetches an issuer's record and checks that its keys follow from its signed history. `status` is only the service's
+ * claim: a trust bundle is what proves that an issuer is verified.
  * @throws issuer_proof_invalid; ServiceError (issuer_not_found)
  */
 export async function issuer(transport: Transport, did: string, call?: CallOptions): Promise<IssuerDocument> {
@@ -11,7 +11,7 @@ export async function issuer(transport: Transport, did: string, call?: CallOptio
   return checkedRecord(json, did);
 }
 
-/** The record, if it is that of the DID and follows from its history. @throws issuer_proof_invalid */
+/** Returns the record if it is of the DID and follows from its history. @throws issuer_proof_invalid */
 export async function checkedRecord(document: JsonValue, did: string): Promise<IssuerDocument> {
   const record = await checkIssuerDocument(document);
   if (record.did !== did)

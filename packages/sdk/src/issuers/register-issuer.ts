@@ -5,18 +5,18 @@ import { checkedRecord } from './issuer.ts';
 import { type SigningKey, signerOf } from './signing-key.ts';
 
 export interface RegisterIssuerParams {
-  /** A DNS label; the issuer becomes `did:svc:<handle>`. */
+  /** Handle, a DNS label; the issuer becomes `did:svc:<handle>`. */
   readonly handle: string;
   /** The first key; its secret is not sent. */
   readonly key: SigningKey;
-  /** The DID of the service: what it says of itself when absent. */
+  /** DID of the service; fetched from the service when absent. */
   readonly audience?: string | undefined;
 }
 
 /**
  * Registers a handle with proof that the caller holds the key (spec/trust.md).
  * @returns the new record, checked against its history
- * @throws invalid_did for a handle that can't be one; ServiceError (issuer_exists…)
+ * @throws invalid_did for an invalid handle; ServiceError (issuer_exists…)
  */
 export async function registerIssuer(
   transport: Transport,

@@ -2,23 +2,23 @@ import { commit, newSalt, saltCommitment } from '@tallystick/core';
 import type { SettlementClass } from './documents.ts';
 
 export interface BillSecrets {
-  /** The machine's serial. */
+  /** Serial number of the machine. */
   readonly machine: string;
   /** The customer's account identifier. */
   readonly customer: string;
-  /** The reference of the agreed rate: a contract or price list. */
+  /** Reference of the agreed rate: a contract or price list. */
   readonly rate: string;
-  /** The settlement's reference; leave `reference` out for class `none`. */
+  /** Reference of the settlement; leave `reference` out for class `none`. */
   readonly settlement?:
     | { readonly settlementClass: SettlementClass; readonly reference?: string | undefined }
     | undefined;
-  /** 32 bytes; a fresh random salt when absent. */
+  /** Salt of 32 bytes; a fresh random one when absent. */
   readonly salt?: Uint8Array | undefined;
 }
 
 /** The commitments of one bill, 64 hex each and named as `meter` takes them, and the salt that opens them. */
 export interface BillCommitments {
-  /** Keep it, and keep it to yourself: without it no commitment can be opened, and with it all can. */
+  /** Keep it, and keep it secret: without it no commitment can be opened, and with it all can. */
   readonly salt: Uint8Array;
   readonly saltCommitment: string;
   readonly machineCommitment: string;
@@ -29,7 +29,7 @@ export interface BillCommitments {
     | undefined;
 }
 
-/** Commits to what a metering receipt must not show (spec/metering.md, Commitments). Nothing is sent. @throws invalid_field */
+/** Commits to the values that a metering receipt must hide (spec/metering.md). Sends nothing. @throws invalid_field */
 export function commitBill({
   machine,
   customer,

@@ -9,11 +9,11 @@ import type {
   UnsignedMembers,
 } from '@tallystick/core';
 
-/** Signer and time, in every family but nano and metering. */
+/** Members about signer and time, in every family but nano and metering. */
 interface Issuance {
-  /** `YYYY-MM-DDThh:mm:ss[.f]Z`. */
+  /** Time of issue: `YYYY-MM-DDThh:mm:ss[.f]Z`. */
   readonly issued_at: string;
-  /** base64url, 32 bytes. */
+  /** The issuer's public key: base64url, 32 bytes. */
   readonly issuer_pubkey: string;
   readonly issuer_verified: boolean;
 }
@@ -41,7 +41,7 @@ export type SettlementClass = (typeof SETTLEMENT_CLASSES)[number];
 export type IssueReceipt = IssuedReceipt & UnsignedMembers;
 
 /**
- * Receipts that the service keeps and returns by id. Tell them apart by `v`, `profile`, `receipt_profile`,
+ * Receipts that the service stores and returns by id. Tell them apart by `v`, `profile`, `receipt_profile`,
  * `signed_body`.
  */
 export type StoredReceipt = EnvelopeReceipt | ReceiptOfProfile[keyof ReceiptOfProfile] | MeteringReceipt;

@@ -9,9 +9,9 @@ export type EmitSubject =
   | { readonly payloadSha256: string; readonly payload?: undefined; readonly input?: undefined };
 
 export type EmitParams<P extends Profile = Profile> = EmitSubject & {
-  /** `standard` when absent. */
+  /** Profile of the receipt: `standard` when absent. */
   readonly profile?: P | undefined;
-  /** The agent; the client's when absent. */
+  /** DID of the agent; the client's when absent. */
   readonly agentDid?: string | undefined;
   /** Purpose of the receipt; not in nano. */
   readonly purpose?: string | undefined;
@@ -30,11 +30,11 @@ export type EmitParams<P extends Profile = Profile> = EmitSubject & {
     | undefined;
   /** Result of `sealReference` for a sealed subject; not in nano. */
   readonly seal?: SealReference | undefined;
-  /** pq only. */
+  /** For pq only: reference of the sealed evidence. */
   readonly sealedEvidenceRef?: string | null | undefined;
-  /** pq only. */
+  /** For pq only: value of the receipt's member `auditor_verifier`. */
   readonly auditorVerifier?: boolean | undefined;
-  /** Have the receipt's hash anchored. Needs an API key; a Scale or Enterprise key does so for every receipt. */
+  /** Whether to anchor the receipt's hash. Needs an API key; with a Scale or Enterprise key every receipt is anchored. */
   readonly anchor?: boolean | undefined;
 };
 

@@ -2,7 +2,7 @@ import { anchoredHash, type EvidenceLeaf, type JsonObject, type ReceiptEvidence 
 import { type ReceiptInput, readReceipt } from './read.ts';
 
 /**
- * The leaf by which a receipt backs a billed unit: its anchored hash beside the unit's number.
+ * Makes the leaf by which a receipt backs a billed unit: the receipt's anchored hash and the unit's number.
  * @param unit 1 to the count of billed units
  * @throws not_a_receipt, json_*
  */
@@ -11,7 +11,7 @@ export function evidenceLeaf(unit: number, receipt: ReceiptInput): EvidenceLeaf 
 }
 
 /**
- * The whole receipt as evidence of a billed unit, so that who gets it can verify it. Its leaf follows from it.
+ * Makes an item of evidence with the whole receipt, so that whoever gets it can verify it. Its leaf follows from it.
  * @param unit 1 to the count of billed units
  * @param anchor the receipt's anchored result, if there is one
  * @throws json_* for a text that is not JSON

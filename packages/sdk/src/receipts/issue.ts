@@ -22,13 +22,13 @@ import { type SigningKey, signerOf } from '../issuers/signing-key.ts';
 import type { IssueReceipt } from './documents.ts';
 import type { Issued } from './issued.ts';
 
-/** Specification 2.9, SDK issue parameters. */
+/** Parameters of `issue` (specification 2.9). */
 export interface IssueParams {
   /** The asset's symbol: `USDC`. */
   readonly symbol: string;
-  /** A whole number from 0. */
+  /** Number of units: a whole number, at least 0. */
   readonly units: number;
-  /** US dollars, from 0. */
+  /** Amount in US dollars, at least 0. */
   readonly amountUsd: number;
   /** Recipient: a DID, an EVM or Solana address, or an account of another chain in CAIP-10 form. */
   readonly recipient: string;
@@ -40,12 +40,12 @@ export interface IssueParams {
   readonly anchor?: boolean | undefined;
   /** The DID that the key is registered under. */
   readonly issuerDid?: string | undefined;
-  /** The claim that the service has verified that DID: false when absent. Whoever verifies looks it up. */
+  /** Whether to claim that the service has verified that DID: false when absent. Verifiers check this claim themselves. */
   readonly issuerVerified?: boolean | undefined;
 }
 
 /**
- * A receipt that its issuer signed, and where it stands in the anchor log: null when that was not asked for. If it
+ * A receipt that its issuer signed, and its anchor: null if none was asked for. If one
  * was, the receipt carries `anchor_ref` and the API key's `tier`, which no signature covers.
  */
 export interface IssuedByIssuer extends Issued<IssueReceipt> {
@@ -53,7 +53,7 @@ export interface IssuedByIssuer extends Issued<IssueReceipt> {
 }
 
 /**
- * The receipt was signed, but not anchored. `issued` is good as it stands: keep it, and try `client.anchor`
+ * Thrown when the receipt was signed, but not anchored. `issued` is valid as it is: keep it, and try `client.anchor`
  * later. Code, status and retryAfter are those of the refusal.
  */
 export class AnchorError extends ServiceError {
@@ -74,9 +74,9 @@ export class AnchorError extends ServiceError {
 }
 
 /**
- * Issues a receipt `svc-issue-v1`: signed here with the issuer's key. Only with `anchor` is anything sent, and
+ * Issues a receipt `svc-issue-v1`, signed locally with the issuer's key. Only with `anchor` is anything sent, and
  * then only the hash.
- * @throws invalid_field, invalid_did, invalid_secret_key before anything is signed; AnchorError, which holds the
+ * @throws invalid_field, invalid_did, invalid_secret_key before anything is signed; AnchorError, which has the
  * signed receipt; missing_field for `anchor` without `baseUrl`
  */
 export async function issue(
@@ -91,7 +91,7 @@ export async function issue(
   return issueAnchored(createTransport({ ...options, baseUrl }), params, call);
 }
 
-/** `issue` with `anchor`, through a transport that is there already and sends `apiKey`. */
+/** `issue` with `anchor`, over an existing transport that sends `apiKey`. */
 export async function issueAnchored(
   transport: Transport,
   params: IssueParams,
@@ -140,7 +140,7 @@ async function signIssue(params: IssueParams): Promise<Issued<IssueReceipt>> {
     issuer_pubkey: toBase64url(signer.publicKey),
     issuer_verified: params.issuerVerified ?? false,
   };
-  // Refuses texts that are not I-JSON.
+  // Throws for texts that are not I-JSON.
   copyJson(body);
   const sig_b64u = toBase64url(await signer.sign(canonicalBytes(body)));
   const receipt = { ...body, sig_b64u };

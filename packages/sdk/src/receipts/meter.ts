@@ -13,7 +13,7 @@ import { type CallOptions, defined, type Transport } from '../http/transport.ts'
 import type { ServiceUnit, SettlementClass } from './documents.ts';
 import { type Issued, issuedIn } from './issued.ts';
 
-/** An array of more leaves than this is sent as lines: as one JSON document it would pass the service's limit. */
+/** Most leaves of an array that are sent as one JSON document; more would pass the service's limit and are sent as lines. */
 const MOST_IN_JSON = 5_000;
 
 /** A bill's facts (specification 2.2 to 2.5); the service derives the rest. Commitments are 64 hex, as `commitBill` gives. */
@@ -21,13 +21,13 @@ export interface MeterParams {
   readonly machineCommitment: string;
   readonly customerCommitment: string;
   readonly saltCommitment: string;
-  /** A time, or `YYYY-MM-DDThh:mm:ss[.f{1,9}]Z`. The window ends after it starts. */
+  /** Start of the window: a Date, or `YYYY-MM-DDThh:mm:ss[.f{1,9}]Z`. The window ends after it starts. */
   readonly windowStart: string | Date;
   readonly windowEnd: string | Date;
-  /** When the bill was compiled, no earlier than the window's end: the service's clock when absent. */
+  /** Time at which the bill was compiled, no earlier than the window's end: the service's clock when absent. */
   readonly compiledAt?: string | Date | undefined;
   readonly serviceUnit: ServiceUnit;
-  /** 0 to 10,000,000. */
+  /** Number of units billed: 0 to 10,000,000. */
   readonly billedUnitCount: number;
   /**
    * An item for each unit that has evidence, in order: its leaf (see `evidenceLeaf`), or the whole receipt, which the
@@ -36,33 +36,33 @@ export interface MeterParams {
    */
   readonly evidence: Lines<EvidenceItem>;
   /**
-   * The least that is accepted of each item: `verified` takes whole receipts only, `logged` also hashes that are in the
-   * log of the service, `hashed` any. `hashed` when absent. It is not signed.
+   * Least class of evidence that is accepted: `verified` accepts whole receipts only, `logged` also hashes that are in the
+   * log of the service, `hashed` any hash. `hashed` when absent. It is not signed.
    */
   readonly evidencePolicy?: EvidenceClass | undefined;
   readonly rate: {
-    /** Minor units of the currency for each unit: 0 to 100,000,000. */
+    /** Rate per unit in minor units of the currency: 0 to 100,000,000. */
     readonly unitRateMinor: number;
-    /** Three capitals: `EUR`. */
+    /** Currency code, three capitals: `EUR`. */
     readonly currency: string;
     readonly rateCommitment: string;
   };
   readonly settlementBinding?:
     | { readonly settlementClass: SettlementClass; readonly settlementCommitment: string }
     | undefined;
-  /** Have the receipt's hash anchored. Needs an API key. */
+  /** Whether to anchor the receipt's hash. Needs an API key. */
   readonly anchor?: boolean | undefined;
 }
 
-/** A bill's receipt, and what the service found its evidence to be; null where the service did not say. */
+/** A bill's receipt, and its evidence counted by class; null if the service did not return the counts. */
 export interface IssuedBill extends Issued<MeteringReceipt> {
   readonly evidence: EvidenceCounts | null;
 }
 
 /**
- * Has a metering receipt signed for a bill. Up to 10,000,000 leaves, streamed in bounded memory: `timeoutMs` is
- * then for each piece that is sent, and for the answer after the last one.
- * @throws ServiceError (the metering_* codes, invalid_field…); what the evidence's own iterator throws
+ * Has a metering receipt signed for a bill. Up to 10,000,000 leaves, streamed in bounded memory: `timeoutMs` then
+ * limits each piece that is sent, and the answer after the last one.
+ * @throws ServiceError (the metering_* codes, invalid_field…); whatever the iterator of the evidence throws
  */
 export async function meter(
   transport: Transport,

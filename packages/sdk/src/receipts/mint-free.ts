@@ -7,17 +7,17 @@ export interface MintFreeParams {
   readonly input: string;
   /** Purpose of the receipt; it is signed. */
   readonly purpose: string;
-  /** `sha256:<64 hex>` of the policy that held for the request. What you say here is signed as declared. */
+  /** Policy under which the request was made, `sha256:<64 hex>`. Like the two members below, it is signed as declared. */
   readonly policyHash?: string | undefined;
-  /** `sha256:<64 hex>` of what came of it; signed as declared. */
+  /** Hash of the response: `sha256:<64 hex>`. */
   readonly responseHash?: string | undefined;
-  /** Whether the response is sealed; with `responseHash`, signed as declared. */
+  /** Whether the response is sealed; only with `responseHash`. */
   readonly responseSealed?: boolean | undefined;
-  /** Have the receipt's hash anchored. Needs an API key; a Scale or Enterprise key does so for every receipt. */
+  /** Whether to anchor the receipt's hash. Needs an API key; with a Scale or Enterprise key every receipt is anchored. */
   readonly anchor?: boolean | undefined;
 }
 
-/** Mints a free receipt: no account, no key. @throws ServiceError (empty_input, receipt_too_large, rate_limited…) */
+/** Mints a free receipt, without an account or a key. @throws ServiceError (empty_input, receipt_too_large, rate_limited…) */
 export async function mintFree(
   transport: Transport,
   { input, purpose, policyHash, responseHash, responseSealed, anchor }: MintFreeParams,

@@ -7,7 +7,7 @@ const MAX_RECEIPTS = 500;
 const MAX_CHARACTERS = 340_000;
 
 /**
- * Asks the service to verify any number of receipts, in as many requests as that takes, one after the other. Each is a
+ * Asks the service to verify any number of receipts, in as many requests as needed, one after the other. Each is a
  * receipt, or `{receipt, evidence, anchor}` with the leaves of a metering receipt and the anchored result of any.
  * @returns the verdicts, in the order of the receipts
  * @throws json_* for a text that is not JSON; ServiceError

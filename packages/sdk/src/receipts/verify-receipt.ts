@@ -15,30 +15,30 @@ import { openTrustStore, type TrustStore } from '../trust/trust-store.ts';
 import { type ReceiptInput, readReceipt } from './read.ts';
 
 export interface VerifyReceiptOptions {
-  /** Whom to trust: what `fetchTrust` or `checkTrust` gave, or a store that holds it. Nobody when absent. */
+  /** Trust to verify by: the result of `fetchTrust` or `checkTrust`, or a store that holds it. When absent, nobody is trusted. */
   readonly trust?: CheckedTrust | TrustStore | undefined;
   /**
-   * The record of an issuer that the trust does not list, as `client.issuer` gives it: it counts as registered, and is
+   * The record of an issuer that the trust does not list, from `client.issuer`: the issuer counts as registered, and is
    * never trusted.
    */
   readonly issuer?: IssuerDocument | undefined;
-  /** Unix milliseconds to judge at: this moment when absent. */
+  /** Time to judge at, in Unix milliseconds: now when absent. */
   readonly now?: number | undefined;
   /** The evidence behind a metering receipt, in order: leaves, or whole receipts, which are verified too. */
   readonly evidence?: Iterable<JsonValue> | undefined;
-  /** The receipt's anchored result: its text, bytes or document. The one that the receipt carries when absent. */
+  /** The receipt's anchored result, as text, bytes or document. When absent, the one in the receipt. */
   readonly anchor?: ReceiptInput | undefined;
   /**
-   * The anchor's transaction as a node of the chain gave it, in a block that is final. Null where the chain has none,
-   * absent where it was not asked: then nothing proves when the receipt existed.
+   * The anchor's transaction as a node of the chain returned it, in a block that is final. Null if the chain has none,
+   * absent if the chain was not asked: then nothing proves when the receipt existed.
    */
   readonly transaction?: AnchorTransaction | null | undefined;
-  /** The transaction that the receipt names as its settlement, likewise: whether it has paid is unknown without. */
+  /** The transaction that the receipt names as its settlement, likewise: without it, nothing is known about the payment. */
   readonly settlement?: SettlementTransaction | null | undefined;
 }
 
 /**
- * Verifies a receipt of any family here, without the network. `valid` says that the bytes are as they were
+ * Verifies a receipt of any family locally, without the network. `valid` says that the bytes are as they were
  * signed and that the rules hold; `issuer.trusted` that the key belongs to a verified issuer of the trust given.
  * @throws json_* for a text that is not JSON, of the receipt or the anchor; trust_expired, trust_unavailable for a
  * store that holds nothing; issuer_proof_invalid for a record that does not follow from its history

@@ -5,12 +5,12 @@ import { type ReceiptInput, readReceipt } from './read.ts';
 export interface RemoteVerifyOptions extends CallOptions {
   /** The evidence behind a metering receipt, in order: leaves, or whole receipts. */
   readonly evidence?: readonly object[] | undefined;
-  /** The receipt's anchored result. The one that the receipt carries when absent. */
+  /** The receipt's anchored result. When absent, the one in the receipt. */
   readonly anchor?: ReceiptInput | undefined;
 }
 
 /**
- * Asks the service to verify a receipt, by the trust that the service has. `verifyReceipt` needs no service.
+ * Asks the service to verify a receipt by its own trust. `verifyReceipt` needs no service.
  * @throws json_* for a text that is not JSON; ServiceError (not_a_receipt…)
  */
 export async function verify(

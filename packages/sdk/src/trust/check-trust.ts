@@ -9,25 +9,25 @@ import {
 } from '@tallystick/core';
 import { type ReceiptInput, readReceipt } from '../receipts/read.ts';
 
-/** A trust bundle whose signature holds, what to remember of it, and its issuers. */
+/** A trust bundle with a valid signature, the pin to remember, and the bundle's issuers. */
 export interface CheckedTrust {
   readonly bundle: TrustBundle;
-  /** Give it to the next check, so that an older bundle and one of another root are refused. */
+  /** Pass it to the next check, so that an older bundle and one of another root are refused. */
   readonly pin: TrustPin;
   readonly issuers: Trust;
 }
 
 export interface CheckTrustOptions {
-  /** `sha256:<hex>` of the root's public key, learnt another way than the bundle. */
+  /** Fingerprint of the root's public key, `sha256:<hex>`, known from elsewhere than the bundle. */
   readonly root?: string | undefined;
   /** Pin that an earlier check returned. */
   readonly pin?: TrustPin | undefined;
-  /** Unix milliseconds: this moment when absent. */
+  /** Time to judge at, in Unix milliseconds: now when absent. */
   readonly now?: number | undefined;
 }
 
 /**
- * Checks a trust bundle: a text, bytes or a document from wherever.
+ * Checks a trust bundle, from any source, as text, bytes or document.
  * @throws trust_invalid, trust_signature_invalid, trust_root_mismatch, trust_rollback, trust_expired, json_*
  */
 export async function checkTrust(
@@ -43,7 +43,7 @@ export async function checkTrust(
   return { ...checked, issuers: trustOf(checked.bundle.issuers, [checked.bundle]) };
 }
 
-/** The trust itself, unless it has expired since it was checked. @throws trust_expired */
+/** Returns the trust unless it has expired since it was checked. @throws trust_expired */
 export function recheckTrust(trust: CheckedTrust, now: number): CheckedTrust {
   const { expires_at } = trust.bundle;
   const expires = parseTimestamp(expires_at);

@@ -5,9 +5,9 @@ import type { TrustStore } from './trust-store.ts';
 export type FetchTrustParams = Pick<CheckTrustOptions, 'root' | 'pin'>;
 
 /**
- * Fetches the service's trust bundle, checks it, and saves it in `store`. The pin is the one given, else the
- * store's. Without a pin the first root seen is believed: give `root`, or compare `pin.root` with what you know.
- * @throws ServiceError (trust_unavailable), and as `checkTrust`; nothing is saved then
+ * Fetches the service's trust bundle, checks it, and saves it in `store`. The pin is the given one, else the
+ * store's. Without a pin the first root seen is accepted: give `root`, or compare `pin.root` with what you know.
+ * @throws ServiceError (trust_unavailable), and as `checkTrust`; then nothing is saved
  */
 export async function fetchTrust(
   transport: Transport,
@@ -16,7 +16,7 @@ export async function fetchTrust(
   call?: CallOptions,
 ): Promise<CheckedTrust> {
   const { text } = await transport.get('/.well-known/trust.json', call);
-  // Loaded after the fetch: a slow one must not undo what a quicker one saved.
+  // The pin is loaded after the fetch, so that a slow fetch does not undo what a quicker one saved.
   const checked = await checkTrust(text, { root, pin: pin ?? (await store.load())?.pin });
   await store.save({ pin: checked.pin, bundle: checked.bundle });
   return checked;

@@ -1,22 +1,22 @@
 import { TallyError, type TrustBundle, type TrustPin } from '@tallystick/core';
 import { type CheckedTrust, checkTrust } from './check-trust.ts';
 
-/** Trust remembered of one service: plain JSON. */
+/** Remembered trust in one service, as plain JSON. */
 export interface SavedTrust {
   readonly pin: TrustPin;
   readonly bundle: TrustBundle;
 }
 
 /**
- * Where the trust in one service outlives the process: a file, local storage, a row. What was saved last is
- * what `load` gives; `save` resolves once that is so.
+ * A store that keeps the trust in one service beyond the process: a file, local storage, a row. `load` returns what was
+ * saved last; `save` resolves once it is stored.
  */
 export interface TrustStore {
   load(): Promise<SavedTrust | null>;
   save(saved: SavedTrust): Promise<void>;
 }
 
-/** A store that forgets with the process. */
+/** A store that lasts as long as the process. */
 export function memoryTrustStore(saved: SavedTrust | null = null): TrustStore {
   let held = saved;
   return {
@@ -28,7 +28,7 @@ export function memoryTrustStore(saved: SavedTrust | null = null): TrustStore {
 }
 
 /**
- * Reads the content of a store and checks it again. @throws trust_unavailable where it holds nothing, and as
+ * Reads the contents of a store and checks them again. @throws trust_unavailable if it is empty, and as
  * `checkTrust`
  */
 export async function openTrustStore(store: TrustStore, now: number): Promise<CheckedTrust> {

@@ -8,7 +8,7 @@ const ORIGIN = ['version', 'corpus', 'command', 'generated_with'];
 /** Members of a node that the summary repeats. */
 const SUMMED = ['about', 'tiers', 'paired', 'lossless'];
 
-/** The reading of a node, failed where the summary says something else of it. Each may be signed, of another day. */
+/** Returns the reading of a node, failed if the summary contradicts it: both may be signed, but on different days. */
 export function agreeing({ document: summary }: Reading, reading: Reading, name: NodeName): Reading {
   const node = reading.document;
   if (summary === null || node === null) return reading;

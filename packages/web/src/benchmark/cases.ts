@@ -4,7 +4,7 @@ import { formatText } from '../words.ts';
 import type { NodeDocument } from './documents.ts';
 import { round } from './numbers.ts';
 
-/** What was asked, what was lost, and where: the worst first, as the document has them. */
+/** Draws the cases that lost a fact, with question and document: the worst first, in the document's order. */
 export function worstCases({ worst_cases }: NodeDocument): HTMLElement {
   if (worst_cases.length === 0) return element('p', 'help', prose.text.noCases);
   return element('ol', 'cases', ...worst_cases.map(caseOf));

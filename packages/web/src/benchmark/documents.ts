@@ -1,4 +1,4 @@
-/** Documents in which the service reports on its compression: see spec/benchmark.md. Shares are between 0 and 1. */
+/** Types of the documents in which the service reports on its compression: see spec/benchmark.md. Shares are between 0 and 1. */
 
 export const NODES = ['semantic', 'temporal', 'modality'] as const;
 export type NodeName = (typeof NODES)[number];
@@ -7,19 +7,19 @@ type Interval = readonly [low: number, high: number];
 
 export interface TierResult {
   readonly tier: string;
-  /** The share of the tokens that it was allowed. */
+  /** Share of the tokens that the result was allowed to have. */
   readonly budget: number;
   readonly cases: number;
-  /** The share of the cases of which every fact survived within the budget. */
+  /** Share of the cases of which every fact survived within the budget. */
   readonly kept: number;
   readonly kept_ci95: Interval;
   readonly tokens_before: number;
   readonly tokens_after: number;
-  /** Cases for which more was left than allowed; they count as lost. */
+  /** Number of cases whose result exceeded the budget; they count as lost. */
   readonly over_budget: number;
 }
 
-/** Two tiers on the same cases. */
+/** Comparison of two tiers on the same cases. */
 export interface Paired {
   readonly a: string;
   readonly b: string;
@@ -88,7 +88,7 @@ export interface KindResult extends TierResult {
 
 export interface NodeDocument extends Origin, NodeSummary {
   readonly by: readonly KindResult[];
-  /** The same by how the questions are worded. */
+  /** The results by how the questions are worded. */
   readonly by_wording: readonly KindResult[];
   readonly worst_cases: readonly WorstCase[];
 }

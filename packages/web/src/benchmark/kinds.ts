@@ -58,7 +58,7 @@ function figureAt(node: NodeName, { by, by_wording }: NodeDocument, budget: numb
 interface KindRow {
   readonly heading: string;
   readonly name: string;
-  /** One for each tier. */
+  /** The results of a row, one for each tier. */
   readonly cells: readonly (KindResult | undefined)[];
 }
 
@@ -80,7 +80,7 @@ function cellOf(cell: KindResult | undefined): Node | string {
   return element('span', '', percent(cell.kept), element('span', 'ci', range(cell.kept_ci95)));
 }
 
-/** One of the budgets, chosen with native radio buttons. */
+/** Choice between the budgets, as native radio buttons. */
 function choiceOf(
   node: NodeName,
   budgets: readonly number[],

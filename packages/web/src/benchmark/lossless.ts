@@ -7,7 +7,7 @@ import { formatText } from '../words.ts';
 import type { Lossless } from './documents.ts';
 import { count, estimate, percent, round } from './numbers.ts';
 
-/** Draws what the lossless tier saves: from the worst document of a kind to the best. */
+/** Draws the savings of the lossless tier: for each kind from the worst document to the best. */
 export function losslessFigure(kinds: readonly Lossless[]): HTMLElement {
   const { text, columns } = prose;
   return figureOf({

@@ -35,7 +35,7 @@ async function show(): Promise<void> {
     for (const { name, reading } of nodes) drawNode(name, reading);
     showSignatures(readings, trust, show);
   } catch (error) {
-    // Nothing half drawn may be left standing as if it were verified.
+    // Nothing half drawn may remain as if it were verified.
     for (const part of main.querySelectorAll('[data-part]')) setContents(part);
     reveal('[data-needs-any], [data-needs-summary]', false);
     setContents(byId('signature'), element('p', 'refusal', prose.text.broken));

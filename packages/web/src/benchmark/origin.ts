@@ -3,7 +3,7 @@ import { benchmarkProse as prose } from '../prose.ts';
 import type { Origin } from './documents.ts';
 import { count } from './numbers.ts';
 
-/** Draws what was measured with what, and the command that reproduces it. */
+/** Draws the versions and the corpus of the measurement, and the command that reproduces it. */
 export function originOf({ command, corpus, generated_with: made }: Origin): DocumentFragment {
   const copied = (text: string, what: string): Node =>
     element('span', 'copied', element('code', '', text), copyButton(text, what));

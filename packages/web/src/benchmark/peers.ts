@@ -21,7 +21,7 @@ function peerOf({ name, says, note, source }: Summary['peers'][number]): Node {
   );
 }
 
-/** A link where it is one of the web; otherwise the text. */
+/** A link if the source is an HTTPS address; otherwise the text. */
 function linkTo(source: string): Node {
   if (!source.startsWith('https://')) return element('span', '', source);
   const link = element('a', '', formatText(prose.text.source, new URL(source).hostname));

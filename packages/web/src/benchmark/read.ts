@@ -14,22 +14,22 @@ import { benchmarkProse as prose } from '../prose.ts';
 import type { TrustInUse } from '../trust.ts';
 import { formatText } from '../words.ts';
 
-/** One document of the service, and what is to be thought of it. */
+/** A document of the service, with the result of verifying it. */
 export interface Reading {
   readonly path: string;
-  /** `pass`: signed by who is trusted; `unsure`: signed; `fail`: not what was signed; `unknown`: not read. */
+  /** `pass`: signed by a trusted issuer; `unsure`: signed; `fail`: not what was signed; `unknown`: not read. */
   readonly state: State;
   readonly detail: string;
   /** The document; null unless its signature is valid. */
   readonly document: JsonObject | null;
-  /** DID of the signer, as far as it is known. */
+  /** DID of the signer, if known. */
   readonly signer: string | null;
 }
 
 /** Version of the documents that this page can draw. */
 const VERSION = 1;
 
-/** Asks the service that served this page for one node's document, and verifies it. Never throws. */
+/** Fetches a node's document from the service that served this page, and verifies it. Never throws. */
 export async function readNode(node: string, trust: TrustInUse, now: number): Promise<Reading> {
   const path = node === 'benchmark' ? '/v1/compute/benchmark' : (`/v1/compute/benchmark/${node}` as const);
   const answer = await fetchBytes(path);
@@ -71,7 +71,7 @@ async function evaluate(
   return { state: trusted ? 'pass' : 'unsure', detail, document, signer };
 }
 
-/** `2026-11-21` of a time in UTC. */
+/** The day of a UTC time: `2026-11-21`. */
 const dayOf = (time: JsonValue | undefined): string => (typeof time === 'string' ? time.slice(0, 10) : '');
 
 /** Returns the detail of the first check that failed. */
@@ -80,7 +80,7 @@ function faultOf({ family, checks }: Verification): string {
   return checks.find(({ ok }) => ok === false)?.detail ?? '';
 }
 
-/** Why the service gave no document: in its own words where it says why. */
+/** Why the service gave no document, in its own words if it says so. */
 function wordsOf({ status, detail, retryAfter }: RequestFailure): string {
   const { text } = prose;
   if (status === null) return text.unreachable;

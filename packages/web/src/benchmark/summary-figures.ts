@@ -4,7 +4,7 @@ import { formatText } from '../words.ts';
 import type { Summary } from './documents.ts';
 import { percent, round, span, tierName } from './numbers.ts';
 
-/** The first tier at each budget, beside the second: the benchmark in three numbers. */
+/** Draws the benchmark in three numbers: the first tier at each budget, beside the second. */
 export function summaryFiguresOf({ nodes }: Summary): HTMLElement {
   const { tiers } = nodes.semantic;
   const first = tiers[0]?.tier ?? '';

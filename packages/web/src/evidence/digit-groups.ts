@@ -1,4 +1,4 @@
-/** A count with its digits in groups of three. */
+/** Formats a count with its digits in groups of three. */
 export function counted(count: number): string {
   return count.toLocaleString('en');
 }

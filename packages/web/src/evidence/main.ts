@@ -14,10 +14,10 @@ const progress = byId('progress', HTMLProgressElement);
 const progressText = byId('done');
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 let runs = 0;
-/** Shows what the newest verification came to, under a root that is known or none; null before its end. */
+/** Shows the result of the newest verification for a known root, or an empty text; null until it has ended. */
 let outcome: ((known: string) => void) | null = null;
 
-/** Shows the outcome by the fingerprint that is given now: what a bundle holds does not depend on it. */
+/** Shows the result for the fingerprint that is in the field now: the contents of a bundle do not depend on it. */
 function show(): void {
   const known = root.value.trim();
   const isFingerprint = known === '' || FINGERPRINT.test(known);
@@ -27,7 +27,7 @@ function show(): void {
   if (isFingerprint) outcome?.(known);
 }
 
-/** Verifies a bundle; a run that another overtakes ends. */
+/** Verifies a bundle; stops if another bundle is chosen meanwhile. */
 async function verify(bundle: File): Promise<void> {
   const run = ++runs;
   outcome = null;
@@ -62,7 +62,7 @@ function showProgress({ bytes, of, receipts }: BundleProgress): void {
   setContents(progressText, formatText(prose.text.done, Math.floor((100 * bytes) / of), counted(receipts)));
 }
 
-/** A file's bytes, read where they are asked for: it may be larger than the memory. */
+/** Reads a file's bytes where they are needed: it may be larger than the memory. */
 function sourceOf(file: File): ByteSource {
   return {
     size: file.size,
@@ -78,7 +78,7 @@ function take(file: File | undefined): Promise<void> | undefined {
 
 on(chooser, 'change', async () => {
   await take(chooser.files?.[0]);
-  // The same file may be chosen again.
+  // Without this, the same file could not be chosen again.
   chooser.value = '';
 });
 on(root, 'change', show);

@@ -4,7 +4,7 @@ import { evidenceProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
 import { counted } from './digit-groups.ts';
 
-/** Shows what a bundle turned out to hold. `known` is the root that the reader gave, or an empty text. */
+/** Shows the contents of a bundle. `known` is the fingerprint that the reader gave, or an empty text. */
 export function showVerdict(verdict: BundleVerdict, known: string): void {
   const kind = known === '' ? 'intact' : known === verdict.root ? 'trusted' : 'another';
   const state = ({ intact: 'unsure', trusted: 'pass', another: 'fail' } as const)[kind];

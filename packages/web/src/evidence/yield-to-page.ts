@@ -1,9 +1,9 @@
-/** Longest time that a page may work without a pause, in milliseconds: two frames. */
+/** Longest time that a page may work without a pause, in milliseconds: two frames at 60 Hz. */
 const STRETCH = 32;
 
 /**
- * Lets a page draw and be used during long work: call it often. It resolves to whether it let go this time. A task of a
- * channel and no timer, since the timers of a page that nobody looks at are slowed down.
+ * Lets the browser draw and react during long work: call it often. It resolves to whether it paused this time. It uses
+ * a message channel and not a timer, because browsers slow down the timers of pages in the background.
  */
 export function createYielder(): () => Promise<boolean> {
   let since = performance.now();

@@ -14,7 +14,7 @@ const purpose = byId('purpose', HTMLInputElement);
 const mintButton = byId('mint-button', HTMLButtonElement);
 const box = byId('receipt', HTMLTextAreaElement);
 
-/** The receipt as it was signed: laid out, and the hash of its canonical bytes. */
+/** The receipt as it was signed: its formatted text, and the hash of its canonical bytes. */
 let signed = { text: '', hash: sha256(utf8('tallystick')) };
 let runs = 0;
 
@@ -56,7 +56,7 @@ function linksTo(receipt: JsonValue): HTMLElement[] {
   return [downloadLink(signed.text, `${id}.json`, prose.text.download), page];
 }
 
-/** Judges what stands in the box; of two that overlap the later one is shown. */
+/** Judges the text in the box; of two judgements that overlap, the later one is shown. */
 async function judgeNow(): Promise<void> {
   const run = ++runs;
   const bytes = utf8(box.value);
@@ -70,7 +70,7 @@ function drawHalves(held: Uint8Array): void {
   setContents(byId('halves'), tallyStickOf(signed.hash, held));
 }
 
-/** Brings the line of a character into sight: a selection alone does not. */
+/** Scrolls to the line of a character, which selecting it does not do. */
 function scrollTo(at: number): void {
   const line = box.value.slice(0, at).split('\n').length - 1;
   const height = Number.parseFloat(getComputedStyle(box).lineHeight);

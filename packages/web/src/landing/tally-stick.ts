@@ -4,12 +4,12 @@ const WIDTH = 560;
 /** Height of one half, in SVG units. */
 const HEIGHT = 56;
 const NOTCHES = 10;
-/** Where the first notch may begin, and the room that each has. */
+/** Position of the first notch, and the width of the space for each notch. */
 const FIRST = 44;
 const ROOM = (WIDTH - 2 * FIRST) / NOTCHES;
 const RADIUS = 7;
 
-/** One half's outline, split edge down: each notch stands and cuts as one byte of the hash says. */
+/** The outline of one half, split edge down: position, width and depth of each notch follow from one byte of the hash. */
 function outline(hash: Uint8Array): string {
   const cuts = Array.from(hash.subarray(0, NOTCHES), (byte, index) => {
     const half = 9 + (byte & 3) * 2.5;
@@ -21,16 +21,16 @@ function outline(hash: Uint8Array): string {
   return `M0 ${HEIGHT}${cuts.join('')}L${WIDTH} ${HEIGHT}V${r}a${r} ${r} 0 0 0 -${r} -${r}H${r}a${r} ${r} 0 0 0 -${r} ${r}z`;
 }
 
-/** Lines along the wood. */
+/** Draws the grain of the wood. */
 const grain = (): SVGElement[] =>
   [13, 22].map((y, index) =>
     svg('path', { class: 'grain', d: `M${14 + index * 40} ${y}H${WIDTH - 90 + index * 60}` }),
   );
 
 /**
- * A split tally stick. The halves fit where both hashes (32 bytes) are the same.
- * @param signed of what was signed; the upper half
- * @param held of what is there now; the lower half
+ * Draws a split tally stick. The halves fit if both hashes (32 bytes) are the same.
+ * @param signed hash of the signed receipt; the upper half
+ * @param held hash of the present text; the lower half
  */
 export function tallyStickOf(signed: Uint8Array, held: Uint8Array): SVGElement {
   const half = (className: string, transform: string, hash: Uint8Array): SVGElement => {

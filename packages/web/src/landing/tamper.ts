@@ -1,4 +1,4 @@
-/** One character replaced by another. */
+/** The replacement of one character by another. */
 interface Change {
   readonly text: string;
   readonly at: number;
@@ -7,13 +7,13 @@ interface Change {
   readonly member: string;
 }
 
-/** Members of which one character can be changed so that the receipt stays well formed. */
+/** Members in which one character can be changed so that the receipt stays well-formed. */
 const PLACES = [
   ['purpose', /"purpose":\s*"(?=[a-z])/i],
   ['hash', /"hash":\s*"sha256:(?=[0-9a-f])/],
 ] as const;
 
-/** Changes what a cheat would: one character of a signed member. Null where there is none of them. */
+/** Changes one character of a signed member, as a cheat would. Null if the text has no such member. */
 export function tamper(text: string): Change | null {
   for (const [member, place] of PLACES) {
     const found = place.exec(text);

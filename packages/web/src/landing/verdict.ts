@@ -20,8 +20,8 @@ interface Result {
 }
 
 /**
- * Judges a receipt and shows what comes of it, unless something newer is there to judge.
- * @returns the document, or null where the bytes are none
+ * Judges a receipt and shows the verdict, unless there is a newer one to judge.
+ * @returns the document, or null if the bytes are not JSON
  */
 export async function showVerdict(bytes: Uint8Array, isNewest: () => boolean): Promise<JsonValue> {
   const now = Date.now();

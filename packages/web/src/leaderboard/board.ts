@@ -7,17 +7,17 @@ import { tableOf } from '../table.ts';
 import { formatText, lookUp } from '../words.ts';
 import type { Descriptor, Member } from './documents.ts';
 
-/** Members that the plot shows. */
+/** Most members that the plot shows. */
 const DRAWN = 20;
-/** Where nobody has more calls than this, the axis goes so far. */
+/** Least range of the axis, in calls. */
 const LEAST_AXIS = 4;
-/** Characters of a DID that are shown of it at each end. */
+/** Number of characters of a DID that are shown at each end. */
 const ENDS = 12;
 
 const count = (number: number): string => number.toLocaleString('en');
 const tierName = (tier: string): string => lookUp(prose.tiers, tier) ?? tier;
 
-/** Members with their calls, or that there are none. */
+/** Draws the members with their calls, or says that there are none. */
 export function boardOf(members: readonly Member[]): Node {
   const { text, columns } = prose;
   if (members.length === 0) {
@@ -70,7 +70,7 @@ function nameCell(member: Member): HTMLElement {
   return element('span', 'hash', shown, copyButton(member.did, prose.text.did));
 }
 
-/** Tiers with what leads to them and what they give. */
+/** Draws each tier with the number of calls that it takes and the share that it gives. */
 export function tierRows({ routing_spread_pct, member_registration }: Descriptor): HTMLElement[] {
   return Object.entries(member_registration.tiers_at_jobs).map(([tier, jobs]) => {
     const name = element('th', '', tierName(tier));

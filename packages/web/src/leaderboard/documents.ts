@@ -1,4 +1,4 @@
-/** One of `GET /v1/compute/member/leaderboard`. */
+/** A member in `GET /v1/compute/member/leaderboard`. */
 export interface Member {
   readonly rank: number;
   readonly did: string;
@@ -9,7 +9,7 @@ export interface Member {
   readonly jobs_to_next_tier: number | null;
 }
 
-/** `GET /v1/compute`, of what this page draws. */
+/** The members of `GET /v1/compute` that this page shows. */
 export interface Descriptor {
   readonly routing_spread_pct: Readonly<Record<string, number>>;
   readonly member_registration: { readonly tiers_at_jobs: Readonly<Record<string, number>> };

@@ -4,7 +4,7 @@ import { leaderboardProse as prose } from '../prose.ts';
 import { boardOf, tierRows } from './board.ts';
 import type { Descriptor, Member } from './documents.ts';
 
-/** The command that puts a DID on the board. */
+/** Shows the command that registers a DID. */
 function showCommand(): void {
   const command = `curl -X POST ${location.origin}/v1/compute/member/register -H 'Content-Type: application/json' -d '{"did": "did:key:…", "handle": "…"}'`;
   setContents(byId('join'), command);

@@ -15,13 +15,13 @@ import type { TrustInUse } from '../trust.ts';
 import { formatText } from '../words.ts';
 import { count } from './numbers.ts';
 
-/** The log’s key as the trust in use knows it; null where it knows none. */
+/** The log’s key in the trust in use; null if it has none. */
 export function logKeyOf({ bundle }: TrustInUse): LogKey | null {
   const log = bundle?.log ?? null;
   return log && { origin: log.origin, publicKey: fromBase64url(log.public_key) };
 }
 
-/** A checkpoint's note with what is to be thought of its signature. */
+/** Draws a checkpoint's note, and whether its signature can be relied on. */
 export async function checkpointOf(note: string, trust: TrustInUse): Promise<Node[]> {
   const { text } = prose;
   const head = attempt(() => parseCheckpointText(parseNote(note).text));
@@ -56,7 +56,7 @@ async function signatureOf(note: string, trust: TrustInUse): Promise<DocumentFra
   }
 }
 
-/** A verdict by itself. @param checks its lines */
+/** Draws a verdict by itself. @param checks its lines */
 export function finding(
   state: State,
   title: string,

@@ -1,4 +1,4 @@
-/** `GET /v1/log`, of what this page draws. */
+/** The members of `GET /v1/log` that this page shows. */
 export interface LogStatus {
   readonly origin: string;
   readonly verifier_key: string;
@@ -13,7 +13,7 @@ export interface LogStatus {
   readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
 }
 
-/** One of `GET /v1/log/postings`. */
+/** A posting in `GET /v1/log/postings`. */
 export interface LogPosting {
   readonly sequence: number;
   readonly tree_size: number;

@@ -13,7 +13,7 @@ import { monitorOf, numbersOf, standingOf } from './status.ts';
 const main = byId('main');
 let lookups = 0;
 
-/** Asks for everything at once and draws it; what can't be read says why in its place. */
+/** Fetches everything at once and draws it; for what can't be read, the reason is shown in its place. */
 async function show(): Promise<void> {
   main.setAttribute('aria-busy', 'true');
   const [status, note, postings] = await Promise.all([
@@ -47,7 +47,7 @@ async function show(): Promise<void> {
   main.setAttribute('aria-busy', 'false');
 }
 
-/** 32 bytes of a text in hex, with or without `sha256:`, or base64url; null for anything else. */
+/** Reads 32 bytes from a text in hex, with or without `sha256:`, or base64url; null for anything else. */
 function hashIn(text: string): Uint8Array | null {
   const hex = text.trim().replace(/^(?:sha256:|0x)/, '');
   const bytes = attempt(() =>

@@ -27,7 +27,7 @@ export function postingsOf(postings: readonly LogPosting[], hasChain: boolean): 
   );
 }
 
-/** The ends of a hash, and the whole of it to copy. */
+/** Draws the ends of a hash, with a button that copies the whole. */
 function hashCell(hash: string, what: string): HTMLElement {
   const shown = element('code', '', shortened(hash));
   shown.title = hash;

@@ -1,4 +1,4 @@
-/** The heights moved as little as keeps them `gap` apart and above `floor`; the order stays. */
+/** Moves heights as little as possible, so that they are `gap` apart and at or above `floor`, in the same order. */
 export function apart(heights: readonly number[], gap: number, floor: number): number[] {
   const order = heights.map((_, index) => index).sort((a, b) => (heights[a] ?? 0) - (heights[b] ?? 0));
   const moved = [...heights];

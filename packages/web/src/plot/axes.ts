@@ -1,7 +1,7 @@
 import type { Scale } from './scale.ts';
 import { group, label, svg } from './svg.ts';
 
-/** The plane that marks are drawn on, in pixels from the top left. */
+/** The area in which marks are drawn, in pixels from the top left. */
 export interface Plane {
   readonly left: number;
   readonly right: number;
@@ -13,11 +13,11 @@ interface Axis {
   readonly scale: Scale;
   readonly format: (tick: number) => string;
   readonly title: string;
-  /** The tick that is drawn stronger: where nothing is gained and nothing is lost. */
+  /** The tick that is drawn stronger: the value at which there is neither gain nor loss. */
   readonly zero?: number;
 }
 
-/** Upright lines and their labels below. */
+/** Draws vertical grid lines with their labels below. */
 export function bottomAxis({ left, right, top, bottom }: Plane, axis: Axis): SVGElement {
   const { scale, format, title, zero } = axis;
   const ticks = scale.ticks.map((tick) => {
@@ -32,7 +32,7 @@ export function bottomAxis({ left, right, top, bottom }: Plane, axis: Axis): SVG
   return group('axis x', ...ticks, heading);
 }
 
-/** Level lines, their labels to the left, and the title above. */
+/** Draws horizontal grid lines, their labels to the left, and the title above. */
 export function leftAxis({ left, right, top }: Plane, { scale, format, title, zero }: Axis): SVGElement {
   const ticks = scale.ticks.map((tick) => {
     const y = scale(tick);

@@ -4,7 +4,7 @@ import { linearScale, roundTicks } from './scale.ts';
 import { group, label, svg, widthOf } from './svg.ts';
 
 interface ColumnPlot {
-  /** From left to right; values of one column stand on each other, in the order of the series. */
+  /** Columns from left to right; the values of a column are stacked in the order of the series. */
   readonly columns: readonly { readonly name: string; readonly values: readonly number[] }[];
   readonly format: (tick: number) => string;
   readonly title: string;
@@ -15,7 +15,7 @@ const LETTER = 7.4;
 const WIDEST = 44;
 const TICKS = 4;
 
-/** Upright columns from zero. Where there is no room for every name below, only some stand there. */
+/** Draws columns from zero. If there is no room for every name below, only some are shown. */
 export function columnPlot(width: number, { columns, format, title }: ColumnPlot): SVGElement {
   const totals = columns.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
   const ticks = roundTicks([0, ...totals], TICKS);
@@ -25,7 +25,7 @@ export function columnPlot(width: number, { columns, format, title }: ColumnPlot
     LETTER,
   );
   const count = Math.max(columns.length, 1);
-  // The name below the last column may be broader than it.
+  // The name below the last column may be wider than the column.
   const over = Math.max((room - (width - left) / count) / 2, 4);
   const plane: Plane = { left, right: width - over, top: 34, bottom: HEIGHT - 34 };
   const y = linearScale([0, ticks.at(-1) ?? 1], [plane.bottom, plane.top], ticks);

@@ -2,26 +2,26 @@ import { element } from '../dom.ts';
 import { point } from './marks.ts';
 import { svg } from './svg.ts';
 
-/** The quantity of a plot by name, in the order in which colours and shapes are given. */
+/** A quantity in a plot and its name; colours and shapes are given in the order of the series. */
 export interface Series {
   readonly id: string;
   readonly name: string;
 }
 
 interface FigureParts {
-  /** A whole sentence or a heading; the plot's accessible name. */
+  /** A whole sentence or a heading, which is also the plot's accessible name. */
   readonly title: string;
-  /** What a reader must know to read the figure. */
+  /** Explanation that a reader needs to read the figure. */
   readonly note: string;
   readonly series: readonly Series[];
-  /** A plot of a width in pixels. */
+  /** Draws the plot in a width in pixels. */
   readonly draw: (width: number) => SVGElement;
-  /** The same numbers for who can't see the plot, or wants them exactly. */
+  /** Table of the same numbers, for readers who can't see the plot or want exact values. */
   readonly table: Node;
 }
 
 /**
- * A plot with its numbers beside it. It is drawn anew whenever its place changes its width, so that its text always
+ * A plot with its numbers beside it. It is drawn again whenever its width changes, so that its text always
  * has the size of the page's.
  */
 export function figureOf({ title, note, series, draw, table }: FigureParts): HTMLElement {
@@ -42,7 +42,7 @@ export function figureOf({ title, note, series, draw, table }: FigureParts): HTM
   return figure;
 }
 
-/** The plot's root: one unit is one pixel. */
+/** The root element of a plot: one unit is one pixel. */
 export function canvasOf(width: number, height: number, ...contents: readonly Node[]): SVGElement {
   return svg('svg', { class: 'drawing', viewBox: `0 0 ${width} ${height}`, width, height }, ...contents);
 }
@@ -67,7 +67,7 @@ function legendOf(series: readonly Series[]): Node {
   return items.length < 2 ? new Text() : element('ul', 'legend', ...items);
 }
 
-/** Colour and dashes of a series. */
+/** Class that gives a series its colour and dashes. */
 export function seriesClass(index: number): string {
   return `series s${index % 4}`;
 }

@@ -14,7 +14,7 @@ export interface Estimate {
 
 interface LinePlot {
   readonly series: readonly (Series & { readonly points: readonly (Estimate & { readonly x: number })[] })[];
-  /** Where points stand, from left to right; they are spaced by their ratios. */
+  /** Positions of the points from left to right; they are spaced by their ratios. */
   readonly xs: readonly number[];
   readonly xTitle: string;
   readonly yTitle: string;
@@ -26,14 +26,14 @@ interface LinePlot {
 }
 
 const HEIGHT = 380;
-/** Where names would take more of the width than this, there are none at the lines' ends. */
+/** Largest share of the width that names at the lines' ends may take; beyond it, they are left out. */
 const NAMES_SHARE = 0.35;
-/** Intervals at one x stand this far apart. */
+/** Distance in pixels between intervals at the same x. */
 const DODGE = 9;
 const LINE_HEIGHT = 17;
 const BOLD_LETTER = 9;
 
-/** One line for each series, with intervals; names stand at the lines' right ends where there is room. */
+/** Draws one line for each series, with intervals, and with names at the right ends if there is room. */
 export function linePlot(width: number, plot: LinePlot): SVGElement {
   const { series, xs, yTicks } = plot;
   const ends = endsOf(plot);
@@ -88,7 +88,7 @@ interface End {
   readonly text: string;
 }
 
-/** What each line comes to. */
+/** The end of each line, with its name and value. */
 function endsOf({ series, formatEnd }: LinePlot): End[] {
   return series.flatMap(({ name, points }, index) => {
     const value = points.at(-1)?.value;
@@ -96,7 +96,7 @@ function endsOf({ series, formatEnd }: LinePlot): End[] {
   });
 }
 
-/** Names at the right, as near to their lines' ends as they can stand without touching. */
+/** Draws the names at the right, as near to the lines' ends as possible without touching each other. */
 function endLabels(ends: readonly End[], plane: Plane, y: Scale): SVGElement[] {
   const heights = apart(
     ends.map(({ value }) => y(value)),

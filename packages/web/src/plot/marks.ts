@@ -11,7 +11,7 @@ const RADIUS = 4.5;
 /** Half the width of the cap at an interval's end. */
 const CAP = 4;
 
-/** Points differ in shape, not in colour alone: a disc, a square, a diamond, a triangle, and again hollow. */
+/** Draws a point. Series differ in shape, not in colour alone: a disc, a square, a diamond, a triangle, then the same hollow. */
 export function point({ x, y }: Position, series: number): SVGElement {
   const r = RADIUS;
   const className = series % 8 < 4 ? 'point' : 'point hollow';
@@ -32,7 +32,7 @@ export function line(places: readonly Position[]): SVGElement {
   return svg('polyline', { class: 'line', points });
 }
 
-/** An interval from one place to another, upright or level, with a cap at each end. */
+/** Draws an interval between two positions, vertical or horizontal, with a cap at each end. */
 export function interval(from: Position, to: Position): SVGElement {
   const upright = from.x === to.x;
   const cap = ({ x, y }: Position): SVGElement =>
@@ -43,7 +43,7 @@ export function interval(from: Position, to: Position): SVGElement {
   return group('interval', stem, cap(from), cap(to));
 }
 
-/** A level bar around `y`. */
+/** Draws a horizontal bar around `y`. */
 export function bar(from: number, to: number, y: number, thickness: number): SVGElement {
   const width = Math.max(Math.abs(to - from), 1);
   return svg('rect', {
@@ -56,7 +56,7 @@ export function bar(from: number, to: number, y: number, thickness: number): SVG
   });
 }
 
-/** An upright stroke across a bar. */
+/** Draws a vertical stroke across a bar. */
 export function stroke({ x, y }: Position, length: number): SVGElement {
   return svg('line', { class: 'stroke', x1: x, x2: x, y1: y - length / 2, y2: y + length / 2 });
 }

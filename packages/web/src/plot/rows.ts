@@ -5,17 +5,17 @@ import { bar, interval, point, stroke } from './marks.ts';
 import { linearScale, type Scale } from './scale.ts';
 import { group, label, svg, widthOf } from './svg.ts';
 
-/** Marks beside a name. A mark's place in the list is its series. */
+/** A name and its marks. The index of a mark is that of its series. */
 interface Row {
   readonly name: string;
-  /** Stands above the first of the rows that share it. */
+  /** Heading above the first of the rows that share it. */
   readonly heading?: string;
   readonly marks: readonly (Estimate | null)[];
 }
 
 interface RowPlot {
   readonly rows: readonly Row[];
-  /** A point within its interval, or a bar from low to high with a stroke at the value. */
+  /** `interval`: a point within its interval; `range`: a bar from low to high with a stroke at the value. */
   readonly mark: 'interval' | 'range';
   readonly ticks: readonly number[];
   readonly zero?: number;
@@ -23,14 +23,14 @@ interface RowPlot {
   readonly title: string;
 }
 
-/** Where there is less room than this beside the names, each stands above its marks. */
+/** Least room in pixels beside the names; with less, each name stands above its marks. */
 const LEAST_ROOM = 320;
 const LETTER = 7.8;
-/** One mark's share of a row. */
+/** Height in pixels for each mark of a row. */
 const LANE = 12;
 const HEADING = 30;
 
-/** Level marks, row by row. */
+/** Draws rows of horizontal marks. */
 export function rowPlot(width: number, plot: RowPlot): SVGElement {
   const { rows, ticks, format, title, zero } = plot;
   const names =
@@ -64,12 +64,12 @@ export function rowPlot(width: number, plot: RowPlot): SVGElement {
 }
 
 interface RowPosition {
-  /** Room for the name, or 0 where it stands above its marks. */
+  /** Width for the names, or 0 if they stand above their marks. */
   readonly gutter: number;
-  /** Where the scale begins. */
+  /** Left end of the scale. */
   readonly left: number;
   readonly top: number;
-  /** Of the marks. */
+  /** Vertical middle of the marks. */
   readonly middle: number;
 }
 

@@ -1,27 +1,27 @@
 /** Maps a quantity to a position in pixels. */
 export interface Scale {
   (value: number): number;
-  /** Where axis lines and labels stand, in the quantity's own unit. */
+  /** Values at which axis lines and labels are drawn, in the quantity's own unit. */
   readonly ticks: readonly number[];
 }
 
 type Span = readonly [from: number, to: number];
 
-/** Even steps. The range may run either way. */
+/** A scale of equal steps. The range may run in either direction. */
 export function linearScale([from, to]: Span, [start, end]: Span, ticks: readonly number[]): Scale {
   const at = (value: number): number => start + ((value - from) / (to - from || 1)) * (end - start);
   return Object.assign(at, { ticks });
 }
 
-/** Even ratios: 10, 20 and 40 are equally far apart. Values are above 0. */
+/** A scale of equal ratios: 10, 20 and 40 are equally far apart. Values must be above 0. */
 export function logScale([from, to]: Span, range: Span, ticks: readonly number[]): Scale {
   const linear = linearScale([Math.log(from), Math.log(to)], range, ticks);
   return Object.assign((value: number) => linear(Math.log(value)), { ticks });
 }
 
 /**
- * Round steps that take in all of the values: multiples of 1, 2, 2.5 or 5 times a power of ten.
- * @param count of steps, at most
+ * Round ticks that cover all of the values: multiples of 1, 2, 2.5 or 5 times a power of ten.
+ * @param count most steps
  */
 export function roundTicks(values: readonly number[], count: number): number[] {
   const low = Math.min(...values);
@@ -39,5 +39,5 @@ export function roundTicks(values: readonly number[], count: number): number[] {
   return [low, high];
 }
 
-/** 0.3 / 0.1 is a little under 3. */
+/** Tolerance for rounding: 0.3 / 0.1 is a little under 3. */
 const EPSILON = 1e-9;

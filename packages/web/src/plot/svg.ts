@@ -2,7 +2,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-/** An SVG element. Numbers are rounded to a tenth of a pixel; text is never markup. */
+/** Makes an SVG element. Numbers are rounded to a tenth of a pixel; text is never markup. */
 export function svg(
   tag: string,
   attributes: Attributes,
@@ -16,17 +16,17 @@ export function svg(
   return made;
 }
 
-/** A group of one class. */
+/** Makes a group with a class. */
 export function group(className: string, ...contents: readonly Node[]): SVGElement {
   return svg('g', { class: className }, ...contents);
 }
 
-/** Pixels that the longest of the texts may take. @param letter the width of a broad letter, in pixels */
+/** Pixels that the longest of the texts may take. @param letter width of a wide letter, in pixels */
 export function widthOf(texts: readonly string[], letter: number): number {
   return Math.max(0, ...texts.map((text) => text.length)) * letter;
 }
 
-/** A line of text at a place. */
+/** Makes a line of text at a position. */
 export function label(
   text: string,
   place: { readonly x: number; readonly y: number; readonly anchor?: 'start' | 'middle' | 'end' },

@@ -9,11 +9,11 @@ export interface Anchoring {
   readonly state: State;
   readonly title: string;
   readonly message: string;
-  /** The anchored result; null before there is one. */
+  /** The anchored result; null until there is one. */
   readonly result: JsonObject | null;
 }
 
-/** Asks the log for an anchored hash (hex). Never throws. */
+/** Fetches the anchor of an anchored hash (hex). Never throws. */
 export async function anchoringOf(hash: string): Promise<Anchoring> {
   const answer = await fetchJson(`/v1/anchor/by-hash/${toBase64url(fromHex(hash))}`);
   if (isRequestFailure(answer)) {
@@ -41,13 +41,13 @@ const of = (state: State, title: string, message: string): Anchoring => ({
   result: null,
 });
 
-/** `40 s`, `12 min` */
+/** Formats a duration: `40 s`, `12 min`. */
 function durationOf(seconds: JsonValue | undefined): string {
   const whole = Number(seconds);
   return whole < 120 ? formatText(prose.seconds, whole) : formatText(prose.minutes, Math.round(whole / 60));
 }
 
-/** The state in words, beside its sign. */
+/** Draws the state in words, beside its sign. */
 export function stateLine({ state, title, message }: Anchoring): HTMLElement {
   const line = element('p', 'standing', icon(state), element('strong', '', `${title}.`), ` ${message}`);
   line.dataset.state = state;

@@ -11,10 +11,10 @@ import { type Anchoring, anchoringOf, stateLine } from './anchor.ts';
 const box = byId('id', HTMLInputElement);
 let runs = 0;
 
-/** Shows the receipt that the address names; of two that overlap the later one is shown. */
+/** Shows the receipt that the address names; of two requests that overlap, the later one is shown. */
 async function show(): Promise<void> {
   const run = ++runs;
-  // Unlike decodeURIComponent this takes any text.
+  // Unlike decodeURIComponent, this accepts any text.
   const id = new URLSearchParams(`id=${location.hash.slice(1)}`).get('id') ?? '';
   box.value = id;
   clear();

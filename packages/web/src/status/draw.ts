@@ -8,7 +8,7 @@ import { ageOf, lengthOf, minuteOf } from './times.ts';
 
 const count = (number: number): string => number.toLocaleString('en');
 
-/** The service in four numbers. @param now Unix milliseconds */
+/** Draws the state of the service in four numbers. @param now Unix milliseconds */
 export function glanceOf({ endpoints, log, issued_at, valid_until }: StatusReport, now: number): HTMLElement {
   const { text } = prose;
   const up = endpoints.filter(({ state }) => state === 'up').length;
@@ -66,7 +66,7 @@ function nameOf({ name, availability, probe }: StatusEndpoint): HTMLElement {
 
 const TONES = { up: 'pass', degraded: 'unsure', down: 'fail', unknown: 'unknown' } as const;
 
-/** A state in words, with its cause unless it is up. */
+/** Draws a state in words, with its cause unless it is up. */
 export function stateOf({ state, code }: Pick<StatusEndpoint, 'state' | 'code'>): HTMLElement {
   const causes: Readonly<Record<string, string>> = prose.codes;
   const cause = Object.hasOwn(causes, code) ? causes[code] : code.replaceAll('_', ' ');

@@ -2,10 +2,10 @@ import type { SeenStatus } from '@tallystick/core';
 
 const STORED_AS = 'tallystick-status';
 
-/** Used where the browser keeps nothing for this page. */
+/** Used if the browser stores nothing for this page. */
 let unstored: string | null = null;
 
-/** The newest status that this browser has seen of this site; null where it has seen none. */
+/** The newest status of this site that this browser has seen; null if it has seen none. */
 export function recall(): SeenStatus | null {
   let text = unstored;
   try {
@@ -21,7 +21,7 @@ export function remember({ sequence, sha256 }: SeenStatus): void {
   try {
     localStorage.setItem(STORED_AS, unstored);
   } catch {
-    // Some browsers keep nothing: it is remembered until the page is closed.
+    // Some browsers store nothing: then it is remembered until the page is closed.
   }
 }
 
@@ -30,7 +30,7 @@ export function forget(): void {
   try {
     localStorage.removeItem(STORED_AS);
   } catch {
-    // Nothing is kept, so nothing is left to remove.
+    // Nothing is stored, so nothing has to be removed.
   }
 }
 

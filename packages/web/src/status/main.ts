@@ -6,13 +6,13 @@ import { modelsOf } from './models.ts';
 import { readNow } from './read.ts';
 import { showVerdict } from './verdict.ts';
 
-/** As often as a new document comes, and soon after one could have. */
+/** Milliseconds between requests: a new document is shown soon after it could have come. */
 const EVERY_MS = 30_000;
 
 const main = byId('main');
 let run = 0;
 
-/** Reads the status, verifies it, and draws it unless it is not what was signed. */
+/** Fetches the status, verifies it, and draws it unless it differs from what was signed. */
 async function show(): Promise<void> {
   const mine = ++run;
   main.setAttribute('aria-busy', 'true');
@@ -30,7 +30,7 @@ async function show(): Promise<void> {
     setContents(byId('models'), modelsOf(report));
     setContents(byId('log'), logOf(report));
   } catch (error) {
-    // Nothing half drawn may be left standing as if it were verified.
+    // Nothing half drawn may remain as if it were verified.
     for (const part of main.querySelectorAll<HTMLElement>('[data-drawn]')) part.hidden = true;
     setContents(byId('verdict'), element('p', 'refusal', prose.text.broken));
     announce(prose.text.broken);

@@ -6,7 +6,7 @@ import { formatText } from '../words.ts';
 import { stateOf } from './draw.ts';
 import { minuteOf } from './times.ts';
 
-/** The providers, and their models that were called lately; the other models by their names. */
+/** Draws the providers, and those of their models that were called lately; of the other models only the names. */
 export function modelsOf({ providers, models }: StatusReport): HTMLElement {
   const { columns, text } = prose;
   const called = models.filter(({ state }) => state !== 'unknown');

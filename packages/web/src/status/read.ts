@@ -27,7 +27,7 @@ export interface Reading {
   readonly before: SeenStatus | null;
 }
 
-/** Asks the service that served this page, verifies what it answers, and remembers it where that is trusted. Never throws. */
+/** Fetches the status from the service that served this page, verifies it, and remembers it if it is trusted. Never throws. */
 export async function readNow(trust: TrustInUse, now: number): Promise<Reading> {
   const before = recall();
   const none = (standing: 'invalid' | 'unknown', detail: string): Reading => ({
@@ -54,7 +54,7 @@ async function evaluate(
   const report = attempt(() => readStatus(document));
   if (report instanceof TallyError) return none('invalid', report.message);
   const { standing, seen } = followStatus(report, before, now);
-  // Whoever is not trusted can spoil nothing that is remembered.
+  // Only a trusted status is remembered, so nobody else can spoil what is remembered.
   if (issuer.trusted) remember(seen);
   const believed = standing === 'current' && !issuer.trusted ? 'untrusted' : standing;
   return { standing: believed, report, detail: '', before };

@@ -2,7 +2,7 @@ import { secondsOf } from '@tallystick/core';
 import { statusProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
 
-/** A length of time in its largest unit, cut: `90 s`, `5 min`, `3 h`, `12 d`. */
+/** Formats a duration in its largest unit, rounded down: `90 s`, `5 min`, `3 h`, `12 d`. */
 export function lengthOf(seconds: number): string {
   const { text } = prose;
   if (seconds < 120) return formatText(text.seconds, Math.floor(seconds));
@@ -16,5 +16,5 @@ export function ageOf(time: string, now: number): string {
   return formatText(prose.text.ago, lengthOf(Math.max(0, now / 1000 - secondsOf(time))));
 }
 
-/** `2026-11-21 18:02` of a time in UTC. */
+/** Formats a UTC time to the minute: `2026-11-21 18:02`. */
 export const minuteOf = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)}`;

@@ -21,7 +21,7 @@ const TONES: Readonly<Record<Outcome, State>> = {
   unknown: 'unknown',
 };
 
-/** The one sentence that the page is for. @param now Unix milliseconds */
+/** Shows the one sentence that is the page's answer. @param now Unix milliseconds */
 export function showVerdict(reading: Reading, trust: TrustInUse, now: number, again: () => unknown): void {
   const outcome = outcomeOf(reading);
   const { title, message } = prose.verdict[outcome];
@@ -45,7 +45,7 @@ export function showVerdict(reading: Reading, trust: TrustInUse, now: number, ag
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset['state'] = TONES[outcome];
   const place = byId('verdict');
-  // Said once, and again only when it changes: it is read anew each minute.
+  // Announced once, and again only when it changes, because it is read anew each minute.
   const changed = place.dataset['outcome'] !== outcome;
   place.dataset['outcome'] = outcome;
   setContents(place, card);

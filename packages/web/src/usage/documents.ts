@@ -1,4 +1,4 @@
-/** USDC as decimal text, and the same in billionths. */
+/** An amount of USDC as decimal text, and in nano-USDC. */
 export interface Money {
   readonly usdc: string;
   readonly nano: string;
@@ -21,7 +21,7 @@ export interface UsageDay extends UsageSums {
   readonly model: string;
 }
 
-/** `GET /v1/compute/usage/{did}`. */
+/** Answer of `GET /v1/compute/usage/{did}`. */
 export interface Usage {
   readonly did: string;
   readonly days: readonly UsageDay[];
@@ -38,7 +38,7 @@ export interface Totals {
   readonly methods: Readonly<Record<string, { readonly calls: number; readonly tokens: number }>>;
 }
 
-/** `GET /v1/compute/compression/stats`. */
+/** Answer of `GET /v1/compute/compression/stats`. */
 export interface Stats {
   readonly service: Totals;
   readonly caller: (Totals & { readonly subject: string }) | null;

@@ -8,7 +8,7 @@ import { formatText } from '../words.ts';
 import type { Totals, UsageDay } from './documents.ts';
 import { brief, count, daysBetween, shortDay, usdc } from './numbers.ts';
 
-/** Days that one plot can show. */
+/** Most days that one plot shows. */
 const DRAWN_DAYS = 60;
 
 type Amount = (day: UsageDay) => number;
@@ -16,7 +16,7 @@ type Amount = (day: UsageDay) => number;
 const sumOf = (days: readonly UsageDay[], amount: Amount): number =>
   days.reduce((sum, day) => sum + amount(day), 0);
 
-/** A column for each day, also for those without a call. */
+/** Columns for all days, those without a call included. */
 function columnsOf(days: readonly UsageDay[], amounts: readonly Amount[]) {
   const all = daysBetween(days[0]?.day ?? '', days.at(-1)?.day ?? '');
   return all.slice(-DRAWN_DAYS).map((day) => {
@@ -30,7 +30,7 @@ const cutNote = (days: readonly UsageDay[]): string =>
     ? ` ${formatText(prose.text.lastDays, DRAWN_DAYS)}`
     : '';
 
-/** @param days in the order of time; at least one */
+/** Draws the tokens of each day. @param days in the order of time; at least one */
 export function tokensFigure(days: readonly UsageDay[]): HTMLElement {
   const { text, columns, series } = prose;
   const drawn = columnsOf(days, [(day) => day.prompt_tokens, (day) => day.completion_tokens]);

@@ -9,7 +9,7 @@ import { count, usdc } from './numbers.ts';
 
 let runs = 0;
 
-/** Reads a document of this service. The key is sent in the header only. */
+/** Fetches a document of this service. The key is sent in the header only. */
 async function read<T>(path: `/${string}`, key: string): Promise<T | RequestFailure> {
   const headers: HeadersInit = key === '' ? {} : { authorization: `Bearer ${key}` };
   return (await fetchJson(path, { headers, cache: 'no-store', credentials: 'omit' })) as T | RequestFailure;
@@ -20,7 +20,7 @@ async function showService(): Promise<void> {
   setContents(byId('service'), ...(isRequestFailure(stats) ? [refused(stats)] : totalsOf(stats.service)));
 }
 
-/** Shows the usage of the key or DID; of two overlapping requests the later one is shown. */
+/** Shows the usage of the key or DID; of two requests that overlap, the later one is shown. */
 async function showOwn(): Promise<void> {
   const run = ++runs;
   const key = byId('key', HTMLInputElement).value.trim();
@@ -41,7 +41,7 @@ async function ownParts(key: string, did: string): Promise<Node[]> {
   return isRequestFailure(usage) ? [refused(usage)] : usageOf(usage);
 }
 
-/** The public name under which calls of the key are counted; empty where the service knows no such key. */
+/** The public id under which calls of the key are counted; empty if the service knows no such key. */
 async function subjectOf(key: string): Promise<string | RequestFailure> {
   const stats = await read<Stats>('/v1/compute/compression/stats', key);
   return isRequestFailure(stats) ? stats : (stats.caller?.subject ?? '');

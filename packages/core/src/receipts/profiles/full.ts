@@ -47,11 +47,11 @@ export const fullOptions = { optional: { purpose: nullable(text) } };
 
 type FullMembers = Members<typeof fullMembers, typeof fullOptions.optional>;
 
-/** Whether a document says that it is of a full profile, which may be one that is not known. */
+/** Returns whether a document says that it has a full profile, even if the profile is not known. */
 export const isFull = ({ receipt_profile, receipt }: JsonObject): boolean =>
   receipt_profile !== undefined && isObject(receipt);
 
-/** What the verifier does alike with all full profiles. */
+/** The parts of the verifier that are the same for all full profiles. */
 export const fullForm = <const Name extends string>(
   name: Name,
 ): Omit<ProfileForm<Name, FullMembers & Referenced>, 'maxBytes' | 'shape'> => ({
@@ -60,7 +60,7 @@ export const fullForm = <const Name extends string>(
   signer: signerOf,
   settlement({ settlement_reference: { chain_id, asset, ...rest } }) {
     const { status, tx, amount }: JsonObject = rest;
-    // What the caller has declared was checked by nobody, and says nothing of who was paid.
+    // What the caller only declared was not checked, so it does not prove who was paid.
     return status === 'confirmed' ? namedSettlement({ chainId: chain_id, asset, tx, amount }) : null;
   },
 });

@@ -25,7 +25,7 @@ const shape = object({
   ok: boolean,
   /** Unix seconds. */
   ts: integer(1_000_000_000),
-  /** The key that signed. */
+  /** Id of the key that signed. */
   k: keyId,
   receipt: reference('nano'),
 });
@@ -46,7 +46,7 @@ export const nanoForm: ProfileForm<'nano', Infer<typeof shape>> = {
   }),
 };
 
-/** Profile nano (specification 2.8): attestations in high volume, as small as can be. */
+/** Profile nano (specification 2.8): for attestations in high volume, as small as possible. */
 export const nano = {
   name: 'nano',
   form: nanoForm,
@@ -64,7 +64,7 @@ export const nano = {
   remedy: 'Shorten agent_did or content_type, or choose the standard profile.',
   retentionDays: 30,
   priceUsd: '0.0001',
-  // It costs less than a transaction, so it is paid by vouchers.
+  // A receipt costs less than a transaction would, so it is paid for by vouchers.
   schemes: ['batch-settlement'],
   bare: true,
   carries: [],

@@ -21,7 +21,7 @@ const shape = object(
 
 export const pqForm: ProfileForm<'pq', Infer<typeof shape>> = { ...fullForm('pq'), maxBytes: null, shape };
 
-/** Profile pq (specification 2.8): kept long. It declares a posture and is signed with Ed25519. */
+/** Profile pq (specification 2.8): stored for long. It declares a post-quantum posture but is signed with Ed25519. */
 export const pq = {
   name: 'pq',
   form: pqForm,

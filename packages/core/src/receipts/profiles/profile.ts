@@ -6,7 +6,7 @@ import type { Claims } from '../family.ts';
 import type { NamedSettlement } from '../named-settlement.ts';
 import { nonEmptyText, object, type Rule, receiptIdOf, signature } from '../shape.ts';
 
-/** Who issues a receipt, and when. */
+/** Issuer and time of a receipt. */
 export interface Issuance {
   readonly receiptId: string;
   /** Unix milliseconds. */
@@ -15,7 +15,7 @@ export interface Issuance {
   readonly issuerVerified: boolean;
 }
 
-/** What a profile receipt is about (specification 2.8). */
+/** Subject of a profile receipt (specification 2.8). */
 export interface Subject {
   /** SHA-256 of the payload: 32 bytes. */
   readonly sha256: Uint8Array;
@@ -28,14 +28,14 @@ export type SettlementReference = {
   readonly rail: string;
   readonly chain_id: number;
   readonly asset: string;
-  /** `none`: nothing was said; `declared`: the caller says so; `confirmed`: the transaction was checked. */
+  /** `none`: nothing was stated; `declared`: the caller states it; `confirmed`: the transaction was checked. */
   readonly status: 'none' | 'declared' | 'confirmed';
   readonly tx: string | null;
-  /** What the transaction moved: decimal text, in the asset. Only where it is `confirmed`. */
+  /** Amount that the transaction moved: decimal text, in the asset. Only with `confirmed`. */
   readonly amount?: string;
 };
 
-/** All that a profile receipt can say. Each profile takes from it what it has room for. */
+/** Everything that a profile receipt can state. Each profile takes from it the members that it has room for. */
 export interface ProfileFacts {
   readonly agentDid: string;
   /** True only when the agent proved the DID with a signature of its key. */
@@ -54,11 +54,11 @@ export interface ProfileFacts {
 export type ReceiptReference = {
   readonly id: string;
   readonly sig_b64u: string;
-  /** Where anyone can verify it. */
+  /** Address at which anyone can verify the receipt. */
   readonly verify_uri: string;
 };
 
-/** The rule of the member `receipt` of a profile. */
+/** The rule for the member `receipt` of a profile. */
 export const reference = (name: string): Rule<ReceiptReference> =>
   object({
     id: receiptIdOf(name),
@@ -69,21 +69,21 @@ export const reference = (name: string): Rule<ReceiptReference> =>
 /** A document that holds its id and signature in `receipt`. */
 export type Referenced = JsonObject & { readonly receipt: Pick<ReceiptReference, 'id' | 'sig_b64u'> };
 
-/** What verifying knows of a profile: all of it is in the page that verifies, so it holds nothing else. */
+/** The part of a profile that the verifier needs. The page that verifies contains all of it, so it holds nothing else. */
 export interface ProfileForm<Name extends string = string, T extends Referenced = Referenced> {
   readonly name: Name;
   /** Most bytes of a valid receipt, in JCS without the unsigned members; null: no limit. */
   readonly maxBytes: number | null;
-  /** Whether a document says that it is of this profile. */
+  /** Returns whether a document says that it is of this profile. */
   recognises(document: JsonObject): boolean;
   readonly shape: Rule<T>;
-  /** Who signed it, and when. The rest of the claims is in `receipt`, the same in every profile. */
+  /** The claims about signer and time. The other claims are in `receipt`, the same in every profile. */
   signer(document: T): Omit<Claims, 'receiptId' | 'profile' | 'signature' | 'maxBytes'>;
-  /** The transaction that the receipt says has paid for it; absent where the profile names none. */
+  /** The transaction that the receipt names as its payment; absent if the profile names none. */
   settlement?(document: T): NamedSettlement | null;
 }
 
-/** What an emit request may say that not every profile has room for. */
+/** Members of an emit request that not every profile has room for. */
 export const CARRIED_MEMBERS = [
   'purpose',
   'settlement_reference',
@@ -93,7 +93,7 @@ export const CARRIED_MEMBERS = [
 ] as const;
 export type CarriedMember = (typeof CARRIED_MEMBERS)[number];
 
-/** The rules by which a profile is recommended (specification 4.1), the first first. */
+/** The rules by which a profile is recommended (specification 4.1), in the order in which they are tried. */
 export const RECOMMENDATION_RULES = ['regulated', 'retention', 'verify', 'sub_cent', 'commerce'] as const;
 export type RecommendationRule = (typeof RECOMMENDATION_RULES)[number];
 
@@ -104,7 +104,7 @@ export interface ReceiptTerms<Name extends string = string> {
   readonly retentionDays: number;
   /** US dollars for one receipt, as decimal text. */
   readonly priceUsd: string;
-  /** Whether a receipt carries none of the unsigned members. */
+  /** Whether receipts are stored and returned without the unsigned members. */
   readonly bare: boolean;
 }
 
@@ -116,31 +116,31 @@ export interface ReceiptTerms<Name extends string = string> {
 export interface ReceiptProfile<Name extends string = string, Body extends JsonObject = JsonObject>
   extends ReceiptTerms<Name> {
   readonly form: ProfileForm<Name>;
-  /** All of a receipt but its member `receipt`. */
+  /** Builds the receipt without its member `receipt`. */
   body(facts: ProfileFacts, issuance: Issuance, signer: Signer): Body;
-  /** Most bytes of a receipt that is emitted. */
+  /** Most bytes that an emitted receipt may have. */
   readonly maxEmitted: number;
-  /** What a caller can do about a receipt that is too large. */
+  /** Advice to the caller when a receipt is too large. */
   readonly remedy: string;
-  /** How x402 may pay for it where no key and no balance does, the preferred scheme first. */
+  /** x402 schemes that may pay for it where no key and no balance does; the preferred one comes first. */
   readonly schemes: readonly ('exact' | 'batch-settlement' | 'upto')[];
-  /** The members of an emit request that it has room for; the others are refused. */
+  /** Members of an emit request that the profile has room for; the others are refused. */
   readonly carries: readonly CarriedMember[];
-  /** Whether it says the agent's reputation tier. */
+  /** Whether it states the agent's reputation tier. */
   readonly reputation: boolean;
   /** The rules that recommend it. Each rule recommends one profile. */
   readonly recommendedBy: readonly RecommendationRule[];
-  /** When to take it: the recommender says it of the alternatives. */
+  /** When to choose it, as the recommender describes the alternatives. */
   readonly when: string;
-  /** Its limits, as the rest of a sentence that begins with its name. */
+  /** Its limits, in words that continue a sentence that begins with its name. */
   readonly limits: string;
-  /** How long it is kept, in words. */
+  /** Retention, in words. */
   readonly kept: string;
-  /** What the verify page says of such a receipt. */
+  /** Texts of the verify page about such a receipt. */
   readonly page: {
     readonly title: string;
     readonly proves: readonly string[];
-    /** What the receipt does not prove. */
+    /** Sentences about what the receipt does not prove. */
     readonly not: readonly string[];
     /** Explanations of members, by path. */
     readonly glosses?: Readonly<Record<string, string>>;
@@ -154,7 +154,7 @@ export interface UnsignedMembers {
   readonly anchor?: AnchoredResult;
 }
 
-/** A receipt as the service emits it of a profile. */
+/** The type of the receipts that the service emits for a profile. */
 export type ReceiptOf<P> = P extends { body(...facts: never): infer Body; readonly bare: infer Bare }
   ? Body & { readonly receipt: ReceiptReference } & (Bare extends true ? unknown : UnsignedMembers)
   : never;

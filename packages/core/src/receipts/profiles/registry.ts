@@ -3,13 +3,13 @@ import { pq, pqForm } from './pq.ts';
 import type { ProfileForm, ReceiptOf } from './profile.ts';
 import { standard, standardForm } from './standard.ts';
 
-/** The profiles as the verifier knows them. Apart from `profiles`, so that the verify page holds no prices. */
+/** The part of each profile that the verifier needs. It is a list of its own, so that the verify page holds no prices. */
 export const FORMS: readonly ProfileForm[] = [nanoForm, standardForm, pqForm];
 
-/** Every profile: this list and `FORMS` are all that names them. */
+/** Every profile. No other list but this one and `FORMS` names them. */
 export const profiles = [nano, standard, pq] as const;
 
 export type Profile = (typeof profiles)[number]['name'];
 
-/** The receipt of each profile, as the service emits it. */
+/** The type of the receipts that the service emits, by profile. */
 export type ReceiptOfProfile = { readonly [P in (typeof profiles)[number] as P['name']]: ReceiptOf<P> };

@@ -8,7 +8,7 @@ export const PROFILES: readonly Profile[] = profiles.map(({ name }) => name);
 /** The profile of a request that names none. */
 export const DEFAULT_PROFILE = standard.name;
 
-/** How metering receipts are kept and priced: as pq, though they are no profile. */
+/** Retention and price of metering receipts: those of pq, though metering is no profile. */
 export const METERING_TERMS = {
   name: 'metering',
   retentionDays: pq.retentionDays,
@@ -16,13 +16,13 @@ export const METERING_TERMS = {
   bare: true,
 } as const satisfies ReceiptTerms;
 
-/** The name under which a receipt is kept: its profile, or `metering`. An envelope is kept as its profile. */
+/** Name under which retention and price of a receipt are found: its profile, or `metering`. An envelope has a profile. */
 export type KeptAs = Profile | typeof METERING_TERMS.name;
 
-/** How receipts of each profile, and metering receipts, are kept and priced. */
+/** Retention and price of each profile, and of metering receipts. */
 export const KEPT: readonly ReceiptTerms<KeptAs>[] = [...profiles, METERING_TERMS];
 
-/** How receipts are kept and priced. @throws for a name that nothing is kept under */
+/** Retention and price by name. @throws for an unknown name */
 export function termsOf(name: KeptAs): ReceiptTerms<KeptAs> {
   return found(KEPT, name);
 }
