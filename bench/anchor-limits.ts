@@ -16,8 +16,8 @@ export function treeSeconds(leaves: number): number {
   const start = performance.now();
   let edge = emptyEdge;
   while (edge.size < leaves) {
-    const wanted = Math.min(STEP, leaves - edge.size);
-    edge = growEdge(edge, entries.subarray(0, wanted * 32)).edge;
+    const count = Math.min(STEP, leaves - edge.size);
+    edge = growEdge(edge, entries.subarray(0, count * 32)).edge;
   }
   edgeRoot(edge);
   return (performance.now() - start) / 1000;

@@ -6,7 +6,7 @@ import { namesIn } from './quality/sources.ts';
 import type { Report, Row } from './report.ts';
 
 /** The passages of a text, and its questions with the indexes of the passages that answer them. */
-interface Asked {
+interface Retrieval {
   readonly passages: readonly string[];
   readonly questions: readonly { readonly text: string; readonly answers: readonly number[] }[];
 }
@@ -35,7 +35,7 @@ const METHOD = [
 ].join('\n');
 
 function retrieval(part: string, between: RegExp, read: (name: string) => Marked): Row[] {
-  const ranks = namesIn(part).flatMap(({ name }) => ranksIn(askedOf(read(name), between)));
+  const ranks = namesIn(part).flatMap(({ name }) => ranksIn(retrievalOf(read(name), between)));
   const row = (name: string, value: number): Row => ({ name: `${part}, ${name}`, value, unit: '' });
   return [
     row('questions', ranks.length),
@@ -44,7 +44,7 @@ function retrieval(part: string, between: RegExp, read: (name: string) => Marked
   ];
 }
 
-function askedOf({ text, gold, asked }: Marked, between: RegExp): Asked {
+function retrievalOf({ text, gold, questions: listed }: Marked, between: RegExp): Retrieval {
   const passages = text
     .split(between)
     .map((passage) => passage.trim())
@@ -58,12 +58,12 @@ function askedOf({ text, gold, asked }: Marked, between: RegExp): Asked {
         passage.includes(fact) || (passage.length > 20 && fact.includes(passage));
       return passages.flatMap((passage, index) => (holds(passage) ? [index] : []));
     });
-  const questions = asked.map(({ question, refs }) => ({ text: question, answers: answersOf(refs) }));
+  const questions = listed.map(({ question, refs }) => ({ text: question, answers: answersOf(refs) }));
   return { passages, questions: questions.filter(({ answers }) => answers.length > 0) };
 }
 
 /** The rank, from 1, of the best passage that answers each question. */
-function ranksIn({ passages, questions }: Asked): number[] {
+function ranksIn({ passages, questions }: Retrieval): number[] {
   const vectors = passages.map(vectorOf);
   return questions.map(({ text, answers }) => {
     const question = vectorOf(text);

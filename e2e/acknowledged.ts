@@ -37,8 +37,8 @@ export class Acknowledged {
   /** Asserts that every acknowledged receipt is still returned, byte for byte. */
   async expectKept(url: string): Promise<void> {
     for (const [id, text] of this.#receipts) {
-      const kept = await fetch(`${url}/v1/receipt/${id}`);
-      assert.equal(await kept.text(), text);
+      const stored = await fetch(`${url}/v1/receipt/${id}`);
+      assert.equal(await stored.text(), text);
     }
   }
 

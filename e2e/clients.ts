@@ -29,8 +29,8 @@ export interface Front extends Untrusted {
 }
 
 /** Starts a service for development, unless `env` says otherwise. */
-export async function serveUntrusted(env: Env, given?: Upstream): Promise<Untrusted> {
-  const upstream = given ?? (await startUpstream());
+export async function serveUntrusted(env: Env, ownUpstream?: Upstream): Promise<Untrusted> {
+  const upstream = ownUpstream ?? (await startUpstream());
   const service = await serve({
     TALLY_DEVNET: 'off',
     OPENAI_BASE_URL: `${upstream.url}/v1`,

@@ -5,8 +5,8 @@ import { type Random, randomOf } from '../packages/core/test/random.ts';
  * numbers again, though not in the same order if several clients draw at once.
  */
 export function drawing(what: string): Random {
-  const given = process.env.TALLY_TEST_SEED;
-  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  const chosenSeed = process.env.TALLY_TEST_SEED;
+  const seed = chosenSeed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(chosenSeed);
   process.stderr.write(`${what}: TALLY_TEST_SEED=${seed}\n`);
   return randomOf(seed);
 }

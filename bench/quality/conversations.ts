@@ -9,7 +9,7 @@ import {
   pasted,
 } from './document.ts';
 import { Random } from './random.ts';
-import { type Asked, namesIn, read, splitQuestions } from './sources.ts';
+import { namesIn, type Question, read, splitQuestions } from './sources.ts';
 
 interface Turn {
   readonly speaker: string;
@@ -28,7 +28,7 @@ interface Conversation {
   readonly name: string;
   readonly title: string;
   readonly sessions: readonly Session[];
-  readonly asked: readonly Asked[];
+  readonly questions: readonly Question[];
 }
 
 /** Number of exchanges of small talk between the topics, by conversation; those of strangers have none. */
@@ -52,7 +52,7 @@ type Style = (typeof STYLES)[number];
 export interface Marked {
   readonly text: string;
   readonly gold: ReadonlyMap<string, Gold>;
-  readonly asked: readonly Asked[];
+  readonly questions: readonly Question[];
   readonly headings: readonly string[];
 }
 
@@ -69,14 +69,14 @@ export function conversationText(name: string): Marked {
 }
 
 function parse(name: string, text: string): Conversation {
-  const { body, asked } = splitQuestions(text);
+  const { body, questions } = splitQuestions(text);
   const [head = '', ...parts] = body.split('\n## ');
   const sessions = parts.map((part) => {
     const [first = '', ...lines] = part.split('\n');
     const [date = '', time = ''] = first.split(' ');
     return { date, time, topics: topicsOf(lines) };
   });
-  return { name, title: head.replace(/^# /, '').trim(), sessions, asked };
+  return { name, title: head.replace(/^# /, '').trim(), sessions, questions };
 }
 
 function topicsOf(lines: readonly string[]): Turn[][] {
@@ -127,7 +127,7 @@ function headingOf({ date, time }: Session, index: number, style: Style): string
   return style === 'headings' ? `## ${day}` : `Session ${index + 1} (${day}, ${time})`;
 }
 
-function transcript({ sessions, asked }: Conversation, style: Style): Marked {
+function transcript({ sessions, questions }: Conversation, style: Style): Marked {
   const gold = new Map<string, Gold>();
   const lines: string[] = [];
   const headings: string[] = [];
@@ -144,7 +144,7 @@ function transcript({ sessions, asked }: Conversation, style: Style): Marked {
       if (id !== undefined) gold.set(id, { text, heading });
     }
   }
-  return { text: `${lines.join('\n').trim()}\n`, gold, asked, headings };
+  return { text: `${lines.join('\n').trim()}\n`, gold, questions, headings };
 }
 
 function transcriptDocument(conversation: Conversation, index: number): Document {
@@ -170,12 +170,12 @@ function turnsDocument(conversation: Conversation): Document {
       .map(({ speaker, text }, turn) => ({ id: `D${session + 1}:${turn + 1}`, date, speaker, text })),
   );
   const id = `conversations/${name}.json`;
-  const { gold, asked } = transcript(conversation, 'stamps');
+  const { gold, questions } = transcript(conversation, 'stamps');
   return {
     id,
     modality: 'dialogue as JSON',
     messages: fetched('read_history', [JSON.stringify(turns, null, 2)]),
-    cases: casesOf(id, name, { gold, asked }),
+    cases: casesOf(id, name, { gold, questions }),
     budgets: BUDGETS,
     headings: [],
   };
@@ -212,9 +212,9 @@ function archive(id: string, own: readonly Conversation[], asks: number): Docume
 export function casesOf(
   document: string,
   source: string,
-  { asked, gold }: Pick<Marked, 'asked' | 'gold'>,
+  { questions, gold }: Pick<Marked, 'questions' | 'gold'>,
 ): Case[] {
-  return asked.map(({ kind, refs, question, wording }, i) => ({
+  return questions.map(({ kind, refs, question, wording }, i) => ({
     id: `${document}#${source}-${i + 1}`,
     kind: kind as Kind,
     question,

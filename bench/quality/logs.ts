@@ -59,13 +59,13 @@ export function incidentText(name: string): Marked {
     .map((line) => formats[format](new Date(Date.parse(start) + line.at * 1000), line))
     .join('\n');
   const gold = new Map(events.map((event) => [event.id, { text: event.text }]));
-  const asked = questions.map(({ kind, gold: refs, question }) => ({
+  const listed = questions.map(({ kind, gold: refs, question }) => ({
     kind,
     refs,
     question,
     wording: 'paraphrased' as const,
   }));
-  return { text: `${text}\n`, gold, asked, headings: [] };
+  return { text: `${text}\n`, gold, questions: listed, headings: [] };
 }
 
 const USERS = ['jansen', 'okoro', 'liu', 'petrov', 'garcia', 'meyer', 'tanaka', 'silva', 'dubois', 'novak'];

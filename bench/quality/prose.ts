@@ -42,13 +42,13 @@ export function contractText(name: string): Marked {
 }
 
 function marked(file: string): Marked {
-  const { body, asked } = splitQuestions(file);
+  const { body, questions } = splitQuestions(file);
   const gold = new Map<string, { text: string }>();
   const text = body.replaceAll(/<<([\w-]+): (.*?)>>/gs, (_, id: string, fact: string) => {
     gold.set(id, { text: fact });
     return fact;
   });
-  return { text: `${text}\n`, gold, asked, headings: [] };
+  return { text: `${text}\n`, gold, questions, headings: [] };
 }
 
 function single(part: string, name: string, own: Marked, modality: 'prose' | 'contracts'): Document {

@@ -48,13 +48,13 @@ function textsOf(rows: readonly Row[], { shape, page = rows.length, indent }: Re
 
 function casesOf(document: string, source: string, { gold, questions }: Records): Case[] {
   const keys = new Map(gold.map(({ id, row }) => [id, keyOf(row)]));
-  return questions.map(({ kind, gold: wanted, question }, i) => ({
+  return questions.map(({ kind, gold: needed, question }, i) => ({
     id: `${document}#${source}-${i + 1}`,
     kind,
     question,
     wording: 'paraphrased',
     source,
-    gold: Object.entries(wanted).map(([row, near]) => ({ text: keys.get(row) ?? row, near })),
+    gold: Object.entries(needed).map(([row, near]) => ({ text: keys.get(row) ?? row, near })),
   }));
 }
 

@@ -41,7 +41,7 @@ export function sha256(text: string): string {
 export type Wording = 'paraphrased' | 'plain';
 
 /** A question as a file lists it: `- kind id id: question`. */
-export interface Asked {
+export interface Question {
   readonly kind: string;
   readonly refs: readonly string[];
   readonly question: string;
@@ -49,14 +49,14 @@ export interface Asked {
 }
 
 /** Cuts a file into the text above its questions, and the questions below `# Questions` and `# Plain questions`. */
-export function splitQuestions(text: string): { readonly body: string; readonly asked: Asked[] } {
-  const [body = '', questions = ''] = text.split('\n# Questions\n');
-  const [paraphrased = '', plain = ''] = questions.split('\n# Plain questions\n');
-  const asked = [...askedIn(paraphrased, 'paraphrased'), ...askedIn(plain, 'plain')];
-  return { body: body.trimEnd(), asked };
+export function splitQuestions(text: string): { readonly body: string; readonly questions: Question[] } {
+  const [body = '', list = ''] = text.split('\n# Questions\n');
+  const [paraphrased = '', plain = ''] = list.split('\n# Plain questions\n');
+  const questions = [...questionsIn(paraphrased, 'paraphrased'), ...questionsIn(plain, 'plain')];
+  return { body: body.trimEnd(), questions };
 }
 
-function askedIn(list: string, wording: Wording): Asked[] {
+function questionsIn(list: string, wording: Wording): Question[] {
   const lines = list.split('\n').filter((line) => line.startsWith('- '));
   return lines.map((line) => {
     const colon = line.indexOf(': ');

@@ -1,6 +1,6 @@
 import { BUDGETS, type Case, checked, type Document, fetched, type Kind } from './document.ts';
 import { cellText, drawRows, type Field, type Fields, type Row } from './rows.ts';
-import { type Asked, namesIn, read, splitQuestions } from './sources.ts';
+import { namesIn, type Question, read, splitQuestions } from './sources.ts';
 
 interface Planted {
   readonly id: string;
@@ -11,7 +11,7 @@ interface Planted {
 /** Documents whose material is tables in Markdown and CSV. */
 export function tableDocuments(): Document[] {
   return namesIn('tables').map(({ name, path }) => {
-    const { body, asked } = splitQuestions(read(path));
+    const { body, questions } = splitQuestions(read(path));
     const markdown = /^format: markdown$/m.test(body);
     const fields = fieldsOf(body);
     const planted = plantedOf(body, markdown ? ' | ' : ',');
@@ -29,7 +29,7 @@ export function tableDocuments(): Document[] {
       id,
       modality: 'tables',
       messages: fetched('export_table', [markdown ? asMarkdown(columns, cells) : asCsv(columns, cells)]),
-      cases: asked.map((one, i) => caseOf(`${id}#${name}-${i + 1}`, name, one, planted)),
+      cases: questions.map((one, i) => caseOf(`${id}#${name}-${i + 1}`, name, one, planted)),
       budgets: BUDGETS,
       headings: [],
     });
@@ -83,7 +83,7 @@ function plantedOf(body: string, separator: string): Planted[] {
 function caseOf(
   id: string,
   source: string,
-  { kind, refs, question, wording }: Asked,
+  { kind, refs, question, wording }: Question,
   planted: readonly Planted[],
 ): Case {
   const goldRows = refs

@@ -65,7 +65,7 @@ const parts: Readonly<Record<string, (name: string) => Marked>> = {
   contracts: contractText,
   incidents: incidentText,
   reports: reportText,
-  code: (name) => ({ text: read(`code/${name}.txt`), gold: new Map(), asked: [], headings: [] }),
+  code: (name) => ({ text: read(`code/${name}.txt`), gold: new Map(), questions: [], headings: [] }),
 };
 
 function textOf(ref: string): Marked {
@@ -76,12 +76,12 @@ function textOf(ref: string): Marked {
 }
 
 function messagesOf({ steps }: Trace, texts: ReadonlyMap<string, Marked>): ChatMessage[] {
-  return steps.flatMap(({ user, assistant, call, arguments: given, result }, i): ChatMessage[] => {
+  return steps.flatMap(({ user, assistant, call, arguments: parameters, result }, i): ChatMessage[] => {
     if (user !== undefined) return [{ role: 'user', content: user }];
     if (call === undefined || result === undefined)
       return [{ role: 'assistant', content: assistant ?? null }];
     const id = `call_${i}`;
-    const calls = [{ id, type: 'function', function: { name: call, arguments: JSON.stringify(given) } }];
+    const calls = [{ id, type: 'function', function: { name: call, arguments: JSON.stringify(parameters) } }];
     const content = 'ref' in result ? (texts.get(result.ref)?.text ?? '') : result.join('\n');
     return [
       { role: 'assistant', content: assistant ?? null, tool_calls: calls },
@@ -97,9 +97,9 @@ function ownCases(
   { questions = [] }: Trace,
   texts: ReadonlyMap<string, Marked>,
 ): Case[] {
-  const goldOf = (wanted: string): Gold => {
-    const [ref = '', fact = ''] = wanted.split('#');
-    return texts.get(ref)?.gold.get(fact) ?? { text: wanted };
+  const goldOf = (text: string): Gold => {
+    const [ref = '', fact = ''] = text.split('#');
+    return texts.get(ref)?.gold.get(fact) ?? { text };
   };
   return questions.map(({ kind, gold, question }, i) => ({
     id: `${id}#${source}-${i + 1}`,

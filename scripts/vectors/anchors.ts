@@ -239,13 +239,13 @@ async function lastPlaceCase(receipt: JsonObject): Promise<AnchorCase> {
   const leaf = leafHash(fromHex(anchoredHash(receipt), 32));
   const head = { origin: ORIGIN, size, root: rootFromInclusion(size - 1, size, leaf, path) };
   const note = await signCheckpoint(head, signers.log);
-  const given = anchored(size - 1, path, head, note, '2026-01-15T11:30:00Z');
+  const anchor = anchored(size - 1, path, head, note, '2026-01-15T11:30:00Z');
   return provedIn(
     'profile',
     `leaf ${size - 1} of ${size}`,
     'The largest tree: 2^53-1 leaves.',
     receipt,
-    given,
+    anchor,
   );
 }
 

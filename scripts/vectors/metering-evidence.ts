@@ -15,23 +15,23 @@ const { accepts, refuses } = casesOf('metering');
 
 /** Cases of the same receipt with right and wrong evidence. `good` bills 7 units, of which 1 to 5 have evidence. */
 export async function evidenceCases(bill: Bill, good: JsonObject): Promise<ReceiptCase[]> {
-  const given = leaves(5);
-  const [first = leaf(1), second = leaf(2), ...rest] = given;
+  const allLeaves = leaves(5);
+  const [first = leaf(1), second = leaf(2), ...rest] = allLeaves;
   const wrong = (name: string, comment: string, evidence: JsonValue[]): ReceiptCase =>
     refuses(name, comment, good, ['evidence'], { evidence, nulls: ['anchor'] });
   const scattered = [leaf(7), leaf(2), leaf(5)];
   const other = await signed({ ...bill, leaves: scattered });
   return [
     accepts('evidence', 'The leaves give the signed digest and count.', good, {
-      evidence: given,
+      evidence: allLeaves,
       nulls: ['anchor'],
     }),
     accepts('evidence in any order', 'Units need not be sorted: the order supplied counts.', other, {
       evidence: scattered,
     }),
     wrong('evidence in another order', 'The digest depends on the order.', [second, first, ...rest]),
-    wrong('evidence of one leaf less', 'The count and the digest disagree.', given.slice(1)),
-    wrong('evidence of one leaf more', 'The count and the digest disagree.', [...given, leaf(6)]),
+    wrong('evidence of one leaf less', 'The count and the digest disagree.', allLeaves.slice(1)),
+    wrong('evidence of one leaf more', 'The count and the digest disagree.', [...allLeaves, leaf(6)]),
     wrong('no leaves', 'An empty list is evidence of nothing.', []),
     wrong('another receipt', 'The leaf of unit 1 names another receipt.', [
       { ...first, receipt_sha256: '0'.repeat(64) },
@@ -74,19 +74,19 @@ async function wholeReceipts(): Promise<ReceiptCase[]> {
     unit: index + 1,
     receipt_sha256: anchoredHash(receipt),
   }));
-  const given = receipts.map((receipt, index) => ({ unit: index + 1, receipt }));
+  const items = receipts.map((receipt, index) => ({ unit: index + 1, receipt }));
   const metered = await signed({ billed: 7, leaves: [...hashes, leaf(5)] });
   const nulls = ['anchor'];
   const wrong = (name: string, comment: string, item: JsonValue): ReceiptCase =>
     refuses(name, comment, metered, ['evidence'], { evidence: [item, ...hashes.slice(1), leaf(5)], nulls });
   return [
     accepts('whole receipts as evidence', 'Each is verified; its leaf is its anchored hash.', metered, {
-      evidence: [...given, leaf(5)],
+      evidence: [...items, leaf(5)],
       nulls,
       counts: counts(4, 1, 3, 2),
     }),
     accepts('whole receipts, nobody known', 'Verified, and not trusted.', metered, {
-      evidence: [...given, leaf(5)],
+      evidence: [...items, leaf(5)],
       trust: 'empty',
       trusted: false,
       counts: counts(4, 1, 0, 2),
@@ -97,7 +97,7 @@ async function wholeReceipts(): Promise<ReceiptCase[]> {
       counts: counts(0, 5, 0, 0),
     }),
     accepts('whole receipts and hashes', 'Each leaf counts once.', metered, {
-      evidence: [...given.slice(0, 2), ...hashes.slice(2), leaf(5)],
+      evidence: [...items.slice(0, 2), ...hashes.slice(2), leaf(5)],
       nulls,
       counts: counts(2, 3, 2, 2),
     }),
@@ -110,8 +110,8 @@ async function wholeReceipts(): Promise<ReceiptCase[]> {
       receipt: await emitted('standard', {}, inWindow, stranger),
     }),
     wrong('whole receipt of no family', 'It is no receipt.', { unit: 1, receipt: { note: 1 } }),
-    wrong('whole receipt and its hash', 'One of the two.', { ...given[0], ...hashes[0] }),
-    wrong('whole receipt with another member', 'Items are closed.', { ...given[0], note: 'x' }),
+    wrong('whole receipt and its hash', 'One of the two.', { ...items[0], ...hashes[0] }),
+    wrong('whole receipt with another member', 'Items are closed.', { ...items[0], note: 'x' }),
     wrong('whole receipt of another unit’s', 'A receipt backs one unit.', { unit: 1, receipt: nano }),
     wrong('anchor that is none', 'What is given with a hash must hold.', { ...hashes[0], anchor: {} }),
   ];

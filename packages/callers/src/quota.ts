@@ -32,7 +32,7 @@ export async function countReceipt(
   const month = monthOf(key, now);
   if (month === null) return;
   const { allowed, used } = await store.consume(month.counter, month.limit, month.resetAt);
-  if (!allowed) throw exceeded(incoming, month, { used, wanted: 1 }, now);
+  if (!allowed) throw exceeded(incoming, month, { used, requested: 1 }, now);
   incoming.note(usedOf(month, used, now));
 }
 
@@ -83,7 +83,7 @@ function usedOf(window: Month, used: number, now: number): AnswerFact {
 function exceeded(
   incoming: Incoming,
   month: Month,
-  { used, wanted: requested }: { readonly used: number; readonly wanted: number },
+  { used, requested }: { readonly used: number; readonly requested: number },
   now: number,
 ): Refusal {
   incoming.note(usedOf(month, used, now));

@@ -11,10 +11,10 @@ import {
 import type { Command } from 'commander';
 import { rpcOption } from './anchor/rpc-option.ts';
 import { readAnchor } from './anchor/verify-anchor.ts';
+import { askNode, type NodeAnswers } from './ask-node.ts';
 import { evaluate } from './evaluate.ts';
 import { nameOf, readJson } from './input.ts';
 import { readIssuer } from './issuer-record.ts';
-import { askNode, type KeyQuestion } from './key-question.ts';
 import { lineOfItem } from './meter/evidence.ts';
 import { watchedEvidence } from './meter/progress.ts';
 import {
@@ -209,7 +209,7 @@ function noReceipt(error: TallyError): FileVerdict {
   };
 }
 
-function finalityRemarks(answer: KeyQuestion['anchor' | 'settlement']): string[] {
+function finalityRemarks(answer: NodeAnswers['anchor' | 'settlement']): string[] {
   if (!answer?.transaction || answer.final) return [];
   return [`The node does not call block ${answer.transaction.blockHeight} final yet: ask again later.`];
 }
@@ -287,14 +287,14 @@ function account({ sources, refused }: TrustSources, vouchedBy: string | null) {
 }
 
 /** Members of the JSON about the node's answers: the anchor as `chain`, the settlement under its name. */
-function nodeAccount(chain: KeyQuestion['anchor'], settlement: KeyQuestion['settlement']) {
+function nodeAccount(chain: NodeAnswers['anchor'], settlement: NodeAnswers['settlement']) {
   return {
     ...(chain && { chain: chainAccount(chain) }),
     ...(settlement && { settlement: chainAccount(settlement) }),
   };
 }
 
-function chainAccount({ chainId, transaction, final }: NonNullable<KeyQuestion['anchor' | 'settlement']>) {
+function chainAccount({ chainId, transaction, final }: NonNullable<NodeAnswers['anchor' | 'settlement']>) {
   return {
     chain_id: chainId,
     block_height: transaction?.blockHeight ?? null,

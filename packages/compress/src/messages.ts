@@ -37,9 +37,9 @@ export function furtherTexts(message: ChatMessage): string[] {
   for (const call of calls as { function?: unknown; function_call?: unknown }[]) {
     const called = call?.function ?? call?.function_call;
     if (typeof called !== 'object' || called === null) continue;
-    const { name, arguments: given } = called as { name?: unknown; arguments?: unknown };
+    const { name, arguments: callArguments } = called as { name?: unknown; arguments?: unknown };
     if (typeof name === 'string') texts.push(name);
-    if (typeof given === 'string') texts.push(given);
+    if (typeof callArguments === 'string') texts.push(callArguments);
   }
   return texts;
 }

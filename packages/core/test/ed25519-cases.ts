@@ -180,13 +180,13 @@ function forge(
   key: EdwardsPoint,
   offset: EdwardsPoint,
   scalar: bigint,
-  wanted: (k: bigint) => boolean,
+  accepts: (k: bigint) => boolean,
 ): Omit<VerdictCase, 'name' | 'valid'> {
   const message = utf8('forged');
   for (let nonce = 2n; ; nonce++) {
     const r = Point.BASE.multiply(nonce).add(offset).toBytes();
     const k = challenge(r, key.toBytes(), message);
-    if (!wanted(k)) continue;
+    if (!accepts(k)) continue;
     const signature = concatBytes(r, scalarBytes(Point.Fn.create(nonce + k * scalar)));
     return { publicKey: toHex(key.toBytes()), message: toHex(message), signature: toHex(signature) };
   }

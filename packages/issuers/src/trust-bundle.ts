@@ -115,13 +115,13 @@ export async function recordAnchors(
   store: IssuerStore & DocumentStore,
   { log, chain, payees = [] }: AnchorAuthority,
 ): Promise<void> {
-  const kept = await store.getDocument(ANCHORS);
+  const stored = await store.getDocument(ANCHORS);
   const before = await recordedAnchors(store);
   const paid = withoutRepeats([...(before.payees ?? []), ...payees]);
   const anchors = { log, chain: chain ?? before.chain, ...(paid.length > 0 && { payees: paid }) };
   const body = canonicalize(copyJson(anchors));
   // `stale` means that another process has just stored the same.
-  if (body !== kept?.body) await store.putDocument(ANCHORS, (kept?.version ?? 0) + 1, body);
+  if (body !== stored?.body) await store.putDocument(ANCHORS, (stored?.version ?? 0) + 1, body);
 }
 
 function withoutRepeats(payees: readonly Payee[]): Payee[] {
@@ -130,9 +130,9 @@ function withoutRepeats(payees: readonly Payee[]): Payee[] {
 
 /** The log, chain and payees that `recordAnchors` has stored; nulls before the first. */
 export async function recordedAnchors(store: Pick<DocumentStore, 'getDocument'>): Promise<AnchorAuthority> {
-  const kept = await store.getDocument(ANCHORS);
-  if (kept === null) return { log: null, chain: null };
-  return ownDocument<AnchorAuthority>(kept.body);
+  const stored = await store.getDocument(ANCHORS);
+  if (stored === null) return { log: null, chain: null };
+  return ownDocument<AnchorAuthority>(stored.body);
 }
 
 /** The contents of the next bundle, for a root that signs offline. */

@@ -17,7 +17,7 @@ export type AnchorResult = PendingResult | AnchoredResult;
  */
 type AnchorOutcome =
   | { readonly kind: 'accepted'; readonly results: readonly AnchorResult[] }
-  | { readonly kind: 'over_quota'; readonly used: number; readonly wanted: number };
+  | { readonly kind: 'over_quota'; readonly used: number; readonly requested: number };
 
 export interface LogStatus {
   readonly origin: string;

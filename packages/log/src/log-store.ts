@@ -22,7 +22,7 @@ export interface AcceptRequest {
 /** One leaf per hash, in their order; or, past the quota, no leaf and nothing counted. */
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly leaves: readonly Leaf[] }
-  | { readonly kind: 'over_quota'; readonly used: number; readonly wanted: number };
+  | { readonly kind: 'over_quota'; readonly used: number; readonly requested: number };
 
 /** Name, key and chain of a log. Written once, at the first start. */
 export interface LogIdentity {

@@ -205,7 +205,7 @@ test('past the quota nothing is placed', async () => {
   expect(await anchor.accept([hashOf(0), hashOf(1)], quota)).toEqual({
     kind: 'over_quota',
     used: 0,
-    wanted: 2,
+    requested: 2,
   });
   expect((await anchor.status()).accepted).toBe(0);
 });

@@ -31,7 +31,7 @@ afterAll(() => {
 });
 
 /** A server on a free port that answers as soon as a body begins, and then reads the rest of it. */
-export async function hasty(behaviour: Behaviour): Promise<string> {
+export async function answeringEarly(behaviour: Behaviour): Promise<string> {
   return listening((request, response) => {
     request.once('data', () => behaviour(response)).resume();
   });

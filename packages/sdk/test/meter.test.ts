@@ -12,7 +12,7 @@ import {
   type MeterParams,
   verifyReceipt,
 } from '../src/index.ts';
-import { answer, hasty, loopback } from './loopback.ts';
+import { answer, answeringEarly, loopback } from './loopback.ts';
 
 const { salt, ...commitments } = commitBill({
   machine: 'SN-000117',
@@ -136,7 +136,7 @@ describe('on the wire', () => {
   });
 
   test('an answer that comes early ends the reading of the evidence', async () => {
-    const baseUrl = await hasty(answer(422, { code: 'metering_window', detail: 'No.' }));
+    const baseUrl = await answeringEarly(answer(422, { code: 'metering_window', detail: 'No.' }));
     const stopped = Promise.withResolvers<void>();
     const evidence = async function* () {
       try {

@@ -20,7 +20,7 @@ describe.each(DATABASES)('the same Idempotency-Key at two services on one databa
   let one: Routed;
   let other: Routed;
   /** Does not wait long. */
-  let hasty: Routed;
+  let shortTimeout: Routed;
   beforeAll(async () => {
     one = await startRouted({ database, env: { TALLY_PROCESS_LEASE_SECONDS: '30' } });
     const { database: shared, keyring, dataDir } = one.service.config;
@@ -31,10 +31,10 @@ describe.each(DATABASES)('the same Idempotency-Key at two services on one databa
       OPENAI_BASE_URL: `${one.upstream.url}/v1`,
     };
     other = await startRouted({ env });
-    hasty = await startRouted({ env: { ...env, TALLY_CALL_TIMEOUT_MS: '200' } });
+    shortTimeout = await startRouted({ env: { ...env, TALLY_CALL_TIMEOUT_MS: '200' } });
   });
   afterAll(async () => {
-    await hasty.close();
+    await shortTimeout.close();
     await other.close();
     await one.close();
   });
@@ -112,14 +112,14 @@ describe.each(DATABASES)('the same Idempotency-Key at two services on one databa
       expect((await routed.chat({ user: 'another' }, headers)).json).toMatchObject({
         code: 'idempotency_key_reused',
       });
-    const late = await hasty.chat({}, headers);
+    const late = await shortTimeout.chat({}, headers);
     expect(late.status).toBe(409);
     expect(late.json).toMatchObject({ code: 'idempotency_key_in_use' });
     expect(late.headers.get('retry-after')).toMatch(/^\d+$/);
     letGo();
     const { status, text } = await first;
     expect(status).toBe(200);
-    expect((await hasty.chat({}, headers)).text).toBe(text);
+    expect((await shortTimeout.chat({}, headers)).text).toBe(text);
     expect(asked()).toBe(calls + 1);
   });
 

@@ -1,8 +1,8 @@
 import type { AcceptOutcome, AcceptRequest, Leaf } from '@tallystick/log';
 import { lockUsed, saveUsed } from './counters.ts';
+import { run, type Work } from './database-work.ts';
 import { lockState } from './log-transactions.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { run, type Work } from './work.ts';
 
 /** The index of the next leaf, and the earliest batch that it may be in. */
 interface Next {
@@ -49,7 +49,7 @@ function place(
     if (quota !== null && fresh.length > 0) {
       const before = used.get(quota.counter) ?? 0;
       const after = before + fresh.length;
-      if (after > quota.limit) return { kind: 'over_quota', used: before, wanted: fresh.length };
+      if (after > quota.limit) return { kind: 'over_quota', used: before, requested: fresh.length };
       used.set(quota.counter, after);
     }
     if (fresh.length > 0) batchFloor = Math.max(batchFloor, batchAt);

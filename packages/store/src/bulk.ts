@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import { all, run, type Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { namesOf, type RowSource, type Values } from './row-source.ts';
 import { type Compiler, raw, type Statement, statement } from './statement.ts';
 import type { Column, Table } from './table.ts';
-import { all, run, type Work } from './work.ts';
 
 type Key = string | Uint8Array;
 

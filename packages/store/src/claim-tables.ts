@@ -1,9 +1,9 @@
 import type { Claim } from '@tallystick/ledger';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
+import type { Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { pick, table } from './table.ts';
-import type { Work } from './work.ts';
 
 /** A claim as another request finds it. */
 export interface FoundClaim {

@@ -1,8 +1,8 @@
 import type { ConsumeOutcome } from '@tallystick/kit';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
+import type { Work } from './database-work.ts';
 import { table } from './table.ts';
-import type { Work } from './work.ts';
 
 interface Count {
   readonly counter: string;

@@ -1,8 +1,8 @@
 import type { BalanceCheck } from '@tallystick/ledger';
 import { type Kysely, sql } from 'kysely';
+import { all, type Work } from './database-work.ts';
 import type { Schema } from './schema.ts';
 import { raw, statement } from './statement.ts';
-import { all, type Work } from './work.ts';
 
 /** One statement, so that it reads one snapshot while others write. */
 export function ledgerCheckQuery(db: Kysely<Schema>) {

@@ -5,11 +5,11 @@ import {
   type SettleOutcome,
 } from '@tallystick/ledger';
 import { isCallerAccount } from './caller-account.ts';
+import type { Work } from './database-work.ts';
 import { Books } from './ledger-books.ts';
 import { isCovered, settleAll } from './ledger-settle.ts';
 import type { Reservation } from './ledger-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import type { Work } from './work.ts';
 
 export type LedgerWrite =
   | { readonly kind: 'reserve'; readonly reserve: ReserveRequest }
@@ -124,15 +124,15 @@ function makeReservations(
   return begun.flatMap(({ id, account, amount, expiresAt, process = null }) => {
     const available = books.available(account);
     const refused = isCallerAccount(account) && amount > available;
-    const kept = !refused && books.has(account);
-    const dust = kept ? books.reserve(account, amount) : 0n;
+    const isBooked = !refused && books.has(account);
+    const dust = isBooked ? books.reserve(account, amount) : 0n;
     outcomes.set(
       `reserve ${id}`,
       refused
         ? { kind: 'insufficient', available }
         : { kind: 'reserved', dust, available: books.available(account) },
     );
-    return kept ? { id, account, amount, dust, expiresAt, process } : [];
+    return isBooked ? { id, account, amount, dust, expiresAt, process } : [];
   });
 }
 

@@ -1,10 +1,10 @@
 import type { PutOutcome } from '@tallystick/kit';
 import { type Settlement, type SettleOutcome } from '@tallystick/ledger';
 import { isCallerAccount } from './caller-account.ts';
+import { all, type Work } from './database-work.ts';
 import type { CompressionOf, MethodOf, Reservation, UsageOf } from './ledger-tables.ts';
 import { putReceipts } from './put-receipts.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, type Work } from './work.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -44,13 +44,13 @@ export function* settleAll(
   const unsettled = new Map<string, SettleOutcome>();
   for (const { id } of settlements) {
     const put = outcomes.get(id);
-    if (put?.kind !== 'stored') unsettled.set(id, yield* whyNot(database, id, put));
+    if (put?.kind !== 'stored') unsettled.set(id, yield* failureOf(database, id, put));
   }
   return { settled, unsettled };
 }
 
-/** Finds out why a settlement did not happen now. */
-function* whyNot(database: SqlDatabase, id: string, put: PutOutcome | undefined): Work<SettleOutcome> {
+/** Finds out why a settlement was not booked now. */
+function* failureOf(database: SqlDatabase, id: string, put: PutOutcome | undefined): Work<SettleOutcome> {
   const [before] = yield* all(database.queries.postingById, { id });
   if (before !== undefined) return 'settled_before';
   if (put?.kind === 'replayed' || put?.kind === 'reused') return put;

@@ -10,10 +10,10 @@ import type {
 } from '@tallystick/ledger';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
+import type { Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { ofDeadProcess } from './ledger-queries.ts';
 import { pick, table } from './table.ts';
-import type { Work } from './work.ts';
 
 export interface Account extends AccountBalance {
   readonly account: string;

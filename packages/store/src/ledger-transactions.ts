@@ -1,10 +1,10 @@
 import { type LedgerPosting, type LedgerStore, type Member } from '@tallystick/ledger';
 import { isCallerAccount } from './caller-account.ts';
+import { all, run, type Work } from './database-work.ts';
 import { Books } from './ledger-books.ts';
 import type { LedgerTables } from './ledger-tables.ts';
 import type { Queries } from './queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, run, type Work } from './work.ts';
 
 /** See {@link LedgerStore.post}. */
 export function* post(

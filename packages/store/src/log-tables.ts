@@ -1,9 +1,9 @@
 import type { Leaf, Tile } from '@tallystick/log';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
+import type { Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { table } from './table.ts';
-import type { Work } from './work.ts';
 
 /** The log's statements about many rows. All run inside a transaction. */
 export interface LogTables {

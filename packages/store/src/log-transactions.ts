@@ -8,9 +8,9 @@ import type {
   StoredCheckpoint,
   TreeHead,
 } from '@tallystick/log';
+import { all, run, type Work } from './database-work.ts';
 import type { LogQueries } from './log-queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, run, type Work } from './work.ts';
 
 export interface LogState {
   nextIndex: number;

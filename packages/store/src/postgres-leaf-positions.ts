@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { all } from './database-work.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { type Compiler, raw, statement } from './statement.ts';
-import { all } from './work.ts';
 
 export function postgresLeafPositions(db: Compiler): SqlDatabase['positionsOfLeaves'] {
   const query = statement((v: { hashes: readonly Uint8Array[] }) =>

@@ -14,9 +14,9 @@ export const postgresRows: RowSource = {
   oneByOne: false,
   *batches(rows, columns) {
     if (rows.length === 0) return;
-    const given = rows as readonly Values[];
+    const inserted = rows as readonly Values[];
     yield Object.fromEntries(
-      columns.map(({ property }) => [property, given.map((row) => row[property])] as const),
+      columns.map(({ property }) => [property, inserted.map((row) => row[property])] as const),
     );
   },
   list: (columns, values, order) => sql`select * ${fromRows(columns, values)} ${inOrder(order)}`,

@@ -8,6 +8,7 @@ import {
   sql,
 } from 'kysely';
 import { TypeOverrides } from 'pg';
+import { all, run, type StepResult, type Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { migrate } from './migrations/migrate.ts';
 import type { ColumnTypes } from './migrations/migration.ts';
@@ -21,7 +22,6 @@ import { type Durability, type Pace, type SqlDatabase, sharedStatements } from '
 import { SqlStore } from './sql-store.ts';
 import { raw, statement } from './statement.ts';
 import type { Store } from './store.ts';
-import { all, run, type StepResult, type Work } from './work.ts';
 
 /** Milliseconds for a statement that no request waits for: a migration, or the audit of a whole table. */
 const UNHURRIED_MS = 24 * 3_600_000;

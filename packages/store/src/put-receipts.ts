@@ -1,6 +1,6 @@
 import type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
+import type { Work } from './database-work.ts';
 import { type Lookup, type ReceiptTables, type RecordRow } from './receipt-tables.ts';
-import type { Work } from './work.ts';
 
 export interface Put {
   readonly row: ReceiptRow;

@@ -1,8 +1,8 @@
 import type { ApiKeyRow, ApiKeyStore } from '@tallystick/callers';
 import type { ApiKeyQueries } from './api-key-queries.ts';
+import { all, run, type Work } from './database-work.ts';
 import { pages } from './pages.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, run, type Work } from './work.ts';
 
 const PAGE = 200;
 

@@ -1,9 +1,9 @@
 import type { Claim, ClaimStore, TakeOutcome } from '@tallystick/ledger';
 import type { FoundClaim } from './claim-tables.ts';
+import { run, type Work } from './database-work.ts';
 import { GroupCommit } from './group-commit.ts';
 import { replayOf } from './put-receipts.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { run, type Work } from './work.ts';
 
 const MAX_BATCH = 512;
 const MAX_PENDING = 10_000;

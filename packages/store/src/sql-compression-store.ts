@@ -1,7 +1,7 @@
 import type { CompressionStore, Note } from '@tallystick/inference';
 import type { CompressionQueries, NotePlace } from './compression-queries.ts';
+import { all, run, type Work } from './database-work.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, run, type Work } from './work.ts';
 
 const PURGE_LIMIT = 1_000;
 

@@ -1,13 +1,13 @@
 import { Bulk } from './bulk.ts';
 import { type ClaimTables, claimTables } from './claim-tables.ts';
 import { type Counters, openCounters } from './counters.ts';
+import type { Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { type LedgerTables, ledgerTables } from './ledger-tables.ts';
 import { type LogTables, logTables } from './log-tables.ts';
 import { type Queries, sharedQueries } from './queries.ts';
 import { type ReceiptTables, receiptTables } from './receipt-tables.ts';
 import type { Compiler } from './statement.ts';
-import type { Work } from './work.ts';
 
 export type Durability = 'durable' | 'relaxed';
 

@@ -14,6 +14,7 @@ import type {
   StatementLine,
   UsageRow,
 } from '@tallystick/ledger';
+import { all } from './database-work.ts';
 import { GroupCommit } from './group-commit.ts';
 import { assertBalanced } from './ledger-books.ts';
 import { checkBalanced } from './ledger-check.ts';
@@ -23,7 +24,6 @@ import { EVERYBODY } from './ledger-settle.ts';
 import { expireReservations, post, registerMember } from './ledger-transactions.ts';
 import type { Queries } from './queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all } from './work.ts';
 
 const MAX_BATCH = 512;
 const MAX_PENDING = 10_000;

@@ -16,13 +16,13 @@ import type {
   TreeHead,
 } from '@tallystick/log';
 import { accept } from './accept.ts';
+import { all, run } from './database-work.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { ChainPostingRow, LogQueries } from './log-queries.ts';
 import * as transactions from './log-transactions.ts';
 import { pages } from './pages.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { Statement } from './statement.ts';
-import { all, run } from './work.ts';
 
 /** The most hashes that one transaction places, and the most that may wait. */
 const MAX_BATCH = 10_000;

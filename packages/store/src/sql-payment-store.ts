@@ -1,7 +1,7 @@
 import type { ChannelRow, PaymentRow, PaymentState, PaymentStep, PaymentStore } from '@tallystick/payments';
+import { all, run, type Work } from './database-work.ts';
 import type { PaymentQueries } from './payment-queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, run, type Work } from './work.ts';
 
 /** A {@link PaymentStore} on a SQL database. */
 export class SqlPaymentStore implements PaymentStore {

@@ -4,6 +4,7 @@ import type { IssuerRow } from '@tallystick/issuers';
 import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
 import type { GetOutcome } from '@tallystick/receipts';
 import { type Consume, consume } from './counters.ts';
+import { all, type Work } from './database-work.ts';
 import { GroupCommit } from './group-commit.ts';
 import { pages } from './pages.ts';
 import { type Put, putReceipts, replayOf } from './put-receipts.ts';
@@ -19,7 +20,6 @@ import { SqlTenantStore } from './sql-tenant-store.ts';
 import { SqlTreasuryStore } from './sql-treasury-store.ts';
 import type { Store } from './store.ts';
 import { type IdempotentResponse, purge, putDocument, putIssuer, replaceDocument } from './transactions.ts';
-import { all, type Work } from './work.ts';
 
 const MAX_BATCH = 512;
 const MAX_PENDING = 10_000;

@@ -10,10 +10,10 @@ import type {
   TenantRow,
   TenantStore,
 } from '@tallystick/callers';
+import { all, run, type Work } from './database-work.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, run, type Work } from './work.ts';
 
 const PAGE = 200;
 const PURGE_LIMIT = 1_000;

@@ -12,6 +12,7 @@ import type {
   TreasuryStore,
   Watched,
 } from '@tallystick/payments';
+import { all, run, type Work } from './database-work.ts';
 import { assertBalanced } from './ledger-books.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
@@ -19,7 +20,6 @@ import type { SqlDatabase } from './sql-database.ts';
 import type { Statement } from './statement.ts';
 import * as transactions from './treasury-transactions.ts';
 import { Overtaken, Uncovered } from './treasury-transactions.ts';
-import { all, run, type Work } from './work.ts';
 
 const PAGE = 200;
 

@@ -1,8 +1,8 @@
 import { concatBytes } from '@tallystick/core';
 import { sql } from 'kysely';
+import { all } from './database-work.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { type Compiler, raw, statement } from './statement.ts';
-import { all } from './work.ts';
 
 /** Most of these hashes have no leaf. One statement for all takes a quarter of the time of one each. */
 export function sqliteLeafPositions(db: Compiler): SqlDatabase['positionsOfLeaves'] {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Work } from './database-work.ts';
 import type { Durability } from './sql-database.ts';
-import type { Work } from './work.ts';
 
 /** Runs statements on one connection, each prepared once. */
 export class SqliteSession {

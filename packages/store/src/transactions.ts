@@ -1,11 +1,11 @@
 import type { IssuerRow } from '@tallystick/issuers';
 import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
+import { all, run, type Work } from './database-work.ts';
 import { replayOf } from './put-receipts.ts';
 import type { Queries } from './queries.ts';
 import type { Lookup, ReceiptTables } from './receipt-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { Store } from './store.ts';
-import { all, run, type Work } from './work.ts';
 
 export type IdempotentResponse = IdempotencyRecord & { readonly response: string };
 

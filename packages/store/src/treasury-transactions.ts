@@ -10,9 +10,9 @@ import type {
   TreasuryStore,
   Watched,
 } from '@tallystick/payments';
+import { all, run, type Work } from './database-work.ts';
 import { post } from './ledger-transactions.ts';
 import type { SqlDatabase } from './sql-database.ts';
-import { all, run, type Work } from './work.ts';
 
 /** Rolls back a transaction whose starting state another one has changed. */
 export class Overtaken extends Error {

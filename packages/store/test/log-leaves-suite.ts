@@ -188,7 +188,7 @@ export function logLeavesSuite(name: string, createDatabase: CreateDatabase): vo
         expect(await store.log.accept(request(['old', 'c'], { quota: quota(2) }))).toEqual({
           kind: 'over_quota',
           used: 2,
-          wanted: 1,
+          requested: 1,
         });
         expect(await place(store.log, ['old', 'a', 'b'], { quota: quota(0) })).toHaveLength(3);
         expect(await store.consume('k', 3, HOUR)).toEqual({ allowed: true, used: 3 });
@@ -201,7 +201,7 @@ export function logLeavesSuite(name: string, createDatabase: CreateDatabase): vo
           store.log.accept(request(['a', 'd'], { quota: quota(3) })),
           store.log.accept(request(['c'], { quota: { ...quota(1), counter: 'other' } })),
         ]);
-        expect(outcomes[1]).toEqual({ kind: 'over_quota', used: 2, wanted: 2 });
+        expect(outcomes[1]).toEqual({ kind: 'over_quota', used: 2, requested: 2 });
         const placed = (await allLeaves(store.log)).map((leaf) => leaf.hash);
         expect(placed).toEqual(['a', 'b', 'd', 'c'].map(hash));
         expect(await store.consume('k', 3, HOUR)).toEqual({ allowed: false, used: 3 });

@@ -42,20 +42,20 @@ export async function evaluate({ receipt: bytes, evidence, anchor, now, trust }:
   if (receipt instanceof TallyError) return { fault: receipt, input: 'receipt' };
   const leaves = evidence === null ? undefined : attempt(() => leavesOf(evidence));
   if (leaves instanceof TallyError) return { fault: leaves, input: 'evidence' };
-  const given = anchor === null ? null : attempt(() => parseJson(anchor));
-  if (given instanceof TallyError) return { fault: given, input: 'anchor' };
+  const givenAnchor = anchor === null ? null : attempt(() => parseJson(anchor));
+  if (givenAnchor instanceof TallyError) return { fault: givenAnchor, input: 'anchor' };
   const verdict = await verifyParsed(receipt, {
     now,
     trust: trust.issuers,
     evidence: leaves,
-    anchor: given,
+    anchor: givenAnchor,
   });
   const anchored = attempt(() => anchoredHash(receipt));
   return {
     fault: null,
     receipt,
     verdict,
-    anchor: given ?? (isObject(receipt) ? (receipt.anchor ?? null) : null),
+    anchor: givenAnchor ?? (isObject(receipt) ? (receipt.anchor ?? null) : null),
     anchored: typeof anchored === 'string' ? anchored : null,
   };
 }

@@ -72,8 +72,8 @@ export async function trustAt(now: number): Promise<TrustInUse> {
     if (held && fromSite.pin.version > held.pin.version) store({ pin: fromSite.pin, bundle: served.bundle });
     return { ...fromSite, site: served.site, remembered: held !== null, refusals };
   }
-  const kept = held && (await tried('remembered', held.bundle, held.pin));
-  const used = kept ?? { bundle: null, issuers: trustOf([]), pin: null };
+  const usable = held && (await tried('remembered', held.bundle, held.pin));
+  const used = usable ?? { bundle: null, issuers: trustOf([]), pin: null };
   return { ...used, site: null, remembered: held !== null, refusals };
 }
 

@@ -146,7 +146,7 @@ async function emitBody(options: EmitOptions): Promise<JsonObject> {
   }
   const base = options.request === undefined ? {} : await readJson(options.request);
   if (!isObject(base)) throw new UsageError('--request takes a file with a JSON object.');
-  const given = {
+  const members = {
     ...(options.payload === undefined ? {} : { payload: await readJson(options.payload) }),
     ...(options.text === undefined ? {} : { input: options.text }),
     ...(options.sha256 === undefined ? {} : { payload_sha256: options.sha256 }),
@@ -154,7 +154,7 @@ async function emitBody(options: EmitOptions): Promise<JsonObject> {
     ...(options.contentType === undefined ? {} : { content_type: options.contentType }),
     ...(options.failed ? { ok: false } : {}),
   };
-  return { ...base, ...given };
+  return { ...base, ...members };
 }
 
 async function send(path: string, content: JsonObject, options: Sending): Promise<void> {

@@ -83,10 +83,10 @@ Examples:
   $ tally trust fetch --out bundle.json   to verify on a machine without network`;
 
 async function fetchTrust(
-  given: string | undefined,
+  chosenUrl: string | undefined,
   options: { root?: string; replace?: boolean; out?: string; json?: boolean },
 ): Promise<void> {
-  const url = given ?? serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
+  const url = chosenUrl ?? serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
   const before = options.replace ? null : savedTrust(url);
   assertPin(url, before, options.root);
   const { text, json: body } = await serviceAt(url).get('/.well-known/trust.json');

@@ -96,8 +96,8 @@ function lineOf(json: Uint8Array, path: string, number: number): { line: string;
     const item = parseJson(json);
     const line = canonicalize(item);
     if (!isObject(item)) return { line, leaf: line };
-    const { unit = null, receipt, receipt_sha256: given = null } = item;
-    const receipt_sha256 = receipt === undefined ? given : hashOf(receipt);
+    const { unit = null, receipt, receipt_sha256: givenHash = null } = item;
+    const receipt_sha256 = receipt === undefined ? givenHash : hashOf(receipt);
     return { line, leaf: canonicalize({ unit, receipt_sha256 }) };
   } catch (error) {
     throw atLine(error, path, number);

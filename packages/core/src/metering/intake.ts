@@ -112,9 +112,9 @@ export class EvidenceIntake {
       this.#takeHash(path, undefined);
       return;
     }
-    const { unit, receipt, sha256: given = null, anchor } = item;
+    const { unit, receipt, sha256: givenHash = null, anchor } = item;
     if (receipt === undefined) {
-      this.#tally.add({ unit, receipt_sha256: given }, path);
+      this.#tally.add({ unit, receipt_sha256: givenHash }, path);
       this.#takeHash(path, anchor);
       return;
     }
@@ -179,8 +179,8 @@ export class EvidenceIntake {
 
   /** Judges the items that have a receipt or an anchor. The others, of which there may be a million, cost nothing here. */
   async #assessItems(items: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Finding>> {
-    const given = items.filter(({ receipt, anchor }) => receipt !== undefined || anchor !== undefined);
-    const findings = given.map(async (item) => [item, await this.#assessItem(item)] as const);
+    const provable = items.filter(({ receipt, anchor }) => receipt !== undefined || anchor !== undefined);
+    const findings = provable.map(async (item) => [item, await this.#assessItem(item)] as const);
     return new Map(await Promise.all(findings));
   }
 

@@ -22,8 +22,8 @@ export function createBenchmark(issuer: OwnIssuer, clock: () => number): Benchma
   return {
     node(name) {
       const { keyId } = issuer.signer('benchmark');
-      const kept = signed.get(name);
-      if (kept?.keyId === keyId) return kept.made;
+      const cached = signed.get(name);
+      if (cached?.keyId === keyId) return cached.made;
       const made = sign(name, issuer, clock());
       signed.set(name, { keyId, made });
       return made;

@@ -53,9 +53,9 @@ export function isRetrieveCall(call: JsonObject): boolean {
 
 /** The arguments of a tool call; null where they are invalid. */
 export function argumentsOf(call: JsonObject): RetrieveArguments | null {
-  const given = parsed(asText(asObject(call['function'])?.['arguments']) ?? '');
-  const id = asText(given?.['id']);
-  return id === null ? null : { id, query: asText(given?.['query']) };
+  const callArguments = parsed(asText(asObject(call['function'])?.['arguments']) ?? '');
+  const id = asText(callArguments?.['id']);
+  return id === null ? null : { id, query: asText(callArguments?.['query']) };
 }
 
 function parsed(text: string): JsonObject | null {

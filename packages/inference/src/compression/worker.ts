@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
+import { compressTask } from './compress-task.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
-import { work } from './work.ts';
 
 export interface Job {
   readonly id: number;
@@ -29,7 +29,7 @@ if (parentPort !== null) {
 
 function attempt(task: CompressionTask): CompressionResult | Failure {
   try {
-    return work(task);
+    return compressTask(task);
   } catch (error) {
     return { failure: error instanceof Error ? error.message : 'unknown' };
   }

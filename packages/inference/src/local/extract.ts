@@ -39,8 +39,8 @@ export function extract(request: ExtractRequest, tokenizer: Tokenizer): Extract 
 /** JSON with as many sentences as the limit allows, so that it stays valid. */
 function fittingJson(found: readonly Sentence[], none: string, limit: number, tokenizer: Tokenizer): string {
   for (let length = found.length; length > 0; length--) {
-    const kept = found.slice(0, length);
-    const json = JSON.stringify({ answer: joined(kept, false), sentences: kept.map(({ text }) => text) });
+    const first = found.slice(0, length);
+    const json = JSON.stringify({ answer: joined(first, false), sentences: first.map(({ text }) => text) });
     if (length === 1 || tokenizer.count(json) <= limit) return json;
   }
   const empty = JSON.stringify({ answer: null, sentences: [], note: none });

@@ -30,7 +30,7 @@ export function ollamaRequest(model: string, body: ChatBody): JsonObject {
 
 function options(body: ChatBody): JsonObject {
   const { stop } = body;
-  const given = {
+  const mapped = {
     num_predict: body['max_completion_tokens'] ?? body['max_tokens'],
     stop: typeof stop === 'string' ? [stop] : stop,
     temperature: body['temperature'],
@@ -39,7 +39,7 @@ function options(body: ChatBody): JsonObject {
     frequency_penalty: body['frequency_penalty'],
     presence_penalty: body['presence_penalty'],
   };
-  return present(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)));
+  return present(Object.fromEntries(Object.entries(mapped).filter(([, value]) => value !== null)));
 }
 
 function format(format: JsonObject | null): JsonValue | undefined {

@@ -8,7 +8,7 @@ const TOKEN = /["{}[\],]/g;
  */
 export function withoutMember(text: string, name: string): string {
   const start = text.indexOf('{') + 1;
-  const kept: string[] = [];
+  const otherMembers: string[] = [];
   let from = start;
   let depth = 0;
   /** The first string at the beginning of the current member. */
@@ -23,7 +23,7 @@ export function withoutMember(text: string, name: string): string {
     }
     const ends = depth === 0 && (token === ',' || token === '}');
     if (ends) {
-      if (own !== name) kept.push(text.slice(from, found.index));
+      if (own !== name) otherMembers.push(text.slice(from, found.index));
       own = null;
       from = TOKEN.lastIndex;
       if (token === '}') break;
@@ -31,7 +31,7 @@ export function withoutMember(text: string, name: string): string {
     if (token === '{' || token === '[') depth += 1;
     if (token === '}' || token === ']') depth -= 1;
   }
-  return `${text.slice(0, start)}${kept.join(',')}}${text.slice(from)}`;
+  return `${text.slice(0, start)}${otherMembers.join(',')}}${text.slice(from)}`;
 }
 
 /**

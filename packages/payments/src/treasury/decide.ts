@@ -135,7 +135,7 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
       outcome: 'key',
       reference: order.id,
       memo: `key ${tier}, ${order.months} months`,
-      credits: sold(transfer, row.id, excess),
+      credits: saleEntries(transfer, row.id, excess),
       apiKey: row,
       ...(quoted ? { claims: paid } : { order: paid }),
     };
@@ -172,7 +172,7 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
       outcome: 'key',
       reference: order.id,
       memo: `renewal of ${key.id}, ${months} months`,
-      credits: sold(transfer, key.id, excess),
+      credits: saleEntries(transfer, key.id, excess),
       renews: { id: key.id, from: key.expiresAt, to: paidUntil },
       ...(claims === null ? { order: paid } : { claims: paid }),
     };
@@ -209,8 +209,8 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
   };
 }
 
-/** What is paid above the price is credited to the key's account. */
-function sold({ amount }: TransferRow, keyId: string, excess: NanoUsdc): Entry[] {
+/** The entries of a sale. The amount above the price is credited to the key's account. */
+function saleEntries({ amount }: TransferRow, keyId: string, excess: NanoUsdc): Entry[] {
   return [
     { account: REVENUE, amount: toNanoUsdc(amount) - excess },
     { account: callerAccount(keyId), amount: excess },

@@ -23,10 +23,10 @@ export async function chargeChannel(storage: ChannelStorage, charge: ChannelChar
     done = current !== undefined && BigInt(current.chargedCumulativeAmount) === base;
     if (current === undefined || !done) return current;
     const { pendingRequest, ...rest } = current;
-    const kept = pendingRequest !== undefined && pendingRequest.pendingId !== pendingId;
+    const isOthers = pendingRequest !== undefined && pendingRequest.pendingId !== pendingId;
     return {
       ...rest,
-      ...(kept && { pendingRequest }),
+      ...(isOthers && { pendingRequest }),
       ...(amount > 0n && { signedMaxClaimable: String(most), signature }),
       chargedCumulativeAmount: String(base + amount),
       lastRequestTimestamp: Date.now(),

@@ -180,11 +180,11 @@ function byHash(log: AnchorLog): Endpoint {
 async function named(log: AnchorLog, anchorRef: string): Promise<Leaf> {
   const ref = readReference(anchorRef);
   const leaf = await log.leaf(ref.index);
-  const given =
+  const isIssued =
     ref.kind === 'pending'
       ? batchId(leaf.batchAt) === ref.batchId
       : (await log.resolve(leaf)).anchor_ref === anchorRef;
-  if (given) return leaf;
+  if (isIssued) return leaf;
   throw new TallyError('anchor_not_found', 'This log has not issued that reference.');
 }
 

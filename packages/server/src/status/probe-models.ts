@@ -25,15 +25,15 @@ export async function probeModels(
   const routable = routableModels(catalogue.models).filter(({ builtIn }) => builtIn || paid);
   const names = new Set(routable.map(({ provider }) => provider));
   const ask = async (model: Model): Promise<void> => {
-    const given = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
     try {
       await providers
         .get(model.provider)
-        ?.chat({ model: model.upstreamModel, body: QUESTION, signal: given });
+        ?.chat({ model: model.upstreamModel, body: QUESTION, signal: limited });
       health.success(model);
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      const late = given.aborted && !signal.aborted;
+      const late = limited.aborted && !signal.aborted;
       health.failure(model, late ? new ProviderError('timeout', 'the probe took too long') : error);
     }
   };

@@ -24,13 +24,13 @@ export async function probe(
   { round, origin, signal }: { readonly round: Round; readonly origin: string; readonly signal: AbortSignal },
 ): Promise<Finding> {
   const started = performance.now();
-  const given = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
   const { promise: late, resolve: giveUp } = Promise.withResolvers<null>();
   const onAbort = (): void => giveUp(null);
-  given.addEventListener('abort', onAbort);
-  if (given.aborted) onAbort();
+  limited.addEventListener('abort', onAbort);
+  if (limited.aborted) onAbort();
   try {
-    const answer = exchange(app, requestFor(endpoint, round, origin, given));
+    const answer = exchange(app, requestFor(endpoint, round, origin, limited));
     // Its rejection does not matter once the wait is over.
     answer.catch(() => {});
     const reply = await Promise.race([answer, late]);
@@ -39,9 +39,9 @@ export async function probe(
     if (endpoint.holds(reply, round)) return { well: true, code: 'ok', milliseconds };
     return { well: false, code: faultOf(reply), milliseconds };
   } catch {
-    return { well: false, code: given.aborted ? 'timeout' : 'failed', milliseconds: null };
+    return { well: false, code: limited.aborted ? 'timeout' : 'failed', milliseconds: null };
   } finally {
-    given.removeEventListener('abort', onAbort);
+    limited.removeEventListener('abort', onAbort);
   }
 }
 

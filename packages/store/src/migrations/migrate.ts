@@ -1,8 +1,8 @@
 import { TallyError } from '@tallystick/core';
 import { sql } from 'kysely';
+import { all, run, type Work } from '../database-work.ts';
 import type { Schema } from '../schema.ts';
 import { type Compiler, statement } from '../statement.ts';
-import { all, run, type Work } from '../work.ts';
 import { initial } from './0001-initial.ts';
 import { anchorLog } from './0002-anchor-log.ts';
 import { ledger } from './0003-ledger.ts';

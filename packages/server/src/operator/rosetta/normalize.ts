@@ -48,13 +48,13 @@ export async function runNormalize(file: string, options: NormalizeOptions): Pro
 }
 
 async function readRequest(file: string, to: readonly string[] | undefined): Promise<JsonObject> {
-  const given = await readJson(file);
-  if (!isObject(given)) {
+  const document = await readJson(file);
+  if (!isObject(document)) {
     throw new UsageError(
       `${nameOf(file)} is not a policy: expected {"jurisdiction": "eu", "policy": [...]}.`,
     );
   }
-  const request = to === undefined ? given : { ...given, targets: [...to] };
+  const request = to === undefined ? document : { ...document, targets: [...to] };
   if (request['targets'] === undefined) {
     throw new UsageError('Name the jurisdictions: --to uk,in, or "targets" in the file.');
   }

@@ -14,9 +14,9 @@ export async function explainRoute(
   path: string,
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<Exit> {
-  const given = await readJson(path);
-  const request = isObject(given) && 'messages' in given;
-  const result = request ? await decideRequest(given, options.config) : replay(recordIn(given));
+  const document = await readJson(path);
+  const request = isObject(document) && 'messages' in document;
+  const result = request ? await decideRequest(document, options.config) : replay(recordIn(document));
   if (options.json === true)
     printJson({ same: result.same, differences: result.differences, outcome: result.outcome });
   else
@@ -31,10 +31,10 @@ async function decideRequest(request: JsonValue, config = process.env['TALLY_CON
 }
 
 /** The explanation of a decision, given alone or in an answer. */
-function recordIn(given: JsonValue): JsonValue {
-  if (!isObject(given)) return given;
-  const svc = isObject(given['svc']) ? given['svc'] : given;
-  return svc['routing'] ?? given;
+function recordIn(document: JsonValue): JsonValue {
+  if (!isObject(document)) return document;
+  const svc = isObject(document['svc']) ? document['svc'] : document;
+  return svc['routing'] ?? document;
 }
 
 const WHY: Readonly<Record<Replay['outcome']['why'], string>> = {

@@ -52,11 +52,11 @@ function operationFaults(name: string, operation: JsonObject, item: JsonObject, 
   const listed = [...listOf(item['parameters']), ...listOf(operation['parameters'])];
   // A referenced parameter may be any of them.
   if (listed.some((one) => isObject(one) && '$ref' in one)) return faults;
-  const given = new Set(
+  const described = new Set(
     listed.flatMap((one) => (isObject(one) && one['in'] === 'path' ? [one['name']] : [])),
   );
   for (const [, parameter] of name.matchAll(/\{([^}]+)\}/g)) {
-    if (!given.has(parameter)) faults.push(`${name} does not describe its parameter ${parameter}`);
+    if (!described.has(parameter)) faults.push(`${name} does not describe its parameter ${parameter}`);
   }
   return faults;
 }

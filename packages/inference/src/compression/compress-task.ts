@@ -32,7 +32,7 @@ const MAX_TOKENIZERS = 4;
 const tokenizers = new Map<string, Tokenizer>();
 
 /** Compresses a conversation. Blocks that were sent before keep their form. */
-export function work(task: CompressionTask): CompressionResult {
+export function compressTask(task: CompressionTask): CompressionResult {
   const { messages, tier, retrieve, query, form, cachePrice } = task;
   const tokenizer = tokenizerOf(task);
   const before = messages.map((message) => tokensOf(message, tokenizer));

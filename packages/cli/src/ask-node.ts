@@ -12,7 +12,7 @@ import { UsageError } from './output.ts';
 import type { TrustSource } from './trust-sources.ts';
 
 /** A node's answers; each is null if the question was not asked. */
-export interface KeyQuestion {
+export interface NodeAnswers {
   readonly anchor: Answer<AnchorTransaction> | null;
   readonly settlement: Answer<SettlementTransaction> | null;
 }
@@ -27,7 +27,7 @@ export async function askNode(
   receipt: JsonValue,
   given: JsonValue | undefined,
   { rpc, sources }: { readonly rpc: string; readonly sources: readonly TrustSource[] },
-): Promise<KeyQuestion> {
+): Promise<NodeAnswers> {
   const named = settlementOf(receipt);
   const chainId = named?.chainId ?? null;
   if (named === null || chainId === null) {

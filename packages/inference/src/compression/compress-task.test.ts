@@ -3,12 +3,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { incident, pretty, rows, toolTurn } from '../../../server/test/compressible.ts';
 import { type CachePrice, isNoDearer } from './cache-gate.ts';
+import { compressTask } from './compress-task.ts';
 import { FITTED, type SentMessages, sentNow } from './conversations.ts';
 import { sentBefore } from './messages.ts';
 import type { RequestTier } from './options.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 import { CompressionThread } from './thread.ts';
-import { work } from './work.ts';
 
 const UNTOUCHED: SentMessages = { plain: 0, switches: [], fitted: 0 };
 /** Reading costs a tenth. */
@@ -44,12 +44,12 @@ describe('compressing a conversation', () => {
       ...toolTurn('a', table),
       ...toolTurn('b', pretty(rows(40, 9))),
     ];
-    const all = work(task(messages));
+    const all = compressTask(task(messages));
     expect(all.changed.map(([index]) => index)).toEqual([2, 4]);
     const saved = all.before.map((tokens, index) => tokens - (all.after[index] ?? 0));
     expect(saved.reduce((a, b) => a + b)).toBe(all.tokensBefore - all.tokensAfter);
     expect(saved.map((tokens) => tokens > 0)).toEqual([false, false, true, false, true]);
-    const later = work(task(messages, { form: { ...UNTOUCHED, plain: 3 } }));
+    const later = compressTask(task(messages, { form: { ...UNTOUCHED, plain: 3 } }));
     expect(later.changed.map(([index]) => index)).toEqual([4]);
     expect(later.changed[0]).toEqual(all.changed[1]);
   });
@@ -57,20 +57,20 @@ describe('compressing a conversation', () => {
   it('holds back what could be dearer than the cache, from the beginning on', () => {
     const turns = Array.from({ length: 12 }, (_, i) => toolTurn(`c${i}`, pretty(rows(12, i * 20)))).flat();
     const messages = [{ role: 'user', content: 'Which?' }, ...turns];
-    const held = work(task(messages, { cachePrice: TENTH }));
+    const held = compressTask(task(messages, { cachePrice: TENTH }));
     expect(held.spared).toBe(true);
     expect(held.changed.length).toBeGreaterThan(5);
-    const all = work(task(messages));
+    const all = compressTask(task(messages));
     expect(all.spared).toBe(false);
     expect(all.changed).toEqual(expect.arrayContaining([...held.changed]));
     for (let end = 1; end <= messages.length; end += 1) {
       const part = messages.slice(0, end);
-      const now = work(task(part, { cachePrice: TENTH }));
+      const now = compressTask(task(part, { cachePrice: TENTH }));
       expect(applied(part, now)).toEqual(applied(messages, held).slice(0, end));
       expect(isNoDearer(TENTH, now.tokensBefore - now.tokensAfter, now.tokensAfter)).toBe(true);
       expect(Object.values(now.methods).reduce((a, b) => a + b, 0)).toBe(now.tokensBefore - now.tokensAfter);
     }
-    const fitted = work(task(messages, { cachePrice: TENTH, form: { ...UNTOUCHED, fitted: 13 } }));
+    const fitted = compressTask(task(messages, { cachePrice: TENTH, form: { ...UNTOUCHED, fitted: 13 } }));
     expect(fitted.changed.slice(0, 6)).toEqual(all.changed.slice(0, 6));
   });
 
@@ -80,12 +80,15 @@ describe('compressing a conversation', () => {
       ...toolTurn('a', incident(120, 'X')),
     ];
     const cut = { tier: 'extractive', budget: 0.1 } as const;
-    expect(work(task(messages, cut)).tokensAfter).toBeLessThan(500);
-    const held = work(task(messages, { ...cut, cachePrice: TENTH }));
+    expect(compressTask(task(messages, cut)).tokensAfter).toBeLessThan(500);
+    const held = compressTask(task(messages, { ...cut, cachePrice: TENTH }));
     expect(held.tokensAfter).toBeGreaterThanOrEqual(1_024);
     expect(held.tokensAfter).toBeLessThan(1_100);
     const short = [{ role: 'user', content: 'What of request 7919?' }, ...toolTurn('a', incident(20, 'X'))];
-    expect(work(task(short, { ...cut, cachePrice: TENTH }))).toMatchObject({ changed: [], removed: [] });
+    expect(compressTask(task(short, { ...cut, cachePrice: TENTH }))).toMatchObject({
+      changed: [],
+      removed: [],
+    });
   });
 
   it('gives back what was cut once that can no longer be asked for', () => {
@@ -93,14 +96,14 @@ describe('compressing a conversation', () => {
       { role: 'user', content: 'What of request 7919?' },
       ...toolTurn('a', incident(120, 'X')),
     ];
-    const cut = work(task(messages, { tier: 'extractive', budget: 0.3 }));
+    const cut = compressTask(task(messages, { tier: 'extractive', budget: 0.3 }));
     const notes = new Map(cut.notes.map(({ key, value }) => [key, value]));
     const more = [...messages, { role: 'assistant', content: 'So.' }, { role: 'user', content: 'And?' }];
     const form = sentNow('lossless', sentNow('extractive', null, 1), 3);
-    const kept = work(task(more, { form, notes }));
+    const kept = compressTask(task(more, { form, notes }));
     expect(applied(more, kept).slice(0, 3)).toEqual(applied(messages, cut));
     expect(kept).toMatchObject({ restored: false, removed: cut.removed });
-    const restored = work(task(more, { form, notes, retrieve: false }));
+    const restored = compressTask(task(more, { form, notes, retrieve: false }));
     expect(applied(more, restored)).toEqual(more);
     expect(restored).toMatchObject({ restored: true, removed: [] });
   });
@@ -112,7 +115,7 @@ describe('compressing a conversation', () => {
       budget: 0.3,
     });
     const [one, two] = await Promise.all([thread.run(wanted), thread.run(wanted)]);
-    expect(one).toEqual(work(wanted));
+    expect(one).toEqual(compressTask(wanted));
     expect(two).toEqual(one);
     await thread.close();
     expect(await thread.run(wanted)).toEqual(one);
@@ -155,11 +158,11 @@ function* prompts(
     if (tier === 'off') yield { prompt: [...messages], restored: false };
     else {
       const one = task([...messages], { tier, budget, cachePrice, form, sent, notes });
-      let result = work(one);
+      let result = compressTask(one);
       for (const { key, value, replaces } of result.notes)
         if (replaces === null || notes.get(key) === replaces) notes.set(key, value);
       if (result.notes.some(({ key, value }) => notes.get(key) !== value))
-        result = work({ ...one, notes, binding: true });
+        result = compressTask({ ...one, notes, binding: true });
       yield { prompt: applied(messages, result), restored: result.restored };
     }
     messages.push({ role: 'assistant', content: 'So.' });
