@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installInto, must, packPackages } from '../../../e2e/packages/install.ts';
 import { type Ran, run, type Service, serve, workspace } from './tally.ts';
 
 const MB = 1_000_000;
@@ -10,12 +10,6 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const { at, home, remove } = workspace();
 const installed = at('app/node_modules');
 let service: Service;
-
-function must(command: string, args: readonly string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
-  return stdout;
-}
 
 /** `tally` of the installation, which lies outside the workspace: no package of ours is found from there by chance. */
 const tally = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
@@ -32,19 +26,15 @@ function bytesIn(path: string): number {
 
 /** Packs what is published of the command line and of what it depends on, and installs that without a network. */
 beforeAll(async () => {
-  must(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', 'packages/cli'], root);
-  must(process.execPath, ['scripts/pack.js'], root);
-  mkdirSync(at('packed'));
-  mkdirSync(at('app'));
-  const ours = ['core', 'sdk', 'cli'].map((name) => `./packages/${name}/dist`);
+  const ours = packPackages(at('ours'));
+  for (const name of ['core', 'sdk', 'cli']) cpSync(ours.get(name) ?? '', at(`packed/${name}.tgz`));
   const theirs = ['commander', '@noble/ciphers', '@noble/curves', '@noble/hashes'].map(
     (name) => `./node_modules/${name}`,
   );
-  const quietly = ['--ignore-scripts', '--loglevel=error'];
-  must('npm', ['pack', ...ours, ...theirs, '--pack-destination', at('packed'), ...quietly], root);
-  writeFileSync(at('app/package.json'), '{"private": true}');
+  const options = ['--pack-destination', at('packed'), '--ignore-scripts', '--loglevel=error'];
+  must('npm', ['pack', ...theirs, ...options], root);
   const tarballs = readdirSync(at('packed')).map((file) => at(`packed/${file}`));
-  must('npm', ['install', '--offline', '--no-audit', '--no-fund', ...quietly, ...tarballs], at('app'));
+  installInto(at('app'), tarballs, '--offline', '--ignore-scripts');
   service = await serve(at('data'));
 });
 afterAll(async () => {

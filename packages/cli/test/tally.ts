@@ -65,13 +65,13 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** `tally serve` on a free port; without a chain, unless the environment asks for one. */
+/** `tally serve` on a free port, the one of the sources unless `bin` names another; without a chain, unless the environment asks for one. */
 export async function serve(
   dataDir: string,
-  options: { env?: Env; node?: string; port?: string } = {},
+  options: { env?: Env; node?: string; port?: string; bin?: string } = {},
 ): Promise<Service> {
   const env = { TALLY_DATA_DIR: dataDir, TALLY_DEVNET: 'off', ...options.env };
-  const child = spawn(options.node ?? process.execPath, [bin, 'serve'], {
+  const child = spawn(options.node ?? process.execPath, [options.bin ?? bin, 'serve'], {
     env: { ...clean, ...env, PORT: options.port ?? '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -2,7 +2,7 @@ import type { Signer } from '../ed25519/signer.ts';
 import { toBase64 } from '../encoding/base64.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { contentDigest } from './content-digest.ts';
-import { signatureBase } from './signature-base.ts';
+import { type RequestUrl, signatureBase } from './signature-base.ts';
 import { type BareItem, type InnerList, serializeInnerList } from './structured-fields.ts';
 
 export interface AgentKey {
@@ -15,7 +15,7 @@ export interface AgentKey {
 export interface UnsignedRequest {
   readonly method: string;
   /** Absolute URL of the request; its origin is the service's public one. */
-  readonly url: URL;
+  readonly url: RequestUrl;
   /** Body as it is sent; null if there is none. */
   readonly body: Uint8Array | null;
 }

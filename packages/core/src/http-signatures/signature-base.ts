@@ -1,10 +1,24 @@
 import { TallyError } from '../errors.ts';
 import { type InnerList, type Item, serializeInnerList, serializeItem } from './structured-fields.ts';
 
+/**
+ * Parts of an absolute URL that a signature may cover. A `URL` has them; this type does not name it, so that the package compiles
+ * without the types of the web platform.
+ */
+export interface RequestUrl {
+  readonly origin: string;
+  /** With the colon, such as `https:`. */
+  readonly protocol: string;
+  readonly host: string;
+  readonly pathname: string;
+  /** With the question mark; empty if there is no query. */
+  readonly search: string;
+}
+
 /** A request as a signature sees it. */
 export interface RequestMessage {
   readonly method: string;
-  readonly url: URL;
+  readonly url: RequestUrl;
   /** A header field by its lower-case name, its lines joined by `, `. */
   readonly header: (name: string) => string | undefined;
 }
@@ -49,7 +63,7 @@ function componentValue(item: Item, { method, url, header }: RequestMessage): st
 }
 
 /** The URL without its fragment, which is not sent. */
-function targetUri(url: URL): string {
+function targetUri(url: RequestUrl): string {
   return url.origin + url.pathname + url.search;
 }
 

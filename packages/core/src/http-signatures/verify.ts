@@ -3,7 +3,7 @@ import { type Ed25519Engine, verifyEd25519 } from '../ed25519/profile.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import type { Sha256 } from '../hash.ts';
 import { matchesContentDigest } from './content-digest.ts';
-import { invalid, type RequestMessage, signatureBase } from './signature-base.ts';
+import { invalid, type RequestMessage, type RequestUrl, signatureBase } from './signature-base.ts';
 import { type BareItem, type InnerList, type Item, parseDictionary } from './structured-fields.ts';
 
 /** How far `created` may be from now, in seconds, either way. */
@@ -16,7 +16,7 @@ export interface ReceivedRequest {
    * The URLs at which the service publishes what was asked for, from its configuration, never from the request's own
    * headers. A signature covers one of them.
    */
-  readonly urls: readonly URL[];
+  readonly urls: readonly RequestUrl[];
   readonly header: RequestMessage['header'];
   /** Body byte for byte; empty if there is none. */
   readonly body: Uint8Array;

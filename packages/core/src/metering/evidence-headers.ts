@@ -17,7 +17,7 @@ export function evidenceHeaders(counts: EvidenceCounts): Record<string, string> 
 }
 
 /** The counts in the headers of an answer; null where one of them is missing or no whole number. */
-export function evidenceCountsIn(headers: Pick<Headers, 'get'>): EvidenceCounts | null {
+export function evidenceCountsIn(headers: { get(name: string): string | null }): EvidenceCounts | null {
   const counts = Object.fromEntries(
     NAMES.map((name) => [name, Number(headers.get(HEADERS[name]) ?? Number.NaN)]),
   ) as EvidenceCounts;

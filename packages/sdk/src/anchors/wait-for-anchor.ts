@@ -1,4 +1,5 @@
 import type { AnchoredResult } from '@tallystick/core';
+import type { WebAbortSignal } from '../http/platform.ts';
 import { mayPass, wait } from '../http/retry.ts';
 import { ServiceError } from '../http/service-error.ts';
 import type { Transport } from '../http/transport.ts';
@@ -14,7 +15,7 @@ const TIMEOUT_MS = 7_200 * SECOND;
 
 export interface WaitOptions {
   /** Ends the wait at any time; it then rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: WebAbortSignal | undefined;
   /** Timeout of the whole wait, in milliseconds: 7,200,000 when absent. */
   readonly timeoutMs?: number | undefined;
 }

@@ -1,3 +1,4 @@
+import type { WebAbortSignal } from './platform.ts';
 import type { ServiceError } from './service-error.ts';
 
 const FIRST_DELAY_MS = 250;
@@ -33,7 +34,7 @@ export function retryDelay(
 }
 
 /** Resolves after `milliseconds`; rejects with the signal's reason as soon as it is aborted. */
-export function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function wait(milliseconds: number, signal: WebAbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       clearTimeout(timer);

@@ -7,6 +7,7 @@ import {
   parseJson,
   TallyError,
 } from '@tallystick/core';
+import type { WebResponse } from './platform.ts';
 
 /** Details of a failed exchange beyond the error's code. */
 export interface ServiceErrorDetails {
@@ -62,10 +63,11 @@ export function unreached(baseUrl: string, cause: unknown, timeoutMs: number | n
  */
 export function refused(
   baseUrl: string,
-  { status, headers }: Response,
+  response: WebResponse,
   body: Uint8Array,
   cause?: TallyError,
 ): ServiceError {
+  const { status, headers } = response;
   const problem = problemIn(body);
   const details = {
     cause,

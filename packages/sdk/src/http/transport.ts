@@ -10,11 +10,12 @@ import {
   utf8,
 } from '@tallystick/core';
 import { baseUrlOf } from './base-url.ts';
+import type { WebAbortSignal, WebBody, WebHeaders, WebRequestInit, WebResponse } from './platform.ts';
 import { retryDelay, wait } from './retry.ts';
 import { refused, ServiceError, unreached } from './service-error.ts';
 
 /** The part of the platform's `fetch` that the client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type Fetch = (url: string, init: WebRequestInit) => Promise<WebResponse>;
 
 export interface TransportOptions {
   /** Base URL of the service: `https://receipts.example.com`. */
@@ -39,7 +40,7 @@ export interface TransportOptions {
 /** Options that every method accepts beside its parameters. */
 export interface CallOptions {
   /** Ends the call at any time; the method then rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: WebAbortSignal | undefined;
   /**
    * 1 to 255 visible ASCII characters. The same key with the same parameters gets the same answer for 72
    * hours. A fresh random one when absent, so that the client's own retries never act twice.
@@ -53,18 +54,18 @@ export interface CallOptions {
 export interface Reply<T = JsonValue> {
   readonly json: T;
   readonly text: string;
-  readonly headers: Headers;
+  readonly headers: WebHeaders;
 }
 
 /** Signals that the body of one attempt must obey. */
 export interface UploadAttempt {
   /** Aborted when the attempt is over: the body must not be read further. */
-  readonly signal: AbortSignal;
+  readonly signal: WebAbortSignal;
   /**
    * Aborted when the answer is there: the body must end. A service that refused early reads only a limited rest
    * before it closes the connection, and then its answer could be lost.
    */
-  readonly answered: AbortSignal;
+  readonly answered: WebAbortSignal;
   /** Called for each piece that is sent, so that the timeout starts again. */
   readonly onPiece: () => void;
   /** Called with the error that the source of the body threw. */
@@ -78,7 +79,7 @@ export interface Upload {
   readonly repeatable: boolean;
   /** The whole body, if it is in memory. */
   readonly text?: string;
-  open(attempt: UploadAttempt): Promise<BodyInit>;
+  open(attempt: UploadAttempt): Promise<WebBody>;
 }
 
 /**

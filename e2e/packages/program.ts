@@ -1,0 +1,43 @@
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { must } from './install.ts';
+
+const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+
+/**
+ * Compiles one of the programs in this folder as a user would, in the folder where the packages are installed, to JavaScript
+ * beside it. Returns what the compiler said: nothing.
+ * @param lib beside ES2022, such as `dom`
+ * @throws Error with the compiler's errors, those of the packages' declarations included
+ */
+export function compileProgram(folder: string, name: string, ...lib: readonly string[]): string {
+  cpSync(new URL(`${name}.ts`, import.meta.url), join(folder, `${name}.ts`));
+  const compilerOptions = {
+    target: 'es2022',
+    module: 'nodenext',
+    lib: ['es2022', ...lib],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [`${name}.ts`] }));
+  return must(process.execPath, [TSC, '-p', folder], folder);
+}
+
+const RUN = `import { useEverything } from './consumer.js';
+console.log(JSON.stringify(await useEverything()));
+`;
+
+/** Runs the compiled program `consumer` by a command, such as `['bun']`, in the folder where it was compiled. */
+export function expectRuns(folder: string, [command = '', ...args]: readonly string[]): void {
+  writeFileSync(join(folder, 'run.js'), RUN);
+  expectAllTrue(JSON.parse(must(command, [...args, 'run.js'], folder)));
+}
+
+export function expectAllTrue(results: Readonly<Record<string, boolean>>): void {
+  expect(Object.keys(results).length).toBeGreaterThan(5);
+  expect(Object.entries(results).filter(([, works]) => !works)).toEqual([]);
+}
