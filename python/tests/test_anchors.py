@@ -35,11 +35,11 @@ from tallystick import (
     verify,
     with_anchor,
 )
-from tallystick.client.anchors import poll_delay
-from tallystick.encoding import to_base64url
-from tallystick.log.note import parse_note
-from tallystick.log.posting import decode_posting
-from tallystick.trust import Trust
+from tallystick._lib.client.anchors import poll_delay
+from tallystick._lib.encoding import to_base64url
+from tallystick._lib.log.note import parse_note
+from tallystick._lib.log.posting import decode_posting
+from tallystick._lib.trust import Trust
 
 REF = "urn:anchor:pending:2026-11-21T10:00Z:1z"
 TX = "0x" + "ab" * 32
@@ -149,10 +149,10 @@ class Clock:
         def block(seconds: float) -> None:
             self.now += seconds
 
-        synchronous = "tallystick.client.synchronous.time"
+        synchronous = "tallystick._lib.client.synchronous.time"
         monkeypatch.setattr(f"{synchronous}.sleep", block)
         monkeypatch.setattr(f"{synchronous}.monotonic", lambda: self.now)
-        monkeypatch.setattr("tallystick.client.asynchronous.asyncio.sleep", sleep)
+        monkeypatch.setattr("tallystick._lib.client.asynchronous.asyncio.sleep", sleep)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support import SHARED, code_of, with_shared
 
 from tallystick import JsonValue, TallyError, canonical_bytes, canonicalize, copy_json, parse_json
-from tallystick.canonical import format_number
+from tallystick._lib.canonical import format_number
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cn")))
 safe_integers = st.integers(-(2**53) + 1, 2**53 - 1)

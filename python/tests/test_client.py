@@ -38,7 +38,7 @@ from tallystick import (
     seal_reference,
     verify,
 )
-from tallystick.encoding import from_base64url
+from tallystick._lib.encoding import from_base64url
 
 pytestmark = with_node
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support import SHARED, code_of, with_shared
 
 from tallystick import create_signer, generate_secret_key, verify_ed25519
-from tallystick.ed25519 import public_key_fault, signature_fault
+from tallystick._lib.ed25519 import public_key_fault, signature_fault
 
 SIGNER = create_signer(bytes(range(32)))
 

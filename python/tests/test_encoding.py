@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support import SHARED, code_of, with_shared
 
 from tallystick import create_signer, did_svc, is_did, public_key_of_did_key
-from tallystick.encoding import (
+from tallystick._lib.encoding import (
     from_base58,
     from_base64url,
     from_hex,
@@ -19,7 +19,7 @@ from tallystick.encoding import (
     to_base64url,
     to_hex,
 )
-from tallystick.timestamps import format_timestamp, parse_timestamp, unix_ms
+from tallystick._lib.timestamps import format_timestamp, parse_timestamp, unix_ms
 
 
 @given(st.binary(max_size=80))

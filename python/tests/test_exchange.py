@@ -30,8 +30,8 @@ from tallystick import (
     issue,
     verify,
 )
-from tallystick.client.wire import _retry_after
-from tallystick.encoding import to_base64url
+from tallystick._lib.client.wire import _retry_after
+from tallystick._lib.encoding import to_base64url
 
 FAST = RetryPolicy(first_delay=0.001, longest_delay=0.002)
 PRICING = {"currency": "USD"}

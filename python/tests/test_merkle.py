@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import ROOT, SHARED, code_of, with_shared
 
-from tallystick.merkle import (
+from tallystick._lib.merkle import (
     CompactRange,
     consistency_proof,
     empty_root,

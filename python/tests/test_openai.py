@@ -13,7 +13,7 @@ import pytest
 from support import serve, upstream, with_node
 
 from tallystick import Client, TallyError, canonical_bytes, verify
-from tallystick.hashes import sha256_hex
+from tallystick._lib.hashes import sha256_hex
 
 openai = pytest.importorskip("openai")
 pytestmark = with_node

@@ -32,9 +32,9 @@ from tallystick import (
     new_salt,
     verify,
 )
-from tallystick.encoding import to_base64url
-from tallystick.json_types import Document
-from tallystick.metering.intake import EVIDENCE_CLASSES
+from tallystick._lib.encoding import to_base64url
+from tallystick._lib.json_types import Document
+from tallystick._lib.metering.intake import EVIDENCE_CLASSES
 
 SEED = bytes(range(32))
 SIGNER = create_signer(SEED)

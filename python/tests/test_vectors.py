@@ -38,14 +38,14 @@ from tallystick import (
     verify,
     verify_ed25519,
 )
-from tallystick.encoding import from_base64url, from_hex, from_multibase, to_base64url
-from tallystick.issuers import IssuerDocument
-from tallystick.log.checkpoint import parse_checkpoint_text
-from tallystick.log.note import parse_note
-from tallystick.merkle import leaf_hash, verify_inclusion
-from tallystick.metering.currencies import is_currency
-from tallystick.receipts.profiles import DEFAULT_PROFILE, PROFILES, Profile
-from tallystick.recipient import is_recipient
+from tallystick._lib.encoding import from_base64url, from_hex, from_multibase, to_base64url
+from tallystick._lib.issuers import IssuerDocument
+from tallystick._lib.log.checkpoint import parse_checkpoint_text
+from tallystick._lib.log.note import parse_note
+from tallystick._lib.merkle import leaf_hash, verify_inclusion
+from tallystick._lib.metering.currencies import is_currency
+from tallystick._lib.receipts.profiles import DEFAULT_PROFILE, PROFILES, Profile
+from tallystick._lib.recipient import is_recipient
 
 RECEIPT_FILES = [
     "anchors.json",

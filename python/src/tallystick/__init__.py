@@ -4,14 +4,14 @@
 ``issue`` and ``mint_metering`` sign receipts with a key of your own.
 """
 
-from .canonical import canonical_bytes, canonicalize, copy_json, parse_json
-from .client import AgentAuth, AsyncClient, Client, RetryPolicy, issue
-from .countersign import anchored_hash, countersign, with_anchor
-from .did import did_key_of, did_svc, is_did, public_key_of_did_key
-from .ed25519 import Signer, create_signer, generate_secret_key, verify_ed25519
-from .errors import TallyError
-from .issue import AnchorError, IssuedByIssuer, SigningKey
-from .issuers import (
+from ._lib.canonical import canonical_bytes, canonicalize, copy_json, parse_json
+from ._lib.client import AgentAuth, AsyncClient, Client, RetryPolicy, issue
+from ._lib.countersign import anchored_hash, countersign, with_anchor
+from ._lib.did import did_key_of, did_svc, is_did, public_key_of_did_key
+from ._lib.ed25519 import Signer, create_signer, generate_secret_key, verify_ed25519
+from ._lib.errors import TallyError
+from ._lib.issue import AnchorError, IssuedByIssuer, SigningKey
+from ._lib.issuers import (
     IssuerDocument,
     SignedStatement,
     apply_statement,
@@ -19,14 +19,14 @@ from .issuers import (
     read_signed_statement,
     sign_statement,
 )
-from .json_types import JsonObject, JsonValue
-from .log.anchor_checks import NOT_ASKED, AnchorTransaction
-from .log.anchor_ref import AnchoredRef, AnchorRef, PendingRef, parse_anchor_ref
-from .log.anchored import Anchor, AnchoredResult, PendingAnchor
-from .log.checkpoint import Checkpoint, check_cosignature, open_checkpoint
-from .log.tlog_proof import TlogProof, parse_tlog_proof
-from .message_signature import sign_request
-from .metering import (
+from ._lib.json_types import JsonObject, JsonValue
+from ._lib.log.anchor_checks import NOT_ASKED, AnchorTransaction
+from ._lib.log.anchor_ref import AnchoredRef, AnchorRef, PendingRef, parse_anchor_ref
+from ._lib.log.anchored import Anchor, AnchoredResult, PendingAnchor
+from ._lib.log.checkpoint import Checkpoint, check_cosignature, open_checkpoint
+from ._lib.log.tlog_proof import TlogProof, parse_tlog_proof
+from ._lib.message_signature import sign_request
+from ._lib.metering import (
     EvidenceClass,
     EvidenceCounts,
     IssuedBill,
@@ -40,16 +40,16 @@ from .metering import (
     opening_key,
     salt_commitment,
 )
-from .mint import mint_metering
-from .receipts.documents import (
+from ._lib.mint import mint_metering
+from ._lib.receipts.documents import (
     EnvelopeReceipt,
     IssueReceipt,
     MeteringReceipt,
     VerificationDocument,
 )
-from .receipts.family import Check
-from .receipts.issued import Issued
-from .receipts.profiles import (
+from ._lib.receipts.family import Check
+from ._lib.receipts.issued import Issued
+from ._lib.receipts.profiles import (
     AnyReceipt,
     NanoReceipt,
     PqReceipt,
@@ -58,8 +58,8 @@ from .receipts.profiles import (
     StandardReceipt,
     StoredReceipt,
 )
-from .sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
-from .trust import (
+from ._lib.sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
+from ._lib.trust import (
     AnchorAuthority,
     CheckedTrust,
     IssuerKey,
@@ -70,7 +70,7 @@ from .trust import (
     check_trust_bundle,
     root_fingerprint,
 )
-from .verify import Issuer, Verification, verify
+from ._lib.verify import Issuer, Verification, verify
 
 __version__ = "0.1.0"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any, NamedTuple, cast
 
 from .assess_issuer import IssuerStatus, KeyState, assess_issuer
@@ -97,7 +97,7 @@ class Verification:
 def verify(
     document: Document,
     *,
-    now: datetime,
+    now: datetime | None = None,
     trust: Trust | None = None,
     issuer: IssuerDocument | None = None,
     evidence: Iterable[JsonLike] | None = None,
@@ -107,17 +107,18 @@ def verify(
     """Verifies a receipt. Nothing is fetched; a receipt that is no good is no error.
 
     ``document`` is the receipt's text (``str`` or UTF-8 ``bytes``) or the parsed object; ``now``
-    has a time zone. ``trust`` are the issuers and logs known, nobody when absent; ``issuer``
-    is the record of one that they do not list, which counts as registered and is never trusted;
-    ``evidence`` is what a metering receipt rests on, in order: leaves, or whole receipts, which are
-    verified too; ``anchor`` its anchored result as text or object, the one that it carries when
-    absent; ``transaction`` the anchor's as a node of the chain gave it, in a block that is final,
-    and ``None`` where the chain has no such transaction. Where the chain was not asked, nothing
-    proves when the receipt existed.
+    has a time zone, and is this moment when absent. ``trust`` are the issuers and logs known,
+    nobody when absent; ``issuer`` is the record of one that they do not list, which counts as
+    registered and is never trusted; ``evidence`` is what a metering receipt rests on, in order:
+    leaves, or whole receipts, which are verified too; ``anchor`` its anchored result as text or
+    object, the one that it carries when absent; ``transaction`` the anchor's as a node of the chain
+    gave it, in a block that is final, and ``None`` where the chain has no such transaction. Where
+    the chain was not asked, nothing proves when the receipt existed.
 
     Raises ``json_*`` for text that is not I-JSON or a value that is not plain JSON, of the receipt
     or the anchor; ``issuer_proof_invalid`` for a record that does not follow from its history.
     """
+    now = now or datetime.now(timezone.utc)
     at = unix_ms(now)
     receipt = read_json(document)
     given = read_json(anchor)

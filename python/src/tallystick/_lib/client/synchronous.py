@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 import httpx
 
@@ -18,7 +18,15 @@ from ..log.anchored import Anchor, AnchoredResult
 from ..metering import EvidenceClass, IssuedBill, MeteringBill
 from ..receipts.documents import EnvelopeReceipt
 from ..receipts.issued import Issued
-from ..receipts.profiles import DEFAULT_PROFILE, Profile, ProfileReceipt, StoredReceipt
+from ..receipts.profiles import (
+    DEFAULT_PROFILE,
+    NanoReceipt,
+    PqReceipt,
+    Profile,
+    ProfileReceipt,
+    StandardReceipt,
+    StoredReceipt,
+)
 from ..trust import CheckedTrust, TrustPin
 from ..verify import Verification
 from .agent_auth import AgentAuth, proof
@@ -111,6 +119,42 @@ class Client:
         """
         declared = (policy_hash, response_hash, response_sealed)
         return self._send(self._calls.mint_free(input, purpose, declared, anchor, idempotency_key))
+
+    @overload
+    def emit(
+        self,
+        *,
+        profile: Literal["standard"] = "standard",
+        idempotency_key: str | None = None,
+        **params: Unpack[EmitParams],
+    ) -> Issued[StandardReceipt]: ...
+
+    @overload
+    def emit(
+        self,
+        *,
+        profile: Literal["nano"],
+        idempotency_key: str | None = None,
+        **params: Unpack[EmitParams],
+    ) -> Issued[NanoReceipt]: ...
+
+    @overload
+    def emit(
+        self,
+        *,
+        profile: Literal["pq"],
+        idempotency_key: str | None = None,
+        **params: Unpack[EmitParams],
+    ) -> Issued[PqReceipt]: ...
+
+    @overload
+    def emit(
+        self,
+        *,
+        profile: Profile,
+        idempotency_key: str | None = None,
+        **params: Unpack[EmitParams],
+    ) -> Issued[ProfileReceipt]: ...
 
     def emit(
         self,

@@ -156,8 +156,7 @@ class Calls:
 
     def fetch_trust(self, pin: TrustPin | None, root: str | None) -> Call[CheckedTrust]:
         def read(response: httpx.Response) -> CheckedTrust:
-            now = datetime.now(timezone.utc)
-            return check_trust_bundle(json_in(response), now=now, pin=pin, root=root)
+            return check_trust_bundle(json_in(response), pin=pin, root=root)
 
         return Call("GET", f"{self._site_url}/.well-known/trust.json", read)
 

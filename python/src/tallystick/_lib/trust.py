@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Literal, TypeAlias, TypedDict, cast
 
 from .canonical import canonical_bytes
@@ -236,16 +236,16 @@ def root_fingerprint(public_key: bytes) -> str:
 def check_trust_bundle(
     document: JsonValue | bytes | TrustBundle,
     *,
-    now: datetime,
+    now: datetime | None = None,
     pin: TrustPin | None = None,
     root: str | None = None,
 ) -> CheckedTrust:
     """Checks a bundle and, where there is a pin, that it is no step back (spec/trust.md).
 
-    ``document`` is JSON as ``bytes`` or ``str``, or parsed; ``now`` has a time zone; ``root`` is a
-    fingerprint learnt another way than the bundle. Raises ``trust_invalid``,
-    ``trust_root_mismatch``, ``trust_signature_invalid``, ``trust_rollback``, ``trust_expired``,
-    ``json_*``.
+    ``document`` is JSON as ``bytes`` or ``str``, or parsed; ``now`` has a time zone, and is this
+    moment when absent; ``root`` is a fingerprint learnt another way than the bundle. Raises
+    ``trust_invalid``, ``trust_root_mismatch``, ``trust_signature_invalid``, ``trust_rollback``,
+    ``trust_expired``, ``json_*``.
     """
     copy = read_json(document)
     fault = _bundle(copy, "")
@@ -262,7 +262,7 @@ def check_trust_bundle(
     bundle_sha256 = sha256_hex(canonical_bytes(copy))
     seen = TrustPin(root_fingerprint(public_key), bundle["version"], bundle_sha256)
     _refuse_step_back(seen, pin)
-    if seconds_of(bundle["expires_at"]) * 1_000 <= unix_ms(now):
+    if seconds_of(bundle["expires_at"]) * 1_000 <= unix_ms(now or datetime.now(timezone.utc)):
         message = f"The bundle expired at {bundle['expires_at']}. Fetch a newer one."
         raise TallyError("trust_expired", message)
     return CheckedTrust(bundle, seen, Trust(bundle["issuers"], [bundle]))

@@ -1,1 +1,0 @@
-"""The gate for untrusted JSON. ``tallystick.canonical`` is its public face."""

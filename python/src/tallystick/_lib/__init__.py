@@ -1,0 +1,1 @@
+"""The modules behind ``tallystick``, which exports what is public of them."""
