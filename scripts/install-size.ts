@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 interface Locked {
+  readonly name?: string;
+  readonly version?: string;
   readonly link?: boolean;
   readonly resolved?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -23,10 +25,18 @@ export interface Installed {
 
 /** The packages in a production installation of `packages/<name>`, the largest first. */
 export function productionInstall(name: string): Installed[] {
+  return [...neededInProduction(name).keys()]
+    .map((path) => ({ path, bytes: path.startsWith('packages/') ? sizeOf(`${path}/src`) : sizeOf(path) }))
+    .filter(({ bytes }) => bytes > 0)
+    .toSorted((a, b) => b.bytes - a.bytes);
+}
+
+/** What `packages/<name>` needs when it runs, itself included: the lock file's entries by folder, those of other platforms too. */
+export function neededInProduction(name: string): ReadonlyMap<string, Locked> {
   const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
     packages: Readonly<Record<string, Locked>>;
   };
-  const found = new Set<string>();
+  const found = new Map<string, Locked>();
   const visit = (path: string): void => {
     const entry = packages[path];
     if (entry === undefined) return;
@@ -35,14 +45,11 @@ export function productionInstall(name: string): Installed[] {
       return;
     }
     if (found.has(path)) return;
-    found.add(path);
+    found.set(path, entry);
     for (const needed of neededBy(entry)) visit(placeOf(packages, path, needed));
   };
   visit(`packages/${name}`);
-  return [...found]
-    .map((path) => ({ path, bytes: path.startsWith('packages/') ? sizeOf(`${path}/src`) : sizeOf(path) }))
-    .filter(({ bytes }) => bytes > 0)
-    .toSorted((a, b) => b.bytes - a.bytes);
+  return found;
 }
 
 function neededBy({
