@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clean, type Service, serve } from '../../packages/cli/test/tally.ts';
 import { bundleFor, expectNoBuiltins, openChromium } from '../../packages/core/test/chromium.ts';
 import { installInto, packPackages } from './install.ts';
-import { compileProgram, expectAllTrue, expectRuns } from './program.ts';
+import { compileProgram, expectAllTrue, expectRuns, type Program } from './program.ts';
 
 // Outside the repository, so that no package is found there by chance.
 const folder = mkdtempSync(join(tmpdir(), 'tally-packages-'));
@@ -38,7 +38,7 @@ describe.each(names)('@tallystick/%s as it is published', (name) => {
       description: expect.stringMatching(/.{20}/),
       license: 'Apache-2.0',
       keywords: expect.arrayContaining(['receipts']),
-      engines: { node: expect.stringMatching(/^>=(20|24)$/) },
+      engines: { node: expect.stringMatching(/^>=(20|22|24)$/) },
       homepage: expect.stringMatching(/^https:/),
       bugs: expect.stringMatching(/^https:/),
       repository: { type: 'git', url: expect.stringMatching(/^git\+https:/), directory: `packages/${name}` },
@@ -104,27 +104,27 @@ describe('a service out of the packages', () => {
   });
 });
 
-describe('a program over core, sdk and compress', () => {
+describe.each<Program>(['receipts-program', 'prompts-program'])('%s, a program of a user', (program) => {
   beforeAll(() => {
-    compileProgram(app, 'consumer');
+    compileProgram(app, program);
   });
 
-  test('compiles where the compiler knows the web platform, and has its types', () => {
-    expect(compileProgram(app, 'platform-types', 'dom')).toBe('');
-  });
-
-  test('runs in the project’s Node', () => expectRuns(app, [process.execPath]));
+  test('runs in the project’s Node', () => expectRuns(app, program, [process.execPath]));
 
   test('runs in Chromium, bundled by esbuild without a Node builtin', async () => {
-    const bundle = await bundleFor(pathToFileURL(join(app, 'consumer.js')), 'consumer');
+    const bundle = await bundleFor(pathToFileURL(join(app, `${program}.js`)), 'program');
     expectNoBuiltins(bundle);
     const chromium = await openChromium(bundle);
     try {
       const page = await chromium.browser.newPage();
       await page.goto(`http://127.0.0.1:${chromium.port}/`);
-      expectAllTrue(await page.evaluate('consumer.useEverything()'));
+      expectAllTrue(await page.evaluate('program.main()'));
     } finally {
       await chromium.close();
     }
   });
+});
+
+test('the SDK’s declarations have the types of the web platform where the compiler knows them', () => {
+  expect(compileProgram(app, 'platform-types', 'dom')).toBe('');
 });

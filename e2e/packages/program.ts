@@ -27,17 +27,21 @@ export function compileProgram(folder: string, name: string, ...lib: readonly st
   return must(process.execPath, [TSC, '-p', folder], folder);
 }
 
-const RUN = `import { useEverything } from './consumer.js';
-console.log(JSON.stringify(await useEverything()));
-`;
+/** Programs of this folder whose `main` says what works. */
+export type Program = 'receipts-program' | 'prompts-program';
 
-/** Runs the compiled program `consumer` by a command, such as `['bun']`, in the folder where it was compiled. */
-export function expectRuns(folder: string, [command = '', ...args]: readonly string[]): void {
-  writeFileSync(join(folder, 'run.js'), RUN);
+/** Runs a compiled program by a command, such as `['bun']`, in the folder where it was compiled. */
+export function expectRuns(
+  folder: string,
+  program: Program,
+  [command = '', ...args]: readonly string[],
+): void {
+  const run = `import { main } from './${program}.js';\nconsole.log(JSON.stringify(await main()));\n`;
+  writeFileSync(join(folder, 'run.js'), run);
   expectAllTrue(JSON.parse(must(command, [...args, 'run.js'], folder)));
 }
 
 export function expectAllTrue(results: Readonly<Record<string, boolean>>): void {
-  expect(Object.keys(results).length).toBeGreaterThan(5);
+  expect(Object.keys(results).length).toBeGreaterThan(1);
   expect(Object.entries(results).filter(([, works]) => !works)).toEqual([]);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installInto, must, packPackages } from '../packages/install.ts';
-import { compileProgram, expectRuns } from '../packages/program.ts';
+import { compileProgram, expectRuns, type Program } from '../packages/program.ts';
 
 /** Packages of npm that hold a runtime's program for this machine, by its architecture. */
 const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
@@ -20,7 +20,8 @@ beforeAll(() => {
     app,
     ['core', 'sdk', 'compress'].map((name) => tarballs.get(name) ?? ''),
   );
-  compileProgram(app, 'consumer');
+  compileProgram(app, 'receipts-program');
+  compileProgram(app, 'prompts-program');
   installInto(join(folder, 'runtimes'), RUNTIMES[process.arch] ?? []);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -34,12 +35,13 @@ function program(name: string): string {
   return join(modules, found ?? name);
 }
 
-test('core, sdk and compress run in Node 20', () => {
+test('core and sdk run in Node 20', () => {
   const node = program('node');
   expect(must(node, ['--version'], app)).toMatch(/^v20\./);
-  expectRuns(app, [node]);
+  expectRuns(app, 'receipts-program', [node]);
 });
 
-test('core, sdk and compress run in Bun', () => expectRuns(app, [program('bun')]));
-
-test('core, sdk and compress run in Deno', () => expectRuns(app, [program('deno'), 'run']));
+test.each<Program>(['receipts-program', 'prompts-program'])('%s runs in Bun and Deno', (name) => {
+  expectRuns(app, name, [program('bun')]);
+  expectRuns(app, name, [program('deno'), 'run']);
+});
