@@ -10,7 +10,14 @@ const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const packages = readdirSync(join(root, 'packages'));
 const readmes = packages.map((name) => `packages/${name}/README.md`);
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/architecture.md', ...readmes];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs/architecture.md',
+  'docs/releasing.md',
+  ...readmes,
+];
 
 it.each(pages)('%s links to what is there', (page) => {
   const links = [...textOf(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];

@@ -8,6 +8,19 @@ const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd6
 const ANVIL = '@foundry-rs/anvil';
 const VERSION = '1.7.1';
 
+/** The command that installs it. */
+export const INSTALL_ANVIL = `npm install ${ANVIL}@${VERSION}`;
+
+/** Returns whether a development chain can be started here. */
+export function isAnvilInstalled(): boolean {
+  try {
+    anvilPath();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Where Anvil's npm package has put its binary for this machine.
  * @param from the module, as a URL, that looks for the package
@@ -23,7 +36,7 @@ export function anvilPath(from = import.meta.url): string {
   } catch (cause) {
     throw new TallyError(
       'chain_unavailable',
-      `The development chain of \`tally serve\` needs Anvil, which is not installed: npm install ${ANVIL}@${VERSION}, beside tallystick. Or do without a chain (TALLY_DEVNET=off), or name one in TALLY_CHAIN_RPC_URL.`,
+      `The development chain of \`tally serve\` needs Anvil, which is not installed: ${INSTALL_ANVIL}, beside tallystick. Or do without a chain (TALLY_DEVNET=off), or name one in TALLY_CHAIN_RPC_URL.`,
       { cause },
     );
   }

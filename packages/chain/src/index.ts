@@ -1,4 +1,5 @@
 export * as answers from './answers.ts';
+export { INSTALL_ANVIL, isAnvilInstalled } from './anvil.ts';
 export type {
   AccountState,
   Broadcast,

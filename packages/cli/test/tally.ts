@@ -65,12 +65,16 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** `tally serve` on a free port, the one of the sources unless `bin` names another; without a chain, unless the environment asks for one. */
+/**
+ * `tally serve` on a free port, that of the sources without a chain, unless the environment asks for one. `bin` names another, which
+ * starts as its environment says.
+ */
 export async function serve(
   dataDir: string,
   options: { env?: Env; node?: string; port?: string; bin?: string } = {},
 ): Promise<Service> {
-  const env = { TALLY_DATA_DIR: dataDir, TALLY_DEVNET: 'off', ...options.env };
+  const withoutChain = options.bin === undefined ? { TALLY_DEVNET: 'off' } : {};
+  const env = { TALLY_DATA_DIR: dataDir, ...withoutChain, ...options.env };
   const child = spawn(options.node ?? process.execPath, [options.bin ?? bin, 'serve'], {
     env: { ...clean, ...env, PORT: options.port ?? '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,5 +1,5 @@
 import { write } from 'node:fs';
-import type { Chain } from '@tallystick/chain';
+import { type Chain, INSTALL_ANVIL, isAnvilInstalled } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
 import { type Config, localOrigin, readConfig, withAddress } from '../config/config.ts';
 import { OPENAI } from '../http/dialect.ts';
@@ -17,7 +17,8 @@ const REFUSED = { method: '(any)', route: '(refused)' };
  * @throws ConfigError, ListenError, TallyError: each with one message for the operator
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
-  const config = readConfig(env);
+  // Who installed the packages and nothing else has no Anvil, and is not asked for it before the first receipt.
+  const config = readConfig(isAnvilInstalled() ? env : { TALLY_DEVNET: 'off', ...env });
   let at = config;
   let notice = '';
   const { closed } = await listen({
@@ -68,14 +69,23 @@ function banner({ config, log, chain, money }: Services): string {
     mode === 'production'
       ? `tallystick · production mode: public address ${receiptsUrl}, ${quota}`
       : `tallystick · development mode: generated keys in ${dataDir}, ${quota}${money === null ? ', no payment asked' : ''}`;
-  return [first, anchoring(config, log.origin, chain), ...paying(money)].join('\n');
+  return [first, ...anchoring(config, log.origin, chain), ...paying(money)].join('\n');
 }
 
-function anchoring({ log, chain: { devnet } }: Config, origin: string, chain: Chain | null): string {
-  if (chain === null)
-    return `anchor log ${origin}: no chain is configured, so hashes are accepted and stay pending`;
+function anchoring(
+  { mode, log, chain: { devnet } }: Config,
+  origin: string,
+  chain: Chain | null,
+): readonly string[] {
+  if (chain === null) {
+    const line = `anchor log ${origin}: no chain is configured, so hashes are accepted and stay pending`;
+    if (mode === 'production' || isAnvilInstalled()) return [line];
+    return [line, `for a development chain, stop the service, run ${INSTALL_ANVIL}, and start again`];
+  }
   const where = devnet ? 'its own development chain' : chain.network;
-  return `anchor log ${origin}: posts every ${log.periodSeconds} s to ${where} (chain ${chain.chainId}) from ${chain.address}`;
+  return [
+    `anchor log ${origin}: posts every ${log.periodSeconds} s to ${where} (chain ${chain.chainId}) from ${chain.address}`,
+  ];
 }
 
 function paying(money: Money | null): readonly string[] {

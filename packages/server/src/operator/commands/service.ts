@@ -35,7 +35,8 @@ Environment, with the defaults of development:
   TALLY_KEYRING_PASSPHRASE_FILE  none: the keys are not encrypted
   TALLY_ANCHOR_PERIOD_SECONDS    10: how often the anchor log posts its root
   TALLY_DEVNET                   on: a development chain of its own, where no
-                                 TALLY_CHAIN_RPC_URL is set
+                                 TALLY_CHAIN_RPC_URL is set and Anvil is
+                                 installed
   TALLY_PAYMENTS                 off; x402 asks for USDC, test money where the
                                  chain is the development chain
   NODE_ENV=production            refuses to start without its settings, and
