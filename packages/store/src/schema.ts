@@ -184,5 +184,13 @@ export interface Schema {
     /** What is needed to write the same bytes again; null once they are written. */
     contents: string | null;
   };
-  schema_migrations: { version: number; name: string; applied_at: number };
+  schema_migrations: {
+    version: number;
+    name: string;
+    applied_at: number;
+    /** The release that brought the database to the version; null where that was before it was recorded. */
+    release: string | null;
+    /** The least version that a release must know to work on the database since then; null where any will do. */
+    needs: number | null;
+  };
 }

@@ -12,7 +12,7 @@ import type { Compiler } from './statement.ts';
 export type Durability = 'durable' | 'relaxed';
 
 /** `served`: somebody waits for the answer, so that it must come soon or fail. `unhurried`: it may take its time. */
-export type Pace = 'served' | 'unhurried';
+type Pace = 'served' | 'unhurried';
 
 /** The statements that all databases share. */
 export interface SharedStatements {
@@ -39,7 +39,7 @@ export function sharedStatements(db: Compiler, dialect: Dialect): SharedStatemen
 /** A SQL database, with the parts in which databases differ. */
 export interface SqlDatabase extends SharedStatements {
   /** Runs work that only reads. It sees everything that is committed. */
-  read<T>(work: Work<T>, pace?: Pace): Promise<T>;
+  readonly read: <T>(work: Work<T>, pace?: Pace) => Promise<T>;
   /**
    * Runs work in a transaction and resolves once it is durable; rolls back when it throws. A `relaxed` one is visible
    * to all and survives this process at once, but survives the machine only once a durable one has followed.

@@ -4,8 +4,9 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { TallyError } from '@tallystick/core';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
+import { run, type Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
-import { migrate } from './migrations/migrate.ts';
+import { makeIndex, migrate, recordVersion } from './migrations/migrate.ts';
 import type { ColumnTypes } from './migrations/migration.ts';
 import type { Schema } from './schema.ts';
 import { type SqlDatabase, sharedStatements } from './sql-database.ts';
@@ -30,6 +31,8 @@ const CHECKPOINT_PAGES = 4_000;
 const CACHE_KIB = 4_096;
 /** At 32 MB, the changed pages of a large batch of hashes are not spilled to disk before the commit. */
 const SPILL_PAGES = 4_096;
+
+const IN_MEMORY = ':memory:';
 
 const ALL_PAGES = 2 ** 31 - 1;
 
@@ -59,8 +62,8 @@ const CONSTRAINT = 19;
 /**
  * Opens (or creates) the store in a file, whose folder must exist, and brings it to the newest version. Any number of
  * processes of one machine may open it; the file must be on a local disk.
- * @throws {TallyError} `unavailable`, naming the file, when it is not a database or cannot be opened, or was written by
- * a newer release.
+ * @throws {TallyError} `unavailable`, naming the file, if it is no database or can't be opened; or if a newer release has
+ * taken away what this one uses
  */
 export async function openSqliteStore(file: string): Promise<Store> {
   try {
@@ -72,6 +75,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
 }
 
 async function openFile(file: string): Promise<Store> {
+  if (file !== IN_MEMORY) await makePrivate(file);
   const connection = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
@@ -84,6 +88,12 @@ async function openFile(file: string): Promise<Store> {
     connection.close();
     throw error;
   }
+}
+
+/** Makes a file that only its owner may read, unless it exists. SQLite gives `-wal` and `-shm` the same mode. */
+async function makePrivate(file: string): Promise<void> {
+  const handle = await open(file, 'a', 0o600);
+  await handle.close();
 }
 
 /** SQLite does not wait for its busy timeout when two connections change a new file to WAL at once. */
@@ -110,7 +120,7 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     },
   });
   const session = new SqliteSession(connection);
-  session.transaction(() => session.perform(migrate(compiler, COLUMNS)));
+  session.transaction(() => session.perform(migrateAll(compiler)));
   return {
     ...sharedStatements(compiler, DIALECT),
     read: (work) => inPromise(() => session.perform(work)),
@@ -123,6 +133,15 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     backup: (path) => writeBackup(file, path),
     close: () => inPromise(() => connection.close()),
   };
+}
+
+function* migrateAll(db: Kysely<Schema>): Work<void> {
+  for (;;) {
+    const pending = yield* migrate(db, COLUMNS);
+    if (pending === null) return;
+    yield* run(makeIndex(db, pending), {});
+    yield* recordVersion(db, pending.version, pending);
+  }
 }
 
 /** Runs a task at once. An error that it throws rejects the promise. */
@@ -140,8 +159,9 @@ async function inPromise<T>(task: () => T): Promise<T> {
  */
 async function writeBackup(file: string, path: string): Promise<void> {
   const partial = `${path}.partial`;
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rm(partial, { force: true });
+  await makePrivate(partial);
   const source = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
   try {
     await backup(source, partial, { rate: ALL_PAGES });

@@ -31,9 +31,9 @@ export interface Store extends ReceiptStore, CounterStore, DocumentStore, Issuer
   readonly claims: ClaimStore;
 
   /**
-   * Writes a consistent copy to `path` while the store is in use. An existing file is replaced only once the copy is
-   * complete and on disk.
-   * @throws unavailable where the database has its own tool for backups
+   * Writes a consistent copy to `path` while the store is in use: a file with mode 0600 for SQLite, a folder with a base
+   * backup for PostgreSQL. What exists there is replaced only once the copy is complete and on disk.
+   * @throws unavailable if PostgreSQL does not archive its WAL, or if its program is missing or fails
    */
   backup(path: string): Promise<void>;
 

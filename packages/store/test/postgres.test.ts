@@ -158,9 +158,12 @@ ledgerRandomSuite('PostgreSQL', createDatabase, {
 });
 
 describe('PostgreSQL', () => {
-  it('leaves backups to pg_dump', async () => {
+  it('makes no backup of a server that does not archive', async () => {
     const store = await openPostgresStore(await newDatabase());
-    await expect(store.backup('unused')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(store.backup('unused')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('does not archive its WAL'),
+    });
     await store.close();
   });
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -251,6 +251,19 @@ describe('SQLite', () => {
     expect(copied).toBeGreaterThanOrEqual(4_000);
     expect(read.slice(0, copied).every(({ kind }) => kind === 'found')).toBe(true);
     await copy.close();
+  });
+
+  it('lets nobody else read the database and its copies, whatever the umask', async () => {
+    const umask = process.umask(0);
+    const file = newFile();
+    const copy = `${file}.copy`;
+    const store = await openSqliteStore(file);
+    await store.putReceipt(receipt('r1'));
+    await store.backup(copy);
+    process.umask(umask);
+    const modes = [file, `${file}-wal`, `${file}-shm`, copy].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
+    await store.close();
   });
 
   it('refuses a file that is no database', async () => {

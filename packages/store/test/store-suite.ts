@@ -378,17 +378,32 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
         await close(store);
         for (const table of LATER_TABLES) await execute(`drop table ${table}`);
         await execute('drop index receipts_room');
-        await execute('delete from schema_migrations where version > 1');
+        await execute('drop table schema_migrations');
+        await execute(
+          'create table schema_migrations (version bigint primary key, name text, applied_at bigint)',
+        );
+        await execute("insert into schema_migrations values (1, 'initial', 0)");
         const again = await open();
         expect(await again.getReceipt('r1')).toMatchObject({ kind: 'found' });
         expect(await again.log.countLeaves()).toBe(0);
       });
 
-      it('refuses a database of a newer release', async () => {
-        await execute("insert into schema_migrations values (99, 'later', 0)");
+      it('opens a database of a newer release that has only added to it', async () => {
+        await store.putReceipt(receipt('r1'));
+        await execute(
+          "insert into schema_migrations (version, name, applied_at, release) values (99, 'later', 0, '9.8.7')",
+        );
+        expect(await (await open()).getReceipt('r1')).toMatchObject({ kind: 'found' });
+      });
+
+      it('refuses a database from which a newer release has taken away, and names that release', async () => {
+        await execute("insert into schema_migrations values (98, 'contracted', 0, '9.8.6', 97)");
+        await execute("insert into schema_migrations values (99, 'later', 0, '9.8.7', null)");
         await expect(open()).rejects.toMatchObject({
           code: 'unavailable',
-          message: expect.stringContaining('version 99'),
+          message: expect.stringMatching(
+            /^Release 9\.8\.7 has .* version 99, .* version 97\. This is release 0\./,
+          ),
         });
       });
     });

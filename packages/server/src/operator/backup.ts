@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { printJson, remark, UsageError, unwritable } from '@tallystick/cli/toolkit';
 import type { Config } from '../index.ts';
@@ -6,14 +6,13 @@ import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 const MIB = 1024 * 1024;
 
-/** Copies the service's database to a file of mode 0600 while it is in use. */
+/** Copies the service's database while it is in use: to a file of mode 0600, or PostgreSQL to a folder. */
 export async function backup(
   file: string,
   { force, json }: { force?: boolean; json?: boolean },
 ): Promise<void> {
   const config = serviceConfig();
   assertTarget(config, file, force === true);
-  process.umask(0o077);
   const stop = showProgress(config, `${file}.partial`);
   try {
     await withStore(config, (store) => store.backup(file));
@@ -22,11 +21,11 @@ export async function backup(
   } finally {
     stop();
   }
-  const bytes = statSync(file).size;
+  const bytes = sizeOf(file);
   if (json) printJson({ file: resolve(file), bytes });
   else
     remark(
-      `Wrote a consistent copy of ${mib(bytes)} to ${file}. The keys are not in it: back up the keyring separately.`,
+      `Wrote ${config.database.kind === 'sqlite' ? 'a consistent copy' : 'a base backup'} of ${mib(bytes)} to ${file}. The keys are not in it: back up the keyring separately.`,
     );
 }
 
@@ -67,6 +66,13 @@ function showProgress({ database }: Config, partial: string): () => void {
     clearInterval(timer);
     if (shown) process.stderr.write('\r\u001b[K');
   };
+}
+
+/** Size in bytes of a file, or of all files in a folder. */
+function sizeOf(path: string): number {
+  if (!statSync(path).isDirectory()) return statSync(path).size;
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
+  return files.reduce((bytes, file) => bytes + statSync(join(path, file)).size, 0);
 }
 
 function mib(bytes: number): string {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
-export const initial: Migration = {
+export const initial: ChangedSchema = {
   name: 'initial',
   statements: ({ schema }, { key }) => [
     schema

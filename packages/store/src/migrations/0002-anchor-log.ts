@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
-export const anchorLog: Migration = {
+export const anchorLog: ChangedSchema = {
   name: 'anchor log',
   statements: (db, { key, bytes, ordinal }) => [
     db.schema

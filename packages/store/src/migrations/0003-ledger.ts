@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
-export const ledger: Migration = {
+export const ledger: ChangedSchema = {
   name: 'ledger',
   statements: ({ schema }, { key, clustered }) => [
     schema

@@ -1,6 +1,6 @@
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
-export const compression: Migration = {
+export const compression: ChangedSchema = {
   name: 'compression',
   statements: ({ schema }, { key, clustered }) => [
     schema

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 import { x402Tables } from './x402-tables.ts';
 
-export const payments: Migration = {
+export const payments: ChangedSchema = {
   name: 'payments',
   statements: (db, types) => [
     db.schema.alterTable('api_keys').addColumn('expires_at', 'bigint'),

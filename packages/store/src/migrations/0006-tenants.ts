@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
-export const tenants: Migration = {
+export const tenants: ChangedSchema = {
   name: 'tenants',
   statements: ({ schema }, { key, clustered }) => [
     schema
@@ -17,11 +17,6 @@ export const tenants: Migration = {
       .addColumn('tenant', key, (column) => column.notNull())
       .modifyEnd(clustered),
     schema.createIndex('tenant_keys_tenant').on('tenant_keys').column('tenant'),
-    schema
-      .createIndex('receipts_room')
-      .on('receipts')
-      .columns(['tenant', 'issued_at', 'id'])
-      .where(sql<boolean>`tenant is not null`),
     schema
       .createTable('room_purges')
       .addColumn('tenant', key, (column) => column.notNull())

@@ -1,6 +1,6 @@
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
-export const processLeases: Migration = {
+export const processLeases: ChangedSchema = {
   name: 'process-leases',
   statements: ({ schema }, { key, clustered }) => [
     schema

@@ -1,6 +1,6 @@
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
-export const logWitnesses: Migration = {
+export const logWitnesses: ChangedSchema = {
   name: 'log witnesses',
   statements: ({ schema }, { key, bytes }) => [
     schema

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Schema } from '../schema.ts';
 import { compression } from './0004-compression.ts';
 import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
 const compiler = new Kysely<Schema>({
   dialect: {
@@ -18,7 +18,7 @@ const types = { key: sql`text`, bytes: sql`blob`, ordinal: sql`integer`, cluster
 
 it('adds up for everybody what was counted before it', () => {
   const db = new DatabaseSync(':memory:');
-  const migrate = (migration: Migration): void => {
+  const migrate = (migration: ChangedSchema): void => {
     for (const step of migration.statements(compiler, types)) db.exec(step.compile().sql);
   };
   db.exec('create table usage_days (subject text)');

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { raw } from '../statement.ts';
-import type { Migration } from './migration.ts';
+import type { ChangedSchema } from './migration.ts';
 
 /**
  * Adds sums of compression for everybody, by day, so that no request adds up all subjects. Older rows were written only
  * for calls that compression changed.
  */
-export const compressionOfEverybody: Migration = {
+export const compressionOfEverybody: ChangedSchema = {
   name: 'compression-of-everybody',
   statements: (db) => [
     db.schema

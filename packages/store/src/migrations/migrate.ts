@@ -1,8 +1,7 @@
-import { TallyError } from '@tallystick/core';
-import { sql } from 'kysely';
+import { TallyError, VERSION } from '@tallystick/core';
+import { type RawBuilder, sql } from 'kysely';
 import { all, run, type Work } from '../database-work.ts';
-import type { Schema } from '../schema.ts';
-import { type Compiler, statement } from '../statement.ts';
+import { type Compiler, raw, type Statement, statement } from '../statement.ts';
 import { initial } from './0001-initial.ts';
 import { anchorLog } from './0002-anchor-log.ts';
 import { ledger } from './0003-ledger.ts';
@@ -12,7 +11,9 @@ import { tenants } from './0006-tenants.ts';
 import { processLeases } from './0007-process-leases.ts';
 import { logWitnesses } from './0008-log-witnesses.ts';
 import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
-import type { ColumnTypes, Migration } from './migration.ts';
+import { releases } from './0010-releases.ts';
+import { receiptsRoom } from './0011-receipts-room.ts';
+import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
 const migrations: readonly Migration[] = [
@@ -25,14 +26,27 @@ const migrations: readonly Migration[] = [
   processLeases,
   logWitnesses,
   compressionOfEverybody,
+  releases,
+  receiptsRoom,
 ];
 
+/** The first version whose row names the release that applied it. */
+const WITH_RELEASE = migrations.indexOf(releases) + 1;
+
+/** An index that is still to be made. */
+export interface PendingIndex extends AddedIndex {
+  /** The schema version of the database once it has the index. */
+  readonly version: number;
+}
+
 /**
- * Brings the database to the newest version. Runs inside a transaction that keeps all other migrators out.
+ * Changes the schema up to the next index and returns that index, or null once the database is at the newest version. The
+ * caller makes the index, records it with {@link recordVersion}, and calls again. Runs inside a transaction that keeps all
+ * other migrators out.
  *
- * @throws {TallyError} `unavailable` when the database is at a version that this code does not know.
+ * @throws {TallyError} `unavailable` when a newer release has taken away what this one uses.
  */
-export function* migrate(db: Compiler, types: ColumnTypes): Work<void> {
+export function* migrate(db: Compiler, types: ColumnTypes): Work<PendingIndex | null> {
   const table = db.schema
     .createTable('schema_migrations')
     .ifNotExists()
@@ -42,9 +56,6 @@ export function* migrate(db: Compiler, types: ColumnTypes): Work<void> {
   const newest = db
     .selectFrom('schema_migrations')
     .select(sql<number>`coalesce(max(version), 0)`.as('version'));
-  const record = statement((v: Schema['schema_migrations']) =>
-    db.insertInto('schema_migrations').values({ version: v.version, name: v.name, applied_at: v.applied_at }),
-  );
   yield* run(
     statement(() => table),
     {},
@@ -54,23 +65,66 @@ export function* migrate(db: Compiler, types: ColumnTypes): Work<void> {
     {},
   );
   const current = row?.version ?? 0;
-  if (current > migrations.length) throw tooNew(current);
+  if (current > migrations.length) yield* assertUsable(db, current);
   for (const [index, migration] of migrations.entries()) {
-    if (index < current) continue;
+    const version = index + 1;
+    if (version <= current) continue;
+    if ('index' in migration) return { version, ...migration };
     for (const step of migration.statements(db, types)) {
       yield* run(
         statement(() => step),
         {},
       );
     }
-    const applied_at = Math.floor(Date.now() / 1000);
-    yield* run(record, { version: index + 1, name: migration.name, applied_at });
+    yield* recordVersion(db, version, migration);
   }
+  return null;
 }
 
-function tooNew(current: number): TallyError {
-  return new TallyError(
+/** Records that this release has brought the database to a version. */
+export function* recordVersion(db: Compiler, version: number, migration: Migration): Work<void> {
+  const needs = 'needs' in migration ? (migration.needs ?? null) : null;
+  const row = { version, name: migration.name, applied_at: Math.floor(Date.now() / 1000) };
+  const insert = statement((v: typeof row) =>
+    db.insertInto('schema_migrations').values({ version: v.version, name: v.name, applied_at: v.applied_at }),
+  );
+  const nameRelease = statement((v: { version: number; release: string; needs: number | null }) =>
+    db
+      .updateTable('schema_migrations')
+      .set({ release: v.release, needs: v.needs })
+      .where('version', '=', v.version),
+  );
+  yield* run(insert, row);
+  if (version >= WITH_RELEASE) yield* run(nameRelease, { version, release: VERSION, needs });
+}
+
+/** The statement that makes an index if there is none of its name. */
+export function makeIndex(
+  db: Compiler,
+  { index }: AddedIndex,
+  how: RawBuilder<unknown> = sql``,
+): Statement<object, unknown> {
+  return statement(() =>
+    raw(db, sql`create index ${how} if not exists ${sql.ref(index.name)} on ${index.on}`),
+  );
+}
+
+/** @throws {TallyError} `unavailable` when a migration that is newer than this release needs a newer one */
+function* assertUsable(db: Compiler, current: number): Work<void> {
+  const known = migrations.length;
+  const newer = statement((v: { known: number }) =>
+    db
+      .selectFrom('schema_migrations')
+      .select(['release', 'needs'])
+      .where('version', '>', v.known)
+      .orderBy('version'),
+  );
+  const rows = yield* all(newer, { known });
+  const needs = Math.max(0, ...rows.map((row) => row.needs ?? 0));
+  if (needs <= known) return;
+  const release = rows.at(-1)?.release ?? 'unknown';
+  throw new TallyError(
     'unavailable',
-    `The database is at schema version ${current}, and this release knows only ${migrations.length}. Run a newer release, or restore a backup.`,
+    `Release ${release} has brought the database to schema version ${current}, on which no release works that knows less than version ${needs}. This is release ${VERSION}, which knows version ${known}. Run release ${release} or a newer one, or restore a backup.`,
   );
 }

@@ -13,7 +13,25 @@ export interface ColumnTypes {
 }
 
 /** A migration to the next version. There is no way back: restore a backup instead. */
-export interface Migration {
+export type Migration = ChangedSchema | AddedIndex;
+
+/** A migration that runs in one transaction. */
+export interface ChangedSchema {
   readonly name: string;
+  /**
+   * The least schema version that a release must know to work on the database after this migration. Set only by a
+   * migration that takes away what earlier releases use.
+   */
+  readonly needs?: number;
   statements(db: Compiler, types: ColumnTypes): Compilable[];
+}
+
+/** A migration that makes an index of a table with rows. PostgreSQL makes it while others write. */
+export interface AddedIndex {
+  readonly name: string;
+  readonly index: {
+    readonly name: string;
+    /** The SQL after `on`: the table, its columns, and the condition for its rows. */
+    readonly on: RawBuilder<unknown>;
+  };
 }

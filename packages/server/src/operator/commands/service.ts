@@ -14,10 +14,10 @@ export function serviceCommands(program: Command): void {
 
   operatorCommand(program, 'backup')
     .description(
-      'Writes a consistent copy of the service’s database to a file, while the service runs. Back up the keyring separately.',
+      'Writes a consistent copy of the service’s database, while the service runs: to a file, or of PostgreSQL to a folder. Back up the keyring separately.',
     )
-    .argument('<file>', 'where to write the copy')
-    .option('--force', 'replace the file if it exists, once the copy is complete')
+    .argument('<path>', 'where to write the copy')
+    .option('--force', 'replace what is there, once the copy is complete')
     .option('--json', 'as JSON')
     .addHelpText('after', BACKUP_HELP)
     .action(async (file: string, options: { force?: boolean; json?: boolean }) =>
@@ -50,4 +50,7 @@ Examples:
   $ tally backup "tally-$(date +%F).db"
   $ mkdir restored && cp .tally/keyring.json restored/
   $ cp tally-2027-01-31.db restored/tally.db
-  $ TALLY_DATA_DIR=restored tally serve`;
+  $ TALLY_DATA_DIR=restored tally serve
+
+With PostgreSQL that archives its WAL (docs/operations.md):
+  $ tally backup "/backup/$(date +%F)"`;

@@ -1,0 +1,65 @@
+import { publicError } from './postgres-errors.ts';
+import type { PostgresLimits } from './postgres-limits.ts';
+import type { PostgresPool, RunStatement } from './postgres-pool.ts';
+import type { Durability } from './sql-database.ts';
+import type { StepResult, Work } from './work.ts';
+
+/** Milliseconds for a statement that no request waits for: a migration, or the audit of a whole table. */
+export const UNHURRIED_MS = 24 * 3_600_000;
+
+/**
+ * The statement that begins a transaction. A stopped process holds its locks no longer than it may be idle. It is one
+ * round trip and sets only this transaction, so that it also works behind a pooler.
+ * @param limits milliseconds; 0 for no limit
+ */
+export function begin(
+  limits: Pick<PostgresLimits, 'statementMs' | 'lockMs' | 'idleTransactionMs'>,
+  durability: Durability,
+): string {
+  const settings = [
+    `idle_in_transaction_session_timeout = ${limits.idleTransactionMs}`,
+    `statement_timeout = ${limits.statementMs}`,
+    `lock_timeout = ${limits.lockMs}`,
+    ...(durability === 'durable' ? [] : ['synchronous_commit = off']),
+  ];
+  return ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings.map((one) => `SET LOCAL ${one}`)].join('; ');
+}
+
+/** Runs some work, with one round trip per step. */
+export async function perform<T>(run: RunStatement, work: Work<T>, waitMs?: number): Promise<T> {
+  let step = work.next();
+  while (step.done !== true) step = work.next(await query(run, step.value.sql, step.value.values, waitMs));
+  return step.value;
+}
+
+export async function query(
+  run: RunStatement,
+  sql: string,
+  values: unknown[] = [],
+  waitMs?: number,
+): Promise<StepResult> {
+  try {
+    const { rows, rowCount } = await run(sql, values, waitMs);
+    return { rows, changed: rowCount ?? 0 };
+  } catch (error) {
+    throw publicError(error);
+  }
+}
+
+/**
+ * Runs work in a transaction. If the connection dies meanwhile, nobody knows whether it was committed: it rejects, so
+ * that nothing is acknowledged, and a caller that tries again finds what was written.
+ */
+export function inTransaction<T>(
+  pool: PostgresPool,
+  beginning: string,
+  work: Work<T>,
+  waitMs?: number,
+): Promise<T> {
+  return pool.use(async (run) => {
+    await query(run, beginning);
+    const result = await perform(run, work, waitMs);
+    await query(run, 'COMMIT');
+    return result;
+  });
+}
