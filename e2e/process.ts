@@ -51,8 +51,9 @@ function start(
   env: Env,
   onOutput: (stdout: string) => void = () => {},
   stderrTo: number | 'pipe' = 'pipe',
+  program = TALLY,
 ): Running {
-  const child = spawn(process.execPath, [TALLY, ...args], { env, stdio: ['ignore', 'pipe', stderrTo] });
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', stderrTo] });
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -73,16 +74,20 @@ function start(
   return started;
 }
 
-/** Runs `tally` to its end, in an environment that holds only `env`. */
-export function tally(args: readonly string[], env: Env = {}): Promise<Ended> {
-  return start(args, env).ended;
+/**
+ * Runs `tally` to its end, in an environment of nothing but `env`.
+ * @param program the path of another release's `tally.js`
+ */
+export function tally(args: readonly string[], env: Env = {}, program = TALLY): Promise<Ended> {
+  return start(args, env, undefined, 'pipe', program).ended;
 }
 
 /**
- * Starts `tally serve` on a free port. Rejects with its output if it ends before it is ready.
- * @param stderrTo file descriptor for its standard error, which is then not in `Ended`
+ * Starts `tally serve` on a free port. Rejects with what it said when it ends before it is ready.
+ * @param stderrTo a file descriptor that takes its standard error, which is then not in `Ended`
+ * @param program the path of another release's `tally.js`
  */
-export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe'): Promise<Served> {
+export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe', program = TALLY): Promise<Served> {
   return new Promise((resolve, reject) => {
     const onOutput = (stdout: string): void => {
       const url = READY.exec(stdout)?.[1];
@@ -101,6 +106,7 @@ export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe'): Promise<Ser
       { PORT: '0', TALLY_LOG_LEVEL: 'error', ...env },
       onOutput,
       stderrTo,
+      program,
     );
     void ended.then(({ stdout, stderr }) => reject(new Error(`tally serve ended: ${stdout}${stderr}`)));
   });
