@@ -42,7 +42,16 @@ export class Acknowledged {
     }
   }
 
-  /** Asserts that every acknowledged hash still has its place in the log, also those whose answer was lost. */
+  /** The service knows none of the acknowledged receipts. */
+  async expectUnknown(url: string): Promise<void> {
+    for (const id of this.#receipts.keys()) {
+      const asked = await fetch(`${url}/v1/receipt/${id}`);
+      const { code } = (await asked.json()) as { code?: string };
+      assert.deepEqual({ status: asked.status, code }, { status: 404, code: 'receipt_not_found' });
+    }
+  }
+
+  /** Every hash that was acknowledged has its place still, also for those whose answer was lost. */
   async expectPlaced(url: string, key: Key): Promise<void> {
     await this.placed.repeat(url, key);
     await this.placed.place(url, key, 10);

@@ -8,13 +8,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Programs that the tests need, with the Debian package of each. */
+/** Programs that the tests run, or where they are, and the Debian package that has each. */
 const PROGRAMS = [
   ['mkfs.ext4', 'e2fsprogs'],
   ['mount', 'mount'],
   ['umount', 'mount'],
   ['findmnt', 'util-linux'],
   ['unshare', 'util-linux'],
+  ['runuser', 'util-linux'],
+  ['pg_basebackup', 'postgresql'],
+  ['/usr/lib/postgresql/*/bin/initdb', 'postgresql'],
 ];
 
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
