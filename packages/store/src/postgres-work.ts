@@ -1,8 +1,8 @@
+import type { StepResult, Work } from './database-work.ts';
 import { publicError } from './postgres-errors.ts';
 import type { PostgresLimits } from './postgres-limits.ts';
 import type { PostgresPool, RunStatement } from './postgres-pool.ts';
 import type { Durability } from './sql-database.ts';
-import type { StepResult, Work } from './work.ts';
 
 /** Milliseconds for a statement that no request waits for: a migration, or the audit of a whole table. */
 export const UNHURRIED_MS = 24 * 3_600_000;
