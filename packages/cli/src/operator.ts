@@ -19,6 +19,8 @@ type Listing = Readonly<Record<string, Readonly<Record<string, string>>>>;
 const PROGRAM: Listing = {
   'Run a service': {
     serve: 'run the service',
+    config: 'check the configuration',
+    reload: 'take up changed models, prices and keys',
     backup: 'copy the database while it is in use',
     apikey: 'the service’s API keys',
     tenant: 'the service’s tenants',

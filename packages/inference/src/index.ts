@@ -3,6 +3,8 @@ export { results } from './benchmark/results.ts';
 export { money, priceDocument } from './billing.ts';
 export type { Model } from './catalogue/catalogue.ts';
 export { ollamaUrl } from './catalogue/ollama-host.ts';
+export { checkCatalogue, readCatalogue } from './catalogue/open.ts';
+export { operatorSchema } from './catalogue/schema.ts';
 export { TIERS } from './compression/options.ts';
 export { type CompressionStore, MAX_NOTES, type Note } from './compression-store.ts';
 export {

@@ -1,24 +1,20 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseJson, TallyError } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import type { LedgerStore } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { OperatorFacts } from '@tallystick/receipts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { LOCAL, openCatalogue, readOperatorFile } from './catalogue/open.ts';
-import type { OperatorFile } from './catalogue/schema.ts';
+import { openCatalogue } from './catalogue/open.ts';
 import { createCompressor } from './compression/compressor.ts';
 import type { CompressionStore } from './compression-store.ts';
-import { openLocalProvider } from './local/local.ts';
 import { createComputeMetrics } from './metrics.ts';
 import type { PipelineContext } from './pipeline/context.ts';
-import { openProvider } from './providers/open.ts';
-import type { Provider } from './providers/provider.ts';
+import { OpenProviders } from './providers/open-providers.ts';
 import { createHealth } from './resilience/health.ts';
 import { defaultRetryPolicy } from './resilience/retries.ts';
 import { createRouter } from './router/router.ts';
+import { createPins } from './router/sessions.ts';
 import type { ComputeConfig } from './settings.ts';
 
 /** Milliseconds for billing the streams that end because the service stops. */
@@ -26,7 +22,14 @@ const BILLING_MS = 5_000;
 
 /** The inference router of one service. */
 export interface Compute {
+  /** What calls are served with now. A call takes it once and keeps it: `reload` gives later calls another one. */
   readonly pipeline: PipelineContext;
+  /**
+   * Takes another catalogue, with its prices and its providers, for all later calls. Calls under way end as they began.
+   * What is known of the models' health and of sessions stays. Changes nothing when it throws.
+   * @throws as `openCatalogue`
+   */
+  reload(settings: Pick<ComputeConfig, 'catalogue' | 'environment'>): void;
   /** Updates the metrics that are read at intervals. */
   measure(): Promise<void>;
   /**
@@ -37,6 +40,9 @@ export interface Compute {
   /** Ends the calls under way, and closes the connections to providers. */
   close(): Promise<void>;
 }
+
+/** The part of the pipeline that follows from the catalogue. */
+type Models = Pick<PipelineContext, 'catalogue' | 'router' | 'providers'>;
 
 /** The part of the service's configuration that the router uses. */
 interface InferenceSettings {
@@ -60,8 +66,7 @@ interface ComputeDependencies {
 }
 
 /**
- * Reads the operator's catalogue and opens the configured providers. Nothing is sent before the first call.
- * @throws invalid_field and other errors that name the catalogue's file
+ * Opens the catalogue and the configured providers. Nothing is sent before the first call.
  */
 export function openCompute({
   config,
@@ -74,7 +79,7 @@ export function openCompute({
   logger,
 }: ComputeDependencies): Compute {
   const {
-    catalogueFile,
+    catalogue: operator,
     environment,
     timeouts,
     retries,
@@ -83,71 +88,72 @@ export function openCompute({
     maxCallMs,
     maxStreamBytes,
   } = config.compute;
-  const operator = catalogueFile === null ? {} : readOperator(catalogueFile);
-  const { catalogue, providers: entries } = openCatalogue(environment, operator);
-  const providers = new Map<string, Provider>([[LOCAL, openLocalProvider()]]);
-  for (const { name, kind, baseUrl, apiKey } of entries) {
-    providers.set(name, openProvider(kind, { name, baseUrl, apiKey, timeouts }));
-  }
   const health = createHealth({
     goneRestMs,
     onGone: ({ provider, upstreamModel: model }, restMs) =>
       logger.warn({ provider, model, restMs }, 'the provider no longer offers the model'),
   });
   const metrics = createComputeMetrics(registry);
-  const compressor = createCompressor({ store: store.compression, catalogue, metrics, clock, logger });
+  const pins = createPins();
+  const providers = new OpenProviders(timeouts, maxCallMs);
+  const openModels = (settings: Pick<ComputeConfig, 'catalogue' | 'environment'>): Models => {
+    const { catalogue, providers: entries } = openCatalogue(settings.environment, settings.catalogue);
+    return {
+      catalogue,
+      router: createRouter(catalogue, health, pins),
+      providers: providers.replace(entries),
+    };
+  };
+  const compressor = createCompressor({
+    store: store.compression,
+    catalogue: () => pipeline.catalogue,
+    metrics,
+    clock,
+    logger,
+  });
   const unbilled = new Set<Promise<void>>();
   const stop = new AbortController();
   const endCalls = async (): Promise<void> => {
     stop.abort();
     await Promise.race([Promise.all(unbilled), sleep(BILLING_MS, undefined, { ref: false })]);
   };
+  let pipeline: PipelineContext = {
+    ...openModels({ catalogue: operator, environment }),
+    health,
+    retryPolicy: { ...defaultRetryPolicy, retries },
+    compressor,
+    ledger: store.ledger,
+    process,
+    issuer,
+    log,
+    metrics,
+    clock,
+    logger,
+    operator: config.operator,
+    development: config.mode === 'development' && config.payments.mode === 'off',
+    freeToAll: config.mode === 'development',
+    defaultMaxOutput,
+    maxStreamBytes,
+    maxCallMs,
+    stop: stop.signal,
+    unbilled,
+  };
   return {
-    pipeline: {
-      catalogue,
-      router: createRouter(catalogue, health),
-      providers,
-      health,
-      retryPolicy: { ...defaultRetryPolicy, retries },
-      compressor,
-      ledger: store.ledger,
-      process,
-      issuer,
-      log,
-      metrics,
-      clock,
-      logger,
-      operator: config.operator,
-      development: config.mode === 'development' && config.payments.mode === 'off',
-      freeToAll: config.mode === 'development',
-      defaultMaxOutput,
-      maxStreamBytes,
-      maxCallMs,
-      stop: stop.signal,
-      unbilled,
+    get pipeline() {
+      return pipeline;
+    },
+    reload(settings) {
+      pipeline = { ...pipeline, ...openModels(settings) };
     },
     endCalls,
     async measure() {
-      metrics.health(catalogue.models, health);
+      metrics.health(pipeline.catalogue.models, health);
       metrics.reserved(await store.ledger.reserved());
     },
     async close() {
       await endCalls();
-      await Promise.all([...providers.values()].map((provider) => provider.close()));
+      await providers.close();
       await compressor.close();
     },
   };
-}
-
-function readOperator(file: string): OperatorFile {
-  try {
-    return readOperatorFile(parseJson(readFileSync(file)));
-  } catch (cause) {
-    if (cause instanceof TallyError) {
-      throw new TallyError(cause.code, `${file}: ${cause.message}`, { field: cause.field, cause });
-    }
-    throw new TallyError('unavailable', `The catalogue ${file} can’t be read. Check TALLY_CONFIG.`, {
-      cause,
-    });
-  }
 }

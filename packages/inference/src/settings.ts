@@ -1,8 +1,10 @@
+import type { OperatorFile } from './catalogue/schema.ts';
+
 /** The configuration of the inference router. */
 export interface ComputeConfig {
-  /** The operator's catalogue; null for the built-in one alone. */
-  readonly catalogueFile: string | null;
-  /** The environment in which the catalogue finds providers' keys and base URLs, by the names that it gives. */
+  /** What the operator adds to the built-in catalogue, or changes of it. */
+  readonly catalogue: OperatorFile;
+  /** Keys and base URLs of providers, by the names of their variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Output tokens of a choice if the caller sets no limit. */
   readonly defaultMaxOutput: number;

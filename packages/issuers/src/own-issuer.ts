@@ -14,14 +14,14 @@ export interface OwnIssuer {
 
 /**
  * The issuer of a keyring file. `refresh` reads the file again when it has changed on disk, so that a rotation by the CLI
- * reaches a running server.
+ * reaches a running server; given a passphrase, it uses that from then on. It changes nothing when it throws.
  * @param expected DID that the keyring must have; null accepts any
  */
 export async function openOwnIssuer(
   path: string,
   expected: string | null,
-  passphrase: string | null,
-): Promise<OwnIssuer & { refresh(): Promise<boolean> }> {
+  firstPassphrase: string | null,
+): Promise<OwnIssuer & { refresh(passphrase?: string | null): Promise<boolean> }> {
   if (!existsSync(path)) {
     throw new TallyError(
       'unavailable',
@@ -29,6 +29,7 @@ export async function openOwnIssuer(
     );
   }
   let version = fileVersion(path);
+  let passphrase = firstPassphrase;
   let keyring = await readFor(path, expected, passphrase);
   const { did } = keyring.document;
   const signers = new Map<KeyPurpose, Signer>();
@@ -45,10 +46,11 @@ export async function openOwnIssuer(
       }
       return signer;
     },
-    async refresh() {
+    async refresh(given = passphrase) {
       const current = fileVersion(path);
-      if (current === version) return false;
-      keyring = await readFor(path, did, passphrase);
+      if (current === version && given === passphrase) return false;
+      keyring = await readFor(path, did, given);
+      passphrase = given;
       version = current;
       signers.clear();
       return true;

@@ -56,9 +56,11 @@ export {
 } from '@tallystick/log';
 export type { OrderRow, PayoutRow } from '@tallystick/payments';
 export { declinePayout, openSealedKey, openTreasuryCommands, readContact } from '@tallystick/payments';
+export { reloadProcesses } from './app/control.ts';
 export { listen } from './app/listen.ts';
 export { serve } from './app/main.ts';
-export { openStore, readPassphrase } from './app/opening.ts';
-export { type Config, readConfig } from './config/config.ts';
+export { openStore } from './app/opening.ts';
+export { controlFolder } from './app/reloading.ts';
+export { type Config, checkConfig, readConfig } from './config/config.ts';
 export type { Report as Readiness } from './pilots/prospector/report.ts';
 export type { Normalized } from './pilots/rosetta/answer.ts';

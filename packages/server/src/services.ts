@@ -98,6 +98,11 @@ export interface Services
     MoneyPart,
     InferencePart,
     OperationsPart {
+  /**
+   * Takes up the catalogue with its prices, the keys of providers and the keyring from another configuration. Requests under
+   * way end as they began. Changes nothing when it throws.
+   */
+  readonly reload: (config: Config) => Promise<void>;
   /** Stops the timers and closes the log, the store after its last commit, and the development chain. */
   readonly close: () => Promise<void>;
 }

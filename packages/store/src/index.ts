@@ -1,2 +1,3 @@
 export { POSTGRES_LIMITS, type PostgresLimits } from './postgres-limits.ts';
+export { readPostgresUrl } from './postgres-url.ts';
 export type { Store } from './store.ts';

@@ -7,12 +7,12 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Turns errors that pass by themselves into `unavailable`: a connection fault (08), a transaction ended for idling
- * (25P03), a deadlock (40001, 40P01), lack of resources (53), a lock not obtained in time (55P03), a shutdown or a
+ * Turns errors that pass by themselves into `unavailable`: a connection fault (08), a server that became a standby
+ * (25006), a transaction ended for idling (25P03), a deadlock (40001, 40P01), lack of resources (53), a lock not obtained in time (55P03), a shutdown or a
  * cancelled statement (57). Returns every other error unchanged.
  */
 export function publicError(error: unknown): unknown {
   const state = sqlState(error);
-  if (state !== undefined && !/^(?:08|25P03|40001|40P01|53|55P03|57)/.test(state)) return error;
+  if (state !== undefined && !/^(?:08|25006|25P03|40001|40P01|53|55P03|57)/.test(state)) return error;
   return new TallyError('unavailable', 'The database cannot be reached at the moment.', { cause: error });
 }

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient, type QueryResult, type TypeOverrides } from 'pg';
-import { publicError } from './postgres-errors.ts';
+import { publicError, sqlState } from './postgres-errors.ts';
 import type { PostgresLimits } from './postgres-limits.ts';
+import type { PostgresServers } from './postgres-url.ts';
 
 export interface PoolOptions {
-  readonly url: string;
+  readonly servers: PostgresServers;
   readonly limits: PostgresLimits;
   readonly types: TypeOverrides;
 }
@@ -18,16 +19,22 @@ export type RunStatement = (sql: string, values: unknown[], waitMs?: number) => 
 /** Milliseconds that queries under way may still take when the pool is closed. */
 const CLOSE_MS = 2_000;
 
+/** `read_only_sql_transaction`: the server was a primary, and is none any more. */
+const READ_ONLY = '25006';
+
 /**
- * The connections to one PostgreSQL server. Nothing waits for one without end. A connection that fails below SQL, or is
+ * The connections to one PostgreSQL server. Nothing waits for one without end. Where the URL names several servers, all
+ * connections go to the same one; when none is open and no new one can be had, the next server is tried. A connection that fails below SQL, or is
  * silent for too long, is dropped, and so are all others that were open by then: what silently kills one (a failover, a
  * firewall) kills the others too, and each of them would cost its next user the same wait.
  */
 export class PostgresPool {
   readonly #options: PoolOptions;
   #pool: Pool;
-  /** Every open connection, also of dropped pools. */
-  readonly #open = new Set<PoolClient>();
+  /** Index of the server that the pool connects to. */
+  #server = 0;
+  /** Every connection that is open, with its pool, which may have been dropped. */
+  readonly #open = new Map<PoolClient, Pool>();
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -39,16 +46,13 @@ export class PostgresPool {
    * @throws what `work` throws; unavailable where no connection is available
    */
   async use<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
-    const pool = this.#pool;
-    const client = await pool.connect().catch((error: unknown) => {
-      throw publicError(error);
-    });
+    const { pool, client } = await this.#connect();
     let dead = false;
     try {
       return await work((text, values, waitMs) =>
         client.query({ text, values, ...waiting(waitMs) }).catch((error: unknown) => {
           // Every error that the server itself reports is a DatabaseError.
-          dead ||= !(error instanceof DatabaseError);
+          dead ||= !(error instanceof DatabaseError) || (this.#hasOthers() && sqlState(error) === READ_ONLY);
           throw error;
         }),
       );
@@ -65,21 +69,47 @@ export class PostgresPool {
   async close(): Promise<void> {
     const ended = this.#pool.end();
     await Promise.race([ended, setTimeout(CLOSE_MS, undefined, { ref: false })]);
-    for (const client of this.#open) destroy(client);
+    for (const client of this.#open.keys()) destroy(client);
     await ended;
   }
 
+  /** A connection to the server that is in use, or to the next one that can be used. Each is tried once. */
+  async #connect(): Promise<{ pool: Pool; client: PoolClient }> {
+    for (let tries = 1; ; tries++) {
+      const pool = this.#pool;
+      try {
+        return { pool, client: await pool.connect() };
+      } catch (error) {
+        // A pool with open connections reaches its server: they are all in use.
+        const isReached = [...this.#open.values()].includes(pool);
+        if (isReached || tries >= this.#options.servers.urls.length) throw publicError(error);
+        this.#useNext(pool);
+      }
+    }
+  }
+
+  #hasOthers(): boolean {
+    return this.#options.servers.urls.length > 1;
+  }
+
+  #useNext(pool: Pool): void {
+    if (pool !== this.#pool || pool.ending) return;
+    this.#server = (this.#server + 1) % this.#options.servers.urls.length;
+    this.#pool = this.#openPool();
+    pool.end().catch(() => undefined);
+  }
+
   #openPool(): Pool {
-    const { url, types, limits } = this.#options;
+    const { servers, types, limits } = this.#options;
     const pool = new Pool({
-      connectionString: url,
+      connectionString: servers.urls[this.#server] ?? '',
       types,
       max: limits.connections,
       connectionTimeoutMillis: limits.connectMs,
       query_timeout: limits.queryMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: limits.keepAliveMs,
-      ...settingUp(limits),
+      ...settingUp(limits, servers.must),
     });
     // A connection that breaks while idle has left the pool already. Without a listener the event would end the
     // process.
@@ -88,7 +118,7 @@ export class PostgresPool {
       // A connection that breaks while in use rejects its query as well, and is handled there.
       client.on('error', () => undefined);
       client.once('end', () => this.#open.delete(client));
-      this.#open.add(client);
+      this.#open.set(client, pool);
     });
     return pool;
   }
@@ -97,7 +127,7 @@ export class PostgresPool {
   #giveUp(pool: Pool): void {
     if (pool !== this.#pool || pool.ending) return;
     this.#pool = this.#openPool();
-    const old = [...this.#open];
+    const old = [...this.#open.keys()];
     pool.end().catch(() => undefined);
     const { queryMs } = this.#options.limits;
     // An idle connection is asked to end. A dead one never answers that.
@@ -109,8 +139,18 @@ export class PostgresPool {
  * The settings of a new connection. They are not sent with its start, which poolers refuse, and each transaction sets
  * them again for itself. The pool waits for the promise, which its types do not show.
  */
-function settingUp({ statementMs }: PostgresLimits): object {
-  return { onConnect: (client: PoolClient) => client.query(`SET statement_timeout = ${statementMs}`) };
+function settingUp({ statementMs }: PostgresLimits, must: PostgresServers['must']): object {
+  return {
+    onConnect: async (client: PoolClient) => {
+      await client.query(`SET statement_timeout = ${statementMs}`);
+      if (must === null) return;
+      const { rows } = await client.query(
+        "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only",
+      );
+      const [{ standby, read_only }] = rows as [{ standby: boolean; read_only: boolean }];
+      if (must === 'primary' ? standby : read_only) throw new Error(`The server is not ${must}.`);
+    },
+  };
 }
 
 /** The driver takes a time-out for one statement, which its types do not show. */

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TallyError } from '@tallystick/core';
 import {
   DummyDriver,
   Kysely,
@@ -10,18 +12,22 @@ import { TypeOverrides } from 'pg';
 import { run } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { backupPostgres } from './postgres-backup.ts';
-import { sqlState } from './postgres-errors.ts';
+import { publicError, sqlState } from './postgres-errors.ts';
 import { postgresLeafPositions } from './postgres-leaf-positions.ts';
 import { POSTGRES_LIMITS, type PostgresLimits } from './postgres-limits.ts';
 import { migratePostgres } from './postgres-migrations.ts';
 import { PostgresPool } from './postgres-pool.ts';
 import { postgresRows } from './postgres-rows.ts';
+import { readPostgresUrl } from './postgres-url.ts';
 import { begin, inTransaction, perform, UNHURRIED_MS } from './postgres-work.ts';
 import type { Schema } from './schema.ts';
 import { type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { raw, statement } from './statement.ts';
 import type { Store } from './store.ts';
+
+/** Milliseconds between two tries to reach a server. */
+const RETRY_MS = 500;
 
 const DIALECT: Dialect = {
   forUpdate: sql`for update`,
@@ -37,8 +43,8 @@ const INT8 = 20;
 const JSON_TEXT = 114;
 
 /**
- * Opens the store in a PostgreSQL database (15 or newer) and brings it to the newest version. Any number of
- * processes may open it. Durable as far as the server's `synchronous_commit` is on, which is its default.
+ * Opens the store in a PostgreSQL database (15 or newer), at one of the servers of the URL, and brings it to the newest
+ * version. Any number of processes may open it. Durable as far as the server's `synchronous_commit` is on, which is its default.
  *
  * @throws {TallyError} `unavailable` when the server cannot be reached, or a newer release has taken
  * away what this one uses.
@@ -47,13 +53,67 @@ export async function openPostgresStore(
   url: string,
   limits: PostgresLimits = POSTGRES_LIMITS,
 ): Promise<Store> {
-  const pool = new PostgresPool({ url, limits, types: typeParsers() });
+  const pool = openPool(url, limits);
   try {
     return new SqlStore(await openDatabase(pool, url, limits));
   } catch (error) {
     await pool.close();
     throw error;
   }
+}
+
+/** How long a start waits for a server that cannot be reached. */
+interface Waiting {
+  readonly ms: number;
+  /** Told after each try that failed, with the reason and with the milliseconds that are left. */
+  readonly onWait: (reason: string, leftMs: number) => void;
+}
+
+/**
+ * Resolves once the server takes a connection that can be used.
+ * @throws unavailable when none did in time; at once what waiting does not mend, such as a wrong password
+ */
+export async function waitForPostgres(
+  url: string,
+  limits: PostgresLimits,
+  { ms, onWait }: Waiting,
+): Promise<void> {
+  const pool = openPool(url, limits);
+  const until = performance.now() + ms;
+  try {
+    for (;;) {
+      const reason = await reach(pool);
+      const leftMs = until - performance.now();
+      if (reason === null) return;
+      if (leftMs <= 0) {
+        const message = `The database could not be reached within ${ms / 1_000} s (${reason}). Check TALLY_DATABASE_URL and whether it runs.`;
+        throw new TallyError('unavailable', message);
+      }
+      onWait(reason, leftMs);
+      await sleep(Math.min(RETRY_MS, leftMs));
+    }
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Null once a statement was answered, else why not. */
+async function reach(pool: PostgresPool): Promise<string | null> {
+  try {
+    await pool.use((run) => run('SELECT 1', []));
+    return null;
+  } catch (thrown) {
+    const error = thrown instanceof TallyError ? thrown : publicError(thrown);
+    if (!(error instanceof TallyError)) throw error;
+    const { code, message } = error.cause as NodeJS.ErrnoException;
+    return code ?? message;
+  }
+}
+
+function openPool(url: string, limits: PostgresLimits): PostgresPool {
+  const servers = readPostgresUrl(url);
+  if (servers === null) throw new TypeError('The URL of the database is malformed.');
+  return new PostgresPool({ servers, limits, types: typeParsers() });
 }
 
 /** Reads bytes as `Uint8Array`, integers as numbers (all are below 2^53), and JSON as its text. */

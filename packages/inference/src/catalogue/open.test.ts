@@ -1,6 +1,8 @@
 import type { JsonValue } from '@tallystick/core';
+import { validate } from '@tallystick/kit';
 import { describe, expect, it } from 'vitest';
-import { openCatalogue, readOperatorFile } from './open.ts';
+import { openCatalogue } from './open.ts';
+import { operatorSchema } from './schema.ts';
 
 const own = {
   id: 'mine/one',
@@ -13,7 +15,7 @@ const own = {
 const provider = { name: 'mine', kind: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key_env: 'MY_KEY' };
 
 function open(operator: JsonValue, env: Record<string, string> = {}) {
-  return openCatalogue(env, readOperatorFile(operator));
+  return openCatalogue(env, validate(operatorSchema, operator));
 }
 
 const idsOf = (env: Record<string, string>): string[] =>

@@ -1,4 +1,4 @@
-import { type JsonValue, TallyError } from '@tallystick/core';
+import { formatPath, type JsonValue, TallyError } from '@tallystick/core';
 import { validate } from '@tallystick/kit';
 import { parseUsdc } from '@tallystick/ledger';
 import type { UpstreamKind } from '../providers/open.ts';
@@ -16,13 +16,16 @@ import {
 } from './schema.ts';
 
 /** A provider's configuration; it can be called once it is connected. */
-interface ProviderEntry {
+export interface ProviderEntry {
   readonly name: string;
   readonly kind: UpstreamKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly region: string | null;
 }
+
+/** Keys and base URLs of providers, by the names of their variables. */
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OpenedCatalogue {
   readonly catalogue: Catalogue;
@@ -39,12 +42,39 @@ const BASE_URL_ENV: Readonly<Record<string, string>> = {
   ollama: 'OLLAMA_HOST',
 };
 
-/**
- * The operator's file (`TALLY_CONFIG`), as JSON that was parsed.
- * @throws missing_field, unknown_field, invalid_field with the path of the member
- */
-export function readOperatorFile(json: JsonValue): OperatorFile {
-  return validate(operatorSchema, json);
+/** The operator's part of the catalogue, as it was read. */
+interface ReadCatalogue {
+  /** Empty where there are faults. */
+  readonly catalogue: OperatorFile;
+  /** Environment variables that hold the keys of its providers, and of those that are built in. */
+  readonly keyNames: readonly string[];
+  /** Every member that is malformed, one line each. */
+  readonly faults: readonly string[];
+}
+
+/** Reads the members `providers` and `models` of the configuration file, as JSON that was parsed. */
+export function readCatalogue(json: JsonValue): ReadCatalogue {
+  const { success, error } = operatorSchema.safeParse(json);
+  const catalogue = success ? (json as OperatorFile) : {};
+  const providers = [...validate(defaultsSchema, defaultsFile).providers, ...(catalogue.providers ?? [])];
+  return {
+    catalogue,
+    keyNames: [...new Set(providers.flatMap(({ api_key_env }) => api_key_env ?? []))],
+    faults: (error?.issues ?? []).map(
+      ({ path, message }) => `${formatPath(path as (string | number)[]) ?? 'The file'}: ${message}`,
+    ),
+  };
+}
+
+/** What keeps a catalogue from being opened: none, or one fault. */
+export function checkCatalogue(env: Environment, operator: OperatorFile): readonly string[] {
+  try {
+    openCatalogue(env, operator);
+    return [];
+  } catch (error) {
+    if (error instanceof TallyError) return [error.message];
+    throw error;
+  }
 }
 
 /**
@@ -54,10 +84,7 @@ export function readOperatorFile(json: JsonValue): OperatorFile {
  * @param env only read for the names of keys and base URLs
  * @throws missing_field, invalid_field, conflicting_fields with the path in the operator's file
  */
-export function openCatalogue(
-  env: Readonly<Record<string, string | undefined>>,
-  operator: OperatorFile = {},
-): OpenedCatalogue {
+export function openCatalogue(env: Environment, operator: OperatorFile = {}): OpenedCatalogue {
   const defaults = validate(defaultsSchema, defaultsFile);
   const providers = configured(defaults.providers, operator.providers ?? [], env);
   const names = new Map(providers.map((provider) => [provider.name, provider]));
@@ -70,7 +97,7 @@ export function openCatalogue(
 function configured(
   defaults: readonly ProviderFile[],
   own: readonly ProviderFile[],
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): ProviderEntry[] {
   const seen = new Set<string>();
   for (const [index, { name }] of own.entries()) {
@@ -86,7 +113,7 @@ function configured(
   return [...own.map((provider) => toProvider(provider, provider.base_url, env)), ...known];
 }
 
-function baseUrlOf({ name }: ProviderFile, env: Readonly<Record<string, string | undefined>>): string | null {
+function baseUrlOf({ name }: ProviderFile, env: Environment): string | null {
   const variable = BASE_URL_ENV[name];
   const text = variable === undefined ? undefined : env[variable]?.trim();
   if (!text) return null;
@@ -96,7 +123,7 @@ function baseUrlOf({ name }: ProviderFile, env: Readonly<Record<string, string |
 function toProvider(
   { name, kind, api_key_env, region }: ProviderFile,
   baseUrl: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): ProviderEntry {
   const apiKey = (api_key_env !== undefined && env[api_key_env]?.trim()) || null;
   return { name, kind, baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, region: region ?? null };

@@ -32,7 +32,8 @@ const FAILED = 'The prompt could not be compressed at the moment and was sent un
 
 interface CompressorDependencies {
   readonly store: CompressionStore;
-  readonly catalogue: Catalogue;
+  /** The catalogue that is in use. */
+  readonly catalogue: () => Catalogue;
   readonly metrics: Pick<ComputeMetrics, 'compressed'>;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -66,7 +67,7 @@ export function createCompressor({
   ): CompressionTask => {
     const { messages, options, fit, account, body, sent } = conversation;
     // The router counts in this encoding.
-    const encoding = fit === undefined ? encodingOf(catalogue, body) : 'o200k_base';
+    const encoding = fit === undefined ? encodingOf(catalogue(), body) : 'o200k_base';
     return {
       messages,
       tier: options.tier === 'extractive' || fit !== undefined ? 'extractive' : 'lossless',
@@ -74,7 +75,7 @@ export function createCompressor({
       retrieve: options.retrieve,
       encoding,
       // A prompt that must fit has no other form that could be cheaper.
-      cachePrice: fit === undefined ? cachePriceOf(modelsMeant(catalogue, body), encoding) : null,
+      cachePrice: fit === undefined ? cachePriceOf(modelsMeant(catalogue(), body), encoding) : null,
       account,
       form,
       sent,

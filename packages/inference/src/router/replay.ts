@@ -1,6 +1,7 @@
 import { canonicalize, type JsonValue, TallyError } from '@tallystick/core';
 import { validate } from '@tallystick/kit';
-import { openCatalogue, readOperatorFile } from '../catalogue/open.ts';
+import { openCatalogue } from '../catalogue/open.ts';
+import type { OperatorFile } from '../catalogue/schema.ts';
 import { chatRequestSchema, readChatRequest } from '../pipeline/chat-request.ts';
 import { promptOf, tokenBound, tokenEstimate } from '../pipeline/token-bound.ts';
 import { decide } from './decide.ts';
@@ -46,16 +47,16 @@ function text(value: unknown): string {
 /**
  * Decides a request as this machine's service would, with every model healthy and nothing sent.
  * @param json a chat completion request
- * @param operator the operator's file, as `TALLY_CONFIG` would name it
+ * @param operator what the operator adds to the built-in catalogue
  * @throws as `openCatalogue`, `Router.route` and the check of a request
  */
 export function explainRequest(
   json: JsonValue,
   env: Readonly<Record<string, string | undefined>>,
-  operator: JsonValue,
+  operator: OperatorFile,
 ): Replay {
   const body = validate(chatRequestSchema, json);
-  const { catalogue } = openCatalogue(env, readOperatorFile(operator));
+  const { catalogue } = openCatalogue(env, operator);
   const request = readChatRequest(body, catalogue);
   const { explanation } = createRouter(catalogue, { rest: () => null }).route({
     body: request.body,

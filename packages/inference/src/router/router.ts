@@ -12,7 +12,7 @@ import { type PromptFeatures, readPrompt } from './features.ts';
 import { RestingError } from './filters.ts';
 import { needsOf } from './needs.ts';
 import type { CandidateRecord, RouteExplanation, RouteInputs, RouteOutcome } from './record.ts';
-import { createPins } from './sessions.ts';
+import { createPins, type Pins } from './sessions.ts';
 import { askedText } from './text.ts';
 import { weights } from './weights.ts';
 
@@ -57,7 +57,12 @@ export interface Router {
   route(request: RouteRequest): RouteDecision;
 }
 
-export function createRouter(catalogue: Catalogue, health: Pick<Health, 'rest'>): Router {
+/** @param pins of sessions, which may outlive the catalogue */
+export function createRouter(
+  catalogue: Catalogue,
+  health: Pick<Health, 'rest'>,
+  pins: Pins = createPins(),
+): Router {
   const chat = catalogue.models.filter(({ kind }) => kind === 'chat');
   const byId = new Map(chat.map((model) => [model.id, model]));
   const descriptions = new Map(chat.map((model) => [model, describe(model)]));
@@ -66,7 +71,6 @@ export function createRouter(catalogue: Catalogue, health: Pick<Health, 'rest'>)
     prior: model.prior[domain],
     available: health.rest(model) === null,
   });
-  const pins = createPins();
 
   return {
     route(request) {

@@ -6,14 +6,15 @@ import { OPENAI } from '../http/dialect.ts';
 import type { Services } from '../services.ts';
 import { createApp } from './app.ts';
 import { listen } from './listen.ts';
+import { Reloading } from './reloading.ts';
 import { openServices } from './services.ts';
 
 /** Metric labels of requests that are refused before a route is known. */
 const REFUSED = { method: '(any)', route: '(refused)' };
 
 /**
- * Runs the service as its environment says, until SIGTERM or SIGINT. Prints what a new user must know, and one line
- * with the URL when it is ready.
+ * Runs the service as its environment says, until SIGTERM or SIGINT; SIGHUP reloads. Prints what a new user must
+ * know, and one line with the URL when it is ready.
  * @throws ConfigError, ListenError, TallyError: each with one message for the operator
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
@@ -21,6 +22,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(isAnvilInstalled() ? env : { TALLY_DEVNET: 'off', ...env });
   let at = config;
   let notice = '';
+  const reloading = new Reloading(env);
   const { closed } = await listen({
     host: config.host,
     port: config.port,
@@ -35,11 +37,15 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       notice = banner(services);
       const { fetch } = createApp(services);
       services.status.start();
+      await reloading.start(services);
       return {
         fetch,
         counted: (status) => services.metrics.observe(REFUSED, status, 0),
         cut: services.endCalls,
-        close: services.close,
+        close: () => {
+          reloading.stop();
+          return services.close();
+        },
       };
     },
   });

@@ -1,11 +1,11 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
 import { createKeyring, writeFirstKeyring } from '@tallystick/issuers';
 import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
-import type { Config, Keyring as KeyringConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Closing } from './closing.ts';
 
 const CHAIN_TIMEOUT_MS = 10_000;
@@ -94,24 +94,30 @@ interface OpenedChain {
   readonly chainState: () => string;
 }
 
+const WAIT_LOG_MS = 10_000;
+
+/**
+ * Waits until the database can be reached, and says so now and then in the log.
+ * @throws unavailable after `TALLY_DATABASE_WAIT_SECONDS`
+ */
+export async function waitForDatabase({ database }: Pick<Config, 'database'>, logger: Logger): Promise<void> {
+  if (database.kind !== 'postgres') return;
+  const { waitForPostgres } = await import('@tallystick/store/postgres');
+  let saidAt = -Infinity;
+  await waitForPostgres(database.url, database.limits, {
+    ms: database.waitMs,
+    onWait(reason, leftMs) {
+      if (performance.now() - saidAt < WAIT_LOG_MS) return;
+      saidAt = performance.now();
+      logger.warn({ reason, leftMs: Math.round(leftMs) }, 'waiting for the database');
+    },
+  });
+}
+
 /** Opens the configured database. Only its adapter is loaded. */
 export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
   if (database.kind === 'postgres')
     return (await import('@tallystick/store/postgres')).openPostgresStore(database.url, database.limits);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return (await import('@tallystick/store/sqlite')).openSqliteStore(database.path);
-}
-
-/**
- * The keyring's passphrase, or null where the keyring is not encrypted.
- * @throws invalid_field when its file is empty: an empty passphrase would only look like protection
- */
-export function readPassphrase({ passphrase }: KeyringConfig): string | null {
-  if (passphrase === null) return null;
-  if ('value' in passphrase) return passphrase.value;
-  const text = readFileSync(passphrase.file, 'utf8').trimEnd();
-  if (text !== '') return text;
-  throw new TallyError('invalid_field', `The passphrase file ${passphrase.file} is empty.`, {
-    field: 'keyring',
-  });
 }

@@ -27,7 +27,7 @@ import { findModels } from '../status/models.ts';
 import { probeModels } from '../status/probe-models.ts';
 import { createStatus } from '../status/status.ts';
 import { Closing } from './closing.ts';
-import { makeFirstKeyring, openChain, openStore, readPassphrase, requireWritable } from './opening.ts';
+import { makeFirstKeyring, openChain, openStore, requireWritable, waitForDatabase } from './opening.ts';
 import { Readiness } from './readiness.ts';
 
 const KEY_REFRESH_MS = 1000;
@@ -60,8 +60,9 @@ async function openAll(
   const metrics = createMetrics();
   const logger = createLogger(config.logLevel, new LogStream(2, (lines) => metrics.droppedLines(lines)));
   const anchorMetrics = createAnchorMetrics(metrics.registry);
-  const passphrase = readPassphrase(config.keyring);
+  const { passphrase } = config.keyring;
   requireWritable(config);
+  await waitForDatabase(config, logger);
   if (config.mode === 'development') await makeFirstKeyring(config, passphrase, clock());
   const did = config.handle === null ? null : didSvc(config.handle);
   const issuer = await openOwnIssuer(config.keyring.path, did, passphrase);
@@ -105,10 +106,12 @@ async function openAll(
   const askBalance = async (): Promise<void> => {
     if (chain !== null) await anchorMetrics.wallet(chain);
   };
-  background.every(KEY_REFRESH_MS, 'refreshing keys and trust', async () => {
-    if ((await issuer.refresh()) || news.due(clock())) await refreshTrust(store, issuer.keyring, clock());
+  const refreshKeys = async (passphrase?: string | null): Promise<void> => {
+    const changed = await issuer.refresh(passphrase);
+    if (changed || news.due(clock())) await refreshTrust(store, issuer.keyring, clock());
     await trust.refresh();
-  });
+  };
+  background.every(KEY_REFRESH_MS, 'refreshing keys and trust', () => refreshKeys());
   background.every(PURGE_MS, 'deleting what has expired', async () => {
     await purgeExpired(store, clock(), [(now, most) => store.compression.purge(now, most)]);
     await sweepRooms({ store, issuer, clock }, clock());
@@ -134,7 +137,6 @@ async function openAll(
     logger,
   });
   closing.push(() => compute.close(), 'billing the streams that were cut', 8_000);
-  const { pipeline } = compute;
   const status = createStatus({
     store,
     issuer,
@@ -143,6 +145,7 @@ async function openAll(
     period: config.log.periodSeconds,
     posts: chain !== null,
     models: async (signal) => {
+      const { pipeline } = compute;
       await probeModels(pipeline, { paid: config.compute.probesProviders, signal });
       return findModels(pipeline.catalogue.models, pipeline.health);
     },
@@ -218,6 +221,10 @@ async function openAll(
     status,
     claims,
     endCalls: () => compute.endCalls(),
+    reload: async ({ keyring, compute: settings }) => {
+      await refreshKeys(keyring.passphrase);
+      compute.reload(settings);
+    },
     mutex,
     verificationQueue: createVerificationQueue(),
     measure: boundedMeasure(

@@ -1,17 +1,14 @@
-import { resolve } from 'node:path';
 import type { ComputeConfig } from '@tallystick/inference';
-import { ollamaUrl } from '@tallystick/inference';
+import { checkCatalogue, ollamaUrl, readCatalogue } from '@tallystick/inference';
+import type { ConfigFile } from './file.ts';
 import { type EnvReader, parseUrl } from './reader.ts';
 
 const DAY_MS = 86_400_000;
 
-export function readCompute(read: EnvReader, environment: NodeJS.ProcessEnv): ComputeConfig {
-  const file = read.optional('TALLY_CONFIG', { example: '/etc/tally/models.json' });
+export function readCompute(read: EnvReader, file: ConfigFile): ComputeConfig {
   const milliseconds = (name: string, fallback: number): number => read.integer(name, fallback, 10, DAY_MS);
-  for (const name of ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL', 'OLLAMA_HOST']) requireUpstream(read, name);
   return {
-    catalogueFile: file === null ? null : resolve(file),
-    environment,
+    ...readProviders(read, file),
     defaultMaxOutput: read.integer('TALLY_DEFAULT_MAX_TOKENS', 8_192, 1, 1_000_000),
     maxBodyBytes: read.integer('TALLY_CALL_MAX_BODY_BYTES', 10_485_760, 1_024, 1_073_741_824),
     maxStreamBytes: read.integer('TALLY_STREAM_MAX_BYTES', 67_108_864, 65_536, 1_073_741_824),
@@ -27,14 +24,31 @@ export function readCompute(read: EnvReader, environment: NodeJS.ProcessEnv): Co
   };
 }
 
-/** The value is not quoted: it may hold credentials. */
-function requireUpstream(read: EnvReader, name: string): void {
+/** The operator's catalogue, with the addresses and the keys of the providers that it names or that are built in. */
+function readProviders(read: EnvReader, file: ConfigFile): Pick<ComputeConfig, 'catalogue' | 'environment'> {
+  const { catalogue, keyNames, faults } = readCatalogue(file.catalogue);
+  const environment = Object.fromEntries([
+    ...['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL', 'OLLAMA_HOST'].map((name) => [
+      name,
+      readUpstream(read, name),
+    ]),
+    ...keyNames.map((name) => [name, read.secret(name) ?? undefined]),
+  ]);
+  const all = faults.length > 0 ? faults : checkCatalogue(environment, catalogue);
+  read.faults.push(...all.map((fault) => `${file.path}: ${fault}`));
+  return { catalogue, environment };
+}
+
+/** A fault does not quote the value, which may hold credentials. */
+function readUpstream(read: EnvReader, name: string): string | undefined {
   const text = read.optional(name, {});
-  if (text === null) return;
+  if (text === null) return undefined;
   const url = name === 'OLLAMA_HOST' ? ollamaUrl(text) : parseUrl(text);
   const example = name === 'OLLAMA_HOST' ? '127.0.0.1:11434' : 'https://models.example.com/v1';
   if (url === null || !/^https?:$/.test(url.protocol))
     read.fault(name, 'is not an http:// or https:// URL', example);
   else if (url.username + url.password !== '') read.fault(name, 'contains credentials', example);
   else if (url.search + url.hash !== '') read.fault(name, 'has a query or a fragment', example);
+  else return text;
+  return undefined;
 }

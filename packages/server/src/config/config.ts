@@ -11,9 +11,10 @@ import type { OperatorFacts } from '@tallystick/receipts';
 import { LOG_LEVELS, type LogLevel } from '../observability/observability.ts';
 import { readCompute } from './compute.ts';
 import { type Database, readDatabase } from './database.ts';
+import { type ConfigFile, readConfigFile } from './file.ts';
 import { type HttpConfig, readHttp } from './http.ts';
 import { readPayments } from './payments.ts';
-import { type EnvReader, matches, reader } from './reader.ts';
+import { type EnvReader, hasScheme, reader, type Setting } from './reader.ts';
 import { readSales } from './sales.ts';
 import { parseWitness } from './witness.ts';
 
@@ -62,10 +63,10 @@ export interface Config {
 
 type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
 
-export interface Keyring {
+interface Keyring {
   readonly path: string;
-  /** A `file` is read when the keyring is opened. */
-  readonly passphrase: { readonly value: string } | { readonly file: string } | null;
+  /** Null where the keyring is not encrypted. */
+  readonly passphrase: string | null;
 }
 
 interface Log {
@@ -91,21 +92,40 @@ export class ConfigError extends Error {
   }
 }
 
+/** What reading the configuration found. */
+interface ReadConfig {
+  /** Only of use where there are no faults: a fault leaves a harmless stand-in. */
+  readonly config: Config;
+  /** Every setting that there is, with what was given for it. */
+  readonly settings: readonly Setting[];
+  /** One line a fault, with what to do. */
+  readonly faults: readonly string[];
+}
+
 /**
- * Reads the whole configuration. An empty variable counts as not set.
- * @throws ConfigError naming every variable that is missing or wrong, with an example of a right value
+ * Reads the whole configuration: the environment, and where that says nothing the file that `TALLY_CONFIG` names. An
+ * empty variable counts as not set.
+ * @throws ConfigError naming every setting that is missing or wrong, with an example of a right value
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const read = reader(env);
-  const mode = read.oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
-  read.requireExplicit(mode === 'production');
-  const config = readAll(read, env, mode === 'production');
-  if (read.faults.length > 0) throw new ConfigError(read.faults);
+  const { config, faults } = checkConfig(env);
+  if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
 
-function readAll(read: EnvReader, env: NodeJS.ProcessEnv, production: boolean): Config {
-  const host = read.text('HOST', '127.0.0.1', { accepts: matches(/^[0-9A-Za-z.:-]+$/), example: '0.0.0.0' });
+/** Reads as `readConfig` does, and tells all that it found. */
+export function checkConfig(env: NodeJS.ProcessEnv): ReadConfig {
+  const file = readConfigFile(env['TALLY_CONFIG']?.trim() || null);
+  const read = reader(env, file);
+  const mode = read.oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
+  read.requireExplicit(mode === 'production');
+  const config = readAll(read, file, mode === 'production');
+  read.refuseUnread();
+  return { config, settings: [...read.settings.values()], faults: read.faults };
+}
+
+function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config {
+  const host = read.text('HOST', '127.0.0.1', { pattern: /^[0-9A-Za-z.:-]+$/, example: '0.0.0.0' });
   const port = read.integer('PORT', 8787, 0, 65_535);
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
   const urls = readUrls(read, localOrigin(host, port));
@@ -141,7 +161,7 @@ function readAll(read: EnvReader, env: NodeJS.ProcessEnv, production: boolean): 
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
     http: readHttp(read, production),
-    compute: readCompute(read, env),
+    compute: readCompute(read, file),
     payments,
     sales: readSales(read, production),
   };
@@ -153,16 +173,16 @@ const HANDLE = { accepts: isHandle, example: 'acme' };
 const ATTESTATION = /^[a-z0-9][a-z0-9._-]{0,31}:sha256:[0-9a-f]{64}$/;
 
 function readOperator(read: EnvReader): OperatorFacts {
-  const region = { accepts: matches(/^[\w.-]{1,64}$/), example: 'eu-west-1' };
+  const region = { pattern: /^[\w.-]{1,64}$/, example: 'eu-west-1' };
   return {
     region: read.optional('TALLY_REGION', region),
     trainingRegion: read.optional('TALLY_TRAINING_REGION', region),
     hardwareClass: read.optional('TALLY_HARDWARE_CLASS', {
-      accepts: matches(/^[\w .:/+-]{1,64}$/),
+      pattern: /^[\w .:/+-]{1,64}$/,
       example: 'nvidia-h100',
     }),
     attestation: read.optional('TALLY_HARDWARE_ATTESTATION', {
-      accepts: matches(ATTESTATION),
+      pattern: ATTESTATION,
       example: `sev-snp:sha256:${'0'.repeat(64)}`,
     }),
   };
@@ -185,23 +205,14 @@ function readKeyring(read: EnvReader, dataDir: string): Keyring {
   const path = resolve(
     read.explicit('TALLY_KEYRING', join(dataDir, 'keyring.json'), { example: '/etc/tally/keyring.json' }),
   );
-  const value = read.optional('TALLY_KEYRING_PASSPHRASE', {});
-  const file = read.optional('TALLY_KEYRING_PASSPHRASE_FILE', { example: '/run/secrets/tally-keyring' });
-  if (value !== null && file !== null) {
-    read.fault(
-      'TALLY_KEYRING_PASSPHRASE',
-      'is set as well as TALLY_KEYRING_PASSPHRASE_FILE; keep one of them',
-    );
-  }
-  return { path, passphrase: value !== null ? { value } : file !== null ? { file: resolve(file) } : null };
+  return { path, passphrase: read.secret('TALLY_KEYRING_PASSPHRASE') };
 }
 
 function readChain(read: EnvReader, dataDir: string, production: boolean): ChainSettings {
-  const rpcUrl = read.explicitSecretUrl(
-    'TALLY_CHAIN_RPC_URL',
-    ['http:', 'https:'],
-    'https://rpc.example.com/v1',
-  );
+  const rpcUrl = read.explicitSecretUrl('TALLY_CHAIN_RPC_URL', hasScheme('http:', 'https:'), {
+    what: 'an http:// or https:// URL',
+    example: 'https://rpc.example.com/v1',
+  });
   const withoutChain = rpcUrl === null && !production;
   const devnet = read.oneOf('TALLY_DEVNET', ['on', 'off'], withoutChain ? 'on' : 'off') === 'on';
   if (devnet && !withoutChain) {
@@ -213,7 +224,7 @@ function readChain(read: EnvReader, dataDir: string, production: boolean): Chain
   return {
     id: read.explicitInteger('TALLY_CHAIN_ID', 31_337, 1, Number.MAX_SAFE_INTEGER, '8453'),
     network: read.explicit('TALLY_CHAIN_NETWORK', 'devnet', {
-      accepts: matches(/^(?!pending$)[a-z0-9][a-z0-9-]{0,31}$/),
+      pattern: /^(?!pending$)[a-z0-9][a-z0-9-]{0,31}$/,
       example: 'base',
     }),
     rpcUrl,
@@ -233,7 +244,7 @@ function readChain(read: EnvReader, dataDir: string, production: boolean): Chain
  */
 function readFinality(read: EnvReader, fallback: string): Finality {
   const text = read.text('TALLY_CHAIN_FINALITY', fallback, {
-    accepts: matches(/^(?:finalized|[1-9]\d{0,5})$/),
+    pattern: /^(?:finalized|[1-9]\d{0,5})$/,
     example: 'finalized',
   });
   return text === 'finalized' ? { kind: 'finalized' } : { kind: 'confirmations', count: Number(text) };
@@ -246,7 +257,7 @@ function readLog(
 ): Log {
   const origin = read.optional('TALLY_LOG_ORIGIN', {
     // What may name the key of a C2SP signed note.
-    accepts: matches(/^[^\s+]{1,255}$/),
+    pattern: /^[^\s+]{1,255}$/,
     example: 'log.example.com',
   });
   return {

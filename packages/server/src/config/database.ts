@@ -1,24 +1,30 @@
 import { join } from 'node:path';
-import { POSTGRES_LIMITS, type PostgresLimits } from '@tallystick/store';
+import { POSTGRES_LIMITS, type PostgresLimits, readPostgresUrl } from '@tallystick/store';
 import type { EnvReader } from './reader.ts';
 
 /** The database that holds the data. */
 export type Database =
   | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: string; readonly limits: PostgresLimits };
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      readonly limits: PostgresLimits;
+      /** How long a start waits for a server that cannot be reached, in milliseconds. */
+      readonly waitMs: number;
+    };
 
 const LONGEST_MS = 600_000;
 
 export function readDatabase(read: EnvReader, dataDir: string): Database {
-  const url = read.secretUrl(
-    'TALLY_DATABASE_URL',
-    ['postgres:', 'postgresql:'],
-    'postgres://tally@db.internal:5432/tally',
-  );
+  const url = read.secretUrl('TALLY_DATABASE_URL', (text) => readPostgresUrl(text) !== null, {
+    what: 'a postgres:// or postgresql:// URL, with one host or several, whose target_session_attrs is read-write or primary if it has any',
+    example: 'postgres://tally@db1:5432,db2:5432/tally?target_session_attrs=read-write',
+  });
   const limits = readLimits(read);
+  const waitMs = read.integer('TALLY_DATABASE_WAIT_SECONDS', 60, 0, 3_600) * 1_000;
   return url === null
     ? { kind: 'sqlite', path: join(dataDir, 'tally.db') }
-    : { kind: 'postgres', url, limits };
+    : { kind: 'postgres', url, limits, waitMs };
 }
 
 function readLimits(read: EnvReader): PostgresLimits {

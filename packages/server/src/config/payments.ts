@@ -1,5 +1,5 @@
 import type { PaymentsConfig } from '@tallystick/payments';
-import { type EnvReader, matches, parseUrl, publicUrlProblem } from './reader.ts';
+import { type EnvReader, parseUrl, publicUrlProblem } from './reader.ts';
 
 interface Around {
   readonly production: boolean;
@@ -28,7 +28,7 @@ export function readPayments(read: EnvReader, { production, chain }: Around): Pa
     return text;
   };
   const address = (name: string, example: string): string | null =>
-    setting(name, example, () => read.optional(name, { accepts: matches(/^0x[0-9a-fA-F]{40}$/), example }));
+    setting(name, example, () => read.optional(name, { pattern: /^0x[0-9a-fA-F]{40}$/, example }));
   return {
     mode,
     treasury: address('TALLY_TREASURY', '0x52908400098527886E0F7030069857D2E4169EE7'),

@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import type { NanoUsdc } from '@tallystick/ledger';
 import { parseUsdc } from '@tallystick/ledger';
 import type { MailConfig, SalesConfig } from '@tallystick/payments';
-import { type EnvReader, matches, parseUrl } from './reader.ts';
+import { type EnvReader, hasScheme, parseUrl } from './reader.ts';
 
 export function readSales(read: EnvReader, production: boolean): SalesConfig {
   const usdc = (name: string, fallback: string): NanoUsdc =>
     parseUsdc(read.text(name, fallback, { accepts: isUsdc, example: fallback }));
   const block = read.optional('TALLY_TREASURY_FROM_BLOCK', {
-    accepts: matches(/^\d{1,12}$/),
+    pattern: /^\d{1,12}$/,
     example: '21000000',
   });
   const keyFile = read.optional('TALLY_TREASURY_KEY_FILE', { example: '/etc/tally/treasury.key' });
@@ -23,9 +23,12 @@ export function readSales(read: EnvReader, production: boolean): SalesConfig {
 }
 
 function readMail(read: EnvReader, production: boolean): MailConfig | null {
-  const url = read.secretUrl('TALLY_SMTP_URL', ['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com');
+  const url = read.secretUrl('TALLY_SMTP_URL', hasScheme('smtp:', 'smtps:'), {
+    what: 'a smtp:// or smtps:// URL',
+    example: 'smtps://user:password@mail.example.com',
+  });
   const from = read.optional('TALLY_SMTP_FROM', {
-    accepts: matches(/^[\w.+-]+@[\w.-]+$/),
+    pattern: /^[\w.+-]+@[\w.-]+$/,
     example: 'keys@example.com',
   });
   if ((url === null) !== (from === null)) {

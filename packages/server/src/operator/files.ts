@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { remark, UsageError, unreadable } from '@tallystick/cli/toolkit';
+import { remark, UsageError } from '@tallystick/cli/toolkit';
 import {
   type Config,
   holdsRoot,
@@ -7,24 +7,12 @@ import {
   openStore,
   readConfig,
   readKeyring,
-  readPassphrase,
   refreshTrust,
 } from '../index.ts';
 
 /** The configuration of the service on this machine, read as `tally serve` reads it. @throws ConfigError */
 export function serviceConfig(): Config {
   return readConfig(process.env);
-}
-
-/** The passphrase that keyrings are written with, or null for none. @throws UsageError when its file can't be read */
-export function keyringPassphrase({ keyring }: Pick<Config, 'keyring'>): string | null {
-  const { passphrase } = keyring;
-  const path = passphrase !== null && 'file' in passphrase ? passphrase.file : '';
-  try {
-    return readPassphrase(keyring);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
 }
 
 /**
@@ -40,7 +28,7 @@ export async function openKeyring(
       `There is no keyring at ${path}. Make one with tally keys init, or name it with TALLY_KEYRING or TALLY_DATA_DIR.`,
     );
   }
-  const passphrase = keyringPassphrase(config);
+  const { passphrase } = config.keyring;
   return { keyring: await readKeyring(path, passphrase), passphrase };
 }
 

@@ -2,6 +2,7 @@
 import type { Command, Exit, Operator } from '@tallystick/cli/toolkit';
 import { apiKeyCommands } from './commands/apikey.ts';
 import { compressCommand } from './commands/compress.ts';
+import { configCommands } from './commands/config.ts';
 import { devCommands } from './commands/dev.ts';
 import { keyringCommands } from './commands/keys.ts';
 import { ledgerCommands } from './commands/ledger.ts';
@@ -22,7 +23,8 @@ export function addCommands(program: Command, finish: (exit: Exit) => void): voi
     if (found === undefined) throw new Error(`tally has no group ${name}.`);
     return found;
   };
-  serviceCommands(program);
+  serviceCommands(program, finish);
+  configCommands(program, finish);
   apiKeyCommands(program);
   tenantCommands(program);
   devCommands(program);

@@ -17,7 +17,7 @@ import {
   signerFor,
   writeKeyring,
 } from '../index.ts';
-import { keyringPassphrase, openKeyring, publishNews, serviceConfig } from './files.ts';
+import { openKeyring, publishNews, serviceConfig } from './files.ts';
 
 /** Makes the service's keyring; with `rootOut`, also a second one that has only the root key. */
 export async function init({ rootOut, json }: { rootOut?: string; json?: boolean }): Promise<void> {
@@ -29,7 +29,7 @@ export async function init({ rootOut, json }: { rootOut?: string; json?: boolean
   }
   if (rootOut !== undefined && resolve(rootOut) === path)
     throw new UsageError('--root-out names the service’s own keyring; give another file.');
-  const passphrase = keyringPassphrase(config);
+  const { passphrase } = config.keyring;
   const keyring = await createKeyring(config.handle, Date.now());
   const isRoot = ({ purpose }: { purpose: string }): boolean => purpose === 'root';
   if (rootOut !== undefined)

@@ -62,7 +62,6 @@ const CALL_SCHEMES = ['batch-settlement', 'upto'] as const;
 const CALL_PRICE = { usd: null, unit: 'call, by its tokens', schemes: CALL_SCHEMES };
 
 function chat(services: Needs): Endpoint {
-  const { pipeline } = services.compute;
   return endpoint({
     method: 'post',
     path: CHAT,
@@ -90,6 +89,7 @@ function chat(services: Needs): Endpoint {
     errors: CALL_ERRORS,
     admit: services.callers.admitPayer,
     async handle(exchange) {
+      const { pipeline } = services.compute;
       const request = readChatRequest(exchange.body, pipeline.catalogue);
       return called(services, exchange, { route: CHAT, request, stream: request.stream }, (call) =>
         request.stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
@@ -99,7 +99,6 @@ function chat(services: Needs): Endpoint {
 }
 
 function embeddings(services: Needs): Endpoint {
-  const { pipeline } = services.compute;
   return endpoint({
     method: 'post',
     path: EMBEDDINGS,
@@ -123,7 +122,7 @@ function embeddings(services: Needs): Endpoint {
     async handle(exchange) {
       const request = readEmbeddingRequest(exchange.body);
       return called(services, exchange, { route: EMBEDDINGS, request, stream: false }, (call) =>
-        embed(pipeline, call),
+        embed(services.compute.pipeline, call),
       );
     },
   });

@@ -213,13 +213,8 @@ function estimate({ compute, callers, freeReads, config, store }: Needs): Endpoi
       const account = payer === null ? DEVELOPMENT : callerAccount(payer);
       const tier = tierOf(agent.did === null ? null : await store.ledger.member(agent.did));
       const estimator = { account, did: agent.did, tier };
-      return json(
-        await estimateChat(
-          compute.pipeline,
-          readChatRequest(call.body, compute.pipeline.catalogue),
-          estimator,
-        ),
-      );
+      const { pipeline } = compute;
+      return json(await estimateChat(pipeline, readChatRequest(call.body, pipeline.catalogue), estimator));
     },
   });
 }

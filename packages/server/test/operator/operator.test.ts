@@ -152,8 +152,8 @@ describe('with the root kept offline and a passphrase', () => {
   test.each([
     ['wrong', at('wrong'), 1, /passphrase of the keyring is wrong/],
     ['missing', '', 1, /The keyring is encrypted: set TALLY_KEYRING_PASSPHRASE/],
-    ['in a file that is not there', at('nowhere'), 2, /There is no file/],
-    ['empty', at('blank'), 1, /is empty/],
+    ['in a file that is not there', at('nowhere'), 2, /can't be read \(ENOENT\)/],
+    ['empty', at('blank'), 2, /is empty/],
   ])('the passphrase is %s', async (_, file, code, message) => {
     expect(await operator(['keys', 'list'], { TALLY_KEYRING_PASSPHRASE_FILE: file })).toMatchObject({
       code,

@@ -1,16 +1,25 @@
-import { type Command, operatorCommand } from '@tallystick/cli/toolkit';
+import { type Command, type Exit, operatorCommand } from '@tallystick/cli/toolkit';
 
-/** `tally serve` and `tally backup`: the service on this machine. */
-export function serviceCommands(program: Command): void {
+/** `tally serve`, `tally reload` and `tally backup`: the service on this machine. */
+export function serviceCommands(program: Command, finish: (exit: Exit) => void): void {
   operatorCommand(program, 'serve')
     .description(
-      'Runs the service until SIGTERM or SIGINT. It is configured by the environment (docs/operations.md).',
+      'Runs the service until SIGTERM or SIGINT. It is configured by the environment and a file (docs/configuration.md).',
     )
     .addHelpText('after', SERVE_HELP)
     .action(async () => {
       const { serve } = await import('../../index.ts');
       await serve(process.env);
     });
+
+  operatorCommand(program, 'reload')
+    .description(
+      'Has every process of the data directory read its configuration again: models, prices, the keys of providers and the keyring. A process that finds a fault says so and goes on as before. SIGHUP does the same.',
+    )
+    .option('--json', 'as JSON')
+    .action(async (options: { json?: boolean }) =>
+      finish(await (await import('../reload.ts')).reload(options)),
+    );
 
   operatorCommand(program, 'backup')
     .description(

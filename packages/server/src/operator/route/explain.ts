@@ -5,6 +5,7 @@ import {
   formatUsdc,
   type Replay,
   type RouteExplanation,
+  readConfig,
   replay,
   type ScoreRecord,
 } from '../../index.ts';
@@ -16,7 +17,7 @@ export async function explainRoute(
 ): Promise<Exit> {
   const document = await readJson(path);
   const request = isObject(document) && 'messages' in document;
-  const result = request ? await decideRequest(document, options.config) : replay(recordIn(document));
+  const result = request ? decideRequest(document, options.config) : replay(recordIn(document));
   if (options.json === true)
     printJson({ same: result.same, differences: result.differences, outcome: result.outcome });
   else
@@ -26,8 +27,10 @@ export async function explainRoute(
   return result.same ? EXIT.ok : EXIT.failed;
 }
 
-async function decideRequest(request: JsonValue, config = process.env['TALLY_CONFIG']): Promise<Replay> {
-  return explainRequest(request, process.env, config ? await readJson(config) : {});
+/** @throws ConfigError where the configuration of this machine has faults, read as in development */
+function decideRequest(request: JsonValue, file = process.env['TALLY_CONFIG']): Replay {
+  const { compute } = readConfig({ ...process.env, NODE_ENV: 'development', TALLY_CONFIG: file });
+  return explainRequest(request, compute.environment, compute.catalogue);
 }
 
 /** The explanation of a decision, given alone or in an answer. */
