@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { received } from '../../kit/test/received.ts';
 import { readConfig } from '../../server/src/config/config.ts';
-import { addressGroup, type ClientAddresses, createClients } from './clients.ts';
+import { addressGroup, type ClientAddresses, createClients, UNIX_SOCKET } from './clients.ts';
 
 /** Asks one of the two functions about a request from this socket with these headers. */
 async function ask(
@@ -48,6 +48,22 @@ describe('group', () => {
 
   it('is unknown where there is no socket', () => {
     expect(createClients([]).group(received().incoming)).toBe('unknown');
+  });
+
+  it.each([
+    ['no trust: the header is a claim', [], '198.51.100.1', 'unknown'],
+    ['trust in others only', [{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }], '198.51.100.1', 'unknown'],
+    ['trust: the last hop counts', [UNIX_SOCKET], '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+    [
+      'trust in the socket and in a proxy behind it',
+      [UNIX_SOCKET, { address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
+      '1.1.1.1, 198.51.100.1, 10.2.2.2',
+      '198.51.100.1',
+    ],
+    ['trust, and no address in the header', [UNIX_SOCKET], 'unknown', 'unknown'],
+  ] as const)('through a Unix socket, %s', (_, proxies, forwarded, expected) => {
+    const { incoming } = received({ 'x-forwarded-for': forwarded });
+    expect(createClients(proxies).group(incoming)).toBe(expected);
   });
 });
 

@@ -13,7 +13,7 @@ export interface Subnet {
 export interface ClientAddresses {
   /**
    * The address group that the request comes from: an IPv4 address, or an IPv6 /64, which is what one
-   * subscriber holds. `unknown` where there is no socket.
+   * subscriber holds. `unknown` where there is no address: no socket, or a Unix socket that is not trusted.
    */
   group(incoming: Incoming): string;
   /**
@@ -23,15 +23,31 @@ export interface ClientAddresses {
   scope(incoming: Incoming): string;
 }
 
-export function createClients(trustedProxies: readonly Subnet[]): ClientAddresses {
+/** What connects through a Unix socket, in the list of trusted proxies. */
+export const UNIX_SOCKET = 'unix';
+
+export type TrustedProxy = Subnet | typeof UNIX_SOCKET;
+
+/** What a request without a remote address is from. */
+const UNKNOWN = 'unknown';
+
+/** @param trustedProxies whose `X-Forwarded-For` counts */
+export function createClients(trustedProxies: readonly TrustedProxy[]): ClientAddresses {
   const trusted = new BlockList();
-  for (const { address, prefix, family } of trustedProxies) trusted.addSubnet(address, prefix, family);
+  const trustsUnixSocket = trustedProxies.includes(UNIX_SOCKET);
+  for (const proxy of trustedProxies)
+    if (proxy !== UNIX_SOCKET) trusted.addSubnet(proxy.address, proxy.prefix, proxy.family);
+
+  const isTrusted = (address: string): boolean => {
+    if (address === UNKNOWN) return trustsUnixSocket;
+    const plain = unmapped(address);
+    return trusted.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+  };
 
   const group = (incoming: Incoming): string => {
-    const socket = incoming.remoteAddress;
-    if (socket === undefined) return 'unknown';
+    const socket = incoming.remoteAddress ?? UNKNOWN;
     const forwarded = trustedProxies.length === 0 ? undefined : incoming.header('x-forwarded-for');
-    return addressGroup(forwarded === undefined ? socket : lastUntrusted(socket, forwarded, trusted));
+    return addressGroup(forwarded === undefined ? socket : lastUntrusted(socket, forwarded, isTrusted));
   };
 
   const scope = (incoming: Incoming): string => {
@@ -48,20 +64,15 @@ export function createClients(trustedProxies: readonly Subnet[]): ClientAddresse
  * Each proxy appends the address it was called from, so only the tail that trusted proxies wrote is true:
  * the client is the rightmost address that is not one of theirs.
  */
-function lastUntrusted(socket: string, forwarded: string, trusted: BlockList): string {
+function lastUntrusted(socket: string, forwarded: string, isTrusted: (address: string) => boolean): string {
   let client = socket;
   for (const hop of forwarded.split(',').reverse()) {
-    if (!isTrusted(client, trusted)) return client;
+    if (!isTrusted(client)) return client;
     const address = withoutPort(hop.trim());
     if (isIP(address) === 0) return client;
     client = address;
   }
   return client;
-}
-
-function isTrusted(address: string, trusted: BlockList): boolean {
-  const plain = unmapped(address);
-  return trusted.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
 }
 
 function withoutPort(hop: string): string {

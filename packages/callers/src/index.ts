@@ -25,7 +25,13 @@ export {
   type ClientCall,
   createCallers,
 } from './callers.ts';
-export { type ClientAddresses, createClients, type Subnet } from './clients.ts';
+export {
+  type ClientAddresses,
+  createClients,
+  type Subnet,
+  type TrustedProxy,
+  UNIX_SOCKET,
+} from './clients.ts';
 export {
   API_KEY_ERRORS,
   type ApiKey,

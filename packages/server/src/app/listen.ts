@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { socketPathOf } from '../config/config.ts';
 import type { Dialect } from '../http/dialect.ts';
 import { type App, Front } from '../http/front.ts';
+import { bindSocket } from './unix-socket.ts';
 
 /** An app with what must be closed after the last request. */
 export interface Served extends App {
@@ -15,7 +17,10 @@ export interface Served extends App {
 }
 
 export interface ListenOptions {
+  /** An address, or `unix:` and the path of a Unix socket, which then has no port. */
   readonly host: string;
+  /** Mode of the file of a Unix socket. */
+  readonly socketMode?: number;
   /** 0 for any free port. */
   readonly port: number;
   /** Opens the service once its address is known. Until then `/healthz` answers 200 and everything else 503. */
@@ -63,6 +68,7 @@ const BEGIN_MS = 1_000;
  */
 export async function listen({
   host,
+  socketMode = 0o660,
   port,
   open,
   receiptsUrl = () => '',
@@ -74,7 +80,8 @@ export async function listen({
 }: ListenOptions): Promise<Listening> {
   const front = new Front({ maxConnections, dialects, requestMs });
   const { server } = front;
-  const address = await bind(server, host, port);
+  const path = socketPathOf(host);
+  const address = await (path === null ? bind(server, host, port) : bindPath(server, path, socketMode));
   front.receiptsUrl = receiptsUrl(address);
   const served = await open(address).catch(async (error: unknown) => {
     server.close();
@@ -102,6 +109,19 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
     resolve(server.address() as AddressInfo);
   });
   return promise;
+}
+
+/** The address of a Unix socket is its path, without a port. */
+async function bindPath(server: Server, path: string, mode: number): Promise<AddressInfo> {
+  try {
+    await bindSocket(server, path, mode);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why =
+      code === 'EADDRINUSE' ? 'another process listens there, or it is a file of another kind' : message;
+    throw new ListenError(`Cannot listen on ${path}: ${why}. Choose another with HOST.`, { cause });
+  }
+  return { address: path, family: 'unix', port: 0 };
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): string {

@@ -1,7 +1,7 @@
 import { write } from 'node:fs';
 import { type Chain, INSTALL_ANVIL, isAnvilInstalled } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
-import { type Config, localOrigin, readConfig, withAddress } from '../config/config.ts';
+import { type Config, localOrigin, readConfig, socketPathOf, withAddress } from '../config/config.ts';
 import { OPENAI } from '../http/dialect.ts';
 import type { Services } from '../services.ts';
 import { createApp } from './app.ts';
@@ -26,6 +26,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const { closed } = await listen({
     host: config.host,
     port: config.port,
+    socketMode: config.socketMode,
     ...config.http,
     dialects: [OPENAI],
     // The server itself must end a request whose body is never read, after the longest time that a reader would wait.
@@ -49,7 +50,8 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       };
     },
   });
-  announce(`${notice}\ntallystick is ready on ${localOrigin(at.host, at.port)}\n`);
+  const where = socketPathOf(at.host) === null ? localOrigin(at.host, at.port) : at.host;
+  announce(`${notice}\ntallystick is ready on ${where}\n`);
   try {
     await closed;
   } finally {

@@ -1,4 +1,4 @@
-import { chmodSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 
 /**
@@ -10,7 +10,8 @@ export async function bindSocket(server: Server, path: string, mode: number): Pr
   try {
     await bind(server, path, mode);
   } catch (error) {
-    if (codeOf(error) !== 'EADDRINUSE' || (await connects(path)) !== 'refused') throw error;
+    // The system also refuses a connection to a file that is no socket.
+    if (codeOf(error) !== 'EADDRINUSE' || !lstatSync(path).isSocket() || !(await refuses(path))) throw error;
     unlinkSync(path);
     await bind(server, path, mode);
   }
@@ -32,12 +33,12 @@ function bind(server: Server, path: string, mode: number): Promise<void> {
   return promise.then(() => chmodSync(path, mode));
 }
 
-/** `refused` is what the system says of a socket file that nobody listens on. */
-function connects(path: string): Promise<'yes' | 'refused' | 'no'> {
-  const { promise, resolve } = Promise.withResolvers<'yes' | 'refused' | 'no'>();
+/** Whether nobody listens on a socket file. */
+function refuses(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);
-  socket.once('connect', () => resolve('yes'));
-  socket.once('error', (error) => resolve(codeOf(error) === 'ECONNREFUSED' ? 'refused' : 'no'));
+  socket.once('connect', () => resolve(false));
+  socket.once('error', (error) => resolve(codeOf(error) === 'ECONNREFUSED'));
   return promise.finally(() => socket.destroy());
 }
 

@@ -65,6 +65,8 @@ describe('development', () => {
     ['HOST', '::1', { receiptsUrl: 'http://[::1]:8787' }],
     ['HOST', '0.0.0.0', { siteUrl: 'http://localhost:8787' }],
     ['PORT', '0', { port: 0 }],
+    ['HOST', 'unix:/run/t.sock', { receiptsUrl: 'http://localhost', socketMode: 0o660 }],
+    ['TALLY_SOCKET_MODE', '0600', { socketMode: 0o600 }],
     ['PORT', '', { port: 8787 }],
     [
       'TALLY_API_URL',
@@ -168,6 +170,9 @@ describe('faults', () => {
     ['TALLY_TRUSTED_PROXIES', '10.0.0.0/33', /holds "10.0.0.0\/33"/],
     ['TALLY_TRUSTED_PROXIES', '1.2.3.4/8/8', /malformed/],
     ['TALLY_MAX_BODY_BYTES', '10', /from 1024/],
+    ['TALLY_TRUSTED_PROXIES', 'unix', /holds unix, but HOST is no Unix socket/],
+    ['HOST', 'unix:relative.sock', /malformed/],
+    ['TALLY_SOCKET_MODE', '888', /malformed/],
   ])('%s=%s', (name, value, expected) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(expected)]);
   });

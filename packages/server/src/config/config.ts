@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import type { Subnet } from '@tallystick/callers';
+import { type Subnet, type TrustedProxy, UNIX_SOCKET } from '@tallystick/callers';
 import type { ChainSettings } from '@tallystick/chain';
 import type { Finality } from '@tallystick/chain/evm';
 import { didSvc } from '@tallystick/core';
@@ -21,7 +21,10 @@ import { parseWitness } from './witness.ts';
 /** Everything that the process is configured with. Plain data: nothing in it opens a file or a socket. */
 export interface Config {
   readonly mode: 'development' | 'production';
+  /** An address or a name of this machine, or `unix:` and the path of a Unix socket. */
   readonly host: string;
+  /** Mode of the file of a Unix socket. */
+  readonly socketMode: number;
   /** 0 asks the system for a free port; see `withAddress`. */
   readonly port: number;
   /** Absolute path; it may not exist yet. */
@@ -47,7 +50,7 @@ export interface Config {
   readonly freeReadPerDayByAddress: number;
   /** Seconds for which a process counts as alive after its last renewal. */
   readonly processLeaseSeconds: number;
-  readonly trustedProxies: readonly Subnet[];
+  readonly trustedProxies: readonly TrustedProxy[];
   readonly logLevel: LogLevel;
   readonly maxBodyBytes: number;
   /**
@@ -125,7 +128,10 @@ export function checkConfig(env: NodeJS.ProcessEnv): ReadConfig {
 }
 
 function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config {
-  const host = read.text('HOST', '127.0.0.1', { pattern: /^[0-9A-Za-z.:-]+$/, example: '0.0.0.0' });
+  const host = read.text('HOST', '127.0.0.1', {
+    pattern: /^(?:(?!unix:)[0-9A-Za-z.:-]+|unix:\/.+)$/,
+    example: '0.0.0.0',
+  });
   const port = read.integer('PORT', 8787, 0, 65_535);
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
   const urls = readUrls(read, localOrigin(host, port));
@@ -137,6 +143,7 @@ function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config
     mode: production ? 'production' : 'development',
     host,
     port,
+    socketMode: readSocketMode(read),
     dataDir,
     ...urls,
     handle: production
@@ -156,7 +163,7 @@ function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config
       10_000_000_000,
     ),
     processLeaseSeconds: read.integer('TALLY_PROCESS_LEASE_SECONDS', 15, 1, 30),
-    trustedProxies: read.list('TALLY_TRUSTED_PROXIES', parseSubnet, '10.0.0.0/8,fd00::/8'),
+    trustedProxies: readProxies(read, host),
     logLevel: read.oneOf('TALLY_LOG_LEVEL', LOG_LEVELS, production ? 'info' : 'warn'),
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
@@ -165,6 +172,25 @@ function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config
     payments,
     sales: readSales(read, production),
   };
+}
+
+function readSocketMode(read: EnvReader): number {
+  return Number.parseInt(
+    read.text('TALLY_SOCKET_MODE', '660', { pattern: /^0?[0-7]{3}$/, example: '660' }),
+    8,
+  );
+}
+
+function readProxies(read: EnvReader, host: string): readonly TrustedProxy[] {
+  const name = 'TALLY_TRUSTED_PROXIES';
+  const proxies = read.list(
+    name,
+    (item) => (item === UNIX_SOCKET ? UNIX_SOCKET : parseSubnet(item)),
+    '10.0.0.0/8,fd00::/8',
+  );
+  if (proxies.includes(UNIX_SOCKET) && socketPathOf(host) === null)
+    read.fault(name, 'holds unix, but HOST is no Unix socket', '10.0.0.0/8');
+  return proxies;
 }
 
 const HANDLE = { accepts: isHandle, example: 'acme' };
@@ -315,8 +341,14 @@ export function urlsOf({
   return (path) => (path.startsWith('/v1/receipt') ? receiptsUrl : apiUrl) + path;
 }
 
-/** The origin for local calls. A wildcard address cannot be called, so it becomes `localhost`. */
+/** The path of the Unix socket that a `HOST` names, or null for another one. */
+export function socketPathOf(host: string): string | null {
+  return /^unix:(\/.+)$/s.exec(host)?.[1] ?? null;
+}
+
+/** The origin for local calls. A wildcard address and a Unix socket have no URL to call, so they become `localhost`. */
 export function localOrigin(host: string, port: number): string {
+  if (socketPathOf(host) !== null) return 'http://localhost';
   if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
