@@ -18,6 +18,9 @@ const PROGRAMS = [
   ['runuser', 'util-linux'],
   ['pg_basebackup', 'postgresql'],
   ['/usr/lib/postgresql/*/bin/initdb', 'postgresql'],
+  ['softhsm2-util', 'softhsm2'],
+  ['pkcs11-tool', 'opensc'],
+  ['make', 'build-essential'],
 ];
 
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;

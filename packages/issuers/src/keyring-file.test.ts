@@ -86,7 +86,10 @@ describe('the passphrase', () => {
     const [clear, sealed] = [newPath(), newPath()];
     writeKeyring(clear, keyring, null);
     writeKeyring(sealed, keyring, PASSPHRASE);
-    const secrets = [...keyring.keys.map(({ secret }) => secret), withApiKeySecret(keyring).apiKeySecret];
+    const secrets = [
+      ...keyring.keys.flatMap((key) => ('secret' in key ? [key.secret] : [])),
+      withApiKeySecret(keyring).apiKeySecret,
+    ];
     const holds = (path: string) =>
       secrets.filter((secret) => readFileSync(path, 'utf8').includes(toBase64url(secret))).length;
     expect(holds(clear)).toBe(keyring.keys.length + 1);

@@ -27,6 +27,7 @@ import {
 } from '@tallystick/core';
 import { nodeSigner } from '@tallystick/kit';
 import type { KeyEntry, Keyring } from './keyring.ts';
+import { noRemoteKeys, type OpenRemoteKey } from './remote/remote-key.ts';
 
 const KEYRING_TYPE = 'tally-keyring-v1';
 const API_KEY_LABEL = canonicalBytes({ type: KEYRING_TYPE, purpose: 'api_keys' });
@@ -86,7 +87,9 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
     keys: keyring.keys.map((entry) => ({
       key_id: entry.keyId,
       purpose: entry.purpose,
-      secret: protect(entry.secret, label(entry.keyId, entry.purpose), lock),
+      ...('secret' in entry
+        ? { secret: protect(entry.secret, label(entry.keyId, entry.purpose), lock) }
+        : { remote: entry.remote }),
     })),
     ...(keyring.apiKeySecret === null
       ? {}
@@ -95,13 +98,18 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
 }
 
 /**
- * Reads a keyring and checks that its record follows from its history and that each secret belongs to its key.
+ * Reads a keyring and checks that its record follows from its history and that each secret belongs to its key. Of a remote
+ * key only its name is read: each of its signatures is checked when it is made.
  * @throws invalid_field when the file is malformed or the passphrase is wrong or missing; json_*, and the codes of a
  * record that does not follow from its history. Each names the file.
  */
-export async function readKeyring(path: string, passphrase: string | null): Promise<Keyring> {
+export async function readKeyring(
+  path: string,
+  passphrase: string | null,
+  openRemoteKey: OpenRemoteKey = noRemoteKeys,
+): Promise<Keyring> {
   try {
-    return await readWhole(path, passphrase);
+    return { ...(await readWhole(path, passphrase)), openRemoteKey };
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
     const { code, message, field } = error;
@@ -109,7 +117,7 @@ export async function readKeyring(path: string, passphrase: string | null): Prom
   }
 }
 
-async function readWhole(path: string, passphrase: string | null): Promise<Keyring> {
+async function readWhole(path: string, passphrase: string | null): Promise<Omit<Keyring, 'openRemoteKey'>> {
   const file = parseJson(readFileSync(path));
   if (!isObject(file) || file.type !== KEYRING_TYPE || !Array.isArray(file.keys)) {
     throw malformed('It is not a keyring.');
@@ -132,10 +140,12 @@ function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
     !isObject(entry) ||
     purpose === undefined ||
     typeof entry.key_id !== 'string' ||
-    typeof entry.secret !== 'string'
+    (typeof entry.secret !== 'string') === (typeof entry.remote !== 'string')
   ) {
     throw malformed('A key of the keyring is malformed.');
   }
+  if (typeof entry.remote === 'string') return { keyId: entry.key_id, purpose, remote: entry.remote };
+  if (typeof entry.secret !== 'string') throw malformed('A key of the keyring is malformed.');
   const secret = reveal(entry.secret, label(entry.key_id, purpose), unlock);
   if (nodeSigner(secret).keyId !== entry.key_id)
     throw malformed(`The secret of ${entry.key_id} belongs to another key.`);

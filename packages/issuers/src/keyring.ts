@@ -13,16 +13,16 @@ import {
   TallyError,
 } from '@tallystick/core';
 import { nodeSigner } from '@tallystick/kit';
+import { keyIdOf, noRemoteKeys, type OpenRemoteKey, remoteSigner } from './remote/remote-key.ts';
 
 /** Seconds for which an outgoing key stays valid, for processes that have not read the new keyring yet. */
 export const ROTATION_GRACE = 60;
 
-/** One secret key and its purpose. The secret is the 32-byte seed. */
-export interface KeyEntry {
-  readonly keyId: string;
-  readonly purpose: KeyPurpose;
-  readonly secret: Uint8Array;
-}
+/** One key and its purpose, with its secret, the 32-byte seed, or with the name under which a `RemoteKey` is opened. */
+export type KeyEntry = { readonly keyId: string; readonly purpose: KeyPurpose } & (
+  | { readonly secret: Uint8Array }
+  | { readonly remote: string }
+);
 
 /**
  * The keys of one service and the public history of its own issuer record. Immutable: each change returns a new
@@ -33,6 +33,8 @@ export interface Keyring {
   readonly keys: readonly KeyEntry[];
   /** Secret of 32 bytes under which HMACs of API keys are stored. Null in a keyring that was made without one. */
   readonly apiKeySecret: Uint8Array | null;
+  /** Opens the keys that are elsewhere. */
+  readonly openRemoteKey: OpenRemoteKey;
 }
 
 /** Purposes whose keys are in the issuer record; the root is only in the trust bundle. */
@@ -51,11 +53,21 @@ function didOfRoot(root: Signer): string {
  * Creates a keyring with one key for each purpose.
  * @param handle null if none was chosen: then the DID follows from the root
  * @param now Unix milliseconds
+ * @param remote keys that are elsewhere, by their purposes; those of other purposes are made here
  */
-export async function createKeyring(handle: string | null, now: number): Promise<Keyring> {
+export async function createKeyring(
+  handle: string | null,
+  now: number,
+  remote: RemoteKeysByPurpose = { names: new Map(), openRemoteKey: noRemoteKeys },
+): Promise<Keyring> {
+  const { openRemoteKey } = remote;
+  const make = async (purpose: KeyPurpose): Promise<KeyEntry> => {
+    const name = remote.names.get(purpose);
+    return name === undefined ? freshKey(purpose) : remoteEntry(purpose, name, openRemoteKey);
+  };
   const root = freshKey('root');
-  const did = handle === null ? didOfRoot(nodeSigner(root.secret)) : didSvc(handle);
-  const receipt = freshKey('receipt');
+  const did = handle === null ? didOfRoot(signerOf(root, openRemoteKey)) : didSvc(handle);
+  const receipt = await make('receipt');
   const register = {
     audience: did,
     did,
@@ -66,16 +78,23 @@ export async function createKeyring(handle: string | null, now: number): Promise
   } as const;
   let keyring: Keyring = {
     document: {
-      ...(await applyStatement(null, await signStatement(register, nodeSigner(receipt.secret)))),
+      ...(await applyStatement(null, await signStatement(register, signerOf(receipt, openRemoteKey)))),
       status: 'verified',
     },
     keys: [receipt, root],
     apiKeySecret: freshSecret(),
+    openRemoteKey,
   };
   for (const purpose of RECORDED) {
-    if (purpose !== 'receipt') keyring = await addKey(keyring, purpose, now);
+    if (purpose !== 'receipt') keyring = await addKey(keyring, await make(purpose), now);
   }
   return keyring;
+}
+
+/** Which keys of a new keyring are elsewhere. */
+export interface RemoteKeysByPurpose {
+  readonly names: ReadonlyMap<KeyPurpose, string>;
+  readonly openRemoteKey: OpenRemoteKey;
 }
 
 /** Returns the keyring with a secret for API keys, adding one if it has none. */
@@ -83,13 +102,25 @@ export function withApiKeySecret(keyring: Keyring): Keyring & { readonly apiKeyS
   return { ...keyring, apiKeySecret: keyring.apiKeySecret ?? freshSecret() };
 }
 
+export interface RotationOptions {
+  /** Name of a remote key that is to be the new one; null to make one here. */
+  readonly remote?: string | null;
+  /** How long the outgoing key stays valid: until every process has the new keyring. */
+  readonly graceSeconds?: number;
+}
+
 /**
  * Replaces the active key of a purpose. The change is signed by the outgoing receipt key; the outgoing key of the
- * purpose stays valid for `ROTATION_GRACE` seconds.
+ * purpose stays valid for the time of grace.
  * @throws invalid_field for the root, which is replaced by pinning another one, and for the log's key, which
  * names the log
  */
-export async function rotateKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promise<Keyring> {
+export async function rotateKey(
+  keyring: Keyring,
+  purpose: KeyPurpose,
+  now: number,
+  { remote = null, graceSeconds = ROTATION_GRACE }: RotationOptions = {},
+): Promise<Keyring> {
   if (purpose === 'root') {
     throw new TallyError(
       'invalid_field',
@@ -106,8 +137,10 @@ export async function rotateKey(keyring: Keyring, purpose: KeyPurpose, now: numb
   }
   const outgoing = activeKey(keyring.document, purpose);
   const author = activeKey(keyring.document, 'receipt').key_id;
-  const rotated = await addKey(keyring, purpose, now);
-  const until = now + ROTATION_GRACE * 1000;
+  const entry =
+    remote === null ? freshKey(purpose) : await remoteEntry(purpose, remote, keyring.openRemoteKey);
+  const rotated = await addKey(keyring, entry, now);
+  const until = now + graceSeconds * 1000;
   return record(rotated, { action: 'retire_key', keyId: outgoing.key_id, at: until }, author);
 }
 
@@ -129,7 +162,7 @@ export async function revokeKey(
     });
   }
   const active = key.state === 'active';
-  const replaced = active ? await addKey(keyring, key.purpose, now) : keyring;
+  const replaced = active ? await addKey(keyring, freshKey(key.purpose), now) : keyring;
   return record(replaced, { action: 'revoke_key', keyId, reason, at });
 }
 
@@ -140,7 +173,13 @@ export function signerFor(keyring: Keyring, purpose: KeyPurpose): Signer {
     (key) => key.purpose === purpose && (activeKeyId === null || key.keyId === activeKeyId),
   );
   if (entry === undefined) throw new TallyError('unavailable', `The keyring holds no ${purpose} key.`);
-  return nodeSigner(entry.secret);
+  return signerOf(entry, keyring.openRemoteKey);
+}
+
+function signerOf(entry: KeyEntry, openRemoteKey: OpenRemoteKey): Signer {
+  return 'secret' in entry
+    ? nodeSigner(entry.secret)
+    : remoteSigner(entry.keyId, openRemoteKey(entry.remote));
 }
 
 /** Returns whether the keyring can sign trust bundles by itself. */
@@ -164,8 +203,8 @@ interface Change {
   readonly at: number;
 }
 
-async function addKey(keyring: Keyring, purpose: KeyPurpose, now: number): Promise<Keyring> {
-  const entry = freshKey(purpose);
+async function addKey(keyring: Keyring, entry: KeyEntry, now: number): Promise<Keyring> {
+  const { purpose } = entry;
   const withKey = { ...keyring, keys: [...keyring.keys, entry] };
   const author = activeKey(keyring.document, 'receipt').key_id;
   return record(withKey, { action: 'add_key', keyId: entry.keyId, purpose, at: now }, author, entry);
@@ -185,8 +224,8 @@ async function record(
     throw new TallyError('unavailable', `The secret of ${authorId} is not in the keyring.`);
   const signed = await signStatement(
     { audience: document.did, did: document.did, sequence: document.sequence + 1, ...change },
-    nodeSigner(signer.secret),
-    incoming === undefined ? undefined : nodeSigner(incoming.secret),
+    signerOf(signer, keyring.openRemoteKey),
+    incoming === undefined ? undefined : signerOf(incoming, keyring.openRemoteKey),
   );
   return { ...keyring, document: await applyStatement(document, signed) };
 }
@@ -195,7 +234,12 @@ function freshSecret(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(32));
 }
 
-function freshKey(purpose: KeyPurpose): KeyEntry {
+/** @throws unavailable where the key can't be reached, or is of another kind */
+async function remoteEntry(purpose: KeyPurpose, name: string, open: OpenRemoteKey): Promise<KeyEntry> {
+  return { keyId: await keyIdOf(open(name)), purpose, remote: name };
+}
+
+function freshKey(purpose: KeyPurpose): KeyEntry & { readonly secret: Uint8Array } {
   const secret = generateSecretKey();
   return { keyId: nodeSigner(secret).keyId, purpose, secret };
 }

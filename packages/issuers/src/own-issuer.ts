@@ -3,6 +3,7 @@ import type { KeyPurpose, Signer } from '@tallystick/core';
 import { TallyError } from '@tallystick/core';
 import { type Keyring, signerFor } from './keyring.ts';
 import { readKeyring } from './keyring-file.ts';
+import { keyIdOf, noRemoteKeys, type OpenRemoteKey } from './remote/remote-key.ts';
 
 /** The service as an issuer: its DID, its published record, and its active keys. */
 export interface OwnIssuer {
@@ -21,6 +22,7 @@ export async function openOwnIssuer(
   path: string,
   expected: string | null,
   firstPassphrase: string | null,
+  openRemoteKey: OpenRemoteKey = noRemoteKeys,
 ): Promise<OwnIssuer & { refresh(passphrase?: string | null): Promise<boolean> }> {
   if (!existsSync(path)) {
     throw new TallyError(
@@ -30,7 +32,7 @@ export async function openOwnIssuer(
   }
   let version = fileVersion(path);
   let passphrase = firstPassphrase;
-  let keyring = await readFor(path, expected, passphrase);
+  let keyring = await readFor(path, expected, passphrase, openRemoteKey);
   const { did } = keyring.document;
   const signers = new Map<KeyPurpose, Signer>();
   return {
@@ -49,7 +51,7 @@ export async function openOwnIssuer(
     async refresh(given = passphrase) {
       const current = fileVersion(path);
       if (current === version && given === passphrase) return false;
-      keyring = await readFor(path, did, given);
+      keyring = await readFor(path, did, given, openRemoteKey);
       passphrase = given;
       version = current;
       signers.clear();
@@ -58,15 +60,35 @@ export async function openOwnIssuer(
   };
 }
 
-async function readFor(path: string, did: string | null, passphrase: string | null): Promise<Keyring> {
-  const keyring = await readKeyring(path, passphrase);
+async function readFor(
+  path: string,
+  did: string | null,
+  passphrase: string | null,
+  openRemoteKey: OpenRemoteKey,
+): Promise<Keyring> {
+  const keyring = await readKeyring(path, passphrase, openRemoteKey);
   if (did !== null && keyring.document.did !== did) {
     throw new TallyError(
       'unavailable',
       `The keyring at ${path} belongs to ${keyring.document.did}, but the service is ${did}. Set TALLY_HANDLE or TALLY_KEYRING.`,
     );
   }
+  await requireRemoteKeys(keyring);
   return keyring;
+}
+
+/** @throws unavailable where an active key that is elsewhere can't be reached, or is another one than the keyring says */
+async function requireRemoteKeys({ document, keys, openRemoteKey }: Keyring): Promise<void> {
+  const active = new Set(document.keys.filter(({ state }) => state === 'active').map(({ key_id }) => key_id));
+  for (const entry of keys) {
+    if (!('remote' in entry) || !active.has(entry.keyId)) continue;
+    const found = await keyIdOf(openRemoteKey(entry.remote));
+    if (found !== entry.keyId)
+      throw new TallyError(
+        'unavailable',
+        `The key ${entry.remote} is ${found}, not ${entry.keyId} as in the keyring.`,
+      );
+  }
 }
 
 /** A text that changes whenever the file is replaced: each write is a rename, so the inode is new. */

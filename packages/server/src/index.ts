@@ -35,6 +35,7 @@ export {
   readKeyring,
   recordedAnchors,
   refreshTrust,
+  remoteKeys,
   revokeKey,
   rotateKey,
   signerFor,

@@ -119,7 +119,7 @@ describe('data of another log', () => {
       async (config) => {
         const path = join(config.dataDir, 'other.json');
         writeKeyring(path, await other(), null);
-        return { ...config, keyring: { path, passphrase: null } };
+        return { ...config, keyring: { ...config.keyring, path } };
       },
     ],
   ])('a start with another %s is refused, and leaves nothing open', async (_, change) => {

@@ -9,6 +9,7 @@ import {
   RegistryNews,
   recordAnchors,
   refreshTrust,
+  remoteKeys,
 } from '@tallystick/issuers';
 import { createBackground, createKeyedMutex } from '@tallystick/kit';
 import { createClaims, openProcessLease, returnHoldsOfTheDead } from '@tallystick/ledger';
@@ -65,7 +66,12 @@ async function openAll(
   await waitForDatabase(config, logger);
   if (config.mode === 'development') await makeFirstKeyring(config, passphrase, clock());
   const did = config.handle === null ? null : didSvc(config.handle);
-  const issuer = await openOwnIssuer(config.keyring.path, did, passphrase);
+  const issuer = await openOwnIssuer(
+    config.keyring.path,
+    did,
+    passphrase,
+    remoteKeys(config.keyring.remote, globalThis.fetch),
+  );
   const { chain, rpcUrl, chainState } = await openChain(config, logger, closing);
   const money = await openMoney(config, rpcUrl);
   const store = await openStore(config);

@@ -5,6 +5,7 @@ import type { ChainSettings } from '@tallystick/chain';
 import type { Finality } from '@tallystick/chain/evm';
 import { didSvc } from '@tallystick/core';
 import type { ComputeConfig } from '@tallystick/inference';
+import type { RemoteKeySettings } from '@tallystick/issuers';
 import type { WitnessConfig } from '@tallystick/log';
 import type { PaymentsConfig, SalesConfig } from '@tallystick/payments';
 import type { OperatorFacts } from '@tallystick/receipts';
@@ -15,6 +16,7 @@ import { type ConfigFile, readConfigFile } from './file.ts';
 import { type HttpConfig, readHttp } from './http.ts';
 import { readPayments } from './payments.ts';
 import { type EnvReader, hasScheme, reader, type Setting } from './reader.ts';
+import { readRemoteKeys } from './remote-keys.ts';
 import { readSales } from './sales.ts';
 import { parseWitness } from './witness.ts';
 
@@ -70,6 +72,8 @@ interface Keyring {
   readonly path: string;
   /** Null where the keyring is not encrypted. */
   readonly passphrase: string | null;
+  /** How keys that are not in the keyring are reached. */
+  readonly remote: RemoteKeySettings;
 }
 
 interface Log {
@@ -231,7 +235,7 @@ function readKeyring(read: EnvReader, dataDir: string): Keyring {
   const path = resolve(
     read.explicit('TALLY_KEYRING', join(dataDir, 'keyring.json'), { example: '/etc/tally/keyring.json' }),
   );
-  return { path, passphrase: read.secret('TALLY_KEYRING_PASSPHRASE') };
+  return { path, passphrase: read.secret('TALLY_KEYRING_PASSPHRASE'), remote: readRemoteKeys(read) };
 }
 
 function readChain(read: EnvReader, dataDir: string, production: boolean): ChainSettings {

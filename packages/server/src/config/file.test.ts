@@ -102,6 +102,8 @@ const SECRETS = [
   ['TALLY_SMTP_URL', 'smtps://u:hunter2@mail.acme.test'],
   ['OPENAI_API_KEY', 'hunter2'],
   ['MY_KEY', 'hunter2'],
+  ['TALLY_PKCS11_PIN', 'hunter2'],
+  ['AWS_SESSION_TOKEN', 'hunter2'],
 ] as const;
 
 describe('a secret', () => {
@@ -118,7 +120,10 @@ describe('a secret', () => {
   it('that the reader knows is in this list', () => {
     const { settings } = checkConfig({ TALLY_CONFIG: fileOf(JSON.stringify(own)) });
     const names = settings.filter(({ secret }) => secret).map(({ name }) => name);
-    const ofDefaults = names.filter((name) => name !== 'OPENAI_API_KEY' && name.endsWith('_API_KEY'));
+    // Those of further providers, and the two halves of an access key, which are only right together.
+    const ofDefaults = names.filter(
+      (name) => name !== 'OPENAI_API_KEY' && /_API_KEY$|^AWS_(?:ACCESS|SECRET_ACCESS)_KEY/.test(name),
+    );
     expect(ofDefaults).toContain('ANTHROPIC_API_KEY');
     expect(names.toSorted()).toEqual([...SECRETS.map(([name]) => name), ...ofDefaults].toSorted());
   });

@@ -8,6 +8,7 @@ import {
   readConfig,
   readKeyring,
   refreshTrust,
+  remoteKeys,
 } from '../index.ts';
 
 /** The configuration of the service on this machine, read as `tally serve` reads it. @throws ConfigError */
@@ -28,8 +29,8 @@ export async function openKeyring(
       `There is no keyring at ${path}. Make one with tally keys init, or name it with TALLY_KEYRING or TALLY_DATA_DIR.`,
     );
   }
-  const { passphrase } = config.keyring;
-  return { keyring: await readKeyring(path, passphrase), passphrase };
+  const { passphrase, remote } = config.keyring;
+  return { keyring: await readKeyring(path, passphrase, remoteKeys(remote, globalThis.fetch)), passphrase };
 }
 
 /** Checked because a wrong folder would get an empty database. @throws UsageError where there is no database */

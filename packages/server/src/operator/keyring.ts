@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { paint, print, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
 import {
   formatTimestamp,
+  KEY_PURPOSES,
   type KeyPurpose,
   parseTimestamp,
   type RevocationReason,
@@ -12,6 +13,7 @@ import {
   createKeyring,
   holdsRoot,
   type Keyring,
+  remoteKeys,
   revokeKey,
   rotateKey,
   signerFor,
@@ -19,8 +21,15 @@ import {
 } from '../index.ts';
 import { openKeyring, publishNews, serviceConfig } from './files.ts';
 
+interface InitOptions {
+  readonly rootOut?: string;
+  /** `<purpose>=<name>` of each key that is elsewhere. */
+  readonly signer?: readonly string[];
+  readonly json?: boolean;
+}
+
 /** Makes the service's keyring; with `rootOut`, also a second one that has only the root key. */
-export async function init({ rootOut, json }: { rootOut?: string; json?: boolean }): Promise<void> {
+export async function init({ rootOut, signer = [], json }: InitOptions): Promise<void> {
   const config = serviceConfig();
   const path = config.keyring.path;
   for (const one of [path, rootOut]) {
@@ -29,8 +38,11 @@ export async function init({ rootOut, json }: { rootOut?: string; json?: boolean
   }
   if (rootOut !== undefined && resolve(rootOut) === path)
     throw new UsageError('--root-out names the service’s own keyring; give another file.');
-  const { passphrase } = config.keyring;
-  const keyring = await createKeyring(config.handle, Date.now());
+  const { passphrase, remote } = config.keyring;
+  const keyring = await createKeyring(config.handle, Date.now(), {
+    names: new Map(signer.map(remoteKeyOf)),
+    openRemoteKey: remoteKeys(remote, globalThis.fetch),
+  });
   const isRoot = ({ purpose }: { purpose: string }): boolean => purpose === 'root';
   if (rootOut !== undefined)
     writeKeyring(rootOut, { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null }, passphrase);
@@ -44,6 +56,16 @@ export async function init({ rootOut, json }: { rootOut?: string; json?: boolean
   remark(`Wrote ${path}${rootOut === undefined ? '' : ` and, with the root key only, ${rootOut}`}.`);
   if (passphrase === null)
     remark('The keys are not encrypted: set TALLY_KEYRING_PASSPHRASE_FILE to a file with a passphrase.');
+}
+
+/** A purpose and the name of its remote key. @throws UsageError */
+function remoteKeyOf(text: string): [KeyPurpose, string] {
+  const [, given = '', name = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  const purpose = KEY_PURPOSES.find((one) => one === given && one !== 'root');
+  if (purpose !== undefined) return [purpose, name];
+  throw new UsageError(
+    `--signer takes <purpose>=<ARN or PKCS#11 URI>, of any purpose but root; not ${text}.`,
+  );
 }
 
 /** Lists the service's public keys. */
@@ -64,8 +86,22 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
 }
 
 /** Replaces the key of a purpose. */
-export async function rotate({ purpose, json }: { purpose: KeyPurpose; json?: boolean }): Promise<void> {
-  const { after, published } = await change((keyring) => rotateKey(keyring, purpose, Date.now()));
+export async function rotate({
+  purpose,
+  signer,
+  grace,
+  json,
+}: {
+  readonly purpose: KeyPurpose;
+  readonly signer?: string;
+  readonly grace?: number;
+  readonly json?: boolean;
+}): Promise<void> {
+  const options = {
+    ...(signer !== undefined && { remote: signer }),
+    ...(grace !== undefined && { graceSeconds: grace }),
+  };
+  const { after, published } = await change((keyring) => rotateKey(keyring, purpose, Date.now(), options));
   const { keyId } = signerFor(after, purpose);
   if (json) printJson({ purpose, key_id: keyId, bundle_published: published });
   else print(keyId);

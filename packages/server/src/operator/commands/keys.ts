@@ -1,4 +1,4 @@
-import { type Command, Option, operatorCommand } from '@tallystick/cli/toolkit';
+import { type Command, InvalidArgumentError, Option, operatorCommand } from '@tallystick/cli/toolkit';
 import { KEY_PURPOSES, type KeyPurpose, REVOCATION_REASONS, type RevocationReason } from '@tallystick/core';
 
 /** `tally keys init | list | rotate | revoke`: the keyring of the service on this machine. */
@@ -8,8 +8,12 @@ export function keyringCommands(keys: Command): void {
       'Makes the service’s keyring. The root key goes into a file of its own with --root-out, to be kept offline.',
     )
     .option('--root-out <file>', 'a keyring with the root alone')
+    .option(
+      '--signer <purpose=name...>',
+      'a key that is elsewhere: the ARN of an AWS KMS key, or a PKCS#11 URI (docs/operating/keys.md)',
+    )
     .option('--json', 'as JSON')
-    .action(async (options: { rootOut?: string; json?: boolean }) =>
+    .action(async (options: { rootOut?: string; signer?: string[]; json?: boolean }) =>
       (await import('../keyring.ts')).init(options),
     );
 
@@ -25,8 +29,14 @@ export function keyringCommands(keys: Command): void {
       'Replaces a key. The outgoing one signs the change and stays valid for 60 s; a running server starts to use the new one within 2 s.',
     )
     .addOption(new Option('--purpose <purpose>', 'which key').choices(purposes).default('receipt'))
+    .option('--signer <name>', 'take a key that is elsewhere: the ARN of an AWS KMS key, or a PKCS#11 URI')
+    .option(
+      '--grace <seconds>',
+      'how long the outgoing key stays valid (default: 60): until every machine has the new keyring',
+      graceSeconds,
+    )
     .option('--json', 'as JSON')
-    .action(async (options: { purpose: KeyPurpose; json?: boolean }) =>
+    .action(async (options: { purpose: KeyPurpose; signer?: string; grace?: number; json?: boolean }) =>
       (await import('../keyring.ts')).rotate(options),
     );
 
@@ -41,4 +51,12 @@ export function keyringCommands(keys: Command): void {
     .action(async (keyId: string, options: { reason: RevocationReason; at?: string; json?: boolean }) =>
       (await import('../keyring.ts')).revoke(keyId, options),
     );
+}
+
+const MAX_GRACE = 7 * 86_400;
+
+function graceSeconds(text: string): number {
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds >= 1 && seconds <= MAX_GRACE) return seconds;
+  throw new InvalidArgumentError(`It is a number of seconds from 1 to ${MAX_GRACE}.`);
 }
