@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 
-const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
+/** The program `tally` of this tree. */
+export const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
 const READY = /^tallystick is ready on (\S+)$/m;
 
 export type Env = Readonly<Record<string, string>>;

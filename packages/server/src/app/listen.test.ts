@@ -242,10 +242,10 @@ describe('signals', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  async function start() {
+  async function start(how: readonly string[] = []) {
     const child = spawn(
       process.execPath,
-      [fileURLToPath(new URL('../../test/listen-child.ts', import.meta.url))],
+      [fileURLToPath(new URL('../../test/listen-child.ts', import.meta.url)), ...how],
       {
         stdio: ['pipe', 'pipe', 'inherit'],
       },
@@ -284,6 +284,12 @@ describe('signals', () => {
       expect(await exited).toEqual([0, null]);
     },
   );
+
+  it('SIGTERM ends a process that is still starting, not by the default that the first process of a container lacks', async () => {
+    const { child, exited } = await start(['stuck']);
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
 
   it('a second one ends the process at once', async () => {
     const { child, word, port, exited } = await start();

@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly socketMode?: number;
   /** 0 for any free port. */
   readonly port: number;
+  /** File descriptor of a TCP socket that already listens, instead of `host` and `port`. */
+  readonly fd?: number | null;
   /** Opens the service once its address is known. Until then `/healthz` answers 200 and everything else 503. */
   readonly open: (address: AddressInfo) => Promise<Served>;
   /** The public URL whose error pages problem documents link to. */
@@ -63,13 +65,15 @@ const LAST_BYTES_MS = 1_000;
 const BEGIN_MS = 1_000;
 
 /**
- * Listens until SIGTERM or SIGINT, then drains; a second signal ends the process at once.
+ * Listens until SIGTERM or SIGINT, then drains; a second signal ends the process at once, and so does a first one that comes
+ * before the service is open. No signal is left to its default: the kernel ignores that in the first process of a container.
  * @throws ListenError when it cannot listen on the address; or what `open` threw
  */
 export async function listen({
   host,
   socketMode = 0o660,
   port,
+  fd = null,
   open,
   receiptsUrl = () => '',
   lameDuckMs = 0,
@@ -80,31 +84,47 @@ export async function listen({
 }: ListenOptions): Promise<Listening> {
   const front = new Front({ maxConnections, dialects, requestMs });
   const { server } = front;
-  const path = socketPathOf(host);
-  const address = await (path === null ? bind(server, host, port) : bindPath(server, path, socketMode));
-  front.receiptsUrl = receiptsUrl(address);
-  const served = await open(address).catch(async (error: unknown) => {
-    server.close();
-    server.closeAllConnections();
-    throw error;
-  });
-  front.app = served;
-  front.phase = 'open';
+  const endEarly = (): void => process.exit();
+  process.on('SIGTERM', endEarly).on('SIGINT', endEarly);
+  try {
+    const address = await bindTo(server, { host, port, fd, socketMode });
+    front.receiptsUrl = receiptsUrl(address);
+    const served = await open(address).catch(async (error: unknown) => {
+      server.close();
+      server.closeAllConnections();
+      throw error;
+    });
+    front.app = served;
+    front.phase = 'open';
 
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    closing ??= drain(front, served, { lameDuckMs, drainMs }).then(() => served.close());
-    return closing;
-  };
-  return { address, close, closed: closeOnSignal(server, close) };
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      closing ??= drain(front, served, { lameDuckMs, drainMs }).then(() => served.close());
+      return closing;
+    };
+    return { address, close, closed: closeOnSignal(server, close) };
+  } finally {
+    process.off('SIGTERM', endEarly).off('SIGINT', endEarly);
+  }
 }
 
-function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
+function bindTo(
+  server: Server,
+  { host, port, fd, socketMode }: Required<Pick<ListenOptions, 'host' | 'port' | 'fd' | 'socketMode'>>,
+): Promise<AddressInfo> {
+  if (fd !== null) return bind(server, { fd });
+  const path = socketPathOf(host);
+  return path === null ? bind(server, { host, port }) : bindPath(server, path, socketMode);
+}
+
+type Where = { readonly host: string; readonly port: number } | { readonly fd: number };
+
+function bind(server: Server, where: Where): Promise<AddressInfo> {
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
   const onError = (error: NodeJS.ErrnoException): void =>
-    reject(new ListenError(explain(error, host, port), { cause: error }));
+    reject(new ListenError(explain(error, where), { cause: error }));
   server.once('error', onError);
-  server.listen(port, host, () => {
+  server.listen(where, () => {
     server.off('error', onError);
     resolve(server.address() as AddressInfo);
   });
@@ -124,7 +144,9 @@ async function bindPath(server: Server, path: string, mode: number): Promise<Add
   return { address: path, family: 'unix', port: 0 };
 }
 
-function explain(error: NodeJS.ErrnoException, host: string, port: number): string {
+function explain(error: NodeJS.ErrnoException, where: Where): string {
+  if ('fd' in where) return `Cannot listen on the socket that was passed: ${error.message}.`;
+  const { host, port } = where;
   switch (error.code) {
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is taken by another process. Stop that one, or choose another with PORT.`;

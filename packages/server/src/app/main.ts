@@ -27,6 +27,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     host: config.host,
     port: config.port,
     socketMode: config.socketMode,
+    fd: config.listenFd,
     ...config.http,
     dialects: [OPENAI],
     // The server itself must end a request whose body is never read, after the longest time that a reader would wait.

@@ -233,10 +233,28 @@ describe('production', () => {
   });
 });
 
+describe('a socket that systemd passes', () => {
+  const pid = String(process.pid);
+
+  it.each([
+    ['to this process', { LISTEN_PID: pid, LISTEN_FDS: '1' }, 3],
+    ['to another process', { LISTEN_PID: '1', LISTEN_FDS: '1' }, null],
+    ['to nobody', {}, null],
+  ])('%s', (_, env, listenFd) => {
+    expect(readConfig(env)).toMatchObject({ listenFd });
+  });
+
+  it('may be one only', () => {
+    expect(faultsOf({ LISTEN_PID: pid, LISTEN_FDS: '2' })).toEqual([
+      'LISTEN_FDS is "2", but the service takes one socket: keep one Listen line in the socket unit',
+    ]);
+  });
+});
+
 describe('withAddress', () => {
   it('moves the derived URLs to the real port and leaves the others', () => {
     const config = readConfig({ PORT: '0', TALLY_SITE_URL: 'https://acme.test' });
-    expect(withAddress(config, { port: 4321 })).toMatchObject({
+    expect(withAddress(config, { address: '127.0.0.1', port: 4321 })).toMatchObject({
       port: 4321,
       receiptsUrl: 'http://127.0.0.1:4321',
       apiUrl: 'http://127.0.0.1:4321',
@@ -245,8 +263,14 @@ describe('withAddress', () => {
     });
   });
 
+  it('names the host of a socket that was passed, not the one that is set', () => {
+    const config = readConfig({ HOST: '192.0.2.1', LISTEN_PID: String(process.pid), LISTEN_FDS: '1' });
+    const at = withAddress(config, { address: '::1', port: 4321 });
+    expect(at).toMatchObject({ host: '::1', apiUrl: 'http://[::1]:4321' });
+  });
+
   it('leaves an origin that was chosen', () => {
     const config = readConfig({ PORT: '0', TALLY_LOG_ORIGIN: 'log.acme.test' });
-    expect(withAddress(config, { port: 4321 }).log.origin).toBe('log.acme.test');
+    expect(withAddress(config, { address: '127.0.0.1', port: 4321 }).log.origin).toBe('log.acme.test');
   });
 });

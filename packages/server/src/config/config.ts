@@ -14,6 +14,7 @@ import { readCompute } from './compute.ts';
 import { type Database, readDatabase } from './database.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
 import { type HttpConfig, readHttp } from './http.ts';
+import { readListenFd } from './listen-fd.ts';
 import { readPayments } from './payments.ts';
 import { type EnvReader, hasScheme, reader, type Setting } from './reader.ts';
 import { readRemoteKeys } from './remote-keys.ts';
@@ -29,6 +30,8 @@ export interface Config {
   readonly socketMode: number;
   /** 0 asks the system for a free port; see `withAddress`. */
   readonly port: number;
+  /** File descriptor of a listening socket that the process was started with, instead of `host` and `port`; or null. */
+  readonly listenFd: number | null;
   /** Absolute path; it may not exist yet. */
   readonly dataDir: string;
   /** Public origins, without a trailing slash. */
@@ -148,6 +151,7 @@ function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config
     host,
     port,
     socketMode: readSocketMode(read),
+    listenFd: readListenFd(read),
     dataDir,
     ...urls,
     handle: production
@@ -330,11 +334,12 @@ function parseSubnet(text: string): Subnet | null {
 }
 
 /** The configuration with its derived URLs for the address on which the server really listens. */
-export function withAddress(config: Config, address: { port: number }): Config {
-  const at = localOrigin(config.host, address.port);
+export function withAddress(config: Config, address: { address: string; port: number }): Config {
+  const host = config.listenFd === null ? config.host : address.address;
+  const at = localOrigin(host, address.port);
   const derived = Object.fromEntries(config.derivedUrls.map((field) => [field, at]));
   const log = config.log.originDerived ? { ...config.log, origin: withoutScheme(at) } : config.log;
-  return { ...config, port: address.port, ...derived, log };
+  return { ...config, host, port: address.port, ...derived, log };
 }
 
 /** The public URL of a path. */
