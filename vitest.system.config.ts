@@ -1,13 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests of `npm run test:system`: they mount disks, one file after the other. */
+/** The tests of `npm run test:system`: they mount disks and build images, one file after the other. */
 export default defineConfig({
   test: {
     include: ['e2e/system/**/*.test.ts'],
-    globalSetup: './scripts/pages.ts',
+    globalSetup: ['./scripts/pages.ts', './e2e/system/shared-folder.ts'],
     reporters: ['default', './scripts/reporter.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
     pool: 'forks',
   },
