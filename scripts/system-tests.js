@@ -1,4 +1,4 @@
-// Runs the tests that need more than npm: the right to mount, loop devices, and programs of Debian packages. Fails and names
+// Runs the tests that need more than npm: the right to mount, loop devices, Go, and programs of Debian packages. Fails and names
 // what is missing; no test is skipped. Arguments are passed on to vitest.
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
 import { spawnSync } from 'node:child_process';
@@ -21,6 +21,11 @@ const PROGRAMS = [
   ['softhsm2-util', 'softhsm2'],
   ['pkcs11-tool', 'opensc'],
   ['make', 'build-essential'],
+  ['caddy', 'caddy'],
+  ['promtool', 'prometheus'],
+  ['systemd-analyze', 'systemd'],
+  ['systemd-nspawn', 'systemd-container'],
+  ['openssl', 'openssl'],
 ];
 
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
@@ -32,6 +37,7 @@ const missing = [];
 if (packages.size > 0) missing.push(`Debian packages: apt-get install ${[...packages].join(' ')}`);
 if (!succeeds('unshare', ['--mount', 'true']))
   missing.push('the right to mount (CAP_SYS_ADMIN): run it as root, or in a container with --privileged');
+if (!succeeds('go', ['version'])) missing.push('Go 1.25 or later');
 if (!existsSync('/dev/loop-control')) missing.push('loop devices: modprobe loop');
 
 if (process.argv.includes('--packages')) {
