@@ -15,6 +15,7 @@ const FILES = [
   'packages/core/src/version.ts',
   'python/pyproject.toml',
   'python/src/tallystick/__init__.py',
+  'deploy/helm/tallystick/Chart.yaml',
 ];
 
 let copy: string;

@@ -1,5 +1,5 @@
 // Sets the version of everything that is released together: `npm run version -- 0.2.0`. The packages and what they need of each
-// other, the lock file, core's VERSION, the Python package, and the heading of what the changelog has under Unreleased.
+// other, the lock file, core's VERSION, the Python package, the Helm chart, and the heading of what the changelog has under Unreleased.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,9 @@ export function setVersion(root: string, version: string, day: string): void {
   change('python/pyproject.toml', (text) => text.replace(/^(version = ")[^"]+/m, `$1${version}`));
   change('python/src/tallystick/__init__.py', (text) =>
     text.replace(/^(__version__ = ")[^"]+/m, `$1${version}`),
+  );
+  change('deploy/helm/tallystick/Chart.yaml', (text) =>
+    text.replace(/^(version|appVersion): .+$/gm, `$1: ${version}`),
   );
 }
 

@@ -30,6 +30,11 @@ describe('one version is said by', () => {
     expect(found('python/src/tallystick/__init__.py', /^__version__ = "([^"]+)"$/m)).toBe(VERSION);
   });
 
+  it('the Helm chart and the image that it runs', () => {
+    expect(found('deploy/helm/tallystick/Chart.yaml', /^version: (.+)$/m)).toBe(VERSION);
+    expect(found('deploy/helm/tallystick/Chart.yaml', /^appVersion: (.+)$/m)).toBe(VERSION);
+  });
+
   it('the OpenAPI document and the service’s own page as JSON', async () => {
     expect((await service.get('/openapi.json')).json).toMatchObject({ info: { version: VERSION } });
     const { json } = await service.get('/', { accept: 'application/json' });

@@ -54,23 +54,8 @@ describe('compose.yaml', () => {
   });
 });
 
-describe('what the containers beside the service read', () => {
-  const check = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-    spawnSync(program, args, {
-      cwd: join(PROJECT, 'deploy'),
-      env: { PATH: process.env.PATH, HOME: temporaryFolder(), ...env },
-      encoding: 'utf8',
-    });
-
-  it('Caddy takes its file', () => {
-    const args = ['validate', '--adapter', 'caddyfile', '--config', 'compose/Caddyfile'];
-    const { status, stderr } = check('caddy', args, { TALLYSTICK_DOMAINS: 'api.example.com, example.com' });
-    expect(status, stderr).toBe(0);
-  });
-
-  it('Prometheus takes its file', () => {
-    const args = ['check', 'config', '--syntax-only', 'compose/prometheus.yml'];
-    const { status, stdout, stderr } = check('promtool', args);
-    expect(status, stdout + stderr).toBe(0);
-  });
+it('Prometheus takes the file that its container reads', () => {
+  const args = ['check', 'config', '--syntax-only', join(PROJECT, 'deploy/compose/prometheus.yml')];
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+  expect(status, stdout + stderr).toBe(0);
 });
