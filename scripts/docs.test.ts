@@ -10,12 +10,14 @@ const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const packages = readdirSync(join(root, 'packages'));
 const readmes = packages.map((name) => `packages/${name}/README.md`);
+const operating = readdirSync(join(root, 'docs/operating')).map((name) => `docs/operating/${name}`);
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'docs/architecture.md',
   'docs/releasing.md',
+  ...operating,
   ...readmes,
 ];
 
