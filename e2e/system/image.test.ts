@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chownSync, readdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Env, post, residentMiB } from '../process.ts';
@@ -111,7 +112,18 @@ describe('the image, run read-only as its own user', () => {
     expect((await health.start('healthcheck').ended).code).toBe(1);
   });
 
-  it('ends at once at SIGTERM while it still starts, though the kernel spares the first process', async () => {
+  it('ends any command at SIGTERM, though the kernel spares the first process', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const command = new Container(rootfs).start(['trust', 'fetch', `http://127.0.0.1:${port}`]);
+    const [socket] = (await once(silent, 'connection')) as [Socket];
+    expect(await command.kill('SIGTERM')).toMatchObject({ code: 143 });
+    socket.destroy();
+    silent.close();
+  });
+
+  it('ends the service at SIGTERM while it still starts', async () => {
     const silent = createServer();
     const free = createServer();
     for (const server of [silent, free])
