@@ -69,7 +69,7 @@ it('a provider that lies about tokens: every call is billed by the text, receipt
   const { stderr } = await front.close();
   closed = true;
   const line = stderr.split('\n').find((text) => text.includes('reported an implausible token count'));
-  expect(JSON.parse(line ?? '')).toMatchObject({ level: 40, provider: 'openai', model: MODEL });
+  expect(JSON.parse(line ?? '')).toMatchObject({ level: 'warn', provider: 'openai', model: MODEL });
   const again = await serve({ ...env, TALLY_DEVNET: 'off' });
   await acknowledged.expectKept(again.url);
   for (const [id, receipt] of kept) {

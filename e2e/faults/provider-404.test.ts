@@ -75,6 +75,10 @@ it('is warned of once in the log, without the address of the provider', async ()
   ended = await service.close();
   const lines = ended.stderr.split('\n').filter((line) => line.includes('no longer offers the model'));
   expect(lines).toHaveLength(1);
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 40, provider: 'openai', model: GONE_UPSTREAM });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'warn',
+    provider: 'openai',
+    model: GONE_UPSTREAM,
+  });
   expect(ended.stderr).not.toContain(service.upstream.url);
 });

@@ -7,5 +7,6 @@ export function agentHeader(incoming: Incoming): string | null {
   if (did === undefined) return null;
   if (!isDid(did))
     throw new TallyError('invalid_field', 'X-Agent-DID is not a DID.', { field: 'X-Agent-DID' });
+  incoming.tell({ did, didProved: false });
   return did;
 }

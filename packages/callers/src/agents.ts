@@ -56,6 +56,7 @@ export function agentReader({
     const verdicts = await Promise.all(keys.map((key) => verifyRequestSignature(nodeEngine, key, signature)));
     if (!verdicts.includes(true)) throw notOfKey(signature.keyId);
     await useNonce(store, signature);
+    incoming.tell({ did: signature.did, didProved: true });
     return { did: signature.did, proved: true };
   };
 }

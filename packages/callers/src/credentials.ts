@@ -132,7 +132,7 @@ export function createCredentials({ store, issuer, clients, clock }: CredentialD
   const hash = hasherOf(issuer);
 
   /** @throws api_key_invalid, api_key_revoked, api_key_expired */
-  const lookUp = async (text: string): Promise<{ id: string; grant: Grant }> => {
+  const lookUp = async ({ incoming }: Received, text: string): Promise<{ id: string; grant: Grant }> => {
     if (!isApiKey(text)) {
       throw invalid(
         'An API key is k_pro_, k_scale_, k_ent_, k_par_ or k_ten_ followed by 32 letters and digits; the key sent does not have this form.',
@@ -144,6 +144,7 @@ export function createCredentials({ store, issuer, clients, clock }: CredentialD
     if (row === null || grant === undefined) {
       throw invalid('This service does not know the API key. Check that it is complete.');
     }
+    incoming.tell({ key: row.id });
     if (row.revokedAt !== null) {
       throw invalid(`The API key ${row.id} was revoked. Ask the operator for another.`, 'api_key_revoked');
     }
@@ -156,8 +157,8 @@ export function createCredentials({ store, issuer, clients, clock }: CredentialD
     return { id: row.id, grant };
   };
 
-  const keyIn = async (text: string, kinds: Kinds): Promise<Credential> => {
-    const { id, grant } = await lookUp(text);
+  const keyIn = async (received: Received, text: string, kinds: Kinds): Promise<Credential> => {
+    const { id, grant } = await lookUp(received, text);
     const kind = isTier(grant) ? 'apiKey' : (`${grant}Key` as const);
     if (!kinds.includes(kind)) throw REFUSALS[kinds[0]].other(id, grant);
     if (isTier(grant)) return { kind: 'apiKey', id, tier: grant };
@@ -167,10 +168,12 @@ export function createCredentials({ store, issuer, clients, clock }: CredentialD
     throw new TallyError('api_key_invalid', `The API key ${id} belongs to no tenant.`);
   };
 
-  const find = async ({ incoming }: Received, ...kinds: Kinds): Promise<Credential> => {
+  const find = async (received: Received, ...kinds: Kinds): Promise<Credential> => {
+    const { incoming } = received;
     const [first] = kinds;
     const text = bearerOf(incoming.header('authorization'));
-    if (text !== null && (first !== 'tenantKey' || looksLikeTenantKey(text))) return keyIn(text, kinds);
+    if (text !== null && (first !== 'tenantKey' || looksLikeTenantKey(text)))
+      return keyIn(received, text, kinds);
     if (kinds.includes('none')) return { kind: 'none', group: clients.group(incoming) };
     throw text === null ? missing(first) : REFUSALS[first].other('', 'tenant');
   };
@@ -178,10 +181,11 @@ export function createCredentials({ store, issuer, clients, clock }: CredentialD
   return {
     // `find` gives one of the kinds that it is asked for.
     admit: find as Credentials['admit'],
-    async keyOfClient({ incoming }, { ignoreStrangers }) {
+    async keyOfClient(received, { ignoreStrangers }) {
+      const { incoming } = received;
       const given = [bearerOf(incoming.header('authorization')), incoming.header('x-api-key') ?? null];
       const text = given.find((one) => one !== null && (!ignoreStrangers || looksLikeApiKey(one))) ?? null;
-      const key = text === null ? null : await keyIn(text, ['apiKey']);
+      const key = text === null ? null : await keyIn(received, text, ['apiKey']);
       return key?.kind === 'apiKey' ? key : null;
     },
   };

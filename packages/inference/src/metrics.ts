@@ -54,7 +54,7 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
   const latency = new Histogram({
     name: 'compute_upstream_seconds',
     help: 'Time from sending a call to a provider to its answer: to the first chunk of a stream, otherwise to the whole answer.',
-    labelNames: ['provider'],
+    labelNames: ['provider', 'model'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
   });
@@ -102,9 +102,9 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
       tokens.inc({ ...labels, kind: 'completion' }, usage.completionTokens);
     },
     doubted: ({ provider, id }, why) => doubts.inc({ provider, model: id, why }),
-    tried({ provider }, outcome, seconds) {
+    tried({ provider, id }, outcome, seconds) {
       tries.inc({ provider, outcome });
-      if (outcome === 'answered') latency.observe({ provider }, seconds);
+      if (outcome === 'answered') latency.observe({ provider, model: id }, seconds);
     },
     compressed: (seconds) => compressing.observe(seconds),
     saved({ tier, compression }, lostCacheTokens) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnIssuer } from '@tallystick/issuers';
+import type { LogStorms } from '@tallystick/kit';
 import type { LedgerStore } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { OperatorFacts } from '@tallystick/receipts';
@@ -19,6 +20,7 @@ import type { ComputeConfig } from './settings.ts';
 
 /** Milliseconds for billing the streams that end because the service stops. */
 const BILLING_MS = 5_000;
+const RESTS = { level: 'warn', burst: 3 } as const;
 
 /** The inference router of one service. */
 export interface Compute {
@@ -32,6 +34,8 @@ export interface Compute {
   reload(settings: Pick<ComputeConfig, 'catalogue' | 'environment'>): void;
   /** Updates the metrics that are read at intervals. */
   measure(): Promise<void>;
+  /** Prompts that wait for the threads that compress, or are in them. */
+  waiting(): number;
   /**
    * Ends every call under way, and every later one at once: an open stream gets an error event and its receipt, any
    * other call is answered 503 and costs nothing. Resolves once the streams are billed, after at most 5 s. Idempotent.
@@ -63,6 +67,7 @@ interface ComputeDependencies {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly logger: Logger;
+  readonly storms: LogStorms;
 }
 
 /**
@@ -77,6 +82,7 @@ export function openCompute({
   registry,
   clock,
   logger,
+  storms,
 }: ComputeDependencies): Compute {
   const {
     catalogue: operator,
@@ -90,8 +96,12 @@ export function openCompute({
   } = config.compute;
   const health = createHealth({
     goneRestMs,
-    onGone: ({ provider, upstreamModel: model }, restMs) =>
-      logger.warn({ provider, model, restMs }, 'the provider no longer offers the model'),
+    onRest: ({ provider, upstreamModel: model }, why, restMs) => {
+      const msg =
+        why === 'gone' ? 'the provider no longer offers the model' : 'a model failed, and is given a rest';
+      if (storms.admits(`${msg}: ${provider}/${model}`, RESTS))
+        logger.warn({ provider, model, why, restMs }, msg);
+    },
   });
   const metrics = createComputeMetrics(registry);
   const pins = createPins();
@@ -120,6 +130,7 @@ export function openCompute({
   let pipeline: PipelineContext = {
     ...openModels({ catalogue: operator, environment }),
     health,
+    storms,
     retryPolicy: { ...defaultRetryPolicy, retries },
     compressor,
     ledger: store.ledger,
@@ -146,6 +157,7 @@ export function openCompute({
       pipeline = { ...pipeline, ...openModels(settings) };
     },
     endCalls,
+    waiting: () => compressor.waiting(),
     async measure() {
       metrics.health(pipeline.catalogue.models, health);
       metrics.reserved(await store.ledger.reserved());

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@tallystick/core';
+import type { Span } from './span.ts';
 
 /** A request as a domain sees it: what was sent, by whom, and where to note facts for the response. */
 export interface Incoming {
@@ -12,10 +13,42 @@ export interface Incoming {
   readonly idempotencyKey: string | undefined;
   /** Whether this is the service's own probe. No request over a network can claim that. */
   readonly isProbe: boolean;
+  /** The `X-Request-Id` of the answer. */
+  readonly requestId: string;
+  /** Trace that the request belongs to, 32 hex digits: the caller's, or one of its own; null where there is none. */
+  readonly traceId: string | null;
+  /** The request's own step of its trace; null while telemetry is off. */
+  readonly span: Span | null;
   /** A request header as one string; undefined where it is absent. */
   header(lowerCaseName: string): string | undefined;
   /** Notes a fact for the response; it is told even if the request is refused afterwards. */
   note(fact: AnswerFact): void;
+  /** Adds to what the log and the trace tell of the request. What was told before under the same name is replaced. */
+  tell(facts: RequestFacts): void;
+}
+
+/**
+ * Who sent a request and what came of it, as the log and the trace tell it. Nothing here is a secret, and nothing the
+ * text of a prompt, an answer or a document.
+ */
+export interface RequestFacts {
+  /** Public name of the API key: `key_…`, never the key. */
+  readonly key?: string;
+  /** The DID of `X-Agent-DID`. */
+  readonly did?: string;
+  /** Whether a message signature proved the DID. */
+  readonly didProved?: boolean;
+  /** Id of the receipt that was issued. */
+  readonly receipt?: string;
+  /** Name of the catalogue of the model that answered, and of its provider. */
+  readonly model?: string;
+  readonly provider?: string;
+  readonly promptTokens?: number;
+  readonly completionTokens?: number;
+  /** What the caller was charged, in USDC as decimal text. */
+  readonly chargedUsdc?: string;
+  /** The code of the error that was answered, or that ended a stream. */
+  readonly code?: string;
 }
 
 /** The carrier of a request: an exchange of `http/`, or a call of an MCP tool. */
@@ -63,7 +96,11 @@ export const UNHEARD: Received = {
     remoteAddress: undefined,
     idempotencyKey: undefined,
     isProbe: false,
+    requestId: '',
+    traceId: null,
+    span: null,
     header: () => undefined,
     note: () => undefined,
+    tell: () => undefined,
   },
 };

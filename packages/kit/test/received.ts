@@ -12,8 +12,12 @@ export function received(
     remoteAddress: undefined,
     idempotencyKey: headers['idempotency-key'],
     isProbe: false,
+    requestId: 'r-1',
+    traceId: null,
+    span: null,
     header: (name) => headers[name],
     note: (fact) => void facts.push(fact),
+    tell: () => undefined,
     ...given,
   };
   return { incoming, facts };

@@ -30,6 +30,11 @@ export interface LogStatus {
   readonly nextPostingAt: number;
   /** Seconds since the scheduled posting of the oldest hash that is not anchored; 0 when none is overdue. */
   readonly overdueSeconds: number;
+  /**
+   * Seconds since the oldest hash that is not anchored was accepted, at most: since the period began at whose end it is
+   * to be posted. 0 when all are anchored.
+   */
+  readonly oldestUnanchoredSeconds: number;
   /** `ok`, or why no hashes are accepted. */
   readonly accepting: string;
   /** `ok`, or why this process, the leader, cannot post; always `ok` in the other processes, which do not know. */

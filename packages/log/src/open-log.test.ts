@@ -86,6 +86,7 @@ test('a hash is pending until its root is final, then anchored under the first f
     treeSize: 2,
     anchoredSize: 0,
     overdueSeconds: 53,
+    oldestUnanchoredSeconds: 63,
   });
 
   await finalize(1_700_000_063);
@@ -105,7 +106,12 @@ test('a hash is pending until its root is final, then anchored under the first f
   const checkpoint = await openCheckpoint(result.checkpoint ?? '', log, nodeEngine);
   expect([checkpoint.size, `sha256:${toHex(checkpoint.root)}`]).toEqual([2, result.merkle_root]);
   expect(result.merkle_path).toEqual([`sha256:${toHex(leafHash(hashOf(0)))}`]);
-  expect(await anchor.status()).toMatchObject({ accepted: 3, anchoredSize: 3, overdueSeconds: 0 });
+  expect(await anchor.status()).toMatchObject({
+    accepted: 3,
+    anchoredSize: 3,
+    overdueSeconds: 0,
+    oldestUnanchoredSeconds: 0,
+  });
   const again = await anchor.accept([hashOf(1), hashOf(9)], null);
   expect(again).toMatchObject({ results: [result, { batch_id: batchId(1_700_000_070) }] });
   expect((await store.getLeaf(3))?.hash).toEqual(hashOf(9));

@@ -1,7 +1,7 @@
 import type { Chain } from '@tallystick/chain';
 import { formatTlogProof, type Signer, TallyError } from '@tallystick/core';
 import type { Logger } from 'pino';
-import type { AnchorLog } from './anchor-log.ts';
+import type { AnchorLog, LogStatus } from './anchor-log.ts';
 import { provenPath, Results } from './anchored-result.ts';
 import { type Anchorer, checkNotBehind, createAnchorer } from './anchorer.ts';
 import { type Cosigner, createCosigner } from './cosigner.ts';
@@ -115,9 +115,13 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
     throw new TallyError('anchor_not_found', `The log has accepted no leaf ${index}.`);
   }
 
-  async function overdueSeconds(anchoredSize: number): Promise<number> {
+  async function lateness(
+    anchoredSize: number,
+  ): Promise<Pick<LogStatus, 'overdueSeconds' | 'oldestUnanchoredSeconds'>> {
     const oldest = await store.getLeaf(anchoredSize);
-    return oldest === null ? 0 : Math.max(0, Math.floor(clock() / 1000) - oldest.batchAt);
+    if (oldest === null) return { overdueSeconds: 0, oldestUnanchoredSeconds: 0 };
+    const late = Math.floor(clock() / 1000) - oldest.batchAt;
+    return { overdueSeconds: Math.max(0, late), oldestUnanchoredSeconds: Math.max(0, late + period) };
   }
 
   return {
@@ -169,7 +173,7 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
         treeSize: (await store.newestCheckpoint())?.size ?? 0,
         anchoredSize,
         nextPostingAt: nextPostingAt(),
-        overdueSeconds: await overdueSeconds(anchoredSize),
+        ...(await lateness(anchoredSize)),
         accepting: gate.reason,
         posting: anchorer?.problem() ?? 'ok',
         leading: leader.epoch !== null,

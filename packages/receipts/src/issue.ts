@@ -2,6 +2,7 @@ import { type JsonObject, parseJson, type SettlementReference, TallyError, utf8 
 import {
   type IdempotencyReader,
   type IdempotencyRecord,
+  inSpan,
   type KeyedMutex,
   keyReusedError,
   type PutOutcome,
@@ -77,10 +78,14 @@ interface IssueContext {
  */
 export async function issue(context: IssueContext, received: Received, request: Issue): Promise<Issued> {
   const { claim, terms } = request;
+  const { incoming } = received;
   const once = async (): Promise<StoredReceipt> =>
     (await answeredBefore(context, request)) ?? keep(await request.sign(), request);
   // Two of the same claim at once would both be counted by a key.
-  const kept = await (claim === undefined || !terms.counts ? once() : context.mutex(claim.scope, once));
+  const kept = await inSpan(incoming.span, 'issue receipt', () =>
+    claim === undefined || !terms.counts ? once() : context.mutex(claim.scope, once),
+  );
+  incoming.tell({ receipt: kept.id });
   await terms.delivered(kept.id, received);
   return { ...kept, anchorRef: await terms.anchorRef(kept) };
 }

@@ -18,6 +18,8 @@ export interface VerificationQueue {
   first(): VerificationSlot;
   /** @throws unavailable, with `Retry-After`, where too many wait already */
   second(): Promise<VerificationSlot>;
+  /** Requests of the second class that wait for their turn. */
+  readonly waiting: number;
 }
 
 /** Requests of the second class that wait at most. */
@@ -65,6 +67,9 @@ export function createVerificationQueue(now: () => number = () => performance.no
   };
 
   return {
+    get waiting() {
+      return waiting.length;
+    },
     first() {
       firstUntil = now() + IN_USE_MS;
       return {

@@ -3,7 +3,7 @@ import type { Chain } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
 import type { Compute, FreeReads } from '@tallystick/inference';
 import type { OwnIssuer, Registry, TrustService } from '@tallystick/issuers';
-import type { KeyedMutex } from '@tallystick/kit';
+import type { KeyedMutex, LogStorms } from '@tallystick/kit';
 import type { Claims, ProcessLease } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { KeySales, Payments } from '@tallystick/payments';
@@ -13,6 +13,7 @@ import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import type { Metrics } from './observability/observability.ts';
+import type { Tracing } from './observability/tracing.ts';
 import type { StatusService } from './status/status.ts';
 
 /** What every part needs. `clock` gives Unix milliseconds. */
@@ -21,6 +22,10 @@ interface Foundation {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Null while telemetry is off. */
+  readonly tracing: Tracing | null;
+  /** Bounds what a fault that comes again and again writes into the log. */
+  readonly storms: LogStorms;
   readonly store: Store;
   /** The lease by which other processes know that this one is alive. */
   readonly lease: ProcessLease;

@@ -21,7 +21,7 @@ describe('the metrics of calls', () => {
     expect(lines).toContain(`compute_tokens_total{${labels},kind="cache_read"} 8`);
     expect(lines).toContain(`compute_tokens_total{${labels},kind="completion"} 16`);
     expect(lines).toContain('compute_upstream_tries_total{provider="openai",outcome="answered"} 2');
-    expect(lines).toContain('compute_upstream_seconds_count{provider="openai"} 2');
+    expect(lines).toContain(`compute_upstream_seconds_count{${labels}} 2`);
     expect(lines).toContain(`compute_breaker_open{${labels}} 0`);
     expect(lines).toContain('compute_ledger_reserved_usdc 0');
   });

@@ -251,7 +251,7 @@ it('names the provider and the counts in the log, and none of the text', async (
   const { receipt } = svcOf(await toReply(await app.request(CHAT, { ...init, body })));
   expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
     expect.objectContaining({
-      level: 40,
+      level: 'warn',
       provider: 'openai',
       model: PUBLIC,
       receipt: receipt.receipt_id,

@@ -1,5 +1,5 @@
+import { createLogStorms } from '../../kit/src/log-storm.ts';
 import type { Frame } from '../src/http/exchange.ts';
-import { createLogStorms } from '../src/http/log-storm.ts';
 import { createLogger, createMetrics } from '../src/observability/observability.ts';
 
 /** A frame whose log lines are kept in `lines`. */
@@ -14,6 +14,7 @@ export function testFrame(overrides: Partial<Frame> = {}): Frame & { lines: stri
     storms: createLogStorms(logger),
     metrics: createMetrics(),
     dialects: new Set(),
+    tracing: null,
     lines,
     ...overrides,
   };

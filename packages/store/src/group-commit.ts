@@ -12,6 +12,8 @@ export interface GroupCommitOptions<Request, Outcome> {
   maxBatch: number;
   /** The weight of waiting requests from which new ones are refused. It bounds memory and delay. */
   maxPending: number;
+  /** Told how long each transaction took that was tried, in seconds. */
+  onCommit?: ((seconds: number) => void) | undefined;
 }
 
 /** Turns of the event loop for which a request may wait for others. */
@@ -39,6 +41,11 @@ export class GroupCommit<Request, Outcome> {
 
   constructor(options: GroupCommitOptions<Request, Outcome>) {
     this.#options = options;
+  }
+
+  /** Weight of the requests that wait for their transaction to begin. */
+  get waiting(): number {
+    return this.#weight;
   }
 
   /** Resolves after the commit; rejects `unavailable` when closed or full, else with the batch's error. */
@@ -96,8 +103,11 @@ export class GroupCommit<Request, Outcome> {
   }
 
   async #settle(batch: readonly Pending<Request, Outcome>[]): Promise<void> {
+    const began = performance.now();
     try {
-      const outcomes = await this.#options.commit(batch.map((entry) => entry.request));
+      const outcomes = await this.#options
+        .commit(batch.map((entry) => entry.request))
+        .finally(() => this.#options.onCommit?.((performance.now() - began) / 1_000));
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (error) {
       if (batch.length > 1 && this.#options.isRowFault(error)) {

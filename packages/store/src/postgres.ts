@@ -24,7 +24,7 @@ import type { Schema } from './schema.ts';
 import { type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { raw, statement } from './statement.ts';
-import type { Store } from './store.ts';
+import type { Store, StoreObserver } from './store.ts';
 
 /** Milliseconds between two tries to reach a server. */
 const RETRY_MS = 500;
@@ -52,10 +52,11 @@ const JSON_TEXT = 114;
 export async function openPostgresStore(
   url: string,
   limits: PostgresLimits = POSTGRES_LIMITS,
+  observer?: StoreObserver,
 ): Promise<Store> {
   const pool = openPool(url, limits);
   try {
-    return new SqlStore(await openDatabase(pool, url, limits));
+    return new SqlStore(await openDatabase(pool, url, limits), observer);
   } catch (error) {
     await pool.close();
     throw error;

@@ -19,12 +19,13 @@ export class SqlClaimStore implements ClaimStore {
   readonly #takes: GroupCommit<Claim, TakeOutcome>;
   readonly #releases: GroupCommit<Token, void>;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, onCommit?: (seconds: number) => void) {
     this.#database = database;
     const shared = {
       isRowFault: (error: unknown) => database.isRowFault(error),
       maxBatch: MAX_BATCH,
       maxPending: MAX_PENDING,
+      onCommit,
     };
     this.#takes = new GroupCommit({
       ...shared,
@@ -35,6 +36,11 @@ export class SqlClaimStore implements ClaimStore {
       ...shared,
       commit: (batch) => database.transaction(releaseClaims(database, batch), 'relaxed'),
     });
+  }
+
+  /** See `Store.waiting`. */
+  get waiting(): number {
+    return this.#takes.waiting + this.#releases.waiting;
   }
 
   async renewLease(process: string, seconds: number): Promise<void> {

@@ -39,7 +39,7 @@ export class SqlLedgerStore implements LedgerStore {
   readonly #queries: Queries;
   readonly #writes: GroupCommit<LedgerWrite, LedgerOutcome>;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, onCommit?: (seconds: number) => void) {
     this.#database = database;
     this.#queries = database.queries;
     this.#writes = new GroupCommit({
@@ -47,7 +47,13 @@ export class SqlLedgerStore implements LedgerStore {
       isRowFault: (error) => database.isRowFault(error),
       maxBatch: MAX_BATCH,
       maxPending: MAX_PENDING,
+      onCommit,
     });
+  }
+
+  /** See `Store.waiting`. */
+  get waiting(): number {
+    return this.#writes.waiting;
   }
 
   reserve(reserve: ReserveRequest): Promise<ReserveOutcome> {

@@ -40,7 +40,7 @@ export class SqlLogStore implements LogStore {
   readonly #queries: LogQueries;
   readonly #accepts: GroupCommit<AcceptRequest, AcceptOutcome>;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, onCommit?: (seconds: number) => void) {
     this.#database = database;
     this.#queries = database.queries;
     this.#accepts = new GroupCommit({
@@ -49,7 +49,13 @@ export class SqlLogStore implements LogStore {
       weigh: ({ hashes }) => Math.max(1, hashes.length),
       maxBatch: MAX_BATCH,
       maxPending: MAX_PENDING,
+      onCommit,
     });
+  }
+
+  /** See `Store.waiting`. */
+  get waiting(): number {
+    return this.#accepts.waiting;
   }
 
   claimIdentity(identity: LogIdentity): Promise<LogIdentity> {

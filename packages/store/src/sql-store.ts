@@ -18,7 +18,7 @@ import { SqlLogStore } from './sql-log-store.ts';
 import { SqlPaymentStore } from './sql-payment-store.ts';
 import { SqlTenantStore } from './sql-tenant-store.ts';
 import { SqlTreasuryStore } from './sql-treasury-store.ts';
-import type { Store } from './store.ts';
+import { type CommitQueue, NO_OBSERVER, type Store, type StoreObserver } from './store.ts';
 import { type IdempotentResponse, purge, putDocument, putIssuer, replaceDocument } from './transactions.ts';
 
 const MAX_BATCH = 512;
@@ -42,22 +42,24 @@ export class SqlStore implements Store {
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, observer: StoreObserver = NO_OBSERVER) {
+    const onCommit = (queue: CommitQueue) => (seconds: number) => observer.committed(queue, seconds);
     this.#database = database;
     this.#queries = database.queries;
-    this.log = new SqlLogStore(database);
+    this.log = new SqlLogStore(database, onCommit('log'));
     this.apiKeys = new SqlApiKeyStore(database);
-    this.ledger = new SqlLedgerStore(database);
+    this.ledger = new SqlLedgerStore(database, onCommit('ledger'));
     this.compression = new SqlCompressionStore(database);
     this.treasury = new SqlTreasuryStore(database);
     this.payments = new SqlPaymentStore(database);
     this.tenants = new SqlTenantStore(database);
-    this.claims = new SqlClaimStore(database);
+    this.claims = new SqlClaimStore(database, onCommit('claims'));
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),
       maxBatch: MAX_BATCH,
       maxPending: MAX_PENDING,
+      onCommit: onCommit('receipts'),
     });
   }
 
@@ -119,6 +121,15 @@ export class SqlStore implements Store {
 
   replaceDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
     return this.#database.transaction(replaceDocument(this.#database, { name, version, body }));
+  }
+
+  waiting(): Record<CommitQueue, number> {
+    return {
+      receipts: this.#writes.waiting,
+      log: this.log.waiting,
+      ledger: this.ledger.waiting,
+      claims: this.claims.waiting,
+    };
   }
 
   async ping(): Promise<void> {

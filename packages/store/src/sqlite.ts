@@ -14,7 +14,7 @@ import { SqlStore } from './sql-store.ts';
 import { sqliteLeafPositions } from './sqlite-leaf-positions.ts';
 import { sqliteRows } from './sqlite-rows.ts';
 import { SqliteSession } from './sqlite-session.ts';
-import type { Store } from './store.ts';
+import type { Store, StoreObserver } from './store.ts';
 
 /** Milliseconds that a statement waits for another process that holds the write lock. */
 const BUSY_MS = 5_000;
@@ -65,16 +65,16 @@ const CONSTRAINT = 19;
  * @throws {TallyError} `unavailable`, naming the file, if it is no database or can't be opened; or if a newer release has
  * taken away what this one uses
  */
-export async function openSqliteStore(file: string): Promise<Store> {
+export async function openSqliteStore(file: string, observer?: StoreObserver): Promise<Store> {
   try {
-    return await openFile(file);
+    return await openFile(file, observer);
   } catch (cause) {
     if (cause instanceof TallyError || !(cause instanceof Error)) throw cause;
     throw new TallyError('unavailable', `The database ${file} cannot be used: ${cause.message}.`, { cause });
   }
 }
 
-async function openFile(file: string): Promise<Store> {
+async function openFile(file: string, observer: StoreObserver | undefined): Promise<Store> {
   if (file !== IN_MEMORY) await makePrivate(file);
   const connection = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
@@ -83,7 +83,7 @@ async function openFile(file: string): Promise<Store> {
     connection.exec(
       `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA cache_spill = ${SPILL_PAGES}`,
     );
-    return new SqlStore(openDatabase(connection, file));
+    return new SqlStore(openDatabase(connection, file), observer);
   } catch (error) {
     connection.close();
     throw error;

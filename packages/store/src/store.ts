@@ -7,6 +7,17 @@ import type { LogStore } from '@tallystick/log';
 import type { PaymentStore, TreasuryStore } from '@tallystick/payments';
 import type { ReceiptStore } from '@tallystick/receipts';
 
+/** The writes that share transactions: receipts and counters; hashes; money; claims of an `Idempotency-Key`. */
+export type CommitQueue = 'receipts' | 'log' | 'ledger' | 'claims';
+
+/** Told of what the store does. */
+export interface StoreObserver {
+  /** A transaction of a queue has ended, also where it failed. */
+  committed(queue: CommitQueue, seconds: number): void;
+}
+
+export const NO_OBSERVER: StoreObserver = { committed: () => undefined };
+
 /**
  * Everything that the service stores. Every adapter passes the same suite, `store-suite.ts`.
  * Durability: a write resolves only after its transaction is on disk, so what was answered survives a crash of the
@@ -29,6 +40,9 @@ export interface Store extends ReceiptStore, CounterStore, DocumentStore, Issuer
   readonly payments: PaymentStore;
   readonly tenants: TenantStore;
   readonly claims: ClaimStore;
+
+  /** How much waits for its transaction to begin: hashes in the log's queue, writes in the others. From memory. */
+  waiting(): Record<CommitQueue, number>;
 
   /**
    * Writes a consistent copy to `path` while the store is in use: a file with mode 0600 for SQLite, a folder with a base

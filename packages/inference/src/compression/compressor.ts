@@ -174,6 +174,7 @@ export function createCompressor({
       const [[, cut] = []] = changed;
       return removed.length === 0 ? text : (asText(cut?.['content']) ?? text);
     },
+    waiting: () => threads.short.waiting + threads.long.waiting,
     async close() {
       await uncut.close();
       await Promise.all([threads.short.close(), threads.long.close()]);

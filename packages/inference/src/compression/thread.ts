@@ -25,6 +25,11 @@ export class CompressionThread {
     this.#idleMs = idleMs;
   }
 
+  /** Tasks that wait or are under way. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Compresses in the thread. @throws Error where that failed */
   async run(task: CompressionTask): Promise<CompressionResult> {
     if (this.#waiting.size >= MAX_WAITING) throw new Error('compression: too many prompts are waiting');

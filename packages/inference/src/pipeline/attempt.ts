@@ -1,3 +1,5 @@
+import type { Incoming, LogStorms } from '@tallystick/kit';
+import type { Logger } from 'pino';
 import type { Model } from '../catalogue/catalogue.ts';
 import type { ComputeMetrics } from '../metrics.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
@@ -5,6 +7,7 @@ import type { Health } from '../resilience/health.ts';
 import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
 import { allResting } from '../resilience/unavailable-models.ts';
 import { answeringAs } from './answering-as.ts';
+import { traced } from './traced.ts';
 
 /** A failed try, as the answer reports it. */
 export interface FailedTry {
@@ -25,7 +28,11 @@ export interface TryContext {
   readonly health: Health;
   readonly retryPolicy: RetryPolicy;
   readonly metrics: Pick<ComputeMetrics, 'tried'>;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly storms: LogStorms;
   readonly signal: AbortSignal;
+  /** The request that the call is made for. */
+  readonly incoming: Pick<Incoming, 'requestId' | 'traceId' | 'span'>;
   /** Whether the caller named the model. */
   readonly named: boolean;
 }
@@ -37,10 +44,11 @@ export interface TryContext {
  * aborts. model_gone or no_model_available if no provider has its model any more
  */
 export async function tryEach<Answer = ChatAnswer>(
-  { providers, health, retryPolicy, metrics, signal, named }: TryContext,
+  context: TryContext,
   models: readonly Model[],
   ask: (provider: Provider, model: Model) => Promise<Answer>,
 ): Promise<Tried<Answer>> {
+  const { providers, health, retryPolicy, metrics, signal, incoming, named } = context;
   const failed: FailedTry[] = [];
   let last: ProviderError | null = null;
   for (const model of models) {
@@ -49,14 +57,25 @@ export async function tryEach<Answer = ChatAnswer>(
     const note = ({ kind, status }: ProviderError): void =>
       void failed.push({ model: model.id, kind, status });
     try {
-      const options = { signal, policy: retryPolicy, onRetry: note };
-      const attempt = measured(metrics, model, () => ask(answeringAs(model, provider), model));
+      const onRetry = (error: ProviderError, waitMs: number): void => {
+        note(error);
+        logFailedTry(context, model, error, {
+          waitMs,
+          msg: 'a call of a provider failed, and is tried again',
+        });
+      };
+      const options = { signal, policy: retryPolicy, onRetry };
+      const asked = answeringAs(model, traced(provider, incoming.span));
+      const attempt = measured(metrics, model, () => ask(asked, model));
       return { model, failed, answer: await callWithRetries(attempt, options) };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       health.failure(model, error);
       if (error.kind === 'refused' || error.kind === 'aborted') throw error;
       note(error);
+      const next = models[models.indexOf(model) + 1]?.id;
+      if (next !== undefined)
+        logFailedTry(context, model, error, { next, msg: 'a model failed, and the next one is tried' });
       if (error.kind !== 'gone') last = error;
     }
   }
@@ -82,4 +101,17 @@ function measured<Answer>(
       throw error;
     }
   };
+}
+
+/** Lines of one kind, model and cause that are written in a while; the others are counted. */
+const FAILED_TRIES = { level: 'warn', burst: 3 } as const;
+
+function logFailedTry(
+  { logger, storms, incoming: { requestId, traceId } }: TryContext,
+  { id, provider }: Model,
+  { kind, status }: ProviderError,
+  { msg, ...facts }: { readonly msg: string; readonly waitMs?: number; readonly next?: string },
+): void {
+  if (!storms.admits(`${msg}: ${id} ${kind}`, FAILED_TRIES)) return;
+  logger.warn({ requestId, traceId, provider, model: id, why: kind, status, ...facts }, msg);
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '@tallystick/callers';
 import { canonicalize } from '@tallystick/core';
-import type { IdempotencyRecord } from '@tallystick/kit';
+import type { IdempotencyRecord, Incoming } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
 import { type Provider, ProviderError } from '../providers/provider.ts';
 import { formatUsage } from '../providers/usage.ts';
@@ -28,6 +28,8 @@ import { usageOf } from './usage-of.ts';
 /** One call under way. */
 export interface Call<Request> {
   readonly request: Request;
+  /** The request that it came with. */
+  readonly incoming: Pick<Incoming, 'requestId' | 'traceId' | 'span' | 'tell'>;
   readonly caller: Caller;
   readonly signal: CallSignal;
   readonly claim: IdempotencyRecord | undefined;
@@ -47,12 +49,12 @@ export interface Completed {
 
 /** Answers a chat call that is not streamed. An answer that never came costs nothing. */
 export async function completeChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Completed> {
-  const { request, caller, signal, open } = call;
+  const { request, incoming, caller, signal, open } = call;
   const admitted = await admitChat(context, request, caller, open);
   const { route, payer } = admitted;
   const answering = orRelease(context, admitted, call, async () => {
     const tried = await tryEach(
-      { ...context, signal: signal.signal, named: request.model !== AUTO },
+      { ...context, signal: signal.signal, incoming, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model) => {
         const chatCall = {
@@ -117,13 +119,14 @@ interface CompletedCall {
 /** Bills an answer in one piece, and adds `svc` to it. */
 export async function settleAnswer(
   context: PipelineContext,
-  { request, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
+  { request, incoming, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
   { admitted, served, rounds, requestHash, text, routing, compression }: CompletedCall,
 ): Promise<Completed> {
   const { id, payer, reservation, payment, tier } = admitted;
   const finish = (billed: BilledCall): string => withSvc(text, svcText({ ...billed, routing, served }));
   const ended = {
     id,
+    incoming,
     reservation,
     payment,
     model: served.model,

@@ -56,6 +56,8 @@ export interface Compressor {
   compress(request: ToCompress): Promise<Compressed> | Compressed;
   /** The parts of a text that a question needs, if the text is longer than `maxTokens`. */
   excerpt(excerpt: Excerpt): Promise<string>;
+  /** Prompts that wait to be compressed, or are being compressed. */
+  waiting(): number;
   /** Resolves once all notes are stored. */
   close(): Promise<void>;
 }

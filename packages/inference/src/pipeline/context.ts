@@ -1,3 +1,4 @@
+import type { LogStorms } from '@tallystick/kit';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
@@ -14,6 +15,8 @@ export interface PipelineContext extends SettleContext {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly health: Health;
   readonly retryPolicy: RetryPolicy;
+  /** Bounds what a provider that fails writes into the log. */
+  readonly storms: LogStorms;
   readonly compressor: Compressor;
   /** Whether the development account pays for callers with too little. */
   readonly development: boolean;

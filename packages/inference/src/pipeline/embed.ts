@@ -86,7 +86,7 @@ function inputOf(input: Parsed['input']): Pick<EmbeddingRequest, 'prompt' | 'inp
  * @throws model_not_found, model_gone, no_model_available, insufficient_balance, and providers' failures
  */
 export async function embed(context: PipelineContext, call: Call<EmbeddingRequest>): Promise<Completed> {
-  const { request, caller, signal, open } = call;
+  const { request, incoming, caller, signal, open } = call;
   const payer = payerOf(caller);
   const { did } = payer.agent;
   const member = did === null ? null : context.ledger.member(did);
@@ -103,7 +103,7 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
     exactly: async () => candidateFor(Math.ceil((await countPrompt(prompt, model.tokenizer)) * 1.1)),
   });
   const { answer, failed } = await orRelease(context, admitted, call, () =>
-    tryEach({ ...context, signal: signal.signal, named }, [model], async (provider: Provider) => {
+    tryEach({ ...context, signal: signal.signal, incoming, named }, [model], async (provider: Provider) => {
       if (provider.embed === undefined) throw new ProviderError('refused', `${provider.name} does not embed`);
       const { svc: _svc, ...body } = request.raw;
       return provider.embed({ model: model.upstreamModel, body, signal: signal.signal });

@@ -12,6 +12,7 @@ const router = createRouter(catalogue, { rest: () => null });
 const compressor: Compressor = {
   compress: ({ body }) => ({ body, compression: null, note: null }),
   excerpt: async ({ text }) => text,
+  waiting: () => 0,
   close: async () => {},
 };
 const WORDS = 'one word after the other, '.repeat(1_700);

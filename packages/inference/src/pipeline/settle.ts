@@ -1,9 +1,9 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
-import type { IdempotencyRecord, ReceiptRow } from '@tallystick/kit';
-import { keyReusedError } from '@tallystick/kit';
+import type { IdempotencyRecord, Incoming, ReceiptRow } from '@tallystick/kit';
+import { inSpan, keyReusedError } from '@tallystick/kit';
 import type { LedgerStore, Settlement } from '@tallystick/ledger';
-import { type MemberTier, SPREAD_PERCENT } from '@tallystick/ledger';
+import { formatUsdc, type MemberTier, SPREAD_PERCENT } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { OpenPayment } from '@tallystick/payments';
 import type { OperatorFacts } from '@tallystick/receipts';
@@ -42,6 +42,8 @@ export interface SettleContext {
 /** A call that has ended, whatever it delivered. */
 export interface CallEnding {
   readonly id: string;
+  /** The request that it came with, which is told what came of it. */
+  readonly incoming: Pick<Incoming, 'span' | 'tell'>;
   readonly reservation: Reservation;
   /** The x402 payment that covers it; null if an account does. */
   readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
@@ -92,7 +94,15 @@ interface Signed extends BilledCall {
  * @param idempotency the record of the caller's key, for the answer of the call
  * @throws idempotency_key_reused, unavailable
  */
-export async function settleCall(
+export function settleCall(
+  context: SettleContext,
+  ended: CallEnding,
+  idempotency: (signed: BilledCall) => IdempotencyRecord | undefined,
+): Promise<Settled> {
+  return inSpan(ended.incoming.span, 'issue receipt', () => settle(context, ended, idempotency));
+}
+
+async function settle(
   context: SettleContext,
   ended: CallEnding,
   idempotency: (signed: BilledCall) => IdempotencyRecord | undefined,
@@ -108,6 +118,7 @@ export async function settleCall(
     if (outcome === 'settled' || outcome === 'settled_before') {
       context.metrics.billed(ended.model, signed.usage, ended.complete);
       reportDoubts(context, ended);
+      tellBill(ended, signed);
       if (ended.compression !== null) context.metrics.saved(ended.compression, signed.lostCacheTokens);
       return { receipt, billing, compression, replayed: null };
     }
@@ -123,6 +134,15 @@ export async function settleCall(
   if (outcome === 'billed_elsewhere') outcome = await attempt(unreserved(ended.reservation.payer), false);
   if (typeof outcome === 'string') throw new TallyError('unavailable', 'The call could not be billed.');
   return outcome;
+}
+
+function tellBill(
+  { id, incoming, model }: CallEnding,
+  { usage: { promptTokens, completionTokens }, bill }: Signed,
+): void {
+  const { provider } = model;
+  const chargedUsdc = formatUsdc(bill.charge);
+  incoming.tell({ receipt: id, model: model.id, provider, promptTokens, completionTokens, chargedUsdc });
 }
 
 /** Reports to the operator which of the provider's counts were not believed. */

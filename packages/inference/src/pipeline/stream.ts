@@ -47,11 +47,11 @@ interface StartedStream {
 
 /** Answers a chat call in a stream. A failure before the first chunk rejects, and costs nothing. */
 export async function streamChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Streaming> {
-  const { request, caller, signal, open } = call;
+  const { request, incoming, caller, signal, open } = call;
   const admitted = await admitChat(context, request, caller, open);
   const tried = await orRelease(context, admitted, call, () =>
     tryEach(
-      { ...context, signal: signal.signal, named: request.model !== AUTO },
+      { ...context, signal: signal.signal, incoming, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model): Promise<StartedStream> => {
         const chatCall = {
@@ -127,6 +127,7 @@ class Delivery {
         this.#context.health.success(this.#tried.model);
       } catch (error) {
         const failure = this.#failed(error);
+        this.#call.incoming.tell({ code: failure.code });
         if (!this.#call.signal.left) yield this.#payload(errorText(failure));
       }
       if (this.#first === null && !complete) return;
@@ -221,6 +222,7 @@ class Delivery {
     const usage = await usageOf(last.usage, { model, prompt, delivered: last.delivered, limit });
     const ended = {
       id,
+      incoming: this.#call.incoming,
       reservation,
       payment,
       model,

@@ -62,8 +62,8 @@ export function anthropicProvider(options: UpstreamOptions): Provider {
     name,
     // System and developer messages are sent separately and are not turns.
     templateTokens: ({ messages, instructions }) => 4 * (messages - instructions) + 3,
-    async chat({ model, body, signal }) {
-      const reply = await post('/v1/messages', messagesRequest(model, body), signal);
+    async chat({ model, body, ...call }) {
+      const reply = await post('/v1/messages', messagesRequest(model, body), call);
       const created = Math.floor(Date.now() / 1_000);
       if (body['stream'] === true)
         return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };

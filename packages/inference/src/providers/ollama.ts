@@ -38,8 +38,8 @@ export function ollamaProvider(options: UpstreamOptions): Provider {
     name,
     // Templates differ; this is the one of Llama 3: header and end of each message, beginning of text and of the answer.
     templateTokens: ({ messages }) => 5 * messages + 5,
-    async chat({ model, body, signal }) {
-      const reply = await post('/api/chat', ollamaRequest(model, body), signal);
+    async chat({ model, body, ...call }) {
+      const reply = await post('/api/chat', ollamaRequest(model, body), call);
       const created = Math.floor(Date.now() / 1_000);
       if (body['stream'] === true)
         return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };
@@ -47,10 +47,10 @@ export function ollamaProvider(options: UpstreamOptions): Provider {
       if (typeof answer['message'] !== 'object') throw badAnswer(name);
       return { kind: 'complete', ...completionOf(answer, created) };
     },
-    async embed({ model, body, signal }) {
+    async embed({ model, body, ...call }) {
       const input = textInput(body['input']);
       const request = present({ model, input, dimensions: body['dimensions'] ?? undefined });
-      const answer = requireNoError(await readObject(name, await post('/api/embed', request, signal)));
+      const answer = requireNoError(await readObject(name, await post('/api/embed', request, call)));
       const vectors = answer['embeddings'];
       if (!isMatrix(vectors) || vectors.length !== input.length) throw badAnswer(name);
       return embeddingsOf(answer, vectors, body['encoding_format'] === 'base64');

@@ -49,14 +49,14 @@ export function openaiProvider(options: UpstreamOptions): Provider {
   return {
     name,
     templateTokens: chatMlTokens,
-    async chat({ model, body, signal }: ChatCall) {
-      const reply = await post('/chat/completions', chatBody(model, body), signal);
+    async chat({ model, body, ...call }: ChatCall) {
+      const reply = await post('/chat/completions', chatBody(model, body), call);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
       const answer = requireShape(await readObject(name, reply), 'choices');
       return { kind: 'complete', body: answer, usage: readUsage(answer['usage']) };
     },
-    async embed({ model, body, signal }) {
-      const reply = await post('/embeddings', { ...body, model }, signal);
+    async embed({ model, body, ...call }) {
+      const reply = await post('/embeddings', { ...body, model }, call);
       const answer = requireShape(await readObject(name, reply), 'data');
       return { body: answer, usage: readUsage(answer['usage']) };
     },

@@ -7,6 +7,8 @@ export interface ChatCall {
   readonly model: string;
   readonly body: ChatBody;
   readonly signal: AbortSignal;
+  /** Headers by which the provider continues the caller's trace; sent beside the provider's own. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
 /** One `data:` payload, an OpenAI `chat.completion.chunk`: its exact JSON text, and as parsed. */
@@ -28,6 +30,8 @@ export interface EmbedCall {
   /** An OpenAI embeddings request. */
   readonly body: JsonObject;
   readonly signal: AbortSignal;
+  /** As of `ChatCall`. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface EmbedAnswer {

@@ -14,7 +14,7 @@ export interface TransportOptions {
   readonly timeouts: Timeouts;
 }
 
-interface Outgoing {
+export interface Outgoing {
   /** Added after the path of the base URL. */
   readonly path: string;
   /** JSON. */
@@ -22,6 +22,8 @@ interface Outgoing {
   /** Whether the answer comes piece by piece, so that its first byte is expected soon. */
   readonly streamed: boolean;
   readonly signal: AbortSignal;
+  /** Headers of this call alone. They replace none of `TransportOptions`. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The kept-alive connections to one host. A redirect is an answer like any other. */
@@ -53,13 +55,13 @@ export function openTransport({ name, baseUrl, headers, timeouts }: TransportOpt
   const allHeaders = { ...headers, 'content-type': 'application/json' };
 
   return {
-    async post({ path, body, streamed, signal }) {
+    async post({ path, body, streamed, signal, trace }) {
       const watch = new Watch(name, signal);
       watch.wait(streamed ? timeouts.firstByteMs : timeouts.answerMs);
       const request = {
         path: prefix + path + base.search,
         method: 'POST',
-        headers: allHeaders,
+        headers: trace === undefined ? allHeaders : { ...trace, ...allHeaders },
         body,
       } as const;
       if (!streamed) return gather(pool, request, { name, watch, idleMs: timeouts.idleMs });

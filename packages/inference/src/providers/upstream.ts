@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tallystick/core';
 import { type ReadError, requireSuccess } from './answers.ts';
 import type { Reply } from './reply.ts';
-import { openTransport } from './transport.ts';
+import { type Outgoing, openTransport } from './transport.ts';
 import { defaultTimeouts, type Timeouts } from './watch.ts';
 
 /** Where an upstream is and how to be let in; from the operator's configuration only. */
@@ -26,7 +26,7 @@ export interface Upstream {
   /** What must not be passed on of the provider's own words. */
   readonly secrets: readonly string[];
   /** @param path put after the path of the base URL. @throws ProviderError, for another status than 200 too */
-  readonly post: (path: string, body: JsonObject, signal: AbortSignal) => Promise<Reply>;
+  readonly post: (path: string, body: JsonObject, call: Pick<Outgoing, 'signal' | 'trace'>) => Promise<Reply>;
   readonly close: () => Promise<void>;
 }
 
@@ -44,8 +44,9 @@ export function openUpstream(
   });
   return {
     secrets,
-    async post(path, body, signal) {
-      const outgoing = { path, body: JSON.stringify(body), streamed: body['stream'] === true, signal };
+    async post(path, body, { signal, trace }) {
+      const streamed = body['stream'] === true;
+      const outgoing = { path, body: JSON.stringify(body), streamed, signal, trace };
       return requireSuccess(name, await transport.post(outgoing), secrets, readError);
     },
     close: () => transport.close(),

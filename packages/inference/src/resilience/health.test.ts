@@ -9,10 +9,15 @@ const { failures, openMs, maxOpenMs, windowMs } = defaultBreakerPolicy;
 
 let now = 0;
 let health: Health;
+const rests: unknown[] = [];
 
 beforeEach(() => {
   now = 1_000;
-  health = createHealth({ now: () => now });
+  rests.splice(0);
+  health = createHealth({
+    now: () => now,
+    onRest: ({ upstreamModel }, why, restMs) => rests.push([upstreamModel, why, restMs]),
+  });
 });
 
 function fail(times: number, kind: ProviderErrorKind = 'server', retryAfterMs?: number): void {
@@ -28,6 +33,19 @@ describe('health', () => {
     expect(health.available(model)).toBe(false);
     expect(health.available({ ...model, upstreamModel: 'm-2' })).toBe(true);
     expect(health.available({ ...model, provider: 'other' })).toBe(true);
+  });
+
+  it('tells of each rest once, when it begins, and why', () => {
+    fail(failures + 3);
+    expect(rests).toEqual([['m-1', 'server', openMs]]);
+    now += openMs;
+    fail(1, 'rate_limited', 500);
+    fail(1, 'auth');
+    expect(rests.slice(1)).toEqual([['m-1', 'rate_limited', 500]]);
+    now += maxOpenMs;
+    fail(1, 'gone');
+    fail(1, 'gone');
+    expect(rests.slice(2)).toEqual([['m-1', 'gone', 3_600_000]]);
   });
 
   it('stays closed while more calls succeed than fail', () => {

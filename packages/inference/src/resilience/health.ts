@@ -34,8 +34,8 @@ export interface HealthOptions {
   readonly policy?: BreakerPolicy;
   /** Milliseconds for which a model rests after its provider said that it has no such model. */
   readonly goneRestMs?: number;
-  /** Called when such a rest begins, with its length in milliseconds. */
-  readonly onGone?: (model: HealthTarget, restMs: number) => void;
+  /** Told once for each rest that a model is given, when it begins: why, and its length in milliseconds. */
+  readonly onRest?: (model: HealthTarget, why: ProviderErrorKind, restMs: number) => void;
 }
 
 const HOUR_MS = 3_600_000;
@@ -51,7 +51,7 @@ export function createHealth({
   now = () => performance.now(),
   policy = defaultBreakerPolicy,
   goneRestMs = HOUR_MS,
-  onGone = () => {},
+  onRest = () => {},
 }: HealthOptions = {}): Health {
   const tracks = new Map<string, Track>();
 
@@ -102,13 +102,16 @@ export function createHealth({
         const { answered } = track.outcomes.read(now());
         const restMs = answered > 0 ? Math.min(DOUBTFUL_REST_MS, goneRestMs) : goneRestMs;
         track.goneUntil = now() + restMs;
-        onGone(model, restMs);
+        onRest(model, 'gone', restMs);
         return;
       }
+      const rested = breaker.remaining(now()) > 0;
       // A provider that asks for time gets it, and one that refuses our credentials will refuse the next call too.
       if (error.retryAfterMs !== null) breaker.rest(now(), error.retryAfterMs);
       else if (error.kind === 'auth') breaker.rest(now(), policy.maxOpenMs);
       else breaker.failure(now());
+      const restMs = breaker.remaining(now());
+      if (!rested && restMs > 0) onRest(model, error.kind, restMs);
     },
   };
 }

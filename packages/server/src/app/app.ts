@@ -1,7 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { urlsOf } from '../config/config.ts';
 import { type Api, createApi } from '../http/api.ts';
-import { createLogStorms } from '../http/log-storm.ts';
 import { anchorRoutes } from '../routes/anchor.ts';
 import { balanceRoutes } from '../routes/balance.ts';
 import { chooseRoutes } from '../routes/choose.ts';
@@ -35,14 +34,15 @@ interface AppOptions {
 
 /** The whole HTTP surface over one set of services. */
 export function createApp(services: Services, { extendMcp }: AppOptions = {}): Api['app'] {
-  const { config, logger, metrics } = services;
+  const { config, logger, storms, metrics, tracing } = services;
   const api = createApi({
     receiptsUrl: config.receiptsUrl,
     maxBodyBytes: config.maxBodyBytes,
     bodies: config.http.bodies,
     logger,
-    storms: createLogStorms(logger),
+    storms,
     metrics,
+    tracing,
   });
   const endpoints = [
     ...receiptRoutes(services),

@@ -3,7 +3,7 @@ import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
 import { createKeyring, writeFirstKeyring } from '@tallystick/issuers';
-import type { Store } from '@tallystick/store';
+import type { Store, StoreObserver } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Closing } from './closing.ts';
@@ -115,9 +115,16 @@ export async function waitForDatabase({ database }: Pick<Config, 'database'>, lo
 }
 
 /** Opens the configured database. Only its adapter is loaded. */
-export async function openStore({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): Promise<Store> {
+export async function openStore(
+  { database, dataDir }: Pick<Config, 'database' | 'dataDir'>,
+  observer?: StoreObserver,
+): Promise<Store> {
   if (database.kind === 'postgres')
-    return (await import('@tallystick/store/postgres')).openPostgresStore(database.url, database.limits);
+    return (await import('@tallystick/store/postgres')).openPostgresStore(
+      database.url,
+      database.limits,
+      observer,
+    );
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return (await import('@tallystick/store/sqlite')).openSqliteStore(database.path);
+  return (await import('@tallystick/store/sqlite')).openSqliteStore(database.path, observer);
 }

@@ -22,6 +22,7 @@ beforeEach(async () => {
     anchoredSize: 5,
     nextPostingAt: 10,
     overdueSeconds: 0,
+    oldestUnanchoredSeconds: 0,
     accepting: 'ok',
     posting: 'ok',
     leading: true,

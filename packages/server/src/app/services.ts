@@ -11,17 +11,20 @@ import {
   refreshTrust,
   remoteKeys,
 } from '@tallystick/issuers';
-import { createBackground, createKeyedMutex } from '@tallystick/kit';
+import { createBackground, createKeyedMutex, createLogStorms, type LogStorms } from '@tallystick/kit';
 import { createClaims, openProcessLease, returnHoldsOfTheDead } from '@tallystick/ledger';
-import { openAnchorLog } from '@tallystick/log';
+import { type LogStatus, openAnchorLog } from '@tallystick/log';
 import type { Payments } from '@tallystick/payments';
 import { createKeySales } from '@tallystick/payments';
 import { createVerificationQueue, purgeExpired, settlementReceipts, sweepRooms } from '@tallystick/receipts';
+import type { Logger } from 'pino';
 import { type Config, urlsOf } from '../config/config.ts';
 import { createAnchorMetrics } from '../observability/anchor-metrics.ts';
 import { LogStream } from '../observability/log-stream.ts';
 import { boundedMeasure } from '../observability/measuring.ts';
-import { createLogger, createMetrics } from '../observability/observability.ts';
+import { createLogger, createMetrics, type Metrics } from '../observability/observability.ts';
+import { createServiceMetrics, createStoreMetrics } from '../observability/service-metrics.ts';
+import type { Telemetry } from '../observability/tracing.ts';
 import { pricesValidFrom } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
 import { findModels } from '../status/models.ts';
@@ -60,6 +63,7 @@ async function openAll(
 ): Promise<Omit<Services, 'close'>> {
   const metrics = createMetrics();
   const logger = createLogger(config.logLevel, new LogStream(2, (lines) => metrics.droppedLines(lines)));
+  const storms = createLogStorms(logger);
   const anchorMetrics = createAnchorMetrics(metrics.registry);
   const { passphrase } = config.keyring;
   requireWritable(config);
@@ -74,7 +78,7 @@ async function openAll(
   );
   const { chain, rpcUrl, chainState } = await openChain(config, logger, closing);
   const money = await openMoney(config, rpcUrl);
-  const store = await openStore(config);
+  const store = await openStore(config, createStoreMetrics(metrics.registry));
   closing.push(() => store.close(), 'the database', 12_000);
   const lease = await openProcessLease({ store, seconds: config.processLeaseSeconds, logger });
   closing.push(() => lease.close(), 'ending the process lease');
@@ -141,6 +145,7 @@ async function openAll(
     registry: metrics.registry,
     clock,
     logger,
+    storms,
   });
   closing.push(() => compute.close(), 'billing the streams that were cut', 8_000);
   const status = createStatus({
@@ -189,15 +194,51 @@ async function openAll(
     { config, store, issuer, registry, clients, clock },
     { development: config.mode === 'development', payments: payments !== null },
   );
+  const verificationQueue = createVerificationQueue();
+  const logStatus = async (): Promise<LogStatus> => {
+    const now = await log.status();
+    anchorMetrics.status(now);
+    return now;
+  };
   const readiness = new Readiness({
     store,
-    log,
+    log: { status: logStatus, ready: () => log.ready() },
     period: chain === null ? null : config.log.periodSeconds,
     chain: chainState,
     clock,
   });
   await readiness.start();
   closing.push(() => readiness.close(), 'watching what it does');
+  const ready = async (): Promise<Record<string, string>> => ({
+    ...(await readiness.checks()),
+    trust:
+      trust.bundle() === null
+        ? 'no trust bundle is published: see tally trust draft, sign and publish'
+        : 'ok',
+  });
+  const measureProcess = boundedMeasure(
+    createServiceMetrics(metrics.registry, {
+      queues: () => ({
+        ...store.waiting(),
+        compression: compute.waiting(),
+        verification: verificationQueue.waiting,
+      }),
+      ready,
+      dataDir: config.database.kind === 'sqlite' ? config.dataDir : null,
+    }),
+    () => undefined,
+  );
+  const measureDatabase = boundedMeasure(
+    async () => {
+      await compute.measure();
+      await logStatus();
+      anchorMetrics.posting((await store.log.newestPosting())?.state ?? null);
+    },
+    () => anchorMetrics.read(),
+  );
+  const measure = async (): Promise<void> => void (await Promise.all([measureProcess(), measureDatabase()]));
+  const telemetry = await openTelemetry(config, { metrics, measure, logger, storms });
+  if (telemetry !== null) closing.push(() => telemetry.close(), 'telemetry');
 
   return {
     config,
@@ -232,22 +273,11 @@ async function openAll(
       compute.reload(settings);
     },
     mutex,
-    verificationQueue: createVerificationQueue(),
-    measure: boundedMeasure(
-      async () => {
-        await compute.measure();
-        anchorMetrics.status(await log.status());
-        anchorMetrics.posting((await store.log.newestPosting())?.state ?? null);
-      },
-      () => anchorMetrics.read(),
-    ),
-    ready: async () => ({
-      ...(await readiness.checks()),
-      trust:
-        trust.bundle() === null
-          ? 'no trust bundle is published: see tally trust draft, sign and publish'
-          : 'ok',
-    }),
+    verificationQueue,
+    measure,
+    ready,
+    tracing: telemetry?.tracing ?? null,
+    storms,
   };
 }
 
@@ -290,4 +320,22 @@ async function openX402({
       operator: config.operator,
     }),
   });
+}
+
+/** OpenTelemetry's packages are loaded only where something is sent. */
+async function openTelemetry(
+  { telemetry }: Config,
+  {
+    metrics: { registry },
+    ...means
+  }: {
+    readonly metrics: Metrics;
+    readonly measure: () => Promise<void>;
+    readonly logger: Logger;
+    readonly storms: LogStorms;
+  },
+): Promise<Telemetry | null> {
+  if (telemetry === null) return null;
+  const { openTelemetry: open } = await import('../observability/telemetry.ts');
+  return open({ ...telemetry, ...means, registry });
 }

@@ -10,6 +10,7 @@ import type { WitnessConfig } from '@tallystick/log';
 import type { PaymentsConfig, SalesConfig } from '@tallystick/payments';
 import type { OperatorFacts } from '@tallystick/receipts';
 import { LOG_LEVELS, type LogLevel } from '../observability/observability.ts';
+import type { TelemetrySettings } from '../observability/tracing.ts';
 import { readCompute } from './compute.ts';
 import { type Database, readDatabase } from './database.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
@@ -19,6 +20,7 @@ import { readPayments } from './payments.ts';
 import { type EnvReader, hasScheme, reader, type Setting } from './reader.ts';
 import { readRemoteKeys } from './remote-keys.ts';
 import { readSales } from './sales.ts';
+import { readTelemetry } from './telemetry.ts';
 import { parseWitness } from './witness.ts';
 
 /** Everything that the process is configured with. Plain data: nothing in it opens a file or a socket. */
@@ -67,6 +69,8 @@ export interface Config {
   readonly compute: ComputeConfig;
   readonly payments: PaymentsConfig;
   readonly sales: SalesConfig;
+  /** Null while telemetry is off. */
+  readonly telemetry: TelemetrySettings | null;
 }
 
 type UrlField = 'receiptsUrl' | 'apiUrl' | 'siteUrl';
@@ -179,6 +183,7 @@ function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config
     compute: readCompute(read, file),
     payments,
     sales: readSales(read, production),
+    telemetry: readTelemetry(read),
   };
 }
 

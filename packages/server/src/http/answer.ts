@@ -8,6 +8,8 @@ export interface Answer {
   /** Content type of the body; null when there is no body. */
   readonly contentType: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a stream: resolves once all is known that the log tells of it. Never rejects. */
+  readonly concluded?: Promise<void>;
 }
 
 interface AnswerOptions {

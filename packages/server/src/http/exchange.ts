@@ -1,16 +1,17 @@
-import { type ErrorCode, TallyError } from '@tallystick/core';
-import type { Received } from '@tallystick/kit';
+import type { ErrorCode } from '@tallystick/core';
+import type { LogStorms, Received, Span } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability/observability.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import type { Answer } from './answer.ts';
 import type { BodyLimits } from './body.ts';
 import { type AppContext, header, isProbe } from './context.ts';
 import { type Dialect, dialectAt } from './dialect.ts';
 import { refusalHeaders } from './fact-headers.ts';
 import { incomingRequest } from './incoming-request.ts';
-import type { LogStorms } from './log-storm.ts';
-import { isFault } from './problem.ts';
+import { isFault, publicError } from './problem.ts';
 import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
+import { type RequestRecord, traceIdOf } from './request-record.ts';
 
 /** One request on its way through a handler. */
 export interface Exchange extends Received {
@@ -19,12 +20,15 @@ export interface Exchange extends Received {
   readonly requestId: string;
   /** Headers of the answer, even if that is a problem document. Lower-case names. */
   readonly headers: Record<string, string>;
+  /** What its line in the log will say. */
+  readonly record: RequestRecord;
 }
 
 /** Begins the exchange of a request. Headers noted on it are sent with any answer. */
-export function exchangeOf(c: AppContext, requestId: string): Exchange {
+export function exchangeOf(c: AppContext, record: RequestRecord): Exchange {
   const headers: Record<string, string> = {};
-  return { c, requestId, headers, incoming: incomingRequest(c, headers) };
+  const { requestId } = record;
+  return { c, requestId, headers, record, incoming: incomingRequest(c, headers, record) };
 }
 
 /** What every request needs besides its handler. */
@@ -37,6 +41,8 @@ export interface Frame {
   readonly metrics: Metrics;
   /** Those that the mounted endpoints speak. */
   readonly dialects: ReadonlySet<Dialect>;
+  /** Null while telemetry is off. */
+  readonly tracing: Tracing | null;
 }
 
 /** Where a handler is mounted: the labels of its metrics, and the codes that it documents. */
@@ -57,7 +63,7 @@ export function exchangeHandler(
 ): (c: AppContext) => Promise<Response> {
   return async (c) => {
     const started = performance.now();
-    const exchange = exchangeOf(c, requestIdOf(header(c, 'x-request-id')));
+    const exchange = exchangeOf(c, recordOf(frame, place, c));
     let answer: Answer;
     try {
       answer = await handle(exchange);
@@ -65,8 +71,29 @@ export function exchangeHandler(
       answer = refuse(frame, place, exchange, thrown);
     }
     const milliseconds = performance.now() - started;
-    report(frame, place, exchange, { status: answer.status, milliseconds });
+    const { status, concluded } = answer;
+    if (!isProbe(c)) frame.metrics.observe(place, status, milliseconds / 1_000);
+    const conclude = (): void => report(frame, place, exchange, { status, milliseconds });
+    if (concluded === undefined) conclude();
+    else void concluded.then(conclude);
     return toResponse(answer, exchange);
+  };
+}
+
+/** Begins what is told of a request. What the service asks itself has no trace. */
+function recordOf({ tracing }: Frame, { method, route }: RequestContext, c: AppContext): RequestRecord {
+  const span =
+    tracing === null || isProbe(c)
+      ? null
+      : tracing.begin(`${method} ${route}`, {
+          header: (name) => header(c, name),
+          attributes: { 'http.request.method': c.req.method, 'http.route': route },
+        });
+  return {
+    requestId: requestIdOf(header(c, 'x-request-id')),
+    traceId: span?.traceId ?? traceIdOf(header(c, 'traceparent')),
+    span,
+    facts: {},
   };
 }
 
@@ -75,28 +102,59 @@ const FAULTS = { level: 'error', burst: 3 } as const;
 const UNLISTED = { level: 'warn', burst: 3 } as const;
 const REFUSALS = { level: 'info', burst: 20 } as const;
 
-/** Counts and logs an answer. The service's own probes are neither counted nor logged. */
+/** Logs an answer and ends its span. The service's own probes are logged for debugging alone. */
 function report(
-  { metrics, logger, storms }: Frame,
-  place: RequestContext,
-  { c, requestId }: Exchange,
+  { logger, storms }: Frame,
+  { method, route }: RequestContext,
+  { c, record: { requestId, traceId, span, facts } }: Exchange,
   { status, milliseconds }: { readonly status: number; readonly milliseconds: number },
 ): void {
-  const { method, route } = place;
-  const line = { requestId, method, route, status, milliseconds };
+  if (span !== null) endSpan(span, { requestId, status, facts });
+  const line = {
+    requestId,
+    ...(traceId !== null && { traceId }),
+    method,
+    route,
+    status,
+    milliseconds,
+    ...facts,
+  };
   if (isProbe(c)) return logger.debug(line, 'probe');
-  metrics.observe(place, status, milliseconds / 1_000);
   if (status < 400 || storms.admits(`${method} ${route} ${status}`, REFUSALS)) logger.info(line, 'request');
 }
 
+function endSpan(
+  span: Span,
+  {
+    requestId,
+    status,
+    facts: { key, did, receipt, chargedUsdc, code },
+  }: Pick<RequestRecord, 'requestId' | 'facts'> & { readonly status: number },
+): void {
+  span.set({
+    'http.response.status_code': status,
+    'tallystick.request_id': requestId,
+    ...(key !== undefined && { 'tallystick.key': key }),
+    ...(did !== undefined && { 'tallystick.did': did }),
+    ...(receipt !== undefined && { 'tallystick.receipt': receipt }),
+    ...(chargedUsdc !== undefined && { 'tallystick.charged_usdc': chargedUsdc }),
+    ...(code !== undefined && { 'error.type': code }),
+  });
+  // A refusal is the caller's error, not the service's (OpenTelemetry's conventions for HTTP, status of server spans).
+  span.end(status >= 500 ? (code ?? String(status)) : undefined);
+}
+
 function refuse(frame: Frame, place: RequestContext, exchange: Exchange, thrown: unknown): Answer {
-  const { requestId } = exchange;
+  const { requestId, incoming } = exchange;
   const { method, route, errors } = place;
-  const { logger, storms } = frame;
-  const code = thrown instanceof TallyError ? thrown.code : 'internal';
+  const { logger, metrics, storms } = frame;
+  const { code } = publicError(thrown);
+  incoming.tell({ code });
+  if (!incoming.isProbe) metrics.refused(place, code);
   if (isFault(thrown)) {
     if (storms.admits(`${method} ${route} ${code}`, FAULTS)) {
-      logger.error({ requestId, method, route, err: thrown }, 'request failed');
+      const { traceId, facts } = exchange.record;
+      logger.error({ requestId, traceId, method, route, ...facts, err: thrown }, 'request failed');
     }
   } else if (errors?.has(code) === false && storms.admits(`${method} ${route} ${code}`, UNLISTED)) {
     logger.warn({ requestId, method, route, code }, 'an error that the endpoint does not list');

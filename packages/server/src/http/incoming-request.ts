@@ -1,19 +1,26 @@
-import type { AnswerFact, Incoming } from '@tallystick/kit';
+import type { AnswerFact, Incoming, RequestFacts, Span } from '@tallystick/kit';
 import { type AppContext, header, incomingOf, isProbe } from './context.ts';
 import { headersOfFact } from './fact-headers.ts';
+import type { RequestRecord } from './request-record.ts';
 
-/** A request as the domains see it. Facts noted on it go into `headers`. */
-export function incomingRequest(c: AppContext, headers: Record<string, string>): Incoming {
-  return new IncomingRequest(c, headers);
+/** A request as the domains see it. Facts noted on it go into `headers`, and what is told of it into `record`. */
+export function incomingRequest(
+  c: AppContext,
+  headers: Record<string, string>,
+  record: RequestRecord,
+): Incoming {
+  return new IncomingRequest(c, headers, record);
 }
 
 class IncomingRequest implements Incoming {
   readonly #c: AppContext;
   readonly #headers: Record<string, string>;
+  readonly #record: RequestRecord;
 
-  constructor(c: AppContext, headers: Record<string, string>) {
+  constructor(c: AppContext, headers: Record<string, string>, record: RequestRecord) {
     this.#c = c;
     this.#headers = headers;
+    this.#record = record;
   }
 
   get method(): string {
@@ -36,11 +43,27 @@ class IncomingRequest implements Incoming {
     return isProbe(this.#c);
   }
 
+  get requestId(): string {
+    return this.#record.requestId;
+  }
+
+  get traceId(): string | null {
+    return this.#record.traceId;
+  }
+
+  get span(): Span | null {
+    return this.#record.span;
+  }
+
   header(lowerCaseName: string): string | undefined {
     return header(this.#c, lowerCaseName);
   }
 
   note(fact: AnswerFact): void {
     Object.assign(this.#headers, headersOfFact(fact));
+  }
+
+  tell(facts: RequestFacts): void {
+    this.#record.facts = { ...this.#record.facts, ...facts };
   }
 }

@@ -36,8 +36,8 @@ export async function runTool(
 ): Promise<CallToolResult> {
   const started = performance.now();
   const place = { method: 'MCP', route: definition.name };
-  const { c, requestId } = carrier.exchange;
-  const exchange = exchangeOf(c, requestId);
+  const { c, requestId, record } = carrier.exchange;
+  const exchange = exchangeOf(c, record);
   const done = (status: number): void =>
     services.metrics.observe(place, status, (performance.now() - started) / 1_000);
   try {
@@ -46,7 +46,12 @@ export async function runTool(
     return resultOf(answer, exchange.headers);
   } catch (thrown) {
     const problem = toProblem(thrown, { receiptsUrl: services.config.receiptsUrl, requestId });
-    if (isFault(thrown)) services.logger.error({ ...place, requestId, err: thrown }, 'tool failed');
+    exchange.incoming.tell({ code: problem.code });
+    services.metrics.refused(place, problem.code);
+    if (isFault(thrown)) {
+      const { traceId, facts } = record;
+      services.logger.error({ requestId, traceId, ...place, ...facts, err: thrown }, 'tool failed');
+    }
     done(problem.status);
     const headers = { ...exchange.headers, ...refusalHeaders(thrown) };
     return { isError: true, content: [textOf(JSON.stringify(problem))], ...metaOf(headers) };

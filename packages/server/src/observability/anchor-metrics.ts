@@ -29,9 +29,29 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
     'anchor_log_overdue_seconds',
     'Seconds that the oldest unanchored hash has waited past its scheduled posting.',
   );
+  const oldest = gauge(
+    'anchor_log_oldest_unanchored_seconds',
+    'Age of the oldest hash that is not anchored, rounded up to its period; 0 when all are anchored.',
+  );
+  let checkpointAt = performance.now();
+  let checkpointSize = -1;
+  const checkpointAge = gauge(
+    'anchor_log_checkpoint_age_seconds',
+    'Time since this process saw a new checkpoint, or since its start. It grows while no hash is accepted, too.',
+  );
+  const sawCheckpoint = (size: number): void => {
+    treeSize.set(size);
+    if (size !== checkpointSize) checkpointAt = performance.now();
+    checkpointSize = size;
+  };
+  Object.assign(checkpointAge, {
+    collect: () => checkpointAge.set((performance.now() - checkpointAt) / 1000),
+  });
   const leading = gauge('anchor_log_leading', '1 where this process leads the log.');
   const accepting = gauge('anchor_log_accepting', '1 where hashes are accepted.');
   const balance = gauge('anchor_wallet_ether', 'Balance of the posting account, in units of 1e18 wei.');
+  // Without a chain there is no account, and no metric of it.
+  balance.remove();
   let readAt = performance.now();
   const age = gauge(
     'database_gauges_age_seconds',
@@ -58,15 +78,16 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
   });
   return {
     published: (size, seconds) => {
-      treeSize.set(size);
+      sawCheckpoint(size);
       integrations.observe(seconds);
     },
     failed: (part) => failures.inc({ part }),
     status: (now) => {
       accepted.set(now.accepted);
-      treeSize.set(now.treeSize);
+      sawCheckpoint(now.treeSize);
       anchoredSize.set(now.anchoredSize);
       overdue.set(now.overdueSeconds);
+      oldest.set(now.oldestUnanchoredSeconds);
       leading.set(now.leading ? 1 : 0);
       accepting.set(now.accepting === 'ok' ? 1 : 0);
     },

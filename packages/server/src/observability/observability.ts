@@ -1,22 +1,31 @@
+import type { ErrorCode } from '@tallystick/core';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { describeError } from './describe-error.ts';
 import { LogStream } from './log-stream.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Where a request was answered. */
+interface Place {
+  readonly method: string;
+  readonly route: string;
+}
+
 /** The metrics of one app. Each app has its own registry, so that two in one process do not collide. */
 export interface Metrics {
   readonly registry: Registry;
   /** Counts one answered request. `route` is the path's template, never the path, so that there are few labels. */
-  observe(place: { readonly method: string; readonly route: string }, status: number, seconds: number): void;
+  observe(place: Place, status: number, seconds: number): void;
+  /** Counts one answer that was an error, by its stable code. */
+  refused(place: Place, code: ErrorCode): void;
   /** Counts log lines that could not be written. */
   droppedLines(count: number): void;
 }
 
 /**
- * A registry with `http_requests_total`, `http_request_duration_seconds`, `log_lines_dropped_total` and the process's
- * own metrics.
+ * A registry with the metrics of HTTP, of the log's lines, and of the process itself; `docs/observability.md` lists them.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -33,6 +42,12 @@ export function createMetrics(): Metrics {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
+  const refusals = new Counter({
+    name: 'http_errors_total',
+    help: 'Requests that were answered with an error, by its code.',
+    labelNames: ['route', 'method', 'code'],
+    registers: [registry],
+  });
   const dropped = new Counter({
     name: 'log_lines_dropped_total',
     help: 'Log lines that could not be written, for example because the disk was full.',
@@ -45,6 +60,7 @@ export function createMetrics(): Metrics {
       requests.inc({ route, method, status });
       duration.observe({ route, method }, seconds);
     },
+    refused: ({ method, route }, code) => refusals.inc({ route, method, code }),
     droppedLines: (count) => dropped.inc(count),
   };
 }
@@ -57,5 +73,14 @@ export function createLogger(
   level: LogLevel,
   stream: DestinationStream = new LogStream(2, () => undefined),
 ): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
+    },
+    stream,
+  );
 }

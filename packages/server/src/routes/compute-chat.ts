@@ -158,7 +158,7 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
       now: clock(),
     });
   const signal = new CallSignal(clientSignal(exchange.c), config.compute.maxCallMs, compute.pipeline.stop);
-  const call = { request, caller, signal, claim, open: open?.open ?? null };
+  const call = { request, incoming, caller, signal, claim, open: open?.open ?? null };
   const answered = await once(services, call, stream, () => carryOut(call)).catch((error: unknown) => {
     signal.end();
     throw error;
@@ -256,6 +256,7 @@ function answerOf(answer: Completed | Streaming): Answer {
       contentType: 'text/event-stream; charset=utf-8',
       // Proxies that buffer an answer would defeat streaming.
       headers: { ...headers, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' },
+      concluded: answer.billed,
     };
   }
   return text(answer.text, 'application/json', {

@@ -1,4 +1,5 @@
-import type { Logger } from 'pino';
+/** Where lines go: a logger of pino, for example. */
+type LeveledLog = Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>;
 
 /** The level of a kind of line, and how many are written before the rest is only counted. */
 interface Kind {
@@ -24,7 +25,7 @@ const WHILE_MS = 10_000;
 const MAX_KINDS = 2_000;
 const REST = '(others)';
 
-export function createLogStorms(logger: Logger, whileMs = WHILE_MS): LogStorms {
+export function createLogStorms(logger: LeveledLog, whileMs = WHILE_MS): LogStorms {
   const storms = new Map<string, Storm>();
   const end = (name: string): void => {
     const storm = storms.get(name);
