@@ -26,6 +26,7 @@ const PROGRAMS = [
   ['systemd-analyze', 'systemd'],
   ['systemd-nspawn', 'systemd-container'],
   ['openssl', 'openssl'],
+  ['prometheus', 'prometheus'],
 ];
 
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
