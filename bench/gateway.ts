@@ -25,14 +25,15 @@ const ROUNDS = 5;
 const CONNECTIONS = 64;
 const LOAD_SECONDS = 4;
 const CALLS = 200;
-const PEERS = 'bench/gateway-peers.ts';
+/** The upstream, which answers at once. */
+export const PEERS = 'bench/gateway-peers.ts';
 const FLOOR = 'bench/gateway-floor.ts';
 const PORTKEY = fileURLToPath(import.meta.resolve('@portkey-ai/gateway/build/start-server.js'));
 const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
 const PATH = '/v1/chat/completions';
 
 /** Address and headers of the calls to a gateway. */
-interface Door {
+export interface Door {
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -143,7 +144,8 @@ async function round(
 }
 
 const SENTENCE = 'Explain in plain words how a tally stick kept a debt honest when nobody could read. ';
-const SHORT = call(200);
+/** The body of a short call. */
+export const SHORT = call(200);
 const LONG = call(40_000);
 const STREAM = JSON.stringify({ ...(JSON.parse(SHORT) as object), stream: true });
 
@@ -154,7 +156,7 @@ function call(bytes: number): string {
 }
 
 /** Creates an API key with more money than a run can spend. */
-function prepaidKey(dataDir: string): string {
+export function prepaidKey(dataDir: string): string {
   const made = tally(dataDir, 'apikey', 'create', '--tier', 'pro', '--json');
   const { key, id } = JSON.parse(made) as { key: string; id: string };
   tally(dataDir, 'ledger', 'credit', id, '1000000');
@@ -171,7 +173,7 @@ function tally(dataDir: string, ...args: readonly string[]): string {
 }
 
 /** Checks that a measured call was routed to the upstream, paid from the balance and has a receipt. */
-async function requireEverything({ url, path, headers }: Door): Promise<void> {
+export async function requireEverything({ url, path, headers }: Door): Promise<void> {
   const answer = await fetch(url + path, { method: 'POST', headers, body: SHORT });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(text);

@@ -7,6 +7,7 @@ import { evidence } from './evidence.ts';
 import { gateway } from './gateway.ts';
 import { machine } from './machine.ts';
 import { metering } from './metering.ts';
+import { otlp } from './otlp.ts';
 import { receipts } from './receipts.ts';
 import type { Report, Row } from './report.ts';
 import { routing } from './routing.ts';
@@ -25,6 +26,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   evidence,
   gateway,
   metering,
+  otlp,
   receipts,
   routing,
   'verify-priority': verifyPriority,

@@ -150,21 +150,27 @@ function tracingOf(tracer: Tracer): Tracing {
         get: (from, key) => from(key),
         keys: () => [],
       });
-      return new TracedStep(tracer, tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent));
+      return new Step(tracer, parent, { name, kind: SpanKind.SERVER, attributes });
     },
   };
 }
 
+interface StepOptions {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly attributes: SpanAttributes;
+}
+
 /** A span of the SDK, as every part of the service sees it. Its context is passed on by hand: nothing is patched. */
-class TracedStep implements Span {
+class Step implements Span {
   readonly #tracer: Tracer;
   readonly #span: OtelSpan;
-  readonly #context: Context;
+  #context: Context | null = null;
 
-  constructor(tracer: Tracer, span: OtelSpan) {
+  constructor(tracer: Tracer, parent: Context, { name, kind, attributes }: StepOptions) {
     this.#tracer = tracer;
-    this.#span = span;
-    this.#context = trace.setSpan(ROOT_CONTEXT, span);
+    // Attributes that the sampler is given would be copied twice.
+    this.#span = tracer.startSpan(name, { kind }, parent).setAttributes(attributes);
   }
 
   get traceId(): string {
@@ -173,13 +179,12 @@ class TracedStep implements Span {
 
   headers(): Readonly<Record<string, string>> {
     const headers: Record<string, string> = {};
-    propagator.inject(this.#context, headers, defaultTextMapSetter);
+    propagator.inject(this.#within(), headers, defaultTextMapSetter);
     return headers;
   }
 
   child(name: string, kind: 'client' | 'internal', attributes: SpanAttributes): Span {
-    const options = { kind: KINDS[kind], attributes };
-    return new TracedStep(this.#tracer, this.#tracer.startSpan(name, options, this.#context));
+    return new Step(this.#tracer, this.#within(), { name, kind: KINDS[kind], attributes });
   }
 
   set(attributes: SpanAttributes): void {
@@ -192,5 +197,11 @@ class TracedStep implements Span {
       this.#span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.#span.end();
+  }
+
+  /** The context of what this span is the parent of; most spans are of nothing. */
+  #within(): Context {
+    this.#context ??= trace.setSpan(ROOT_CONTEXT, this.#span);
+    return this.#context;
   }
 }
