@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogStorms } from '../../kit/src/log-storm.ts';
 import { createApp } from '../src/app/app.ts';
@@ -92,6 +93,23 @@ describe('the line of a request', () => {
       { level: 'info', status: 422, code: 'missing_field' },
     ]);
   });
+});
+
+it('docs/observability.md has each member of these lines', async () => {
+  const page = readFileSync(new URL('../../../docs/observability.md', import.meta.url), 'utf8');
+  const [, section = ''] = page.split('\n## Log lines\n');
+  const named = (section.split('\n## ')[0] ?? '').matchAll(/`(\w+)`/g);
+  const listed = new Set([...named].map(([, name]) => name));
+  routed.upstream.play({ fault: { kind: 'status', status: 503 } });
+  await post(
+    CHAT,
+    { model: MODEL, messages },
+    { 'x-agent-did': 'did:web:agent.example', traceparent, ...key },
+  );
+  await post('/v1/receipt/free', {});
+  const members = new Set(lines.flatMap((line) => Object.keys(line)));
+  expect(members).toContain('waitMs');
+  expect([...members].filter((name) => !listed.has(name))).toEqual([]);
 });
 
 describe('a provider that fails', () => {

@@ -113,5 +113,8 @@ function logFailedTry(
   { msg, ...facts }: { readonly msg: string; readonly waitMs?: number; readonly next?: string },
 ): void {
   if (!storms.admits(`${msg}: ${id} ${kind}`, FAILED_TRIES)) return;
-  logger.warn({ requestId, traceId, provider, model: id, why: kind, status, ...facts }, msg);
+  logger.warn(
+    { requestId, traceId: traceId ?? undefined, provider, model: id, why: kind, status, ...facts },
+    msg,
+  );
 }

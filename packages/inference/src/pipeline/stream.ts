@@ -197,7 +197,8 @@ class Delivery {
       this.#context.health.failure(this.#tried.model, this.#call.signal.reason(error));
       return failureOf(this.#call.signal, error);
     }
-    this.#context.logger.error({ err: error }, 'a stream broke');
+    const { requestId } = this.#call.incoming;
+    this.#context.logger.error({ requestId, err: error }, 'a stream broke');
     return new TallyError(
       'internal',
       'The answer broke off because of a fault in this service. Send the call again.',
@@ -259,7 +260,8 @@ class Delivery {
 
   readonly #report = (error: unknown): null => {
     const receipt = this.#admitted.id;
-    this.#context.logger.error({ err: error, receipt }, 'a stream could not be billed');
+    const { requestId } = this.#call.incoming;
+    this.#context.logger.error({ requestId, receipt, err: error }, 'a stream could not be billed');
     return null;
   };
 }

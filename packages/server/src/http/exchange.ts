@@ -112,7 +112,7 @@ function report(
   if (span !== null) endSpan(span, { requestId, status, facts });
   const line = {
     requestId,
-    ...(traceId !== null && { traceId }),
+    traceId: traceId ?? undefined,
     method,
     route,
     status,
@@ -154,7 +154,10 @@ function refuse(frame: Frame, place: RequestContext, exchange: Exchange, thrown:
   if (isFault(thrown)) {
     if (storms.admits(`${method} ${route} ${code}`, FAULTS)) {
       const { traceId, facts } = exchange.record;
-      logger.error({ requestId, traceId, method, route, ...facts, err: thrown }, 'request failed');
+      logger.error(
+        { requestId, traceId: traceId ?? undefined, method, route, ...facts, err: thrown },
+        'request failed',
+      );
     }
   } else if (errors?.has(code) === false && storms.admits(`${method} ${route} ${code}`, UNLISTED)) {
     logger.warn({ requestId, method, route, code }, 'an error that the endpoint does not list');

@@ -50,7 +50,10 @@ export async function runTool(
     services.metrics.refused(place, problem.code);
     if (isFault(thrown)) {
       const { traceId, facts } = record;
-      services.logger.error({ requestId, traceId, ...place, ...facts, err: thrown }, 'tool failed');
+      services.logger.error(
+        { requestId, traceId: traceId ?? undefined, ...place, ...facts, err: thrown },
+        'tool failed',
+      );
     }
     done(problem.status);
     const headers = { ...exchange.headers, ...refusalHeaders(thrown) };
