@@ -68,10 +68,7 @@ export async function otlp(): Promise<Report> {
     let called = 0;
     for (let number = 0; number <= ROUNDS; number++) {
       process.stderr.write(number === 0 ? 'warming up …\n' : `round ${number} of ${ROUNDS} …\n`);
-      const first = number % 2 === 0 ? 'off' : 'on';
-      const one = { [first]: await loaded(first) };
-      const second = first === 'off' ? 'on' : 'off';
-      const round = { ...one, [second]: await loaded(second) } as unknown as Round;
+      const round = { off: await loaded('off'), on: await loaded('on') };
       called += round.on.answered;
       if (number > 0) rounds.push(round);
     }
@@ -82,7 +79,7 @@ export async function otlp(): Promise<Report> {
     return {
       title: 'OpenTelemetry: calls of models with traces and metrics sent, beside none',
       method:
-        `${ROUNDS} rounds after one that is thrown away, interleaved, each order in turn; both services on core ${SERVER_CORE}, upstream, ` +
+        `${ROUNDS} rounds after one that is thrown away, interleaved; both services on core ${SERVER_CORE}, upstream, ` +
         `collector and client on core ${LOAD_CORE}; ${CONNECTIONS} connections, prompts of 200 bytes, every trace kept; medians, rounds in brackets.`,
       rows: [
         ...NAMES.flatMap((name) => [

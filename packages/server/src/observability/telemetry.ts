@@ -1,7 +1,6 @@
 import {
   type Context,
   DiagLogLevel,
-  defaultTextMapSetter,
   diag,
   type Span as OtelSpan,
   ROOT_CONTEXT,
@@ -178,9 +177,9 @@ class Step implements Span {
   }
 
   headers(): Readonly<Record<string, string>> {
-    const headers: Record<string, string> = {};
-    propagator.inject(this.#within(), headers, defaultTextMapSetter);
-    return headers;
+    const { traceId, spanId, traceFlags, traceState } = this.#span.spanContext();
+    const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+    return traceState === undefined ? { traceparent } : { traceparent, tracestate: traceState.serialize() };
   }
 
   child(name: string, kind: 'client' | 'internal', attributes: SpanAttributes): Span {
