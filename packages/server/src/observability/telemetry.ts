@@ -1,15 +1,23 @@
 import {
-  type Context,
+  type Attributes,
   DiagLogLevel,
   diag,
-  type Span as OtelSpan,
+  type HrTime,
   ROOT_CONTEXT,
+  type SpanContext,
   SpanKind,
+  type SpanStatus,
   SpanStatusCode,
-  type Tracer,
+  TraceFlags,
   trace,
 } from '@opentelemetry/api';
-import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  hrTime,
+  hrTimeDuration,
+  type InstrumentationScope,
+  setGlobalErrorHandler,
+  W3CTraceContextPropagator,
+} from '@opentelemetry/core';
 import {
   defaultResource,
   detectResources,
@@ -26,11 +34,14 @@ import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
+  type IdGenerator,
   ParentBasedSampler,
+  RandomIdGenerator,
+  type ReadableSpan,
   type Sampler,
-  type SpanExporter,
+  SamplingDecision,
+  type SpanProcessor,
   TraceIdRatioBasedSampler,
-  TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { VERSION } from '@tallystick/core';
 import type { LogStorms, Span, SpanAttributes } from '@tallystick/kit';
@@ -49,7 +60,6 @@ interface TelemetryOptions extends TelemetrySettings {
   readonly storms: LogStorms;
 }
 
-const SCOPE = 'tallystick';
 /** How long the last spans and metrics may take to be sent when the service stops, in milliseconds. */
 const LAST_MS = 3_000;
 const FAILURES = { level: 'warn', burst: 1 } as const;
@@ -59,7 +69,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
   const { traces, metrics, registry, measure, metricsEveryMs } = options;
   tellFailures(options);
   const resource = describeService();
-  const tracer = traces && new TracerProvider({ resource, ...(await spansTo(traces, options)) });
+  const processor = traces && (await processorTo(traces, options));
   const meter =
     metrics &&
     new MeterProvider({
@@ -73,9 +83,11 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
       ],
     });
   return {
-    tracing: tracer && tracingOf(tracer.getTracer(SCOPE, VERSION)),
+    tracing:
+      processor &&
+      tracingOf({ processor, sampler: samplerOf(options.sampler), ids: new RandomIdGenerator(), resource }),
     async close() {
-      const ended = Promise.allSettled([tracer?.shutdown(), meter?.shutdown()]);
+      const ended = Promise.allSettled([processor?.shutdown(), meter?.shutdown()]);
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, LAST_MS);
       await Promise.race([ended, late]);
@@ -91,22 +103,19 @@ function describeService(): Resource {
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
-async function spansTo(
+async function processorTo(
   { url, protocol }: SignalSettings,
-  { sampler, batch }: Pick<TelemetryOptions, 'sampler' | 'batch'>,
-): Promise<{ sampler: Sampler; spanProcessors: BatchSpanProcessor[] }> {
+  { batch: { delayMs, maxQueued, maxBatch } }: Pick<TelemetrySettings, 'batch'>,
+): Promise<SpanProcessor> {
   const { OTLPTraceExporter } = await (protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')
     : import('@opentelemetry/exporter-trace-otlp-proto'));
-  const exporter: SpanExporter = new OTLPTraceExporter({ url });
-  const { delayMs, maxQueued, maxBatch } = batch;
-  const processor = new BatchSpanProcessor({
-    exporter,
+  return new BatchSpanProcessor({
+    exporter: new OTLPTraceExporter({ url }),
     scheduledDelayMillis: delayMs,
     maxQueueSize: maxQueued,
     maxExportBatchSize: maxBatch,
   });
-  return { sampler: samplerOf(sampler), spanProcessors: [processor] };
 }
 
 async function metricExporter({ url, protocol }: SignalSettings): Promise<PushMetricExporter> {
@@ -139,17 +148,40 @@ function tellFailures({ logger, storms }: Pick<TelemetryOptions, 'logger' | 'sto
   setGlobalErrorHandler((thrown) => tell(thrown instanceof Error ? thrown.message : 'unknown'));
 }
 
+/** What all spans of a service share. */
+interface Recorder {
+  readonly processor: SpanProcessor;
+  readonly sampler: Sampler;
+  readonly ids: IdGenerator;
+  readonly resource: Resource;
+}
+
 const propagator = new W3CTraceContextPropagator();
 const KINDS = { client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
+const SCOPE: InstrumentationScope = { name: 'tallystick', version: VERSION };
+const OK: SpanStatus = { code: SpanStatusCode.UNSET };
+const FAILED: SpanStatus = { code: SpanStatusCode.ERROR };
+const NOTHING: never[] = [];
 
-function tracingOf(tracer: Tracer): Tracing {
+function tracingOf(recorder: Recorder): Tracing {
+  const { sampler, ids } = recorder;
   return {
     begin(name, { header, attributes }) {
-      const parent = propagator.extract(ROOT_CONTEXT, header, {
+      const context = propagator.extract(ROOT_CONTEXT, header, {
         get: (from, key) => from(key),
-        keys: () => [],
+        keys: () => NOTHING,
       });
-      return new Step(tracer, parent, { name, kind: SpanKind.SERVER, attributes });
+      const parent = trace.getSpanContext(context);
+      const traceId = parent?.traceId ?? ids.generateTraceId();
+      const sampled = sampler.shouldSample(context, traceId, name, SpanKind.SERVER, attributes, NOTHING);
+      const spanContext: SpanContext = {
+        traceId,
+        spanId: ids.generateSpanId(),
+        traceFlags:
+          sampled.decision === SamplingDecision.RECORD_AND_SAMPLED ? TraceFlags.SAMPLED : TraceFlags.NONE,
+        ...(parent?.traceState !== undefined && { traceState: parent.traceState }),
+      };
+      return new Step(recorder, spanContext, parent, { name, kind: SpanKind.SERVER, attributes });
     },
   };
 }
@@ -160,47 +192,100 @@ interface StepOptions {
   readonly attributes: SpanAttributes;
 }
 
-/** A span of the SDK, as every part of the service sees it. Its context is passed on by hand: nothing is patched. */
-class Step implements Span {
-  readonly #tracer: Tracer;
-  readonly #span: OtelSpan;
-  #context: Context | null = null;
+/**
+ * A span as every part of the service sees it, and as the SDK's processor and exporter read it: one object, where the
+ * SDK's own would be a copy. It is passed on by hand, so that nothing is patched. Its trace was sampled as a whole.
+ */
+class Step implements Span, ReadableSpan {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly parentSpanContext?: SpanContext;
+  readonly attributes: Attributes;
+  readonly startTime: HrTime = hrTime();
+  endTime: HrTime = this.startTime;
+  status = OK;
+  readonly #recorder: Recorder;
+  readonly #context: SpanContext;
 
-  constructor(tracer: Tracer, parent: Context, { name, kind, attributes }: StepOptions) {
-    this.#tracer = tracer;
-    // Attributes that the sampler is given would be copied twice.
-    this.#span = tracer.startSpan(name, { kind }, parent).setAttributes(attributes);
+  constructor(
+    recorder: Recorder,
+    context: SpanContext,
+    parent: SpanContext | undefined,
+    { name, kind, attributes }: StepOptions,
+  ) {
+    this.#recorder = recorder;
+    this.#context = context;
+    if (parent !== undefined) this.parentSpanContext = parent;
+    this.name = name;
+    this.kind = kind;
+    this.attributes = { ...attributes };
   }
 
   get traceId(): string {
-    return this.#span.spanContext().traceId;
+    return this.#context.traceId;
   }
 
   headers(): Readonly<Record<string, string>> {
-    const { traceId, spanId, traceFlags, traceState } = this.#span.spanContext();
+    const { traceId, spanId, traceFlags, traceState } = this.#context;
     const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
     return traceState === undefined ? { traceparent } : { traceparent, tracestate: traceState.serialize() };
   }
 
   child(name: string, kind: 'client' | 'internal', attributes: SpanAttributes): Span {
-    return new Step(this.#tracer, this.#within(), { name, kind: KINDS[kind], attributes });
+    const context = { ...this.#context, spanId: this.#recorder.ids.generateSpanId() };
+    return new Step(this.#recorder, context, this.#context, { name, kind: KINDS[kind], attributes });
   }
 
   set(attributes: SpanAttributes): void {
-    this.#span.setAttributes(attributes);
+    Object.assign(this.attributes, attributes);
   }
 
   end(error?: string): void {
     if (error !== undefined) {
-      this.#span.setAttribute('error.type', error);
-      this.#span.setStatus({ code: SpanStatusCode.ERROR });
+      this.attributes['error.type'] = error;
+      this.status = FAILED;
     }
-    this.#span.end();
+    this.endTime = hrTime();
+    this.#recorder.processor.onEnd(this);
   }
 
-  /** The context of what this span is the parent of; most spans are of nothing. */
-  #within(): Context {
-    this.#context ??= trace.setSpan(ROOT_CONTEXT, this.#span);
+  spanContext(): SpanContext {
     return this.#context;
+  }
+
+  get duration(): HrTime {
+    return hrTimeDuration(this.startTime, this.endTime);
+  }
+
+  get ended(): boolean {
+    return true;
+  }
+
+  get resource(): Resource {
+    return this.#recorder.resource;
+  }
+
+  get instrumentationScope(): InstrumentationScope {
+    return SCOPE;
+  }
+
+  get links(): never[] {
+    return NOTHING;
+  }
+
+  get events(): never[] {
+    return NOTHING;
+  }
+
+  get droppedAttributesCount(): number {
+    return 0;
+  }
+
+  get droppedEventsCount(): number {
+    return 0;
+  }
+
+  get droppedLinksCount(): number {
+    return 0;
   }
 }
