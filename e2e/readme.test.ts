@@ -10,14 +10,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const home = temporaryFolder();
 
-/** Blocks marked `sh tour`, with the exit status that the text promises. */
-const tour = [...readme.matchAll(/```sh tour(?: exit=(\d))?\n([\s\S]*?)```/g)].map(
-  ([, exit = '0', script = '']) => ({
+/** Blocks marked `sh tour` or `sh door`, with the exit status that the text promises. */
+function blocks(kind: 'tour' | 'door'): readonly { script: string; exit: number; title: string }[] {
+  const marked = new RegExp(`\`\`\`sh ${kind}(?: exit=(\\d))?\\n([\\s\\S]*?)\`\`\``, 'g');
+  return [...readme.matchAll(marked)].map(([, exit = '0', script = '']) => ({
     script,
     exit: Number(exit),
     title: script.trim().split('\n').at(-1) ?? '',
-  }),
-);
+  }));
+}
 
 describe('the README', () => {
   test('shows a receipt that is intact', async () => {
@@ -26,7 +27,7 @@ describe('the README', () => {
     expect({ integrity, family }).toEqual({ integrity: true, family: 'envelope' });
   });
 
-  describe('has a tour that works as printed', () => {
+  describe('has doors and a tour that work as printed', () => {
     let service: Served;
     beforeAll(async () => {
       service = await serve({ TALLY_DATA_DIR: join(home, 'data') });
@@ -37,24 +38,37 @@ describe('the README', () => {
     });
 
     test('with several steps', () => {
-      expect(tour.length).toBeGreaterThanOrEqual(7);
+      expect(blocks('door')).toHaveLength(3);
+      expect(blocks('tour').length).toBeGreaterThanOrEqual(7);
     });
 
-    test.each(tour)('$title', ({ script, exit }) => {
+    /** Runs a block as printed, but at this service; `tally` is installed for whoever walks through a door. */
+    const run = (script: string, cwd: string): { status: number | null; stdout: string; stderr: string } => {
       const at = script
         .replaceAll('http://127.0.0.1:8787', service.url)
         .replaceAll('.tally/', `${home}/data/`);
       const env = {
         ...process.env,
+        PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
         TALLY_URL: service.url,
         TALLY_HOME: home,
         TALLY_DATA_DIR: join(home, 'data'),
       };
-      const { status, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', at], {
-        cwd: root,
-        env,
-        encoding: 'utf8',
-      });
+      return spawnSync('bash', ['-euo', 'pipefail', '-c', at], { cwd, env, encoding: 'utf8' });
+    };
+
+    test.each(blocks('door'))('$title', ({ script, exit }) => {
+      const { status, stdout, stderr } = run(script, home);
+      expect({ status, stderr: status === exit ? '' : stderr }).toEqual({ status: exit, stderr: '' });
+      const shown = [
+        ['curl', '"receipt_id":"r_'],
+        ['verify', 'Valid'],
+      ].filter(([command = '']) => script.includes(command));
+      expect(shown.filter(([, text = '']) => !stdout.includes(text))).toEqual([]);
+    });
+
+    test.each(blocks('tour'))('$title', ({ script, exit }) => {
+      const { status, stderr } = run(script, root);
       expect({ status, stderr: status === exit ? '' : stderr }).toEqual({ status: exit, stderr: '' });
     });
 
