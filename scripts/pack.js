@@ -62,7 +62,7 @@ function stage(name) {
 
 /** The JavaScript, declarations and data that `tsc` made of src/, without source maps, whose sources are not published. */
 function stageCompiled(home, folder) {
-  for (const file of readdirSync(join(home, 'src'), { recursive: true }).sort()) {
+  for (const file of readdirSync(join(home, 'src'), { recursive: true, encoding: 'utf8' }).sort()) {
     if (file.endsWith('.test.ts')) continue;
     const compiled = file.endsWith('.ts') ? ['.js', '.d.ts'].map((to) => file.replace(/\.ts$/, to)) : [file];
     for (const path of compiled) {

@@ -48,7 +48,7 @@ describe('docs/operating/README.md leads from nothing to a receipt that the chai
   };
 
   const walk = (script: string): void => {
-    test(script.trim().split('\n').at(-1) ?? '', () => {
+    test(`${script.trim().split('\n').at(-1)}`, () => {
       const env = {
         PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
         PGHOST: '127.0.0.1',
@@ -85,6 +85,7 @@ describe('docs/operating/README.md leads from nothing to a receipt that the chai
     const key = readFileSync(join(folder, 'etc/posting.key'), 'utf8').trim();
     const { address } = privateKeyToAccount(`0x${key}`);
     await chain.rpc('anvil_setBalance', address, '0xde0b6b3a7640000');
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });
 
   for (const script of blocks.slice(RUNNING)) walk(script);

@@ -133,12 +133,14 @@ export function checkConfig(env: NodeJS.ProcessEnv): ReadConfig {
   const read = reader(env, file);
   const mode = read.oneOf('NODE_ENV', ['development', 'test', 'production'], 'development');
   read.requireExplicit(mode === 'production');
-  const config = readAll(read, file, mode === 'production');
+  // The variables of systemd and OpenTelemetry are not settings of the service: no configuration file holds them.
+  const foreign = reader(env, readConfigFile(null));
+  const config = readAll(read, foreign, file, mode === 'production');
   read.refuseUnread();
-  return { config, settings: [...read.settings.values()], faults: read.faults };
+  return { config, settings: [...read.settings.values()], faults: [...read.faults, ...foreign.faults] };
 }
 
-function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config {
+function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, production: boolean): Config {
   const host = read.text('HOST', '127.0.0.1', {
     pattern: /^(?:(?!unix:)[0-9A-Za-z.:-]+|unix:\/.+)$/,
     example: '0.0.0.0',
@@ -155,7 +157,7 @@ function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config
     host,
     port,
     socketMode: readSocketMode(read),
-    listenFd: readListenFd(read),
+    listenFd: readListenFd(foreign),
     dataDir,
     ...urls,
     handle: production
@@ -183,7 +185,7 @@ function readAll(read: EnvReader, file: ConfigFile, production: boolean): Config
     compute: readCompute(read, file),
     payments,
     sales: readSales(read, production),
-    telemetry: readTelemetry(read),
+    telemetry: readTelemetry(foreign),
   };
 }
 

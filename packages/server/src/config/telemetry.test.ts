@@ -58,7 +58,7 @@ describe('telemetry', () => {
 
   it('quotes no endpoint that it refuses, since it may hold credentials', () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:hunter2@x' };
-    expect(() => readConfig(env)).toThrow(/OTEL_EXPORTER_OTLP_ENDPOINT is not a http:\/\//);
+    expect(() => readConfig(env)).toThrow(/OTEL_EXPORTER_OTLP_ENDPOINT is not an http:\/\//);
     expect(() => readConfig(env)).not.toThrow(/hunter2/);
   });
 });

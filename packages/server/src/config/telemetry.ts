@@ -1,5 +1,5 @@
 import type { SignalSettings, TelemetrySettings } from '../observability/tracing.ts';
-import type { EnvReader } from './reader.ts';
+import { type EnvReader, hasScheme } from './reader.ts';
 
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 const SAMPLERS = [
@@ -46,7 +46,10 @@ export function readTelemetry(read: EnvReader): TelemetrySettings | null {
 
 /** Its value may hold credentials, so that no fault quotes it. */
 function endpoint(read: EnvReader, name: string): string | null {
-  return read.secretUrl(name, ['http:', 'https:'], 'http://collector:4318');
+  return read.secretUrl(name, hasScheme('http:', 'https:'), {
+    what: 'an http:// or https:// URL',
+    example: 'http://collector:4318',
+  });
 }
 
 function readSampler(read: EnvReader): TelemetrySettings['sampler'] {
