@@ -1,16 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { asked, type Case } from './case.ts';
 import { generator, many, pick, type Random, shuffled } from './random.ts';
 
-/** Prose to hide a fact in: the READMEs of installed packages. */
+const CORPUS = new URL('../../../../bench/corpus/', import.meta.url);
+
+/** Prose to hide a fact in: texts that change only by hand, unlike those of the installed packages. */
 function haystacks(): string[] {
-  const folder = new URL('../../../../node_modules/', import.meta.url);
-  return readdirSync(folder)
-    .sort()
-    .map((name) => new URL(`${name}/README.md`, folder))
-    .filter((file) => existsSync(file))
-    .map((file) => readFileSync(file, 'utf8').replaceAll(/```[\s\S]*?```|<[^>]*>|!?\[[^\]]*\]\([^)]*\)/g, ''))
-    .filter((text) => text.length > 2000);
+  return ['contracts', 'reports', 'conversations'].flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, CORPUS))
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .map((name) => readFileSync(new URL(`${folder}/${name}`, CORPUS), 'utf8')),
+  );
 }
 
 const digits = (random: Random, n: number): string => many(n, () => Math.floor(random() * 10)).join('');
