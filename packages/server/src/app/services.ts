@@ -224,6 +224,10 @@ async function openAll(
         verification: verificationQueue.waiting,
       }),
       ready,
+      trustExpiry: () => {
+        const published = trust.bundle();
+        return published && Date.parse(published.bundle.expires_at);
+      },
       dataDir: config.database.kind === 'sqlite' ? config.dataDir : null,
     }),
     () => undefined,

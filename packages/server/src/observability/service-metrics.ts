@@ -10,6 +10,8 @@ export interface ServiceSources {
   readonly queues: Queues;
   /** What `/readyz` says: by check, `ok` or what is wrong. */
   readonly ready: () => Promise<Readonly<Record<string, string>>>;
+  /** When the newest trust bundle expires, in Unix milliseconds; null before the first. */
+  readonly trustExpiry: () => number | null;
   /** Folder whose file system must not fill up; null where the process writes to none. */
   readonly dataDir: string | null;
 }
@@ -29,7 +31,7 @@ export function createStoreMetrics(registry: Registry): StoreObserver {
 /** Gauges of the whole process. Returns what brings them up to date. */
 export function createServiceMetrics(
   registry: Registry,
-  { queues, ready, dataDir }: ServiceSources,
+  { queues, ready, trustExpiry, dataDir }: ServiceSources,
 ): () => Promise<void> {
   const registers = [registry];
   const depth = new Gauge({
@@ -42,6 +44,11 @@ export function createServiceMetrics(
     name: 'service_ready',
     help: '1 for each check of /readyz that is ok, 0 for one that is not.',
     labelNames: ['check'],
+    registers,
+  });
+  const expiry = new Gauge({
+    name: 'trust_bundle_expiry_timestamp_seconds',
+    help: 'Unix time at which the newest trust bundle expires; 0 before the first.',
     registers,
   });
   const disk = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
@@ -59,6 +66,7 @@ export function createServiceMetrics(
     for (const [queue, waiting] of Object.entries(queues())) depth.set({ queue }, waiting);
     for (const [check, state] of Object.entries(await ready()))
       readiness.set({ check }, state === 'ok' ? 1 : 0);
+    expiry.set((trustExpiry() ?? 0) / 1000);
     if (space === null || dataDir === null) return;
     const { bavail, blocks, bsize } = await statfs(dataDir);
     space.free.set(bavail * bsize);
