@@ -111,11 +111,7 @@ function queriesOfChannels(db: Compiler) {
       db.deleteFrom('x402_channels').where('id', '=', v.id).where('version', '=', v.version),
     ),
     claimableChannels: statement((v: { after: string; limit: number }) =>
-      channels
-        .where('claimable', '>', sql.lit(0n) as never)
-        .where('id', '>', v.after)
-        .orderBy('id')
-        .limit(v.limit),
+      channels.where('claimable', '>', sql.lit(0n)).where('id', '>', v.after).orderBy('id').limit(v.limit),
     ),
   };
 }

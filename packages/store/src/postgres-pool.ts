@@ -166,6 +166,6 @@ async function rollBack(client: PoolClient): Promise<boolean> {
 }
 
 function destroy(client: PoolClient): void {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  const { connection } = client as { connection: { stream: { destroy(): void } } };
   connection.stream.destroy();
 }

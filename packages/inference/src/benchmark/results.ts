@@ -21,4 +21,4 @@ interface Results {
 }
 
 // JSON imports have wider types than the script that writes the file.
-export const results = file as unknown as Results;
+export const results = file as Results;

@@ -144,5 +144,5 @@ function optionsOf({ budget, retrieve }: CompressionTask): string {
 
 /** The request's schema has checked that they are messages. */
 function asChat(messages: readonly JsonObject[]): readonly ChatMessage[] {
-  return messages as unknown as readonly ChatMessage[];
+  return messages as readonly ChatMessage[];
 }

@@ -15,7 +15,7 @@ export function resultOf(
   const before: number[] = [];
   const after: number[] = [];
   for (const [index, message] of messages.entries()) {
-    const sent = out[index] as unknown as JsonObject;
+    const sent = out[index] as JsonObject;
     const texts = tokensOf(message, tokenizer);
     const touched = index >= plain && sent !== message;
     if (touched) changed.push([index, sent]);

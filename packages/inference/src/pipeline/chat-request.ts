@@ -201,7 +201,7 @@ export interface ChatRequest {
 
 /** @throws invalid_field for an invalid price; invalid_request for what `svc.retrieve` cannot be combined with */
 export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatRequest {
-  const raw = parsed as unknown as JsonObject;
+  const raw = parsed as JsonObject;
   const { svc: _svc, provider: _provider, cost_quality: _quality, ...body } = raw;
   const { provider, model = AUTO } = parsed;
   const compression = readCompression(parsed.svc, takesTools(catalogue, model));

@@ -66,7 +66,7 @@ export interface EmbeddingRequest {
 export function readEmbeddingRequest(parsed: Parsed): EmbeddingRequest {
   const { input, model = AUTO } = parsed;
   return {
-    raw: parsed as unknown as JsonObject,
+    raw: parsed as JsonObject,
     model,
     ...inputOf(input),
     anchor: parsed.svc?.anchor ?? false,

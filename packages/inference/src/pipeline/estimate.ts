@@ -1,4 +1,3 @@
-import type { JsonObject } from '@tallystick/core';
 import { type MemberTier, SPREAD_PERCENT } from '@tallystick/ledger';
 import { money, priceDocument } from '../billing.ts';
 import type { Model } from '../catalogue/catalogue.ts';
@@ -29,7 +28,7 @@ export async function estimateChat(
   context: PipelineContext,
   request: ChatRequest,
   { account, did, tier }: Estimator,
-): Promise<JsonObject> {
+): Promise<Readonly<Record<string, unknown>>> {
   const route = await routeChat(context, request, account, true);
   const { decision } = route;
   const { model } = decision;

@@ -1,4 +1,3 @@
-import type { JsonObject } from '@tallystick/core';
 import type { Model } from '../catalogue/catalogue.ts';
 import { decide } from './decide.ts';
 import type { RouteExplanation } from './record.ts';
@@ -14,8 +13,8 @@ export function limitedTo(decision: RouteDecision, affordable: readonly Model[])
   if (first === undefined) throw new RangeError('A call that the balance does not cover must be refused.');
   const unaffordable = [model, ...fallbacks].filter((one) => !affordable.includes(one)).map(({ id }) => id);
   if (unaffordable.length === 0) return decision;
-  const { version, inputs } = explanation as unknown as RouteExplanation;
+  const { version, inputs } = explanation;
   const limited = { ...inputs, unaffordable };
   const explained: RouteExplanation = { version, inputs: limited, outcome: decide(limited) };
-  return { model: first, fallbacks: rest, explanation: explained as unknown as JsonObject };
+  return { model: first, fallbacks: rest, explanation: explained };
 }

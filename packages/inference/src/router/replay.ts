@@ -26,7 +26,10 @@ export interface Replay {
  * `inputs.weights` where it was made with other weights than this version's
  */
 export function replay(json: JsonValue): Replay {
-  const recorded = validate(explanationSchema, json) as RouteExplanation;
+  return replayed(validate(explanationSchema, json) as RouteExplanation);
+}
+
+function replayed(recorded: RouteExplanation): Replay {
   if (recorded.inputs.weights !== weights.id) {
     throw new TallyError(
       'invalid_field',
@@ -66,5 +69,5 @@ export function explainRequest(
     ...(request.costQuality !== null && { costQuality: request.costQuality }),
     session: null,
   });
-  return replay(explanation);
+  return replayed(explanation);
 }

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { ABILITIES, type Ability, createCatalogue, type Model } from '../catalogue/catalogue.ts';
 import { DOMAINS, type Domain } from '../catalogue/domains.ts';
 import { decide } from './decide.ts';
-import type { RouteExplanation } from './record.ts';
 import { replay } from './replay.ts';
 import { createRouter, type RouteRequest } from './router.ts';
 
@@ -111,8 +110,7 @@ describe('the choice', () => {
   it('stays with the best single model where another is hardly better', () => {
     const near = model('d/near', { ability: 0.805, dollars: 3n });
     const poem = { messages: [{ role: 'user', content: 'Write a poem about the sea.' }] };
-    const { outcome } = routerOf([middle, near]).route(request({ costQuality: 10 }, poem))
-      .explanation as unknown as RouteExplanation;
+    const { outcome } = routerOf([middle, near]).route(request({ costQuality: 10 }, poem)).explanation;
     expect(outcome).toMatchObject({ model: 'b/middle', best_single: 'b/middle', why: 'low_margin' });
   });
 
@@ -254,7 +252,7 @@ describe('for any catalogue and request', () => {
 
   it('a larger cost_quality never leads to a cheaper model', () => {
     const costOf = (decision: NonNullable<ReturnType<typeof routed>>): bigint => {
-      const { outcome } = decision.explanation as unknown as RouteExplanation;
+      const { outcome } = decision.explanation;
       return BigInt(outcome.scores.find((score) => score.model === outcome.model)?.expected_cost ?? -1);
     };
     fc.assert(
@@ -273,7 +271,7 @@ describe('for any catalogue and request', () => {
 
   it('the best single model is the same at any cost_quality', () => {
     const bestOf = (decision: ReturnType<typeof routed>): string | null =>
-      (decision?.explanation as unknown as RouteExplanation | undefined)?.outcome.best_single ?? null;
+      decision?.explanation.outcome.best_single ?? null;
     fc.assert(
       fc.property(
         models,
@@ -302,7 +300,7 @@ describe('for any catalogue and request', () => {
       fc.property(models, requests, (some, asked) => {
         const decision = routed(some, asked);
         if (decision === null) return;
-        const { inputs, outcome } = decision.explanation as unknown as RouteExplanation;
+        const { inputs, outcome } = decision.explanation;
         const turned = decide({ ...inputs, candidates: inputs.candidates.toReversed() });
         expect({ ...turned, scores: null }).toEqual({ ...outcome, scores: null });
       }),

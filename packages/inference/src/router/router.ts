@@ -1,4 +1,4 @@
-import { type JsonObject, TallyError } from '@tallystick/core';
+import { TallyError } from '@tallystick/core';
 import { suggest } from '@tallystick/kit';
 import type { Catalogue, Model } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
@@ -43,8 +43,8 @@ export interface RouteDecision {
   readonly model: Model;
   /** What to try next, in this order; none for a model that was asked for by name. */
   readonly fallbacks: readonly Model[];
-  /** A `RouteExplanation`, to be replayed by `replay`. */
-  readonly explanation: JsonObject;
+  /** To be replayed by `replay`. */
+  readonly explanation: RouteExplanation;
 }
 
 export interface Router {
@@ -97,7 +97,7 @@ export function createRouter(
       return {
         model,
         fallbacks: outcome.fallbacks.flatMap((id) => byId.get(id) ?? []),
-        explanation: explanation as unknown as JsonObject,
+        explanation,
       };
     },
   };

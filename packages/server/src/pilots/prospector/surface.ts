@@ -77,7 +77,7 @@ export function placesOf(descriptor: JsonValue): Places {
   const entries = Object.entries(DEFAULT_PLACES).map(
     ([name, fallback]) => [name, parsePlace(named[name]) ?? parsePlace(fallback)] as const,
   );
-  return Object.fromEntries(entries) as unknown as Places;
+  return Object.fromEntries(entries) as Places;
 }
 
 /** `POST /mcp`; null for another form. A path can't leave the origin: `//host` and backslashes are none. */
