@@ -99,6 +99,13 @@ interface Credentials {
 }
 
 function credentials(url: string): Credentials {
+  const parameter = /([?&])password=([^&]*)(&?)/.exec(url);
+  if (parameter !== null) {
+    const [all, before = '', password = '', after] = parameter;
+    // One in the parameters counts before one beside the user's name.
+    const { address } = credentials(url.replace(all, after === '' ? '' : before));
+    return { address, password: decodeURIComponent(password) };
+  }
   const found = /^(postgres(?:ql)?:\/\/[^:@/?]*):([^@/?]*)@/.exec(url);
   if (found === null) return { address: url, password: null };
   const [all, before = '', password = ''] = found;
