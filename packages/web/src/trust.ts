@@ -1,5 +1,6 @@
 import {
   checkTrustBundle,
+  copyJson,
   isObject,
   type JsonValue,
   parseJson,
@@ -96,7 +97,7 @@ export async function remember(bytes: Uint8Array, now: number): Promise<void> {
 
 /** Remembers the bundle in use. */
 export function rememberInUse({ bundle, pin }: TrustInUse): void {
-  if (bundle !== null && pin !== null) store({ pin, bundle: bundle as unknown as JsonValue });
+  if (bundle !== null && pin !== null) store({ pin, bundle: copyJson(bundle) });
 }
 
 /** Forgets the remembered bundle, so that any bundle of any root may be used next. */
@@ -140,5 +141,6 @@ function readRemembered(text: string): RememberedTrust | null {
 
 function siteTrust(): SiteTrust | null {
   const embedded = parseJson(utf8(byId('site-trust').textContent ?? ''));
-  return isObject(embedded) ? (embedded as unknown as SiteTrust) : null;
+  if (!isObject(embedded) || typeof embedded['site'] !== 'string') return null;
+  return { site: embedded['site'], bundle: embedded['bundle'] ?? null };
 }

@@ -3,6 +3,8 @@ import {
   type CommitmentLabel,
   canonicalize,
   EVIDENCE_CLASSES,
+  type JsonObject,
+  type MeteringReceipt,
   SERVICE_UNITS,
   SETTLEMENT_CLASSES,
   TallyError,
@@ -123,7 +125,8 @@ function verifyMeteredCommand(meter: Command, finish: (exit: Exit) => void): voi
       finish(
         await verifyFile(file, options, (receipt, { family, integrity }): Addition => {
           requireMetering(family, file);
-          return integrity ? { lines: coverageLines(receipt) } : {};
+          // Whoever has integrity has the form of its family.
+          return integrity ? { lines: coverageLines(receipt as JsonObject & MeteringReceipt) } : {};
         }),
       ),
     );

@@ -1,30 +1,11 @@
-import type { JsonValue } from '@tallystick/core';
+import type { MeteringReceipt } from '@tallystick/core';
 import { paint } from '../output.ts';
 import { bar } from '../progress-line.ts';
 
 const WIDTH = 30;
 
-/** Members of a metering receipt that are shown; its form must have been checked. */
-interface Bill {
-  readonly signed_body: {
-    readonly service_unit: string;
-    readonly window_start: string;
-    readonly window_end: string;
-    readonly metered: {
-      readonly billed_unit_count: number;
-      readonly evidence_backed_unit_count: number;
-      readonly unbacked_unit_count: number;
-    };
-    readonly rate: { readonly unit_rate_minor: number; readonly currency: string };
-    readonly coverage_class: string;
-    readonly amount_minor: number;
-    readonly evidence_backed_amount_minor: number;
-  };
-}
-
-/** Lines that show a person how much of a bill has evidence. @param receipt a metering receipt of valid form */
-export function* coverageLines(receipt: JsonValue): Generator<string> {
-  const { signed_body: body } = receipt as unknown as Bill;
+/** Lines that show a person how much of a bill has evidence. */
+export function* coverageLines({ signed_body: body }: MeteringReceipt): Generator<string> {
   const { billed_unit_count: billed, evidence_backed_unit_count: backed, unbacked_unit_count } = body.metered;
   const share = billed === 0 ? 0 : backed / billed;
   const unbackedAmount = body.amount_minor - body.evidence_backed_amount_minor;

@@ -7,7 +7,7 @@ export interface LinearModel {
   readonly crossedMean: readonly number[];
   readonly crossedDeviation: readonly number[];
   /** The least and the largest value seen in training of each feature in `SUPPORT`. */
-  readonly support: readonly (readonly [number, number])[];
+  readonly support: readonly (readonly number[])[];
   readonly heads: { readonly weak: Head; readonly gain: Head };
 }
 
@@ -88,7 +88,7 @@ export function apply({ constant, weights }: Head, expanded: ArrayLike<number>):
 export function supported(values: readonly number[], { support }: LinearModel): boolean {
   return SUPPORT.every((feature, index) => {
     const value = values[feature] ?? 0;
-    const [least, largest] = support[index] ?? [0, 0];
+    const [least = 0, largest = 0] = support[index] ?? [];
     return value >= least && value <= largest;
   });
 }

@@ -1,11 +1,19 @@
 import { x402Facilitator } from '@x402/core/facilitator';
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import type { FacilitatorClient } from '@x402/core/server';
+import type { SupportedResponse } from '@x402/core/types';
 import { toFacilitatorEvmSigner } from '@x402/evm';
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/facilitator';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { UptoEvmScheme } from '@x402/evm/upto/facilitator';
-import { createClient, http, publicActions, walletActions } from 'viem';
+import {
+  createClient,
+  http,
+  publicActions,
+  testActions,
+  type VerifyTypedDataParameters,
+  walletActions,
+} from 'viem';
 import { nonceManager, type PrivateKeyAccount } from 'viem/accounts';
 
 const POLL_MS = 100;
@@ -47,9 +55,17 @@ export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalO
   })
     .extend(publicActions)
     .extend(walletActions);
-  const signer = toFacilitatorEvmSigner({ ...client, address: account.address } as never, {
-    confirmationTimeoutMs: timeoutMs,
-  });
+  const { mine } = testActions({ mode: 'anvil' })(client);
+  const signer = toFacilitatorEvmSigner(
+    {
+      ...client,
+      address: account.address,
+      verifyTypedData: (asked) => client.verifyTypedData(asked as VerifyTypedDataParameters),
+    },
+    {
+      confirmationTimeoutMs: timeoutMs,
+    },
+  );
   const facilitator = new x402Facilitator()
     .register(network, new ExactEvmScheme(signer))
     .register(network, new UptoEvmScheme(signer))
@@ -59,7 +75,7 @@ export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalO
   const keepUp = async (): Promise<void> => {
     const { timestamp } = await client.getBlock();
     const age = Math.floor(Date.now() / 1000) - Number(timestamp);
-    if (age > MAX_HEAD_AGE_SECONDS) await client.request({ method: 'evm_mine' } as never);
+    if (age > MAX_HEAD_AGE_SECONDS) await mine({ blocks: 1 });
   };
   return {
     async verify(payment, requirements) {
@@ -79,6 +95,6 @@ export function localFacilitator({ rpcUrl, chainId, account, timeoutMs }: LocalO
         if (!settled) nonceManager.reset({ address: account.address, chainId });
       }
     },
-    getSupported: async () => facilitator.getSupported() as never,
+    getSupported: async () => facilitator.getSupported() as SupportedResponse,
   };
 }

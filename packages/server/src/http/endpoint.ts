@@ -1,4 +1,4 @@
-import { createRoute, type z } from '@hono/zod-openapi';
+import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi';
 import { type ErrorCode, type JsonValue, TallyError } from '@tallystick/core';
 import { type EndpointPrice, namesOf, validate } from '@tallystick/kit';
 import type { Answer } from './answer.ts';
@@ -21,6 +21,9 @@ interface AnswerDocs {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The schema of parameters, as the generator of the document takes it. */
+type RouteParameter = NonNullable<NonNullable<RouteConfig['request']>['params']>;
+
 /** An endpoint as its author writes it; see `endpoint`. */
 export interface EndpointDefinition<Body, Query, Params, Admitted> {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -38,8 +41,8 @@ export interface EndpointDefinition<Body, Query, Params, Admitted> {
   readonly description?: string;
   readonly availability: 'live' | 'pilot';
   /** Path parameters. */
-  readonly params?: z.ZodType<Params>;
-  readonly query?: z.ZodType<Query>;
+  readonly params?: z.ZodType<Params> & RouteParameter;
+  readonly query?: z.ZodType<Query> & RouteParameter;
   /** The JSON body, a `z.strictObject`; without it the body is not read. */
   readonly body?: z.ZodType<Body>;
   /** Another form of the body, of any length, that is processed as it arrives. */
@@ -257,8 +260,8 @@ function describe<B, Q, P, A>(
     'x-availability': availability,
     ...(price === undefined ? {} : { 'x-price': price }),
     request: {
-      ...(definition.params === undefined ? {} : { params: definition.params as never }),
-      ...(definition.query === undefined ? {} : { query: definition.query as never }),
+      ...(definition.params === undefined ? {} : { params: definition.params }),
+      ...(definition.query === undefined ? {} : { query: definition.query }),
       ...(body === undefined
         ? {}
         : {

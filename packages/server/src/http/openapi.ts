@@ -2,18 +2,21 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
 import recorded from './answer-examples.json' with { type: 'json' };
 
-export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
+type Generated = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
+
+/** The document as it is published: plain JSON. */
+export type OpenApiDocument = JsonObject & Generated;
 
 /** Answers of a real service by operationId, which `e2e/openapi.test.ts` records. */
 const EXAMPLES: Readonly<Record<string, JsonValue>> = recorded;
 
 /** The generated document as it is published: with plain references and an example of each JSON answer. */
-export function published(document: OpenApiDocument): OpenApiDocument {
-  const plain = withPlainReferences(document as unknown as JsonObject) as JsonObject;
+export function published(document: Generated): OpenApiDocument {
+  const plain = withPlainReferences(JSON.parse(JSON.stringify(document)) as JsonValue) as OpenApiDocument;
   for (const path of Object.values(plain['paths'] as Record<string, JsonObject>)) {
     for (const operation of Object.values(path)) if (isObject(operation)) addExample(operation);
   }
-  return plain as unknown as OpenApiDocument;
+  return plain;
 }
 
 function addExample({ operationId, responses }: JsonObject): void {

@@ -13,9 +13,8 @@ export interface Operation {
 /** @param route `POST /v1/anchor` */
 export function operationOf(document: OpenApiDocument, route: string): Operation {
   const [method = '', path = ''] = route.split(' ');
-  const all = document as unknown as JsonObject;
-  const operation = objectAt(all, 'paths', path, method.toLowerCase());
-  const schemas = objectAt(all, 'components', 'schemas');
+  const operation = objectAt(document, 'paths', path, method.toLowerCase());
+  const schemas = objectAt(document, 'components', 'schemas');
   const parameters = ((operation['parameters'] ?? []) as JsonObject[]).map(
     (one) => inline(one, schemas) as JsonObject,
   );

@@ -3,6 +3,7 @@ import {
   checkTrustBundle,
   formatTimestamp,
   isObject,
+  type JsonObject,
   type JsonValue,
   parseJson,
   signTrustBundle,
@@ -45,13 +46,15 @@ export async function sign(file: string, options: { rootKeyring: string; days?: 
   print(text);
 }
 
+type Draft = Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'>;
+
 /** The facts of a draft; the finished bundle is checked in full. */
-function draftOf(document: JsonValue, name: string): Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'> {
+function draftOf(document: JsonValue, name: string): Draft {
   if (!isObject(document) || typeof document.version !== 'number' || !Array.isArray(document.issuers)) {
     throw new TallyError('trust_invalid', `${name} is not a draft. Make one with: tally trust draft`);
   }
-  const { version, issuers, log = null, chain = null, payees } = document;
-  return { version, issuers, log, chain, payees } as unknown as TrustBundleFacts;
+  const draft = document as JsonObject & Draft;
+  return { ...draft, log: draft.log ?? null, chain: draft.chain ?? null };
 }
 
 /** Publishes a signed bundle. @throws the trust_* codes */

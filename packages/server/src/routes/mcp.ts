@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { McpServer } from '@modelcontextprotocol/server';
-import { TallyError } from '@tallystick/core';
+import { type JsonObject, TallyError } from '@tallystick/core';
 import type { Api } from '../http/api.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { createGuard } from '../mcp/guard.ts';
@@ -148,7 +148,7 @@ function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
       406: { description: '`Accept` lacks application/json or text/event-stream' },
     },
     errors: ['origin_not_allowed', 'invalid_request', 'unavailable'],
-    handle: async (call) => (await mcp()).post(call, call.body as never, call.rawBody),
+    handle: async (call) => (await mcp()).post(call, call.body as JsonObject, call.rawBody),
   });
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@tallystick/core';
 import { announce, byId, element, fromTemplate, setContents } from '../dom.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
@@ -54,7 +55,7 @@ function reveal(selector: string, shown: boolean): void {
 
 function drawSummary({ document }: Reading): void {
   if (document === null) return;
-  const summary = document as unknown as Summary;
+  const summary = document as JsonObject & Summary;
   setContents(byId('origin'), originOf(summary));
   setContents(byId('glance'), summaryFiguresOf(summary));
   setContents(byId('paired'), pairedFigure(summary));
@@ -75,7 +76,7 @@ function drawNode(name: NodeName, { document, detail }: Reading): void {
     setContents(cases, fromTemplate('t-absent', { detail }));
     return;
   }
-  const node = document as unknown as NodeDocument;
+  const node = document as JsonObject & NodeDocument;
   setContents(byId(`${name}-about`), node.about);
   setContents(kinds, kindsFigure(name, node));
   setContents(cases, worstCases(node));

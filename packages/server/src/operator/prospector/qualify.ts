@@ -28,7 +28,7 @@ export async function runQualify(origin: string | undefined, options: QualifyOpt
   const reply = await serviceAt(url, { apiKey }).post('/v1/prospector/qualify', request);
   if (!isObject(reply.json) || reply.json['type'] !== 'svc-readiness-v1')
     throw new TallyError('unavailable', `${url} answered with something that is not a readiness report.`);
-  const report = reply.json as unknown as Readiness;
+  const report = reply.json as JsonObject & Readiness;
   if (json === true) printJson(report);
   else print(table(report));
   return report.verdict === 'ready' ? EXIT.ok : EXIT.failed;

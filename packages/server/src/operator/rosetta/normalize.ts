@@ -43,7 +43,7 @@ export async function runNormalize(file: string, options: NormalizeOptions): Pro
   if (out !== undefined) writeOut(out, text);
   if (options.receipt !== undefined) writeOut(options.receipt, `${canonicalize(receipt)}\n`);
   if (json) printJson(body);
-  else if (out === undefined) print(table(body as unknown as Normalized));
+  else if (out === undefined) print(table(body as JsonObject & Normalized));
   if (!json) remark(`The receipt of this answer is ${receiptId}.`);
 }
 
