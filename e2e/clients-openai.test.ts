@@ -15,6 +15,28 @@ beforeAll(async () => {
 });
 afterAll(() => front.close());
 
+describe('completions', () => {
+  it('in one piece', async () => {
+    const params = { model: MODEL, prompt: 'Say it.', max_tokens: 50 };
+    const answer = await client.completions.create(params);
+    expect(answer.choices[0]?.text).toBe(said);
+    await expectReceipt(front, svcOf(answer), { request: hashOf(params), response: hashOf(answer) });
+  });
+
+  it('streamed', async () => {
+    const params = { model: MODEL, prompt: 'Say it.', stream: true } as const;
+    const chunks = await Array.fromAsync(await client.completions.create(params));
+    expect(chunks.map(({ choices }) => choices[0]?.text ?? '').join('')).toBe(said);
+    const { svc, response } = streamed(chunks);
+    await expectReceipt(front, svc, { request: hashOf(params), response });
+  });
+
+  it('refused by name', async () => {
+    const refused = client.completions.create({ model: MODEL, prompt: 'Say it.', echo: true });
+    await expect(refused).rejects.toMatchObject({ status: 400, param: 'echo' });
+  });
+});
+
 describe('chat', () => {
   it('in one piece', async () => {
     const params = { model: MODEL, messages, temperature: 0.2 };

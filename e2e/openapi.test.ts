@@ -160,6 +160,7 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
   getDidDocument: plain,
   getComputeDescriptor: plain,
   createChatCompletion: withKey,
+  createCompletion: withKey,
   createEmbeddings: withKey,
   listModels: withKey,
   getModel: ({ key }) => ({ headers: key, params: { id: 'local/extract-1' } }),

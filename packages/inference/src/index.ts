@@ -16,6 +16,7 @@ export {
 } from './free-reads.ts';
 export { localCards } from './local/cards.ts';
 export { type Compute, openCompute } from './open.ts';
+export type { CallMembers } from './pipeline/call-members.ts';
 export { CallSignal } from './pipeline/call-signal.ts';
 export { chatRequestSchema, readChatRequest } from './pipeline/chat-request.ts';
 export { type Call, type Completed, completeChat, replayedAnswer } from './pipeline/complete.ts';
@@ -26,6 +27,10 @@ export { failureOf } from './pipeline/provider-failure.ts';
 export type { Open } from './pipeline/reserve.ts';
 export { type Streaming, streamChat } from './pipeline/stream.ts';
 export { alreadyAnswered } from './pipeline/stream-replay-refusal.ts';
+export { chat } from './protocols/chat.ts';
+export { completions } from './protocols/completions/completions.ts';
+export { completionRequestSchema } from './protocols/completions/request.ts';
+export type { Protocol } from './protocols/protocol.ts';
 export { retryAfter } from './providers/failures.ts';
 export { ProviderError } from './providers/provider.ts';
 export type { Health } from './resilience/health.ts';

@@ -61,6 +61,7 @@ const ROUTES = [
   'POST /v1/balance/topup',
   'POST /v1/balance/withdrawals',
   'POST /v1/compute/chat/completions',
+  'POST /v1/compute/completions',
   'POST /v1/compute/embeddings',
   'POST /v1/compute/estimate',
   'POST /v1/compute/member/register',

@@ -56,6 +56,8 @@ export interface Script {
   readonly thinking?: string;
   /** Members of the provider's own in the answer, or in every chunk of it; of OpenAI's format only. */
   readonly members?: JsonObject;
+  /** Stands where an answer in one piece would, with the head of its format; of OpenAI's chat only. */
+  readonly answer?: JsonObject;
   /** Between events of a stream. */
   readonly everyMs?: number;
   readonly fault?: Fault;

@@ -29,6 +29,7 @@ export const openaiWire: Wire = {
       ...script.members,
       choices: Array.from({ length: Number(body['n'] ?? 1) }, (_, index) => ({ ...choice, index })),
       usage: openaiUsage(script),
+      ...script.answer,
     };
   },
   events(script, { body }) {

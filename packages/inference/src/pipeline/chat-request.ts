@@ -1,17 +1,19 @@
 import { z } from '@hono/zod-openapi';
-import { type JsonObject, TallyError } from '@tallystick/core';
-import { type NanoUsdc, parseUsdc } from '@tallystick/ledger';
+import type { JsonObject, JsonValue } from '@tallystick/core';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { type CompressionOptions, compressionMembers, readCompression } from '../compression/options.ts';
+import { type CompressionOptions, readCompression } from '../compression/options.ts';
 import { addRetrieveTool } from '../compression/retrieve-tool.ts';
+import { chat } from '../protocols/chat.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import { asObject } from '../providers/members.ts';
 import { AUTO } from '../router/auto.ts';
 import type { ProviderPreferences } from '../router/router.ts';
 import type { ChatBody } from '../types.ts';
+import { type CallMembers, callMembers, readPreferences } from './call-members.ts';
 
 const MAX_CHOICES = 8;
 const MAX_LIMIT = 1_000_000;
 const MAX_MESSAGES = 10_000;
-const NAMES = z.array(z.string().min(1).max(200)).max(100);
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
 const part = z.union([
@@ -64,23 +66,12 @@ const message = z
     message: 'required for every role except assistant',
   });
 
-/** The member of `svc` that requests an anchor for the receipt, which needs an API key. */
-export const anchorMember = z
-  .boolean()
-  .optional()
-  .describe('Whether the receipt is to be anchored, which needs an API key.');
-
-/** USDC for 1,000,000 tokens. */
-const cap = z.union([z.string(), z.number().nonnegative()]);
 const limit = z.int().min(1).max(MAX_LIMIT).nullish();
 
 /** An OpenAI chat completion request: members that are not named here pass to the provider as they are. */
 export const chatRequestSchema = z
   .looseObject({
-    model: z.string().min(1).max(200).optional().openapi({
-      description: 'A model id of /v1/compute/models; `auto`, or no model, lets the router choose.',
-      default: AUTO,
-    }),
+    ...callMembers,
     messages: z
       .array(message)
       .min(1)
@@ -137,56 +128,22 @@ export const chatRequestSchema = z
       })
       .nullish()
       .describe('The form of the answer.'),
-    provider: z
-      .strictObject({
-        order: NAMES.optional().describe('Those to be tried first, in this order.'),
-        only: NAMES.optional().describe('Those that may serve the call, and no others.'),
-        ignore: NAMES.optional().describe('Those that may not serve the call.'),
-        max_price: z
-          .strictObject({
-            prompt: cap.optional().describe('The most for 1,000,000 tokens of the prompt, in USDC.'),
-            completion: cap.optional().describe('The most for 1,000,000 tokens of the answer, in USDC.'),
-          })
-          .optional()
-          .describe('The dearest model that may serve the call.'),
-      })
-      .optional()
-      .openapi({
-        description: 'Which providers or models may serve the call. Not forwarded to the provider.',
-      }),
-    cost_quality: z
-      .number()
-      .min(0)
-      .max(10)
-      .optional()
-      .openapi({ description: '0 for the cheapest answer, 10 for the best. Not forwarded to the provider.' }),
-    svc: z
-      .strictObject({
-        session: z.string().min(1).max(128).optional().describe('Calls of one session stay with one model.'),
-        anchor: anchorMember,
-        ...compressionMembers,
-      })
-      .optional()
-      .openapi({
-        description:
-          'Calls of one `session` stay with one model; `anchor` anchors the receipt; `compression`, `budget` and `retrieve` say how the prompt may be compressed. Not forwarded to the provider.',
-      }),
   })
   .openapi('ChatRequest', {
     description: 'As OpenAI takes it. Members that are not listed here pass to the provider as they are.',
   });
 
-type Parsed = z.infer<typeof chatRequestSchema>;
-
-/** The parts of a checked request. */
+/** The parts of a checked request, of any protocol. */
 export interface ChatRequest {
-  /** The parsed request, which the receipt's request hash covers. */
+  readonly protocol: Protocol;
+  /** The request as parsed, which the receipt's request hash covers. */
   readonly raw: JsonObject;
-  /** What is sent to a provider, except for its name of the model. */
+  /** Its inner form, which is sent to a provider, except for its name of the model. */
   readonly body: ChatBody;
   /** The requested model; `auto` if there is none. */
   readonly model: string;
   readonly stream: boolean;
+  /** Whether the usage chunk is passed on. */
   readonly includeUsage: boolean;
   readonly choices: number;
   /** Output tokens of one choice, if the caller limits them. */
@@ -199,20 +156,30 @@ export interface ChatRequest {
   readonly compression: CompressionOptions;
 }
 
-/** @throws invalid_field for an invalid price; invalid_request for what `svc.retrieve` cannot be combined with */
-export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatRequest {
+/**
+ * @param parsed as the protocol's schema has checked it
+ * @throws invalid_field for an invalid price; invalid_request for what the protocol or `svc.retrieve` cannot be combined
+ * with
+ */
+export function readChatRequest(
+  parsed: CallMembers,
+  catalogue: Catalogue,
+  protocol: Protocol = chat,
+): ChatRequest {
   const raw = parsed as JsonObject;
-  const { svc: _svc, provider: _provider, cost_quality: _quality, ...body } = raw;
+  const { svc: _svc, provider: _provider, cost_quality: _quality, ...given } = raw;
   const { provider, model = AUTO } = parsed;
+  const body: ChatBody = { ...protocol.innerOf(given), model };
   const compression = readCompression(parsed.svc, takesTools(catalogue, model));
   return {
+    protocol,
     raw,
-    body: compression.retrieve ? addRetrieveTool({ ...body, model }) : { ...body, model },
+    body: compression.retrieve ? addRetrieveTool(body) : body,
     model,
-    stream: parsed.stream ?? false,
-    includeUsage: parsed.stream_options?.include_usage ?? false,
-    choices: parsed.n ?? 1,
-    maxOutput: parsed.max_completion_tokens ?? parsed.max_tokens ?? null,
+    stream: body['stream'] === true,
+    includeUsage: asObject(body['stream_options'])?.['include_usage'] === true,
+    choices: asNumber(body['n']) ?? 1,
+    maxOutput: asNumber(body['max_completion_tokens']) ?? asNumber(body['max_tokens']),
     preferences: readPreferences(provider),
     costQuality: parsed.cost_quality ?? null,
     session: parsed.svc?.session ?? null,
@@ -221,29 +188,12 @@ export function readChatRequest(parsed: Parsed, catalogue: Catalogue): ChatReque
   };
 }
 
+function asNumber(value: JsonValue | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
 /** Whether one of the candidate models takes tools. */
 function takesTools(catalogue: Catalogue, name: string): boolean {
   const named = name === AUTO ? null : catalogue.find(name);
   return (named === null ? catalogue.models : [named]).some(({ abilities }) => abilities.has('tools'));
-}
-
-function readPreferences(provider: Parsed['provider']): ProviderPreferences {
-  if (provider === undefined) return {};
-  const { order, only, ignore, max_price: prices } = provider;
-  const prompt = readCap(prices?.prompt, 'provider.max_price.prompt');
-  const completion = readCap(prices?.completion, 'provider.max_price.completion');
-  return {
-    ...(order !== undefined && { order }),
-    ...(only !== undefined && { only }),
-    ...(ignore !== undefined && { ignore }),
-    maxPrice: { ...(prompt !== null && { prompt }), ...(completion !== null && { completion }) },
-  };
-}
-
-/** A JSON number counts as its decimal text. */
-function readCap(value: string | number | undefined, field: string): NanoUsdc | null {
-  if (value === undefined) return null;
-  if (typeof value === 'number' && value > 1e9)
-    throw new TallyError('invalid_field', 'The model has no such price.', { field });
-  return parseUsdc(String(value), field);
 }

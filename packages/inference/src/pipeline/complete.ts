@@ -2,6 +2,8 @@ import type { Caller } from '@tallystick/callers';
 import { canonicalize } from '@tallystick/core';
 import type { IdempotencyRecord, Incoming } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
+import type { Model } from '../catalogue/catalogue.ts';
+import type { Given } from '../protocols/protocol.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
 import { formatUsage } from '../providers/usage.ts';
 import { AUTO } from '../router/auto.ts';
@@ -93,15 +95,33 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
   });
   const rounds = roundsOf(retrieval?.spent ?? [], usage);
   const body = rounds.length === 1 ? answerBody : { ...answerBody, usage: formatUsage(totalOf(rounds)) };
+  const { answerOf } = request.protocol;
+  const shown =
+    answerOf === null
+      ? body
+      : answerOf(
+          { ...body, usage: body['usage'] ?? formatUsage(usage) },
+          givenOf(context, call, admitted.id, model),
+        );
   return settleAnswer(context, call, {
     admitted,
     served: { model, failed },
     rounds,
     requestHash,
-    text: canonicalize(body),
+    text: canonicalize(shown),
     routing,
     compression: summaryOf(request, route),
   });
+}
+
+/** What a protocol's answer says beside the inner answer. */
+export function givenOf(
+  { clock }: Pick<PipelineContext, 'clock'>,
+  { request }: Pick<Call<ChatRequest>, 'request'>,
+  id: string,
+  model: Model,
+): Given {
+  return { request: request.raw, id, model: model.id, created: Math.floor(clock() / 1_000) };
 }
 
 interface CompletedCall {

@@ -26,7 +26,7 @@ export async function fitToContext<T>(
   const { tier, retrieve } = request.compression;
   if (tier === 'off' || (tier === 'lossless' && !retrieve)) return null;
   const { texts, extraTokens } = promptOf({ ...request.body, messages: [] });
-  const messages = request.raw['messages'];
+  const messages = request.body['messages'];
   const beside = promptOf({ messages: messages ?? [] }).extraTokens;
   const fixed = beside + (await countPrompt({ texts, extraTokens }, 'o200k'));
   for (const contextSize of contextSizesOf(catalogue.models, request).slice(0, MAX_TRIES)) {

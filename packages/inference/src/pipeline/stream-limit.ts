@@ -16,7 +16,7 @@ const PER_LIKELY_TOKEN = 256;
  * provider sends.
  */
 export function streamLimit(context: PipelineContext, request: ChatRequest, model: Model): number {
-  const { logprobs, top_logprobs: likely } = request.raw;
+  const { logprobs, top_logprobs: likely } = request.body;
   const listed = logprobs === true ? 1 + (typeof likely === 'number' ? likely : 0) : 0;
   const perToken = PER_TOKEN + listed * PER_LIKELY_TOKEN;
   return Math.min(context.maxStreamBytes, ANY_STREAM + askedOutput(context, request, model) * perToken);

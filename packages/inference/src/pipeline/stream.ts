@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JsonObject, TallyError } from '@tallystick/core';
-import { openAiError } from '@tallystick/kit';
+import { canonicalize, type JsonObject, TallyError } from '@tallystick/core';
 import type { NanoUsdc } from '@tallystick/ledger';
+import type { SseEvent, StreamEncoder } from '../protocols/protocol.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { isUsageChunk, readUsage } from '../providers/usage.ts';
@@ -12,13 +12,14 @@ import { type Admitted, admitChat, bodyFor } from './admit.ts';
 import { type Tried, tryEach } from './attempt.ts';
 import { hashRequest } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { type Call, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
+import { type Call, givenOf, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
 import type { PipelineContext } from './context.ts';
 import { Delivered } from './delivered-text.ts';
 import { askedOutput } from './output-limit.ts';
 import { failureOf } from './provider-failure.ts';
 import type { Retrieval } from './retrieval.ts';
 import { retrieveStream } from './retrieval-stream.ts';
+import { type Rounds, totalOf } from './rounds.ts';
 import { type Settled, settleCall } from './settle.ts';
 import { bodyOf } from './stream-body.ts';
 import { StreamBudget, streamLimit } from './stream-limit.ts';
@@ -86,18 +87,23 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
   };
 }
 
-/** Passes a stream on chunk by chunk, and bills what was passed on, however it ends. */
+/** Passes a stream on event by event, and bills what was passed on, however it ends. */
 class Delivery {
   readonly #context: PipelineContext;
   readonly #call: Call<ChatRequest>;
   readonly #admitted: Admitted;
   readonly #tried: Tried<StartedStream>;
+  readonly #encoder: StreamEncoder;
   readonly #hash = createHash('sha256');
   readonly #said: Delivered;
   readonly #billing = Promise.withResolvers<void>();
   #reported: Reported = null;
-  /** Null until a chunk is passed on. */
-  #first: JsonObject | null = null;
+  /** Whether any of the answer was passed on. */
+  #begun = false;
+  /** Whether the provider's answer came to its end. */
+  #complete = false;
+  /** The billed usage, once the answer has ended. */
+  #rounds: Rounds | null = null;
 
   constructor(
     context: PipelineContext,
@@ -109,6 +115,7 @@ class Delivery {
     this.#call = call;
     this.#admitted = admitted;
     this.#tried = tried;
+    this.#encoder = call.request.protocol.stream(givenOf(context, call, admitted.id, tried.model));
     this.#said = new Delivered(tried.model.tokenizer);
   }
 
@@ -118,34 +125,58 @@ class Delivery {
 
   async *events(): AsyncGenerator<Uint8Array, void, undefined> {
     let settled: Settled | null = null;
-    let complete = false;
+    let carrier: SseEvent | undefined;
     try {
       yield NOTHING;
+      let failure: TallyError | null = null;
       try {
         yield* this.#chunks();
-        complete = true;
+        this.#complete = true;
         this.#context.health.success(this.#tried.model);
       } catch (error) {
-        const failure = this.#failed(error);
+        failure = this.#failed(error);
         this.#call.incoming.tell({ code: failure.code });
-        if (!this.#call.signal.left) yield this.#payload(errorText(failure));
       }
-      if (this.#first === null && !complete) return;
-      settled = await this.#settle(complete).catch(this.#report);
-      if (settled === null) yield this.#payload(errorText(unbilled()));
-      else yield* this.#end(settled, complete);
+      const last = await this.#lastEvents(failure).catch(this.#report);
+      if (last !== null) {
+        if (this.#encoder.svcChunk === undefined && this.#isOwed) carrier = last.pop();
+        for (const event of last) yield this.#pass(event);
+        if (!this.#isOwed) return;
+        settled = await this.#settle(carrier).catch(this.#report);
+      }
+      if (settled === null) for (const event of this.#encoder.fail(unbilled())) yield this.#pass(event);
+      else yield* this.#end(settled, carrier);
     } finally {
       this.#call.signal.end();
+      // The client has not got the protocol's own end of the answer.
+      if (settled === null && carrier !== undefined) this.#complete = false;
       if (settled !== null) this.#billing.resolve();
-      else void this.#settleLate(complete).finally(this.#billing.resolve);
+      else void this.#settleLate().finally(this.#billing.resolve);
     }
   }
 
-  /** What follows the last payload that the response hash covers. */
-  async *#end(settled: Settled, complete: boolean): AsyncGenerator<Uint8Array> {
+  /** Whether the call is to be billed. A stream of which nothing was passed on costs nothing. */
+  get #isOwed(): boolean {
+    return this.#begun || this.#complete;
+  }
+
+  /** What follows the answer; nothing for a client that has left. */
+  async #lastEvents(failure: TallyError | null): Promise<SseEvent[]> {
+    if (this.#call.signal.left) return [];
+    if (failure !== null) return [...this.#encoder.fail(failure)];
+    return [...this.#encoder.end(totalOf(await this.#usage()))];
+  }
+
+  /** Sends `svc`: in a chunk of its own before `[DONE]`, or in the last event. */
+  async *#end(settled: Settled, carrier: SseEvent | undefined): AsyncGenerator<Uint8Array> {
     const payment = await this.#finish().catch(this.#report);
-    yield event(this.#svcChunk(settled, payment));
-    if (complete) yield event('[DONE]');
+    const routing = JSON.stringify(this.#admitted.route.decision.explanation);
+    const svc = svcText({ ...settled, routing, served: this.#tried, payment });
+    if (carrier !== undefined) yield event(carrier.event, withSvc(canonicalize(carrier.data), svc));
+    const chunk = this.#encoder.svcChunk?.();
+    if (chunk === undefined) return;
+    yield event(null, withSvc(JSON.stringify(chunk), svc));
+    if (this.#complete) yield event(null, '[DONE]');
   }
 
   /**
@@ -153,12 +184,12 @@ class Delivery {
    * once, and the bill is retried for a while, so that a delivery gets its receipt. A stream of which nothing was
    * passed on costs nothing.
    */
-  async #settleLate(complete: boolean): Promise<void> {
-    if (this.#first === null && !complete) return void (await this.#release().catch(this.#report));
+  async #settleLate(): Promise<void> {
+    if (!this.#isOwed) return void (await this.#release().catch(this.#report));
     for (const wait of LATE_MS) {
       // A service that stops cannot wait.
       if (wait > 0) await sleep(wait, undefined, { signal: this.#context.stop }).catch(() => {});
-      const settled = await this.#settle(complete).catch(this.#report);
+      const settled = await this.#settle().catch(this.#report);
       if (settled !== null) return void (await this.#finish().catch(this.#report));
       await this.#giveBack().catch(this.#report);
     }
@@ -184,10 +215,12 @@ class Delivery {
         this.#reported = readUsage(json['usage'], unseen);
         if (!includeUsage && isUsageChunk(json)) continue;
       }
-      this.#first ??= json;
       this.#said.add(json);
       if (this.#said.isFull) await this.#said.settle();
-      yield this.#payload(text);
+      for (const event of this.#encoder.take(json, text)) {
+        this.#begun = true;
+        yield this.#pass(event);
+      }
     }
   }
 
@@ -205,22 +238,33 @@ class Delivery {
     );
   }
 
-  /** Adds a payload to the response hash. */
-  #payload(text: string): Uint8Array {
+  /** Adds an event's payload to the response hash. */
+  #pass({ event: name, data, text = JSON.stringify(data) }: SseEvent): Uint8Array {
     this.#hash.update(text).update('\n');
-    return event(text);
+    return event(name, text);
   }
 
-  async #settle(complete: boolean): Promise<Settled> {
-    const { id, payer, reservation, payment, tier, route } = this.#admitted;
+  /** The billed usage of an answer that has ended. */
+  async #usage(): Promise<Rounds> {
+    if (this.#rounds !== null) return this.#rounds;
     const { model } = this.#tried;
     const { retrieval } = this.#tried.answer;
-    const prompt = retrieval?.prompt ?? route.prompt;
+    const prompt = retrieval?.prompt ?? this.#admitted.route.prompt;
     const limit = askedOutput(this.#context, this.#call.request, model);
     // The provider's count of a cut answer is for another length than what was passed on.
     const whole = retrieval?.last ?? { usage: this.#reported, delivered: this.#said };
-    const last = complete ? whole : { usage: null, delivered: this.#said };
+    const last = this.#complete ? whole : { usage: null, delivered: this.#said };
     const usage = await usageOf(last.usage, { model, prompt, delivered: last.delivered, limit });
+    this.#rounds = roundsOf(retrieval?.spent ?? [], usage);
+    return this.#rounds;
+  }
+
+  /** @param carrier the event that will carry `svc`; the response hash covers it in canonical form */
+  async #settle(carrier?: SseEvent): Promise<Settled> {
+    const { id, payer, reservation, payment, tier, route } = this.#admitted;
+    const { model } = this.#tried;
+    const hash = this.#hash.copy();
+    if (carrier !== undefined) hash.update(canonicalize(carrier.data)).update('\n');
     const ended = {
       id,
       incoming: this.#call.incoming,
@@ -228,12 +272,12 @@ class Delivery {
       payment,
       model,
       requestedModel: this.#call.request.model,
-      rounds: roundsOf(retrieval?.spent ?? [], usage),
+      rounds: await this.#usage(),
       compression: summaryOf(this.#call.request, route),
       requestHash: hashRequest(this.#call.request),
-      responseHash: this.#hash.copy().digest('hex'),
+      responseHash: hash.digest('hex'),
       stream: true,
-      complete,
+      complete: this.#complete,
       agent: payer.agent,
       accountKind: payer.kindOf,
       subject: payer.subject,
@@ -249,15 +293,6 @@ class Delivery {
     return payment === null ? null : payment.finish(id);
   }
 
-  /** A chunk of the stream's own kind, without choices. */
-  #svcChunk(settled: Settled, payment: JsonObject | null): string {
-    const { id = '', created = 0, model = '' } = this.#first ?? {};
-    const { route } = this.#admitted;
-    const routing = JSON.stringify(route.decision.explanation);
-    const head = { id, object: 'chat.completion.chunk', created, model, choices: [] };
-    return withSvc(JSON.stringify(head), svcText({ ...settled, routing, served: this.#tried, payment }));
-  }
-
   readonly #report = (error: unknown): null => {
     const receipt = this.#admitted.id;
     const { requestId } = this.#call.incoming;
@@ -268,10 +303,6 @@ class Delivery {
 
 const NOTHING = new Uint8Array();
 
-function errorText(error: TallyError): string {
-  return JSON.stringify({ error: openAiError(error) });
-}
-
 function unbilled(): TallyError {
   return new TallyError(
     'unavailable',
@@ -280,7 +311,7 @@ function unbilled(): TallyError {
 }
 
 /** A payload of several lines becomes several `data` lines, which the reader joins again. */
-function event(payload: string): Uint8Array {
+function event(name: string | null, payload: string): Uint8Array {
   const data = payload.includes('\n') ? payload.replaceAll('\n', '\ndata: ') : payload;
-  return Buffer.from(`data: ${data}\n\n`);
+  return Buffer.from(`${name === null ? '' : `event: ${name}\n`}data: ${data}\n\n`);
 }

@@ -5,7 +5,6 @@ import {
   type Call,
   CallSignal,
   type Completed,
-  chatRequestSchema,
   completeChat,
   embed,
   embeddingRequestSchema,
@@ -33,14 +32,13 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { CALL_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
+import { PROTOCOL_ROUTES, type ProtocolRoute } from './compute-protocols.ts';
 import {
   CALL_ERRORS,
   CALL_HEADERS,
   CALL_RESPONSE_HEADERS,
   COMPUTE,
-  completionSchema,
   embeddingsSchema,
-  eventStream,
 } from './compute-shapes.ts';
 
 type Needs = Pick<
@@ -50,10 +48,9 @@ type Needs = Pick<
 
 /** The endpoints that call a model (specification 4.3). */
 export function callRoutes(services: Needs): Endpoint[] {
-  return [chat(services), embeddings(services)];
+  return [...PROTOCOL_ROUTES.map((route) => protocolEndpoint(services, route)), embeddings(services)];
 }
 
-const CHAT = '/v1/compute/chat/completions';
 const EMBEDDINGS = '/v1/compute/embeddings';
 const MAX_DID = 1_024;
 const CALL_DESCRIPTION = 'A model call, at most';
@@ -61,28 +58,28 @@ const CALL_DESCRIPTION = 'A model call, at most';
 const CALL_SCHEMES = ['batch-settlement', 'upto'] as const;
 const CALL_PRICE = { usd: null, unit: 'call, by its tokens', schemes: CALL_SCHEMES };
 
-function chat(services: Needs): Endpoint {
+function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
+  const { protocol, path, body, answer } = route;
   return endpoint({
     method: 'post',
-    path: CHAT,
-    operationId: 'createChatCompletion',
+    path,
+    operationId: route.operationId,
     credentials: CALL_CREDENTIALS,
     group: COMPUTE,
-    summary: 'Chat with a model',
-    description:
-      'An OpenAI chat completion, routed to a model, metered and recorded in a receipt: point an OpenAI client at `/v1/compute`. With `stream` the answer is a stream of server-sent events; the last chunk before `[DONE]` contains `svc`.',
+    summary: route.summary,
+    description: route.description,
     availability: 'live',
-    dialect: OPENAI,
+    dialect: route.dialect,
     headers: CALL_HEADERS,
     price: CALL_PRICE,
-    body: chatRequestSchema,
+    body,
     maxBodyBytes: services.config.compute.maxBodyBytes,
-    example: { model: 'auto', messages: [{ role: 'user', content: 'What is a tally stick?' }] },
+    example: route.example,
     answers: {
       200: {
         description: 'The answer; with `stream` as server-sent events',
-        schema: completionSchema,
-        otherwise: { 'text/event-stream': eventStream },
+        schema: answer,
+        otherwise: { 'text/event-stream': route.events },
         headers: CALL_RESPONSE_HEADERS,
       },
     },
@@ -90,8 +87,8 @@ function chat(services: Needs): Endpoint {
     admit: services.callers.admitPayer,
     async handle(exchange) {
       const { pipeline } = services.compute;
-      const request = readChatRequest(exchange.body, pipeline.catalogue);
-      return called(services, exchange, { route: CHAT, request, stream: request.stream }, (call) =>
+      const request = readChatRequest(exchange.body, pipeline.catalogue, protocol);
+      return called(services, exchange, { route: path, request, stream: request.stream }, (call) =>
         request.stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
       );
     },

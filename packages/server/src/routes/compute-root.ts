@@ -70,6 +70,7 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, p
       'OpenAI-compatible inference, routed and metered: each answer says which model it was routed to and why and what it cost, and carries a signed receipt.',
     endpoints: {
       chat_completions: 'POST /v1/compute/chat/completions',
+      completions: 'POST /v1/compute/completions',
       models: 'GET /v1/compute/models',
       estimate: 'POST /v1/compute/estimate',
       compression_stats: 'GET /v1/compute/compression/stats',

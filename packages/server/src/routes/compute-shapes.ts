@@ -134,8 +134,19 @@ const usageSchema = z.looseObject({
   total_tokens: count.openapi({ description: 'All tokens.' }),
 });
 
+const answerUsage = usageSchema
+  .extend({ completion_tokens: count.openapi({ description: 'Tokens of the answer.' }) })
+  .optional()
+  .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' });
+
+/** The member `svc` of an answer in one piece. */
+const answerSvc = z
+  // Not `.nullable()`, which would leave the referenced object as the only form.
+  .looseObject({ ...svcMembers, compression: z.union([compressionSchema, z.null()]) })
+  .openapi({ description: 'What the service adds: receipt, routing, compression, billing.' });
+
 /** The answer to a chat call, as OpenAI's API shapes it, with `svc`; spec/compute.md defines that. */
-export const completionSchema = z
+export const chatCompletionSchema = z
   .looseObject({
     id: z.string().openapi({ description: 'The provider’s id of the answer.' }),
     object: z.literal('chat.completion').openapi({ description: 'Always this.' }),
@@ -164,25 +175,59 @@ export const completionSchema = z
         }),
       )
       .openapi({ description: 'One for each of `n`.' }),
-    usage: usageSchema
-      .extend({ completion_tokens: count.openapi({ description: 'Tokens of the answer.' }) })
-      .optional()
-      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
-    svc: z
-      // Not `.nullable()`, which would leave the referenced object as the only form.
-      .looseObject({ ...svcMembers, compression: z.union([compressionSchema, z.null()]) })
-      .openapi({ description: 'What the service adds: receipt, routing, compression, billing.' }),
+    usage: answerUsage,
+    svc: answerSvc,
   })
   .openapi('ChatCompletion', {
     description: 'OpenAI’s answer with one more member, `svc`: receipt, routing, compression and billing.',
   });
 
 /** The answer to a chat call with `stream`. */
-export const eventStream = z.string().openapi({
+export const chatEvents = z.string().openapi({
   description:
     'Server-sent events: each `data:` is a chunk as OpenAI streams it, the last one before `[DONE]` has empty `choices` and `svc`.',
   example:
     'data: {"id":"c-1","object":"chat.completion.chunk","created":1,"model":"local/extract-1","choices":[{"index":0,"delta":{"content":"A tally stick"},"finish_reason":null}]}\n\ndata: {"id":"c-1","object":"chat.completion.chunk","created":1,"model":"local/extract-1","choices":[],"svc":{}}\n\ndata: [DONE]\n\n',
+});
+
+/** The answer to a legacy completion call, as OpenAI's API shapes it, with `svc`. */
+export const completionSchema = z
+  .looseObject({
+    id: z.string().openapi({ description: '`cmpl-` and the id of the receipt.' }),
+    object: z.literal('text_completion').openapi({ description: 'Always this.' }),
+    created: z.int().openapi({ description: 'When it was answered, in unix seconds.' }),
+    model: z
+      .string()
+      .openapi({ description: 'The id of the model that answered.', example: 'local/extract-1' }),
+    choices: z
+      .array(
+        z.looseObject({
+          text: z.string().openapi({ description: 'The text.' }),
+          index: count.openapi({ description: 'The number of the choice, from 0.' }),
+          logprobs: z
+            .looseObject({})
+            .nullable()
+            .openapi({ description: 'Log probabilities, if they were asked for.' }),
+          finish_reason: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Why the model stopped.', example: 'stop' }),
+        }),
+      )
+      .openapi({ description: 'One for each of `n`.' }),
+    usage: answerUsage,
+    svc: answerSvc,
+  })
+  .openapi('Completion', {
+    description: 'OpenAI’s answer with one more member, `svc`: receipt, routing, compression and billing.',
+  });
+
+/** The answer to a legacy completion call with `stream`. */
+export const completionEvents = z.string().openapi({
+  description:
+    'Server-sent events: each `data:` is a chunk as OpenAI streams it, the last one before `[DONE]` has empty `choices` and `svc`.',
+  example:
+    'data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"local/extract-1","choices":[{"text":"A tally stick","index":0,"logprobs":null,"finish_reason":null}]}\n\ndata: {"id":"cmpl-1","object":"text_completion","created":1,"model":"local/extract-1","choices":[],"svc":{}}\n\ndata: [DONE]\n\n',
 });
 
 /** The answer to an embeddings call, as OpenAI's API shapes it, with `svc`. */

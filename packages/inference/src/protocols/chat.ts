@@ -1,0 +1,40 @@
+import type { JsonObject, TallyError } from '@tallystick/core';
+import { openAiError } from '@tallystick/kit';
+import type { Protocol, SseEvent, StreamEncoder } from './protocol.ts';
+
+/** OpenAI's chat completions: the inner form itself, so that answers pass as they are and chunks keep their bytes. */
+export const chat: Protocol = {
+  name: 'chat',
+  innerOf: (body) => body,
+  answerOf: null,
+  stream: () => new ChatEncoder(),
+};
+
+class ChatEncoder implements StreamEncoder {
+  #first: JsonObject = {};
+  #begun = false;
+
+  take(data: JsonObject, text: string): readonly SseEvent[] {
+    if (!this.#begun) this.#first = data;
+    this.#begun = true;
+    return [{ event: null, data, text }];
+  }
+
+  end(): readonly SseEvent[] {
+    return [];
+  }
+
+  fail(error: TallyError): readonly SseEvent[] {
+    return [openAiErrorEvent(error)];
+  }
+
+  svcChunk(): JsonObject {
+    const { id = '', created = 0, model = '' } = this.#first;
+    return { id, object: 'chat.completion.chunk', created, model, choices: [] };
+  }
+}
+
+/** The event by which OpenAI's chat and legacy completions say in a stream that it broke off. */
+export function openAiErrorEvent(error: TallyError): SseEvent {
+  return { event: null, data: { error: { ...openAiError(error) } } };
+}

@@ -1,0 +1,58 @@
+import type { z } from '@hono/zod-openapi';
+import type { JsonObject } from '@tallystick/core';
+import {
+  type CallMembers,
+  chat,
+  chatRequestSchema,
+  completionRequestSchema,
+  completions,
+  type Protocol,
+} from '@tallystick/inference';
+import { type Dialect, OPENAI } from '../http/dialect.ts';
+import { chatCompletionSchema, chatEvents, completionEvents, completionSchema } from './compute-shapes.ts';
+
+/** A path at which a model is called in a protocol. To add one, copy a neighbour in `PROTOCOL_ROUTES`. */
+export interface ProtocolRoute {
+  readonly protocol: Protocol;
+  readonly path: string;
+  /** As of `EndpointDefinition`. */
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly dialect: Dialect;
+  readonly body: z.ZodType<CallMembers>;
+  readonly example: JsonObject;
+  /** An answer in one piece. */
+  readonly answer: z.ZodType;
+  /** A streamed answer. */
+  readonly events: z.ZodType;
+}
+
+export const PROTOCOL_ROUTES: readonly ProtocolRoute[] = [
+  {
+    protocol: chat,
+    path: '/v1/compute/chat/completions',
+    operationId: 'createChatCompletion',
+    summary: 'Chat with a model',
+    description:
+      'An OpenAI chat completion, routed to a model, metered and recorded in a receipt: point an OpenAI client at `/v1/compute`. With `stream` the answer is a stream of server-sent events; the last chunk before `[DONE]` contains `svc`.',
+    dialect: OPENAI,
+    body: chatRequestSchema,
+    example: { model: 'auto', messages: [{ role: 'user', content: 'What is a tally stick?' }] },
+    answer: chatCompletionSchema,
+    events: chatEvents,
+  },
+  {
+    protocol: completions,
+    path: '/v1/compute/completions',
+    operationId: 'createCompletion',
+    summary: 'Complete a text',
+    description:
+      'An OpenAI legacy completion. The prompt is sent to a chat model as one user message, so any model can serve it; otherwise it is routed, metered and recorded as a chat call is.',
+    dialect: OPENAI,
+    body: completionRequestSchema,
+    example: { model: 'auto', prompt: 'What is a tally stick?', max_tokens: 200 },
+    answer: completionSchema,
+    events: completionEvents,
+  },
+];
