@@ -11,6 +11,24 @@ export interface Price {
 export const ABILITIES = ['tools', 'vision', 'json', 'logprobs', 'stream'] as const;
 export type Ability = (typeof ABILITIES)[number];
 
+/**
+ * What a request may need of a provider's API, beside the abilities of a model: several choices, files, sound, a tool
+ * that must be called, tools other than functions, and a caller's protocol that the provider speaks itself.
+ */
+export const CARRIED = [
+  'choices',
+  'files',
+  'audio',
+  'forced_tools',
+  'other_tools',
+  'responses',
+  'messages',
+] as const;
+export type Carried = (typeof CARRIED)[number];
+
+export const NEEDS = [...ABILITIES, ...CARRIED] as const;
+export type Need = (typeof NEEDS)[number];
+
 export interface Model {
   /** `<provider>/<name>`, unique in the catalogue. */
   readonly id: string;
@@ -24,6 +42,8 @@ export interface Model {
   /** Most tokens of an answer. */
   readonly maxOutput: number;
   readonly abilities: ReadonlySet<Ability>;
+  /** What its provider's API can carry. */
+  readonly carries: ReadonlySet<Carried>;
   readonly kind: 'chat' | 'embedding';
   readonly price: Price;
   /**

@@ -35,8 +35,17 @@ describe('the default catalogue', () => {
     expect(idsOf({ ANTHROPIC_API_KEY: 'k' })).toContain('anthropic/claude-haiku-4-5');
     const { catalogue, providers } = openCatalogue({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/' });
     expect(providers).toEqual([
-      { name: 'openai', kind: 'openai', baseUrl: 'http://127.0.0.1:9/v1', apiKey: null, region: null },
+      {
+        name: 'openai',
+        kind: 'openai',
+        baseUrl: 'http://127.0.0.1:9/v1',
+        apiKey: null,
+        region: null,
+        // Another server than OpenAI's own, which may know chat completions alone.
+        speaks: [],
+      },
     ]);
+    expect(openCatalogue({ OPENAI_API_KEY: 'k' }).providers[0]).toMatchObject({ speaks: ['responses'] });
     expect(catalogue.find('gpt-4o-mini')).toMatchObject({
       id: 'openai/gpt-4o-mini',
       price: { inputPerMTok: 150_000_000n, cacheReadPerMTok: 75_000_000n, cacheWritePerMTok: 150_000_000n },

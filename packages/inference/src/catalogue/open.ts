@@ -1,8 +1,9 @@
 import { formatPath, type JsonValue, TallyError } from '@tallystick/core';
 import { validate } from '@tallystick/kit';
 import { parseUsdc } from '@tallystick/ledger';
-import type { UpstreamKind } from '../providers/open.ts';
-import { type Catalogue, createCatalogue, type Model, type Price } from './catalogue.ts';
+import type { SpokenProtocol } from '../protocols/protocol.ts';
+import { carriedBy, type UpstreamKind } from '../providers/open.ts';
+import { type Carried, type Catalogue, createCatalogue, type Model, type Price } from './catalogue.ts';
 import defaultsFile from './defaults.json' with { type: 'json' };
 import { DOMAINS, type Domain } from './domains.ts';
 import { ollamaUrl } from './ollama-host.ts';
@@ -22,6 +23,8 @@ export interface ProviderEntry {
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly region: string | null;
+  /** The protocols that its server speaks beside its kind's own. */
+  readonly speaks: readonly SpokenProtocol[];
 }
 
 /** Keys and base URLs of providers, by the names of their variables. */
@@ -34,6 +37,7 @@ export interface OpenedCatalogue {
 
 /** The provider of the models that are built in. */
 export const LOCAL = 'local';
+const LOCAL_CARRIES: ReadonlySet<Carried> = new Set(['choices']);
 
 /** Environment variables from which the usual clients read a provider's address. */
 const BASE_URL_ENV: Readonly<Record<string, string>> = {
@@ -121,12 +125,20 @@ function baseUrlOf({ name }: ProviderFile, env: Environment): string | null {
 }
 
 function toProvider(
-  { name, kind, api_key_env, region }: ProviderFile,
+  { name, kind, api_key_env, region, base_url, speaks = [] }: ProviderFile,
   baseUrl: string,
   env: Environment,
 ): ProviderEntry {
   const apiKey = (api_key_env !== undefined && env[api_key_env]?.trim()) || null;
-  return { name, kind, baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, region: region ?? null };
+  return {
+    name,
+    kind,
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    apiKey,
+    region: region ?? null,
+    // Another server at the address of a known one need not speak what that one speaks.
+    speaks: baseUrl === base_url ? speaks : [],
+  };
 }
 
 type NamedEntry = ModelEntry & { readonly field: string };
@@ -173,6 +185,7 @@ function complete(entry: ModelChange & { field: string }, providers: ReadonlySet
 
 function toModel(entry: NamedEntry, providers: ReadonlyMap<string, ProviderEntry>): Model {
   const provider = providerOf(entry);
+  const { kind, speaks } = providers.get(provider) ?? { kind: LOCAL, speaks: [] };
   return {
     id: entry.id,
     provider,
@@ -181,6 +194,7 @@ function toModel(entry: NamedEntry, providers: ReadonlyMap<string, ProviderEntry
     context: entry.context,
     maxOutput: entry.max_output,
     abilities: new Set(entry.abilities),
+    carries: kind === LOCAL ? LOCAL_CARRIES : carriedBy(kind, speaks),
     kind: entry.kind ?? 'chat',
     price: toPrice(entry.price, `${entry.field}.price`),
     prior: toPrior(entry.prior),

@@ -67,6 +67,8 @@ const providerSchema = z.strictObject({
     .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'Not the name of an environment variable')
     .optional(),
   region: z.string().min(1).max(64).optional(),
+  /** The protocols beside chat completions that its server speaks, so that calls in them pass as they are. */
+  speaks: z.array(z.enum(['responses'])).optional(),
 });
 
 export const defaultsSchema = z.strictObject({

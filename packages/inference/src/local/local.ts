@@ -8,6 +8,7 @@ import { embedTexts } from './embed.ts';
 export function openLocalProvider(): Provider {
   return {
     name: 'local',
+    speaks: new Set(),
     templateTokens: chatMlTokens,
     async chat(call) {
       if (call.model !== extractCard.name) throw noModel(call.model);

@@ -1,5 +1,8 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import type { Model } from '../catalogue/catalogue.ts';
+import type { SseEvent } from '../protocols/protocol.ts';
+import { type JsonPath, splice } from '../protocols/splice.ts';
+import { asObject } from '../providers/members.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 
 /**
@@ -7,15 +10,24 @@ import type { Provider, StreamChunk } from '../providers/provider.ts';
  * else passes unchanged; chunks keep their bytes.
  */
 export function answeringAs({ id }: Pick<Model, 'id'>, provider: Provider): Provider {
-  const { name } = provider;
+  const { name, speaks } = provider;
   const embed = provider.embed?.bind(provider);
   return {
     name,
+    speaks,
     templateTokens: (shape) => provider.templateTokens(shape),
     async chat(call) {
+      const paths = call.native?.form.modelPaths ?? [];
       const answer = await provider.chat(call);
-      if (answer.kind === 'stream') return { kind: 'stream', chunks: renamed(answer.chunks, id) };
-      return { ...answer, body: { ...answer.body, model: id } };
+      if (answer.kind === 'stream') return { kind: 'stream', chunks: renamed(answer.chunks, id, paths) };
+      const { native } = answer;
+      return {
+        ...answer,
+        body: { ...answer.body, model: id },
+        ...(native !== undefined && {
+          native: paths.reduce((body, path) => replaced(body, path, id), native),
+        }),
+      };
     },
     ...(embed !== undefined && {
       async embed(call) {
@@ -28,11 +40,19 @@ export function answeringAs({ id }: Pick<Model, 'id'>, provider: Provider): Prov
 }
 
 /** One promise per chunk: a generator between two others would take several. */
-function renamed(chunks: AsyncIterable<StreamChunk>, id: string): AsyncIterable<StreamChunk> {
+function renamed(
+  chunks: AsyncIterable<StreamChunk>,
+  id: string,
+  paths: readonly JsonPath[],
+): AsyncIterable<StreamChunk> {
   return {
     [Symbol.asyncIterator]() {
       const source = chunks[Symbol.asyncIterator]();
-      const rename = renamer(id);
+      const renameOwn = renamer(id);
+      const rename = (chunk: StreamChunk): StreamChunk =>
+        chunk.native === undefined
+          ? renameOwn(chunk)
+          : { ...chunk, native: chunk.native.map((event) => renamedEvent(event, paths, id)) };
       return {
         async next() {
           const step = await source.next();
@@ -45,6 +65,24 @@ function renamed(chunks: AsyncIterable<StreamChunk>, id: string): AsyncIterable<
       };
     },
   };
+}
+
+/** An event of a provider that speaks the caller's protocol, with the model's name at each of the paths replaced. */
+function renamedEvent(event: SseEvent, paths: readonly JsonPath[], id: string): SseEvent {
+  const data = paths.reduce((rest, path) => replaced(rest, path, id), event.data);
+  if (data === event.data) return event;
+  const edits = paths.map((path) => ({ path, value: id }));
+  return { ...event, data, ...(event.text !== undefined && { text: splice(event.text, edits) }) };
+}
+
+/** The object with another text at the path; the object itself if there is no text. */
+function replaced(object: JsonObject, [step, ...path]: JsonPath, text: string): JsonObject {
+  if (step === undefined) return object;
+  const value = object[step];
+  if (path.length === 0) return typeof value === 'string' ? { ...object, [step]: text } : object;
+  const inner = asObject(value);
+  const changed = inner && replaced(inner, path, text);
+  return changed === inner || changed === null ? object : { ...object, [step]: changed };
 }
 
 const NAME = '"model"';

@@ -4,7 +4,8 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type CompressionOptions, readCompression } from '../compression/options.ts';
 import { addRetrieveTool } from '../compression/retrieve-tool.ts';
 import { chat } from '../protocols/chat.ts';
-import type { Protocol } from '../protocols/protocol.ts';
+import type { SpokenProtocol } from '../protocols/protocol.ts';
+import { type NativeForm, type Protocol, unsupportedMember } from '../protocols/protocol.ts';
 import { asObject } from '../providers/members.ts';
 import { AUTO } from '../router/auto.ts';
 import type { ProviderPreferences } from '../router/router.ts';
@@ -154,7 +155,31 @@ export interface ChatRequest {
   readonly session: string | null;
   readonly anchor: boolean;
   readonly compression: CompressionOptions;
+  /** How it is sent to a provider that speaks its protocol; null if it is translated for every provider. */
+  readonly native: NativeRequest | null;
 }
+
+interface NativeRequest {
+  readonly form: NativeForm;
+  /** The JSON text as it came. */
+  readonly text: () => string;
+  /** The headers that go with it. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The member that only such a provider can serve, if there is one. */
+  readonly only: { readonly protocol: SpokenProtocol; readonly member: string } | null;
+}
+
+/** How a request came. */
+interface Arrival {
+  readonly protocol: Protocol;
+  /** The JSON text of the body. */
+  readonly text: () => string;
+  /** A header of the request, by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
+}
+
+/** A chat completion that did not come by itself, such as one that is estimated. */
+const TRANSLATED: Arrival = { protocol: chat, text: () => '', header: () => undefined };
 
 /**
  * @param parsed as the protocol's schema has checked it
@@ -164,15 +189,28 @@ export interface ChatRequest {
 export function readChatRequest(
   parsed: CallMembers,
   catalogue: Catalogue,
-  protocol: Protocol = chat,
+  { protocol, text, header }: Arrival = TRANSLATED,
 ): ChatRequest {
   const raw = parsed as JsonObject;
   const { svc: _svc, provider: _provider, cost_quality: _quality, ...given } = raw;
   const { provider, model = AUTO } = parsed;
   const body: ChatBody = { ...protocol.innerOf(given), model };
   const compression = readCompression(parsed.svc, takesTools(catalogue, model));
+  const { native: form } = protocol;
+  const [member] = form?.nativeOnly(given) ?? [];
+  if (compression.retrieve && member !== undefined)
+    throw unsupportedMember(member, 'cannot be combined with svc.retrieve.');
   return {
     protocol,
+    native:
+      form === null || compression.retrieve
+        ? null
+        : {
+            form,
+            text,
+            headers: headersOf(form, header),
+            only: member === undefined ? null : { protocol: form.protocol, member },
+          },
     raw,
     body: compression.retrieve ? addRetrieveTool(body) : body,
     model,
@@ -186,6 +224,16 @@ export function readChatRequest(
     anchor: parsed.svc?.anchor ?? false,
     compression,
   };
+}
+
+/** The headers that are passed on, each of a plausible size. */
+function headersOf({ headers = [] }: NativeForm, header: Arrival['header']): Record<string, string> {
+  return Object.fromEntries(
+    headers.flatMap((name) => {
+      const value = header(name);
+      return value !== undefined && /^[\w.,:;=/ -]{1,2000}$/.test(value) ? [[name, value]] : [];
+    }),
+  );
 }
 
 function asNumber(value: JsonValue | undefined): number | null {

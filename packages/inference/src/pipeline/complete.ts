@@ -16,6 +16,7 @@ import type { ChatRequest } from './chat-request.ts';
 import type { CompressionSummary } from './compression-summary.ts';
 import type { PipelineContext } from './context.ts';
 import { deliveredOf } from './delivered-text.ts';
+import { nativeCallOf } from './native-call.ts';
 import { askedOutput } from './output-limit.ts';
 import { failureOf } from './provider-failure.ts';
 import type { Open } from './reserve.ts';
@@ -65,7 +66,8 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
           body: bodyFor(context, request, route.body, model),
           signal: signal.signal,
         };
-        const answer = await provider.chat({ ...chatCall, model: model.upstreamModel });
+        const native = nativeCallOf(context, request, route.body, provider, model);
+        const answer = await provider.chat({ ...chatCall, model: model.upstreamModel, native });
         if (answer.kind === 'stream')
           throw new ProviderError('bad_answer', `${provider.name} streams although no stream was asked for`);
         return { answer, chatCall };
@@ -96,13 +98,10 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
   const rounds = roundsOf(retrieval?.spent ?? [], usage);
   const body = rounds.length === 1 ? answerBody : { ...answerBody, usage: formatUsage(totalOf(rounds)) };
   const { answerOf } = request.protocol;
+  const given = givenOf(context, call, admitted.id, model);
   const shown =
-    answerOf === null
-      ? body
-      : answerOf(
-          { ...body, usage: body['usage'] ?? formatUsage(usage) },
-          givenOf(context, call, admitted.id, model),
-        );
+    answer.native ??
+    (answerOf === null ? body : answerOf({ ...body, usage: body['usage'] ?? formatUsage(usage) }, given));
   return settleAnswer(context, call, {
     admitted,
     served: { model, failed },

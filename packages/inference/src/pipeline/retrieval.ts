@@ -122,10 +122,7 @@ export class Retrieval {
 }
 
 /** The final answer in one piece. */
-interface Final {
-  readonly body: JsonObject;
-  readonly usage: Reported;
-}
+type Final = Pick<Extract<ChatAnswer, { kind: 'complete' }>, 'body' | 'usage' | 'native'>;
 
 /** The answer for the caller, in one piece. @throws ProviderError */
 export async function retrieveAll(

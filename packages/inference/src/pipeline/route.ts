@@ -93,6 +93,7 @@ async function routeBody(
       preferences: request.preferences,
       ...(request.costQuality !== null && { costQuality: request.costQuality }),
       session,
+      nativeOnly: request.native?.only ?? null,
     });
   const fits = ({ context }: Model): boolean => bound + maxOutputTokens <= context;
   const fitsAll = catalogue.models.every((model) => model.kind !== 'chat' || fits(model));

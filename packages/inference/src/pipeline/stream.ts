@@ -15,6 +15,7 @@ import type { ChatRequest } from './chat-request.ts';
 import { type Call, givenOf, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
 import type { PipelineContext } from './context.ts';
 import { Delivered } from './delivered-text.ts';
+import { nativeCallOf } from './native-call.ts';
 import { askedOutput } from './output-limit.ts';
 import { failureOf } from './provider-failure.ts';
 import type { Retrieval } from './retrieval.ts';
@@ -61,7 +62,8 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
           body: bodyFor(context, request, admitted.route.body, model),
           signal: signal.signal,
         };
-        const answer = await provider.chat({ ...chatCall, model: model.upstreamModel });
+        const native = nativeCallOf(context, request, admitted.route.body, provider, model);
+        const answer = await provider.chat({ ...chatCall, model: model.upstreamModel, native });
         if (answer.kind !== 'stream')
           throw new ProviderError('bad_answer', `${provider.name} does not stream`);
         const { payer, route } = admitted;
@@ -102,6 +104,8 @@ class Delivery {
   #begun = false;
   /** Whether the provider's answer came to its end. */
   #complete = false;
+  /** The last event of a provider that speaks the caller's protocol, which carries `svc`. */
+  #nativeEnd: SseEvent | null = null;
   /** The billed usage, once the answer has ended. */
   #rounds: Rounds | null = null;
 
@@ -164,6 +168,7 @@ class Delivery {
   async #lastEvents(failure: TallyError | null): Promise<SseEvent[]> {
     if (this.#call.signal.left) return [];
     if (failure !== null) return [...this.#encoder.fail(failure)];
+    if (this.#nativeEnd !== null) return [this.#nativeEnd];
     return [...this.#encoder.end(totalOf(await this.#usage()))];
   }
 
@@ -209,15 +214,19 @@ class Delivery {
   async *#chunks(): AsyncGenerator<Uint8Array> {
     const { includeUsage } = this.#call.request;
     const { chunks, budget } = this.#tried.answer;
-    for await (const { text, json, unseen } of chunks) {
+    for await (const { text, json, unseen, native, last } of chunks) {
       budget?.take(text);
       if (json['usage'] !== undefined && json['usage'] !== null) {
         this.#reported = readUsage(json['usage'], unseen);
-        if (!includeUsage && isUsageChunk(json)) continue;
+        if (native === undefined && !includeUsage && isUsageChunk(json)) continue;
       }
       this.#said.add(json);
       if (this.#said.isFull) await this.#said.settle();
-      for (const event of this.#encoder.take(json, text)) {
+      const events = native ?? this.#encoder.take(json, text);
+      if (last) this.#nativeEnd = native?.at(-1) ?? null;
+      for (const event of events) {
+        if (event === this.#nativeEnd) continue;
+        if (native !== undefined) this.#encoder.passed?.(event.data);
         this.#begun = true;
         yield this.#pass(event);
       }

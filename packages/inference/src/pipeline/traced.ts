@@ -11,7 +11,7 @@ import type { Reported } from '../types.ts';
  */
 export function traced(provider: Provider, parent: Span | null): Provider {
   if (parent === null) return provider;
-  const { name } = provider;
+  const { name, speaks } = provider;
   const begin = (operation: 'chat' | 'embeddings', model: string): Span =>
     parent.child(`${operation} ${model}`, 'client', {
       'gen_ai.operation.name': operation,
@@ -21,6 +21,7 @@ export function traced(provider: Provider, parent: Span | null): Provider {
   const embed = provider.embed?.bind(provider);
   return {
     name,
+    speaks,
     templateTokens: (shape) => provider.templateTokens(shape),
     async chat(call) {
       const span = begin('chat', call.model);

@@ -8,6 +8,7 @@ export const chat: Protocol = {
   innerOf: (body) => body,
   answerOf: null,
   stream: () => new ChatEncoder(),
+  native: null,
 };
 
 class ChatEncoder implements StreamEncoder {

@@ -1,8 +1,12 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
-import type { ChatBody, Usage } from '../types.ts';
+import type { ChatBody, Reported, Usage } from '../types.ts';
+import type { JsonPath } from './splice.ts';
 
 /** The APIs that callers may speak, each a pair of functions from and to the inner form, which is chat's. */
-type ProtocolName = 'chat' | 'completions' | 'responses' | 'messages';
+type ProtocolName = 'chat' | 'completions' | SpokenProtocol;
+
+/** Those in which a provider may take a call as its caller wrote it. */
+export type SpokenProtocol = 'responses' | 'messages';
 
 /** One event of a stream, for the caller. */
 export interface SseEvent {
@@ -58,6 +62,53 @@ export interface Protocol {
    */
   readonly answerOf: ((inner: JsonObject, given: Given) => JsonObject) | null;
   stream(given: Given): StreamEncoder;
+  /** How a call passes to a provider that speaks this protocol; null if none does, or the inner form is its own. */
+  readonly native: NativeForm | null;
+}
+
+/** Where a text of an inner message stands in the body that the caller sent. */
+export interface TextPlace {
+  /** Index among the inner messages. */
+  readonly message: number;
+  /** Index among the parts of its content; null where the content is one text. */
+  readonly part: number | null;
+  readonly path: JsonPath;
+}
+
+/** Reads a provider's stream in its own protocol. */
+export interface InnerStream {
+  /** The `chat.completion.chunk`s for an event, the usage chunk last. @throws ProviderError for one that is out of place */
+  take(event: JsonObject): readonly JsonObject[];
+  /** Whether the last event has come. */
+  readonly ended: boolean;
+  /** Whether the model produced output that no chunk shows, and that `usage` does not count separately. */
+  readonly unseen: boolean;
+}
+
+/**
+ * A protocol that providers speak too. What the caller sent then reaches the provider byte for byte, except for what the
+ * service changes, and so does the answer the caller; both are read in inner form for routing and billing.
+ */
+export interface NativeForm {
+  readonly protocol: SpokenProtocol;
+  /** Places of the model's name in an answer and in the events of a stream. */
+  readonly modelPaths: readonly JsonPath[];
+  /** The request's member for the most output tokens. */
+  readonly limit: string;
+  /** Members that every request to a provider has with these values. */
+  readonly set?: JsonObject;
+  /** Headers of the caller that are passed on, in lower case. */
+  readonly headers?: readonly string[];
+  /** Whether a provider can read the body as it is. */
+  fits?(body: JsonObject): boolean;
+  textPlaces(body: JsonObject): readonly TextPlace[];
+  /** Members that no other protocol can carry: only a provider that speaks this one can serve the request. */
+  nativeOnly(body: JsonObject): readonly string[];
+  /** A provider's answer in inner form. @throws ProviderError bad_answer */
+  innerAnswer(provider: string, body: JsonObject, created: number): { body: JsonObject; usage: Reported };
+  innerStream(provider: string, created: number): InnerStream;
+  /** The error that an event tells, or a body that came with status 200: OpenAI's members, and `status` where it is known. */
+  errorIn(json: JsonObject): JsonObject | null;
 }
 
 /** The refusal of a member that this service cannot serve in a protocol. */

@@ -3,8 +3,9 @@ import { chunkOf, parseEvent, readEvents, readObject, startStream } from './answ
 import { completionOf } from './anthropic-answer.ts';
 import { messagesRequest } from './anthropic-request.ts';
 import { MessageStream } from './anthropic-stream.ts';
-import { badAnswer, cut, failed } from './failures.ts';
+import { badAnswer, cut, failed, failedWithin } from './failures.ts';
 import { asObject, asText } from './members.ts';
+import { nativeAnswer } from './native.ts';
 import type { Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
 import { openUpstream, type UpstreamOptions } from './upstream.ts';
@@ -58,11 +59,20 @@ export function anthropicProvider(options: UpstreamOptions): Provider {
     return failed({ provider: name, status: statuses[asText(error?.['type']) ?? ''] ?? 500, error, secrets });
   };
 
+  const failure = (error: JsonObject): Error => failedWithin(name, error, secrets);
+
   return {
     name,
     // System and developer messages are sent separately and are not turns.
     templateTokens: ({ messages, instructions }) => 4 * (messages - instructions) + 3,
-    async chat({ model, body, ...call }) {
+    speaks: new Set(['messages']),
+    async chat({ model, body, native, ...call }) {
+      if (native !== undefined) {
+        const streamed = body['stream'] === true;
+        const { text, headers } = native;
+        const reply = await post('/v1/messages', text, { ...call, streamed, headers });
+        return nativeAnswer({ name, failure }, native, reply, streamed);
+      }
       const reply = await post('/v1/messages', messagesRequest(model, body), call);
       const created = Math.floor(Date.now() / 1_000);
       if (body['stream'] === true)

@@ -36,6 +36,7 @@ export function ollamaProvider(options: UpstreamOptions): Provider {
 
   return {
     name,
+    speaks: new Set(),
     // Templates differ; this is the one of Llama 3: header and end of each message, beginning of text and of the answer.
     templateTokens: ({ messages }) => 5 * messages + 5,
     async chat({ model, body, ...call }) {

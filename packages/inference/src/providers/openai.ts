@@ -1,12 +1,13 @@
 import type { JsonObject } from '@tallystick/core';
+import { splice } from '../protocols/splice.ts';
 import { parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { badAnswer, cut, failedWithin } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
+import { nativeAnswer } from './native.ts';
 import type { ChatCall, PromptShape, Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
 import { openUpstream, type UpstreamOptions } from './upstream.ts';
 import { readUsage } from './usage.ts';
-import { withoutMember } from './without-member.ts';
 
 /** The tokens of a chat template that marks the role of each message and the beginning of the answer, as OpenAI counts them. */
 export function chatMlTokens({ messages }: PromptShape): number {
@@ -46,10 +47,19 @@ export function openaiProvider(options: UpstreamOptions): Provider {
     }
   }
 
+  const failure = (error: JsonObject): Error => failedWithin(name, error, secrets);
+
   return {
     name,
     templateTokens: chatMlTokens,
-    async chat({ model, body, ...call }: ChatCall) {
+    speaks: new Set(options.speaks),
+    async chat({ model, body, native, ...call }: ChatCall) {
+      if (native !== undefined) {
+        const streamed = body['stream'] === true;
+        const { text, headers } = native;
+        const reply = await post(`/${native.form.protocol}`, text, { ...call, streamed, headers });
+        return nativeAnswer({ name, failure }, native, reply, streamed);
+      }
       const reply = await post('/chat/completions', chatBody(model, body), call);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
       const answer = requireShape(await readObject(name, reply), 'choices');
@@ -67,7 +77,7 @@ export function openaiProvider(options: UpstreamOptions): Provider {
 /** A chunk without `svc`, which a provider that is itself a Tallystick service sends. Null if nothing else was in it. */
 function withoutSvc(text: string, { svc: _svc, ...json }: JsonObject): StreamChunk | null {
   const isEmpty = objectsOf(json['choices']).length === 0 && asObject(json['usage']) === null;
-  return isEmpty ? null : { text: withoutMember(text, 'svc'), json };
+  return isEmpty ? null : { text: splice(text, [{ path: ['svc'], value: undefined }]), json };
 }
 
 function chatBody(model: string, body: JsonObject): JsonObject {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@tallystick/core';
+import type { NativeForm, SpokenProtocol, SseEvent } from '../protocols/protocol.ts';
 import type { ChatBody, Reported } from '../types.ts';
 
 /** A call that continues until its signal aborts: then the connection to the provider is closed at once. */
@@ -9,6 +10,16 @@ export interface ChatCall {
   readonly signal: AbortSignal;
   /** Headers by which the provider continues the caller's trace; sent beside the provider's own. */
   readonly trace?: Readonly<Record<string, string>> | undefined;
+  /** The same call in a protocol that the provider speaks, which is sent instead of `body`. */
+  readonly native?: NativeCall | undefined;
+}
+
+/** A call as its caller wrote it. */
+export interface NativeCall {
+  readonly form: NativeForm;
+  /** JSON. */
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One `data:` payload, an OpenAI `chat.completion.chunk`: its exact JSON text, and as parsed. */
@@ -17,11 +28,20 @@ export interface StreamChunk {
   readonly json: JsonObject;
   /** The model produced output that no chunk shows, and that `usage` does not count separately. */
   readonly unseen?: true;
+  /** Only of a native call: the events that the caller gets instead, none of them in two chunks. */
+  readonly native?: readonly SseEvent[];
+  /** Only of a native call: whether its last event is the last one of the answer. */
+  readonly last?: true;
 }
 
 export type ChatAnswer =
-  /** An OpenAI `chat.completion`. */
-  | { readonly kind: 'complete'; readonly body: JsonObject; readonly usage: Reported }
+  /** An OpenAI `chat.completion`; of a native call also the answer in the caller's protocol. */
+  | {
+      readonly kind: 'complete';
+      readonly body: JsonObject;
+      readonly usage: Reported;
+      readonly native?: JsonObject;
+    }
   /** Ends only after a complete answer. It can be iterated once; leaving the iteration early closes the connection. */
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<StreamChunk> };
 
@@ -52,6 +72,8 @@ export interface PromptShape {
  */
 export interface Provider {
   readonly name: string;
+  /** The protocols in which it takes a call as its caller wrote it. */
+  readonly speaks: ReadonlySet<SpokenProtocol>;
   /** Tokens that its chat template usually adds to the texts of a prompt. */
   templateTokens(shape: PromptShape): number;
   /**

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@tallystick/core';
+import type { SpokenProtocol } from '../protocols/protocol.ts';
 import { type ReadError, requireSuccess } from './answers.ts';
 import type { Reply } from './reply.ts';
 import { type Outgoing, openTransport } from './transport.ts';
@@ -12,6 +13,8 @@ export interface UpstreamOptions {
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly timeouts?: Partial<Timeouts>;
+  /** The protocols beside its own in which it takes calls; none when absent. */
+  readonly speaks?: readonly SpokenProtocol[];
 }
 
 interface UpstreamWire {
@@ -21,12 +24,23 @@ interface UpstreamWire {
   readonly readError?: ReadError;
 }
 
+interface UpstreamCall extends Pick<Outgoing, 'signal' | 'trace'> {
+  /** Whether the answer comes piece by piece; when absent what the body's `stream` says. */
+  readonly streamed?: boolean;
+  /** Headers of this call alone. They replace none of the upstream's own. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A provider's API: JSON that is posted to its paths. */
 export interface Upstream {
   /** What must not be passed on of the provider's own words. */
   readonly secrets: readonly string[];
-  /** @param path put after the path of the base URL. @throws ProviderError, for another status than 200 too */
-  readonly post: (path: string, body: JsonObject, call: Pick<Outgoing, 'signal' | 'trace'>) => Promise<Reply>;
+  /**
+   * @param path put after the path of the base URL
+   * @param body sent as it is if it is a text
+   * @throws ProviderError, for another status than 200 too
+   */
+  readonly post: (path: string, body: JsonObject | string, call: UpstreamCall) => Promise<Reply>;
   readonly close: () => Promise<void>;
 }
 
@@ -44,9 +58,10 @@ export function openUpstream(
   });
   return {
     secrets,
-    async post(path, body, { signal, trace }) {
-      const streamed = body['stream'] === true;
-      const outgoing = { path, body: JSON.stringify(body), streamed, signal, trace };
+    async post(path, json, { signal, trace, headers = {}, ...call }) {
+      const { streamed = typeof json === 'object' && json['stream'] === true } = call;
+      const body = typeof json === 'string' ? json : JSON.stringify(json);
+      const outgoing = { path, body, streamed, signal, trace: { ...headers, ...trace } };
       return requireSuccess(name, await transport.post(outgoing), secrets, readError);
     },
     close: () => transport.close(),

@@ -1,5 +1,5 @@
 import { TallyError } from '@tallystick/core';
-import type { Ability } from '../catalogue/catalogue.ts';
+import { CARRIED, type Carried, NEEDS, type Need } from '../catalogue/catalogue.ts';
 import { AUTO } from './auto.ts';
 import type { CandidateRecord, Excluded, RouteInputs } from './record.ts';
 
@@ -43,13 +43,24 @@ export function answerTokens({ max_output }: CandidateRecord, { max_output_token
   return Math.min(max_output, max_output_tokens);
 }
 
-const ABILITY_TEXT: Readonly<Record<Ability, readonly [field: string, text: string]>> = {
+const NEED_TEXT: Readonly<Record<Need, readonly [field: string, text: string]>> = {
   tools: ['tools', 'accepts tools'],
   vision: ['messages', 'accepts images'],
   json: ['response_format', 'has a JSON mode'],
   logprobs: ['logprobs', 'returns log probabilities'],
   stream: ['stream', 'streams'],
+  choices: ['n', 'returns several choices'],
+  files: ['messages', 'accepts files'],
+  audio: ['messages', 'accepts sound'],
+  forced_tools: ['tool_choice', 'can be made to call a tool'],
+  other_tools: ['tools', 'accepts tools other than functions'],
+  responses: ['input', 'has a provider with a Responses API of its own, which this needs'],
+  messages: ['messages', 'has a provider with a Messages API of its own, which this needs'],
 };
+
+function isCarried(need: Need): need is Carried {
+  return CARRIED.some((one) => one === need);
+}
 
 /** The error of the health filter, which knows neither the clock nor how long a rest is. */
 export class RestingError extends Error {
@@ -74,12 +85,14 @@ const FILTERS: readonly Filter[] = [
       candidates.every(({ built_in }) => built_in === true),
     error: () => new RangeError('A built-in model passes when there is no other.'),
   },
-  ...(Object.keys(ABILITY_TEXT) as Ability[]).map(
-    (ability): Filter => ({
-      name: ability,
-      passes: ({ abilities }, { needs }) => !needs.includes(ability) || abilities.includes(ability),
-      error: (last) => {
-        const [field, text] = ABILITY_TEXT[ability];
+  ...NEEDS.map(
+    (need): Filter => ({
+      name: need,
+      passes: ({ abilities, carries = [] }, { needs }) =>
+        !needs.includes(need) || (isCarried(need) ? carries.includes(need) : abilities.includes(need)),
+      error: (last, { native_member: member }) => {
+        const [place, text] = NEED_TEXT[need];
+        const field = (need === 'responses' || need === 'messages' ? member : undefined) ?? place;
         const who =
           last.length === 1 ? `${last[0]?.model} is not a model that` : 'None of the remaining models';
         return new TallyError('invalid_request', `${field}: ${who} ${text}. See /v1/compute/models.`, {

@@ -1,25 +1,38 @@
-import { isObject, type JsonValue } from '@tallystick/core';
-import { ABILITIES, type Ability } from '../catalogue/catalogue.ts';
+import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import { NEEDS, type Need } from '../catalogue/catalogue.ts';
+import type { SpokenProtocol } from '../protocols/protocol.ts';
+import { objectsOf } from '../providers/members.ts';
 import type { ChatBody } from '../types.ts';
 
-/** The abilities that a model needs for the request. */
-export function needsOf(body: ChatBody): Ability[] {
+/** What a model and its provider need for the request. @param only a protocol that the provider must speak itself */
+export function needsOf(body: ChatBody, only: SpokenProtocol | null = null): Need[] {
   const format = body['response_format'];
-  const needed: Readonly<Record<Ability, boolean>> = {
+  const choice = body['tool_choice'];
+  const messages = objectsOf(body['messages']);
+  const holds = (type: string): boolean => messages.some((message) => hasPart(message, type));
+  const needed: Readonly<Record<Need, boolean>> = {
     tools: hasItems(body['tools']) || hasItems(body['functions']),
-    vision: Array.isArray(body['messages']) && body['messages'].some(hasImage),
+    vision: holds('image_url'),
     json: isObject(format) && format['type'] !== 'text',
     logprobs: body['logprobs'] === true,
     stream: body['stream'] === true,
+    choices: typeof body['n'] === 'number' && body['n'] > 1,
+    files: holds('file'),
+    audio: holds('input_audio') || isObject(body['audio']),
+    forced_tools: choice === 'required' || isObject(choice),
+    other_tools:
+      isObject(body['web_search_options']) ||
+      objectsOf(body['tools']).some(({ type }) => type !== 'function'),
+    responses: only === 'responses',
+    messages: only === 'messages',
   };
-  return ABILITIES.filter((ability) => needed[ability]);
+  return NEEDS.filter((need) => needed[need]);
 }
 
 function hasItems(value: JsonValue | undefined): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-function hasImage(message: JsonValue): boolean {
-  const content = isObject(message) ? message['content'] : undefined;
-  return Array.isArray(content) && content.some((part) => isObject(part) && part['type'] === 'image_url');
+function hasPart({ content }: JsonObject, type: string): boolean {
+  return Array.isArray(content) && content.some((part) => isObject(part) && part['type'] === type);
 }

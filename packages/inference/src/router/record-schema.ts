@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ABILITIES } from '../catalogue/catalogue.ts';
+import { ABILITIES, CARRIED, NEEDS } from '../catalogue/catalogue.ts';
 import { DOMAINS } from '../catalogue/domains.ts';
 import { FEATURE_NAMES } from './features.ts';
 
@@ -19,6 +19,7 @@ const candidate = z.strictObject({
   prior: z.number().min(0).max(1),
   available: z.boolean(),
   built_in: z.boolean().optional(),
+  carries: z.array(z.enum(CARRIED)).optional(),
 });
 
 const inputs = z.strictObject({
@@ -27,7 +28,8 @@ const inputs = z.strictObject({
   prompt_tokens: tokens,
   max_output_tokens: tokens,
   cost_quality: z.number().min(0).max(10),
-  needs: z.array(ability),
+  needs: z.array(z.enum(NEEDS)),
+  native_member: z.string().max(1_000).optional(),
   order: z.array(name),
   only: z.array(name).nullable(),
   ignore: z.array(name),
@@ -61,7 +63,7 @@ const outcome = z.strictObject({
   scores: z.array(
     z.strictObject({
       model: name,
-      excluded: z.enum([...ABILITIES, 'provider', 'price', 'context', 'health', 'built_in']).nullable(),
+      excluded: z.enum([...NEEDS, 'provider', 'price', 'context', 'health', 'built_in']).nullable(),
       quality: z.number().nullable(),
       expected_cost: nanoUsdc.nullable(),
       score: z.number().nullable(),

@@ -1,4 +1,4 @@
-import type { Ability } from '../catalogue/catalogue.ts';
+import type { Ability, Carried, Need } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
 import type { Difficulty } from './difficulty.ts';
 import type { PromptFeatures } from './features.ts';
@@ -18,6 +18,8 @@ export interface CandidateRecord {
   readonly available: boolean;
   /** Whether the service itself is its provider; absent in explanations from before this was recorded. */
   readonly built_in?: boolean;
+  /** Those of the needs that its provider's API can carry; absent where none of them is about that. */
+  readonly carries?: readonly Carried[];
 }
 
 /** Everything that a decision depends on, without any text of the prompt. */
@@ -28,7 +30,9 @@ export interface RouteInputs {
   readonly prompt_tokens: number;
   readonly max_output_tokens: number;
   readonly cost_quality: number;
-  readonly needs: readonly Ability[];
+  readonly needs: readonly Need[];
+  /** The member of the request that only a provider of the caller's own protocol can serve, if there is one. */
+  readonly native_member?: string;
   readonly order: readonly string[];
   readonly only: readonly string[] | null;
   readonly ignore: readonly string[];
@@ -44,7 +48,7 @@ export interface RouteInputs {
   readonly unaffordable: readonly string[];
 }
 
-export type Excluded = Ability | 'provider' | 'price' | 'context' | 'health' | 'built_in';
+export type Excluded = Need | 'provider' | 'price' | 'context' | 'health' | 'built_in';
 
 export interface ScoreRecord {
   readonly model: string;

@@ -1,7 +1,7 @@
-import { TallyError } from '@tallystick/core';
+import { type JsonObject, TallyError } from '@tallystick/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ABILITIES, type Ability, createCatalogue, type Model } from '../catalogue/catalogue.ts';
+import { ABILITIES, type Ability, CARRIED, createCatalogue, type Model } from '../catalogue/catalogue.ts';
 import { DOMAINS, type Domain } from '../catalogue/domains.ts';
 import { decide } from './decide.ts';
 import { replay } from './replay.ts';
@@ -20,6 +20,7 @@ function model(id: string, changes: Partial<Model> & { ability?: number; dollars
     context: 100_000,
     maxOutput: 4_000,
     abilities: new Set(FULL),
+    carries: new Set(CARRIED),
     kind: 'chat',
     price: {
       inputPerMTok: price,
@@ -51,6 +52,10 @@ function request(changes: Partial<RouteRequest> = {}, body: RouteRequest['body']
     session: null,
     ...changes,
   };
+}
+
+function holding(part: JsonObject): RouteRequest {
+  return request({}, { messages: [{ role: 'user', content: [part] }] });
 }
 
 function routerOf(models: readonly Model[], resting: readonly string[] = []) {
@@ -141,6 +146,22 @@ describe('refusals', () => {
       'response_format',
     ],
     ['log probabilities', request({}, { logprobs: true }), 'invalid_request', 'logprobs'],
+    ['choices', request({}, { n: 2 }), 'invalid_request', 'n'],
+    ['files', holding({ type: 'file', file: {} }), 'invalid_request', 'messages'],
+    ['sound', holding({ type: 'input_audio', input_audio: {} }), 'invalid_request', 'messages'],
+    [
+      'a tool that must be called',
+      request({}, { tool_choice: 'required' }),
+      'invalid_request',
+      'tool_choice',
+    ],
+    ['web search', request({}, { web_search_options: {} }), 'invalid_request', 'tools'],
+    [
+      'what only the caller’s protocol has',
+      request({ nativeOnly: { protocol: 'messages', member: 'tools[0].type' } }),
+      'invalid_request',
+      'tools[0].type',
+    ],
     ['providers', request({ preferences: { only: ['z'] } }), 'invalid_request', 'provider'],
     [
       'a price cap',
@@ -150,8 +171,22 @@ describe('refusals', () => {
     ],
     ['a long prompt', request({ promptTokens: 100_001 }), 'context_too_long', 'messages'],
   ])('of %s name the field', (_, refused, code, field) => {
-    const bare = model('a/bare', { abilities: new Set(['stream'] as const) });
+    const bare = model('a/bare', { abilities: new Set(['stream'] as const), carries: new Set() });
     expect(refusal(() => routerOf([bare]).route(refused))).toMatchObject({ code, field });
+  });
+
+  it('are not of a provider that can carry it, and the decision replays', () => {
+    const speaking = model('b/speaking', { carries: new Set(['responses', 'choices'] as const) });
+    const others = [model('a/other', { ability: 0.99, carries: new Set() }), speaking];
+    const asked = request({ nativeOnly: { protocol: 'responses', member: 'include' } }, { n: 2 });
+    const { model: chosen, fallbacks, explanation } = routerOf(others).route(asked);
+    expect([chosen.id, fallbacks]).toEqual(['b/speaking', []]);
+    expect(explanation.inputs).toMatchObject({ needs: ['choices', 'responses'], native_member: 'include' });
+    expect(explanation.outcome.scores.find(({ excluded }) => excluded !== null)).toMatchObject({
+      model: 'a/other',
+      excluded: 'choices',
+    });
+    expect(replay(JSON.parse(JSON.stringify(explanation)))).toMatchObject({ same: true });
   });
 
   it('of a long prompt give the sizes', () => {

@@ -1,7 +1,8 @@
 import { TallyError } from '@tallystick/core';
 import { suggest } from '@tallystick/kit';
-import type { Catalogue, Model } from '../catalogue/catalogue.ts';
+import { CARRIED, type Carried, type Catalogue, type Model } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
+import type { SpokenProtocol } from '../protocols/protocol.ts';
 import type { Health } from '../resilience/health.ts';
 import { allResting } from '../resilience/unavailable-models.ts';
 import type { ChatBody } from '../types.ts';
@@ -37,6 +38,8 @@ export interface RouteRequest {
   readonly costQuality?: number;
   /** With the caller in it, so that no caller meets another's pin; null for none. */
   readonly session: string | null;
+  /** The caller's protocol and the member of its request, if only a provider of that protocol can serve it. */
+  readonly nativeOnly?: { readonly protocol: SpokenProtocol; readonly member: string } | null;
 }
 
 export interface RouteDecision {
@@ -66,10 +69,11 @@ export function createRouter(
   const chat = catalogue.models.filter(({ kind }) => kind === 'chat');
   const byId = new Map(chat.map((model) => [model.id, model]));
   const descriptions = new Map(chat.map((model) => [model, describe(model)]));
-  const recordOf = (model: Model, domain: Domain): CandidateRecord => ({
+  const recordOf = (model: Model, domain: Domain, carried: readonly Carried[]): CandidateRecord => ({
     ...(descriptions.get(model) ?? describe(model)),
     prior: model.prior[domain],
     available: health.rest(model) === null,
+    ...(carried.length > 0 && { carries: carried.filter((need) => model.carries.has(need)) }),
   });
 
   return {
@@ -78,12 +82,14 @@ export function createRouter(
       const named = requested === AUTO ? null : find(catalogue, requested);
       const features = named === null ? readPrompt(askedText(request.body)) : null;
       const domain = features === null ? 'general' : domainOf(features);
+      const asked = askedFor(request, named);
+      const carried = CARRIED.filter((need) => asked.needs.includes(need));
       const inputs: RouteInputs = {
-        ...askedFor(request, named),
+        ...asked,
         pinned: named === null && request.session !== null ? pins.get(request.session) : null,
         domain,
         features: features && { form: features.form, values: features.values },
-        candidates: (named === null ? chat : [named]).map((model) => recordOf(model, domain)),
+        candidates: (named === null ? chat : [named]).map((model) => recordOf(model, domain, carried)),
         unaffordable: [],
       };
       const outcome = decideOr(inputs, (ids) => {
@@ -135,6 +141,7 @@ function askedFor(
   request: RouteRequest,
   named: Model | null,
 ): Omit<RouteInputs, 'pinned' | 'domain' | 'features' | 'candidates' | 'unaffordable'> {
+  const { nativeOnly } = request;
   const { order = [], only, ignore = [], maxPrice } = request.preferences;
   return {
     weights: weights.id,
@@ -142,7 +149,8 @@ function askedFor(
     prompt_tokens: request.promptTokens,
     max_output_tokens: request.maxOutputTokens,
     cost_quality: request.costQuality ?? DEFAULT_COST_QUALITY,
-    needs: needsOf(request.body),
+    needs: needsOf(request.body, nativeOnly?.protocol),
+    ...(nativeOnly && { native_member: nativeOnly.member }),
     order: [...order],
     only: only === undefined ? null : [...only],
     ignore: [...ignore],

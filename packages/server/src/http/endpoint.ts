@@ -89,6 +89,8 @@ interface Call<Body, Query, Params, Admitted> extends Exchange {
   readonly body: Body;
   /** The exact bytes of the body; empty if it is not read. */
   readonly rawBody: Uint8Array;
+  /** The body's own JSON text, which of a request that came inside another is not `rawBody`. */
+  readonly bodyText: () => string;
   readonly query: Query;
   readonly params: Params;
   readonly admitted: Admitted;
@@ -154,12 +156,15 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
       const read = definition.body && (await readJson(c, { ...frame.bodies, bytes }));
       const body = definition.body && read && validate(definition.body, read.json, namesOf(definition.query));
       const rawBody = read?.raw ?? NO_BYTES;
-      return definition.handle({ ...exchange, ...place, body: body as Body, rawBody });
+      const bodyText = (): string => new TextDecoder().decode(rawBody);
+      return definition.handle({ ...exchange, ...place, body: body as Body, rawBody, bodyText });
     }),
     answer: inTermsOf(definition, async (exchange, given: RequestParts) => {
       const place = await enter(definition, exchange, given);
       const body = definition.body && validate(definition.body, given.body);
-      return definition.handle({ ...exchange, ...place, body: body as Body, rawBody: given.rawBody });
+      const { rawBody } = given;
+      const bodyText = (): string => JSON.stringify(given.body);
+      return definition.handle({ ...exchange, ...place, body: body as Body, rawBody, bodyText });
     }),
   };
 }

@@ -87,7 +87,9 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
     admit: services.callers.admitPayer,
     async handle(exchange) {
       const { pipeline } = services.compute;
-      const request = readChatRequest(exchange.body, pipeline.catalogue, protocol);
+      const { body: parsed, bodyText: text, incoming } = exchange;
+      const header = (name: string): string | undefined => incoming.header(name);
+      const request = readChatRequest(parsed, pipeline.catalogue, { protocol, text, header });
       return called(services, exchange, { route: path, request, stream: request.stream }, (call) =>
         request.stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
       );

@@ -8,4 +8,5 @@ export const completions: Protocol = {
   innerOf,
   answerOf,
   stream: (given) => new CompletionEncoder(given),
+  native: null,
 };
