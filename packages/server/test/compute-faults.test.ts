@@ -8,10 +8,11 @@ import {
   payloadsOf,
   type Routed,
   startRouted,
-  streamHash,
+  svcIn,
   svcOf,
   textIn,
 } from './compute.ts';
+import { objectsIn, SPOKEN, spokenHash } from './spoken.ts';
 import type { Script } from './upstream.ts';
 import { defaultPieces } from './upstream-script.ts';
 
@@ -37,6 +38,8 @@ interface Row {
   readonly code?: string;
   /** What the provider sees. */
   readonly calls: number;
+  /** Whether chat alone is tried, since what happens does not depend on the protocol. */
+  readonly chatOnly?: true;
 }
 
 /** Faults before the first byte: the same for streams, and nobody pays for a failure. */
@@ -55,22 +58,25 @@ const BEFORE: readonly Row[] = [
     status: 429,
     code: 'provider_rate_limited',
     calls: 1,
+    chatOnly: true,
   },
-  { fault: '500, then an answer', answers: [down(500), {}], status: 200, calls: 2 },
+  { fault: '500, then an answer', answers: [down(500), {}], status: 200, calls: 2, chatOnly: true },
   {
     fault: '500 for good',
     answers: [down(500), down(500), down(500)],
     status: 502,
     code: 'provider_failed',
     calls: 3,
+    chatOnly: true,
   },
-  { fault: '401', answers: [down(401)], status: 502, code: 'provider_failed', calls: 1 },
+  { fault: '401', answers: [down(401)], status: 502, code: 'provider_failed', calls: 1, chatOnly: true },
   { fault: '400', answers: [down(400)], status: 400, code: 'provider_refused', calls: 1 },
   {
     fault: 'a connection that is reset',
     answers: [{ fault: { kind: 'reset' } }, {}],
     status: 200,
     calls: 2,
+    chatOnly: true,
   },
   {
     fault: 'silence',
@@ -84,6 +90,7 @@ const BEFORE: readonly Row[] = [
     answers: [{ fault: { kind: 'slow_first_byte', ms: 150 } }],
     status: 200,
     calls: 1,
+    chatOnly: true,
   },
   {
     fault: 'a first byte that is too slow',
@@ -91,6 +98,7 @@ const BEFORE: readonly Row[] = [
     status: 504,
     code: 'provider_timeout',
     calls: 1,
+    chatOnly: true,
   },
   {
     fault: 'garbage',
@@ -104,14 +112,18 @@ const BEFORE: readonly Row[] = [
 const bothWays = (rows: readonly Row[]) =>
   rows.flatMap((row) => [false, true].map((stream) => ({ ...row, stream })));
 
-describe('before the first byte', () => {
+const describeSpoken = describe.each(SPOKEN.map((spoken) => [spoken.name, spoken] as const));
+
+describeSpoken('%s before the first byte', (name, { path, request, refusedBy }) => {
+  const rows = BEFORE.filter(({ chatOnly }) => name === 'chat' || chatOnly !== true);
+
   const playing = async ({ answers, stream }: Row & { stream: boolean }) => {
     routed.upstream.play(...answers);
-    const response = await routed.post(CHAT, { model, messages, stream });
+    const response = await routed.post(path, { model, ...request, stream });
     return { response, text: await response.text() };
   };
 
-  it.each(bothWays(BEFORE.filter(({ code }) => code === undefined)))(
+  it.each(bothWays(rows.filter(({ code }) => code === undefined)))(
     '$fault: is served after $calls calls, and billed (stream: $stream)',
     async (row) => {
       const { response, text } = await playing(row);
@@ -123,14 +135,13 @@ describe('before the first byte', () => {
     },
   );
 
-  it.each(bothWays(BEFORE.filter(({ code }) => code !== undefined)))(
+  it.each(bothWays(rows.filter(({ code }) => code !== undefined)))(
     '$fault: is $status $code after $calls calls, and nobody pays (stream: $stream)',
     async (row) => {
       const { response, text } = await playing(row);
       expect(response.status, text).toBe(row.status);
       expect(routed.upstream.requests).toHaveLength(row.calls);
-      const problem = JSON.parse(text) as { detail: string };
-      expect(problem).toMatchObject({ code: row.code, error: { message: problem.detail } });
+      expect(JSON.parse(text)).toMatchObject({ code: row.code, ...refusedBy(row.code ?? '') });
       expect(response.headers.has('x-receipt-id')).toBe(false);
       expect(text).not.toContain('operator-secret');
       expect(text).not.toContain(routed.upstream.url);
@@ -170,42 +181,79 @@ it('falls back to the next candidate where the model is not named', async () => 
   expect(failed?.['model']).not.toBe(svcOf(reply).served.model);
 });
 
-describe.each([
-  { fault: 'a stream that is cut', script: { fault: { kind: 'cut', after: 3 } }, code: 'provider_failed' },
-  {
-    fault: 'a stream that ends early',
-    script: { fault: { kind: 'short', after: 3 } },
-    code: 'provider_failed',
-  },
-  { fault: 'a stream that stalls', script: { fault: { kind: 'stall', after: 3 } }, code: 'provider_timeout' },
-  {
-    fault: 'garbage within a stream',
-    script: { fault: { kind: 'garbage', after: 3 } },
-    code: 'provider_failed',
-  },
-  {
-    fault: 'an error of the provider within a stream',
-    script: { fault: { kind: 'error_event', after: 3 } },
-    code: 'provider_failed',
-  },
-] satisfies { fault: string; script: Script; code: string }[])('$fault', ({ script, code }) => {
-  it('is told, and what came is billed and receipted', async () => {
+const WITHIN = [
+  { fault: 'a stream that is cut', kind: 'cut', code: 'provider_failed' },
+  { fault: 'a stream that ends early', kind: 'short', code: 'provider_failed' },
+  { fault: 'a stream that stalls', kind: 'stall', code: 'provider_timeout' },
+  { fault: 'garbage within a stream', kind: 'garbage', code: 'provider_failed' },
+  { fault: 'an error of the provider within a stream', kind: 'error_event', code: 'provider_failed' },
+] as const;
+
+/** The pieces of text among the first events of a stream, by the model whose provider sends them. */
+const BROKEN_AFTER = [
+  { model: MODEL, after: 3, pieces: 2 },
+  { model: 'anthropic/claude-haiku-4-5', after: 5, pieces: 2 },
+];
+
+describeSpoken('%s within an answer', (_, spoken) => {
+  const rows = WITHIN.flatMap((fault) => BROKEN_AFTER.map((place) => ({ ...fault, ...place })));
+
+  it.each(rows)('$fault of $model is told, and what came is billed and receipted', async (row) => {
     const before = await owed();
-    routed.upstream.play(script);
-    const { status, payloads, svc } = await routed.stream({ model });
-    expect(status).toBe(200);
+    routed.upstream.play({ fault: { kind: row.kind, after: row.after } });
+    const response = await routed.post(spoken.path, { model: row.model, ...spoken.request, stream: true });
+    const payloads = payloadsOf(await response.text());
+    const svc = svcIn(payloads);
+    expect(response.status).toBe(200);
     expect(routed.upstream.requests).toHaveLength(1);
-    expect(JSON.parse(payloads.at(-2) ?? '')).toMatchObject({ error: { type: 'server_error', code } });
+    const end = spoken.brokenBy(row.code);
+    expect(objectsIn(payloads.slice(-end.length))).toMatchObject(end);
     expect(payloads).not.toContain('[DONE]');
-    expect(textIn(payloads.slice(0, -2))).toBe(defaultPieces.slice(0, 2).join(''));
+    expect(spoken.textOf(payloads)).toBe(defaultPieces.slice(0, row.pieces).join(''));
     expect(svc?.receipt).toMatchObject({
+      receipt_id: response.headers.get('x-receipt-id'),
       call: { complete: false, usage_estimated: true },
-      response: { hash: streamHash(payloads) },
+      response: { hash: spokenHash(spoken, payloads) },
     });
     const { billing } = svc ?? {};
     expect(billing?.usage).toMatchObject({ counted_by: 'tallystick' });
     expect(Number(billing?.usage['completion_tokens'])).toBeGreaterThan(0);
     expect(await owed()).toBe(before + BigInt(billing?.charge.nano ?? 0));
+    await routed.expectBalanced();
+  });
+
+  it('a client that hangs up pays for what it got, and the provider is left at once', async () => {
+    const before = await owed();
+    routed.upstream.play({ pieces: Array.from({ length: 200 }, () => 'word '), everyMs: 20 });
+    const hungUp = routed.upstream.hungUp();
+    const controller = new AbortController();
+    const body = { model, ...spoken.request, stream: true };
+    const response = await routed.post(spoken.path, body, {}, controller.signal);
+    const reader = response.body?.getReader();
+    for (let chunks = 0; chunks < 3; chunks += 1) await reader?.read();
+    controller.abort();
+    await hungUp;
+    await expect.poll(owed).toBeGreaterThan(before);
+    const kept = await routed.service.get(`/v1/receipt/${response.headers.get('x-receipt-id')}`);
+    expect(kept.json).toMatchObject({ call: { complete: false } });
+    await routed.expectBalanced();
+  });
+
+  it('a service that stops ends it, and bills what came', async () => {
+    routed.upstream.play({ pieces: Array.from({ length: 500 }, () => 'word '), everyMs: 20 });
+    const response = await routed.post(spoken.path, { model, ...spoken.request, stream: true });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader?.read())?.value ?? '';
+    await routed.service.services.endCalls();
+    for (let step = await reader?.read(); step?.done === false; step = await reader?.read())
+      text += step.value;
+    const payloads = payloadsOf(text);
+    const end = spoken.brokenBy('unavailable');
+    expect(objectsIn(payloads.slice(-end.length))).toMatchObject(end);
+    expect(svcIn(payloads)?.receipt).toMatchObject({
+      call: { complete: false },
+      response: { hash: spokenHash(spoken, payloads) },
+    });
     await routed.expectBalanced();
   });
 });

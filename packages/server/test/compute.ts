@@ -108,11 +108,13 @@ export async function startRouted(options: TestServiceOptions = {}): Promise<Rou
   };
 }
 
+/** The `data:` payload of each event of a stream. */
 export function payloadsOf(text: string): string[] {
   return text
     .split('\n\n')
-    .filter((event) => event.startsWith('data: '))
-    .map((event) => event.slice('data: '.length).replaceAll('\ndata: ', '\n'));
+    .map((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => line.slice('data: '.length)).join('\n'));
 }
 
 export function svcIn(payloads: readonly string[]): Svc | null {
