@@ -7,6 +7,8 @@ import { type Ended, type Env, serve, temporaryFolder } from './process.ts';
 
 /** Name of a model by which clients call the upstream. */
 export const MODEL = 'gpt-4o-mini';
+/** Name of a model of Anthropic's by which clients call the upstream. */
+export const CLAUDE = 'claude-haiku-4-5';
 /** Key that a client of the upstream would send; it is valid nowhere. */
 export const STRANGE_KEY = 'sk-of-somewhere-else';
 /** Key with which the service calls the upstream. */
@@ -54,8 +56,17 @@ export async function serveUntrusted(env: Env, ownUpstream?: Upstream): Promise<
   };
 }
 
+/** Its upstream speaks OpenAI's and Anthropic's APIs. */
 export async function serveFront(): Promise<Front> {
-  const front = await serveUntrusted({ TALLY_DATA_DIR: temporaryFolder() });
+  const upstream = await startUpstream();
+  const front = await serveUntrusted(
+    {
+      TALLY_DATA_DIR: temporaryFolder(),
+      ANTHROPIC_BASE_URL: upstream.url,
+      ANTHROPIC_API_KEY: OPERATOR_KEY,
+    },
+    upstream,
+  );
   return { ...front, trust: await trustIn(front.url) };
 }
 

@@ -1,3 +1,4 @@
+export { type AnthropicError, anthropicError } from './anthropic-error.ts';
 export { createBackground, runEvery } from './background.ts';
 export type { ConsumeOutcome, CounterStore } from './counter-store.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';

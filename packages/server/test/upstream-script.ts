@@ -49,10 +49,16 @@ export interface Script {
   readonly pieces?: readonly string[];
   readonly toolCalls?: readonly ScriptedToolCall[];
   readonly finish?: 'stop' | 'length';
-  readonly usage?: { readonly prompt: number; readonly completion: number; readonly cached?: number };
+  readonly usage?: {
+    readonly prompt: number;
+    readonly completion: number;
+    readonly cached?: number;
+    /** Written to the cache; of Anthropic's format only. */
+    readonly written?: number;
+  };
   /** Stands where the usage would, whatever it is. */
   readonly wrongUsage?: JsonObject;
-  /** What the model thinks before it answers; of Anthropic's format only. */
+  /** What the model thinks before it answers, which it signs with `c2ln`; of Anthropic's format only. */
   readonly thinking?: string;
   /** Members of the provider's own in the answer, or in every chunk of it; of OpenAI's format only. */
   readonly members?: JsonObject;

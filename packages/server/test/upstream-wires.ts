@@ -90,8 +90,15 @@ export const anthropicWire: Wire = {
     const content: JsonObject[] = script.toolCalls
       ? script.toolCalls.map((call) => ({ ...toolUse(call), input: parsed(call) }))
       : [{ type: 'text', text: textOf(script) }];
-    if (script.thinking !== undefined) content.unshift({ type: 'thinking', thinking: script.thinking });
-    return { ...messageHead(body), content, stop_reason: stopReason(script), usage: messageUsage(script) };
+    if (script.thinking !== undefined)
+      content.unshift({ type: 'thinking', thinking: script.thinking, signature: 'c2ln' });
+    return {
+      ...messageHead(body),
+      content,
+      stop_reason: stopReason(script),
+      stop_sequence: null,
+      usage: messageUsage(script),
+    };
   },
   events(script, { body }) {
     const usage = messageUsage(script);
@@ -114,8 +121,11 @@ export const anthropicWire: Wire = {
         ];
     const { thinking } = script;
     const thought = {
-      content: { type: 'thinking', thinking: '' },
-      deltas: [{ type: 'thinking_delta', thinking: thinking ?? '' }],
+      content: { type: 'thinking', thinking: '', signature: '' },
+      deltas: [
+        { type: 'thinking_delta', thinking: thinking ?? '' },
+        { type: 'signature_delta', signature: 'c2ln' },
+      ],
     };
     const blocks = thinking === undefined ? said : [thought, ...said];
     return [
@@ -164,10 +174,10 @@ function stopReason({ finish, toolCalls }: Script): string {
 
 function messageUsage({ usage = defaultUsage, wrongUsage }: Script): JsonObject {
   if (wrongUsage) return wrongUsage;
-  const { prompt, completion, cached = 0 } = usage;
+  const { prompt, completion, cached = 0, written = 0 }: NonNullable<Script['usage']> = usage;
   return {
-    input_tokens: prompt - cached,
-    cache_creation_input_tokens: 0,
+    input_tokens: prompt - cached - written,
+    cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     output_tokens: completion,
   };

@@ -57,6 +57,8 @@ class Round {
   readonly #calls = new Map<number, Gathered>();
   #head: JsonObject = {};
   #text = '';
+  /** The model's reasoning, joined from its pieces. */
+  readonly #details: JsonObject[] = [];
   usage: Reported = null;
   usageChunk: StreamChunk | null = null;
   readonly delivered: Delivered;
@@ -93,6 +95,7 @@ class Round {
       return;
     }
     this.#text += asText(delta['content']) ?? '';
+    for (const detail of objectsOf(delta['reasoning_details'])) this.#think(detail);
     const shown = this.#shownOf(delta, choice['finish_reason'] ?? null);
     if (shown === null) return;
     if (shown === 'whole' && this.#before === null) yield chunk;
@@ -109,12 +112,24 @@ class Round {
     return {
       role: 'assistant',
       content: this.#text === '' ? null : this.#text,
+      ...(this.#details.length > 0 && { reasoning_details: this.#details }),
       tool_calls: [...this.#calls.values()].map(({ id, name, arguments: given }) => ({
         id,
         type: 'function',
         function: { name, arguments: given },
       })),
     };
+  }
+
+  /** Pieces of the same reasoning have the same index and type. */
+  #think({ index = null, ...piece }: JsonObject): void {
+    const last = this.#details.at(-1);
+    if (index === null || last?.['index'] !== index || last['type'] !== piece['type'])
+      this.#details.push({ ...piece, index });
+    else
+      for (const [name, value] of Object.entries(piece))
+        last[name] =
+          name === 'text' || name === 'summary' ? `${asText(last[name]) ?? ''}${asText(value) ?? ''}` : value;
   }
 
   /** The delta to pass on: whole, reduced, or null for none. */

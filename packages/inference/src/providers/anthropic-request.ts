@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import type { ChatBody } from '../types.ts';
+import { blockOfDetail, isForeignBlock } from './anthropic-reasoning.ts';
+import { dataOf } from './data-url.ts';
 import { asObject, asText, objectsOf, present } from './members.ts';
 import { unsupported } from './provider.ts';
 import { toolArguments } from './tool-arguments.ts';
@@ -10,9 +12,10 @@ const defaultMaxTokens = 4_096;
 const refuse = (param: string, message: string): Error => unsupported('anthropic', param, message);
 
 /**
- * Converts an OpenAI chat completion request to Anthropic's Messages API. Text, tool definitions and `cache_control`
- * marks pass unchanged. Sampling parameters without a counterpart (`seed`, penalties, `logit_bias`) are left out; what
- * the answer depends on is refused.
+ * Converts an OpenAI chat completion request to Anthropic's Messages API. Text, tool definitions, `cache_control` marks
+ * and the model's own earlier reasoning pass unchanged. Sampling parameters without a counterpart (`seed`, penalties,
+ * `logit_bias`), an effort of reasoning without a budget, and the reasoning of other models are left out; what the answer
+ * depends on is refused.
  * @throws ProviderError refused
  */
 export function messagesRequest(model: string, body: ChatBody): JsonObject {
@@ -30,13 +33,34 @@ export function messagesRequest(model: string, body: ChatBody): JsonObject {
     messages: conversation(messages),
     tools: tools(body['tools']),
     tool_choice: toolChoice(body),
-    output_config: typeof format === 'object' ? { format } : undefined,
+    output_config: outputConfig(body, format),
+    thinking: thinking(asObject(body['reasoning'])),
     stop_sequences: typeof body['stop'] === 'string' ? [body['stop']] : (body['stop'] ?? undefined),
     temperature: typeof body['temperature'] === 'number' ? Math.min(body['temperature'], 1) : undefined,
     top_p: body['top_p'] ?? undefined,
+    top_k: body['top_k'] ?? undefined,
+    cache_control: body['cache_control'] ?? undefined,
+    service_tier: serviceTiers[asText(body['service_tier']) ?? ''],
     metadata: typeof body['user'] === 'string' ? { user_id: body['user'] } : undefined,
     stream: body['stream'] === true ? true : undefined,
   });
+}
+
+/** OpenAI's other tiers have no counterpart. */
+const serviceTiers: Readonly<Record<string, string>> = { auto: 'auto', default: 'standard_only' };
+
+/** Thinking is asked for by its budget, or left to the model; an effort alone does not say how. */
+function thinking(reasoning: JsonObject | null): JsonObject | undefined {
+  const { enabled, max_tokens: budget, display } = reasoning ?? {};
+  if (enabled === false) return { type: 'disabled' };
+  if (typeof budget === 'number') return present({ type: 'enabled', budget_tokens: budget, display });
+  return enabled === true ? present({ type: 'adaptive', display }) : undefined;
+}
+
+function outputConfig(body: ChatBody, format: OutputFormat): JsonObject | undefined {
+  const effort = asObject(body['output_config'])?.['effort'];
+  const config = present({ effort, format: typeof format === 'object' ? format : undefined });
+  return Object.keys(config).length > 0 ? config : undefined;
 }
 
 const isSystem = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer';
@@ -74,23 +98,33 @@ function turn(message: JsonObject): JsonObject {
   if (role === 'user')
     return { role, content: typeof content === 'string' ? content : contentBlocks(content) };
   if (role !== 'assistant') throw refuse('messages', 'This model does not accept messages of that role.');
+  const thought = objectsOf(message['reasoning_details']).map(blockOfDetail);
+  const own = thought.filter((block) => !isForeignBlock(block));
   const converted = contentBlocks(content ?? message['refusal']);
-  return { role, content: [...converted, ...objectsOf(message['tool_calls']).map(toolUse)] };
+  return { role, content: [...own, ...converted, ...objectsOf(message['tool_calls']).map(toolUse)] };
 }
 
 function toolUse(call: JsonObject): JsonObject {
   const { name, arguments: text } = asObject(call['function']) ?? {};
-  return {
+  return present({
     type: 'tool_use',
     id: call['id'] ?? '',
     name: name ?? '',
     input: toolArguments('anthropic', text),
-  };
+    cache_control: call['cache_control'],
+  });
 }
 
-function toolResult({ tool_call_id: id, content }: JsonObject): JsonObject {
+function toolResult(message: JsonObject): JsonObject {
+  const { tool_call_id: id, content, is_error: failed, cache_control: cache } = message;
   const converted = typeof content === 'string' ? content : contentBlocks(content);
-  return { type: 'tool_result', tool_use_id: id ?? '', content: converted };
+  return present({
+    type: 'tool_result',
+    tool_use_id: id ?? '',
+    content: converted,
+    is_error: failed,
+    cache_control: cache,
+  });
 }
 
 /** Empty text is left out, since the Messages API refuses it. */
@@ -109,31 +143,47 @@ function contentBlock(part: JsonObject): JsonObject {
     case 'image_url':
       return {
         type: 'image',
-        source: imageSource(asText(asObject(part['image_url'])?.['url']) ?? ''),
+        source: sourceOf(asText(asObject(part['image_url'])?.['url']) ?? ''),
         ...cache,
       };
+    case 'file':
+      return { ...documentBlock(asObject(part['file']) ?? {}), ...cache };
     default:
-      throw refuse('messages', 'This model accepts text and images only.');
+      throw refuse('messages', 'This model accepts text, images and documents only.');
   }
 }
 
-function imageSource(url: string): JsonObject {
-  const [, mediaType, data] = /^data:(image\/[a-z+.-]{1,32});base64,(.*)$/s.exec(url) ?? [];
-  return mediaType === undefined || data === undefined
+function sourceOf(url: string): JsonObject {
+  const found = dataOf(url);
+  return found === null
     ? { type: 'url', url }
-    : { type: 'base64', media_type: mediaType, data };
+    : { type: 'base64', media_type: found.mediaType, data: found.data };
+}
+
+/** A file by its `data:` or `https:` URL. Files that were uploaded to OpenAI are unknown here. */
+function documentBlock({ file_data: data, filename }: JsonObject): JsonObject {
+  const url = asText(data);
+  if (url === null) throw refuse('messages', 'This model accepts files by `file_data` only.');
+  const found = dataOf(url);
+  const source =
+    found?.mediaType === 'text/plain'
+      ? { type: 'text', media_type: 'text/plain', data: Buffer.from(found.data, 'base64').toString() }
+      : sourceOf(url);
+  return present({ type: 'document', source, title: filename });
 }
 
 function tools(list: JsonValue | undefined): JsonObject[] | undefined {
   if (!Array.isArray(list) || list.length === 0) return undefined;
   return objectsOf(list).map((tool) => {
-    const definition = asObject(tool['function']);
+    const { type: _type, function: called, ...hints } = tool;
+    const definition = asObject(called);
     if (definition === null) throw refuse('tools', 'This model accepts function tools only.');
     return present({
       name: definition['name'],
       description: definition['description'],
       input_schema: definition['parameters'] ?? { type: 'object', properties: {} },
-      cache_control: tool['cache_control'],
+      strict: definition['strict'] ?? undefined,
+      ...hints,
     });
   });
 }
@@ -152,8 +202,10 @@ function toolChoice({
   return choice === 'auto' || parallel === false ? { type: 'auto', ...single } : undefined;
 }
 
+type OutputFormat = JsonObject | 'any_json' | 'text';
+
 /** A schema can be enforced in this API; JSON without a schema can only be requested. */
-function outputFormat(value: JsonValue | undefined): JsonObject | 'any_json' | 'text' {
+function outputFormat(value: JsonValue | undefined): OutputFormat {
   const format = asObject(value);
   if (format?.['type'] === 'json_object') return 'any_json';
   if (format?.['type'] !== 'json_schema') return 'text';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
-import { finishReason, headOf, isUnseen, messagesUsage } from './anthropic-answer.ts';
+import { finishReason, headOf, isHosted, isUnseen, messagesUsage, nativeFinish } from './anthropic-answer.ts';
+import { detailOfBlock } from './anthropic-reasoning.ts';
 import { type AnswerHead, deltaChunk, formatToolCall, usageChunk } from './completion.ts';
 import { badAnswer } from './failures.ts';
 import { asObject, asText } from './members.ts';
@@ -19,8 +20,10 @@ export class MessageStream {
   #usage: JsonObject = {};
   /** Open tool calls by the index of their content block. */
   readonly #tools = new Map<unknown, OpenTool>();
-  /** Whether the model produced something that is left out here. */
+  /** Whether the model produced something that is not text of the answer. */
   unseen = false;
+  /** Whether a tool acted at the provider. */
+  #hosted = false;
   /** Whether the end of the message has arrived. */
   ended = false;
 
@@ -60,9 +63,12 @@ export class MessageStream {
   }
 
   #startBlock(head: AnswerHead, index: unknown, block: JsonObject): JsonObject[] {
-    const { type, id, name, text } = block;
+    const { type, id, name, text, thinking } = block;
     this.unseen ||= isUnseen(block);
+    this.#hosted ||= isHosted(block);
     if (type === 'text' && asText(text)) return [deltaChunk(head, { content: text ?? '' })];
+    if (type === 'redacted_thinking' || (type === 'thinking' && asText(thinking)))
+      return [reasoningChunk(head, index, detailOfBlock(block))];
     if (type !== 'tool_use') return [];
     const tool = this.#tools.size;
     this.#tools.set(index, { index: tool, begun: false });
@@ -71,8 +77,13 @@ export class MessageStream {
   }
 
   #continueBlock(head: AnswerHead, block: unknown, delta: JsonObject): JsonObject[] {
-    if (delta['type'] === 'text_delta') return [deltaChunk(head, { content: asText(delta['text']) ?? '' })];
-    if (delta['type'] !== 'input_json_delta') return [];
+    const { type, text: said, thinking, signature } = delta;
+    if (type === 'text_delta') return [deltaChunk(head, { content: asText(said) ?? '' })];
+    if (type === 'thinking_delta')
+      return [reasoningChunk(head, block, { ...REASONING, text: thinking ?? '' })];
+    if (type === 'signature_delta')
+      return [reasoningChunk(head, block, { ...REASONING, signature: signature ?? '' })];
+    if (type !== 'input_json_delta') return [];
     const tool = this.#tools.get(block);
     const text = asText(delta['partial_json']) ?? '';
     if (tool === undefined || text === '') return [];
@@ -92,15 +103,26 @@ export class MessageStream {
     // Its counts are those of the whole message so far, and may leave out unchanged ones.
     for (const [name, value] of Object.entries(asObject(event['usage']) ?? {}))
       if (value !== null) this.#usage[name] = value;
-    const reason = asObject(event['delta'])?.['stop_reason'];
-    return typeof reason === 'string' ? [deltaChunk(head, {}, finishReason(reason))] : [];
+    const { stop_reason: reason, stop_sequence: stop } = asObject(event['delta']) ?? {};
+    if (typeof reason !== 'string') return [];
+    return [deltaChunk(head, {}, finishReason(reason), nativeFinish(reason), asText(stop))];
   }
 
   #stop(head: AnswerHead): JsonObject[] {
     this.ended = true;
-    const usage = messagesUsage(this.#usage);
-    return usage === null ? [] : [usageChunk(head, usage)];
+    const counted = messagesUsage(this.#usage);
+    if (counted === null) return [];
+    const { hidden, ...rest } = counted;
+    return [usageChunk(head, this.#hosted || hidden === undefined ? rest : { ...rest, hidden })];
   }
+}
+
+const REASONING = { type: 'reasoning.text' } as const;
+
+/** A piece of reasoning. Pieces of one block have the same index. */
+function reasoningChunk(head: AnswerHead, index: unknown, detail: JsonObject): JsonObject {
+  const placed = typeof index === 'number' ? { ...detail, index } : detail;
+  return deltaChunk(head, { reasoning_details: [placed] });
 }
 
 function argumentsChunk(head: AnswerHead, index: number, text: string): JsonObject {

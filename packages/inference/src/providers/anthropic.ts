@@ -1,10 +1,10 @@
 import type { JsonObject } from '@tallystick/core';
 import { chunkOf, parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { completionOf } from './anthropic-answer.ts';
+import { errorIn, errorOf } from './anthropic-error.ts';
 import { messagesRequest } from './anthropic-request.ts';
 import { MessageStream } from './anthropic-stream.ts';
-import { badAnswer, cut, failed, failedWithin } from './failures.ts';
-import { asObject, asText } from './members.ts';
+import { badAnswer, cut, failedWithin } from './failures.ts';
 import { nativeAnswer } from './native.ts';
 import type { Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
@@ -12,19 +12,6 @@ import { openUpstream, type UpstreamOptions } from './upstream.ts';
 
 /** The version of the Messages API that is read here. */
 const apiVersion = '2023-06-01';
-
-/** The HTTP status that an error event in a stream would have had. */
-const statuses: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
 
 /** Anthropic's Messages API. Its base URL is without `/v1`, as its own SDK takes it. */
 export function anthropicProvider(options: UpstreamOptions): Provider {
@@ -43,7 +30,8 @@ export function anthropicProvider(options: UpstreamOptions): Provider {
     try {
       for await (const { data } of readEvents(name, reply)) {
         const event = parseEvent(name, data);
-        if (event['type'] === 'error') throw failedInStream(event);
+        const error = errorIn(event);
+        if (error !== null) throw failure(error);
         for (const chunk of stream.take(event)) yield chunkOf(chunk, stream.unseen);
         begun = true;
         if (stream.ended) return;
@@ -53,11 +41,6 @@ export function anthropicProvider(options: UpstreamOptions): Provider {
       reply.close(stream.ended);
     }
   }
-
-  const failedInStream = (event: JsonObject): Error => {
-    const error = errorOf(event);
-    return failed({ provider: name, status: statuses[asText(error?.['type']) ?? ''] ?? 500, error, secrets });
-  };
 
   const failure = (error: JsonObject): Error => failedWithin(name, error, secrets);
 
@@ -83,12 +66,4 @@ export function anthropicProvider(options: UpstreamOptions): Provider {
     },
     close,
   };
-}
-
-/** Converts `{type: "error", error: {type, message}}`; adds OpenAI's code where clients act on it. */
-function errorOf(body: JsonObject | null): JsonObject | null {
-  const error = asObject(body?.['error']);
-  if (error === null) return null;
-  const tooLong = /prompt is too long|context (limit|window)/i.test(asText(error['message']) ?? '');
-  return { ...error, ...(tooLong && { code: 'context_length_exceeded' }) };
 }

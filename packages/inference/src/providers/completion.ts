@@ -17,19 +17,27 @@ export interface ToolCall {
   readonly name: string;
   /** JSON. */
   readonly arguments: string;
+  /** Members of the provider's own that it wants back with the call. */
+  readonly extra?: JsonObject;
 }
 
 export interface CompletionText {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: FinishReason;
+  /** The provider's own reason, if OpenAI has no word for it. */
+  readonly nativeFinish?: string | null;
+  /** The caller's stop text that the model met, if the provider tells it. */
+  readonly stopText?: string | null;
+  /** Members of the message that show what the model thought: `reasoning_content`, `reasoning_details`. */
+  readonly reasoning?: JsonObject | null;
   readonly usage: Usage | null;
 }
 
 /** An OpenAI `chat.completion` of one choice. */
 export function completion({ id, created, model }: AnswerHead, answer: CompletionText): JsonObject {
-  const { text, toolCalls, finish, usage } = answer;
-  const message: JsonObject = { role: 'assistant', content: text, refusal: null };
+  const { text, toolCalls, finish, nativeFinish = null, stopText = null, reasoning, usage } = answer;
+  const message: JsonObject = { role: 'assistant', content: text, refusal: null, ...reasoning };
   if (toolCalls.length > 0) {
     message['content'] = text === '' ? null : text;
     message['tool_calls'] = toolCalls.map(formatToolCall);
@@ -39,13 +47,18 @@ export function completion({ id, created, model }: AnswerHead, answer: Completio
     object: 'chat.completion',
     created,
     model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    choices: [{ index: 0, message, logprobs: null, ...finishMembers(finish, nativeFinish, stopText) }],
     ...(usage !== null && { usage: formatUsage(usage) }),
   };
 }
 
-export function formatToolCall({ id, name, arguments: text }: ToolCall): JsonObject {
-  return { id, type: 'function', function: { name, arguments: text } };
+export function formatToolCall({ id, name, arguments: text, extra }: ToolCall): JsonObject {
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: text },
+    ...(extra && { extra_content: extra }),
+  };
 }
 
 /** An OpenAI `chat.completion.chunk` with the new part of the one choice. */
@@ -53,8 +66,24 @@ export function deltaChunk(
   head: AnswerHead,
   delta: JsonObject,
   finish: FinishReason | null = null,
+  nativeFinish: string | null = null,
+  stopText: string | null = null,
 ): JsonObject {
-  return chunk(head, [{ index: 0, delta, logprobs: null, finish_reason: finish }], null);
+  const members = finishMembers(finish, nativeFinish, stopText);
+  return chunk(head, [{ index: 0, delta, logprobs: null, ...members }], null);
+}
+
+/** `stop_reason` is vLLM's member. */
+function finishMembers(
+  finish: FinishReason | null,
+  native: string | null,
+  stopText: string | null,
+): JsonObject {
+  return {
+    finish_reason: finish,
+    ...(native !== null && { native_finish_reason: native }),
+    ...(stopText !== null && { stop_reason: stopText }),
+  };
 }
 
 /** The chunk that OpenAI sends last if usage was requested. */

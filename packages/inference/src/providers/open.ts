@@ -15,7 +15,7 @@ interface Kind {
 /** The wire formats of providers that an operator can configure. */
 const kinds = {
   openai: { open: openaiProvider, carries: ['choices', 'files', 'audio', 'forced_tools', 'other_tools'] },
-  anthropic: { open: anthropicProvider, carries: ['forced_tools', 'messages'] },
+  anthropic: { open: anthropicProvider, carries: ['files', 'forced_tools', 'messages'] },
   ollama: { open: ollamaProvider, carries: [] },
 } as const satisfies Record<string, Kind>;
 

@@ -59,7 +59,7 @@ function readCompletion(
 
 /** The `usage` member of an OpenAI answer or chunk. */
 export function formatUsage(usage: Usage): JsonObject {
-  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens } = usage;
+  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, hidden } = usage;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -68,6 +68,7 @@ export function formatUsage(usage: Usage): JsonObject {
       cached_tokens: cachedTokens,
       ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
     },
+    ...(typeof hidden === 'number' && { completion_tokens_details: { reasoning_tokens: hidden } }),
   };
 }
 

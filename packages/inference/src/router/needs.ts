@@ -20,9 +20,11 @@ export function needsOf(body: ChatBody, only: SpokenProtocol | null = null): Nee
     files: holds('file'),
     audio: holds('input_audio') || isObject(body['audio']),
     forced_tools: choice === 'required' || isObject(choice),
+    // A provider of the caller's own protocol has that protocol's tools.
     other_tools:
-      isObject(body['web_search_options']) ||
-      objectsOf(body['tools']).some(({ type }) => type !== 'function'),
+      only === null &&
+      (isObject(body['web_search_options']) ||
+        objectsOf(body['tools']).some(({ type }) => type !== 'function')),
     responses: only === 'responses',
     messages: only === 'messages',
   };

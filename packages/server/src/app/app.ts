@@ -8,6 +8,7 @@ import { benchmarkRoutes } from '../routes/compute-benchmark.ts';
 import { callRoutes } from '../routes/compute-chat.ts';
 import { compressionRoutes } from '../routes/compute-compression.ts';
 import { memberRoutes } from '../routes/compute-members.ts';
+import { messagesReadRoutes } from '../routes/compute-messages.ts';
 import { computeReadRoutes } from '../routes/compute-reads.ts';
 import { computeRootRoutes } from '../routes/compute-root.ts';
 import { issuerRoutes } from '../routes/issuers.ts';
@@ -59,6 +60,7 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
     ...computeRootRoutes(services),
     ...callRoutes(services),
     ...computeReadRoutes(services),
+    ...messagesReadRoutes(services),
     ...compressionRoutes(services),
     ...benchmarkRoutes(services),
     ...memberRoutes(services),

@@ -2,7 +2,7 @@ import { write } from 'node:fs';
 import { type Chain, INSTALL_ANVIL, isAnvilInstalled } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
 import { type Config, localOrigin, readConfig, socketPathOf, withAddress } from '../config/config.ts';
-import { OPENAI } from '../http/dialect.ts';
+import { ANTHROPIC, OPENAI } from '../http/dialect.ts';
 import type { Services } from '../services.ts';
 import { createApp } from './app.ts';
 import { listen } from './listen.ts';
@@ -29,7 +29,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     socketMode: config.socketMode,
     fd: config.listenFd,
     ...config.http,
-    dialects: [OPENAI],
+    dialects: [OPENAI, ANTHROPIC],
     // The server itself must end a request whose body is never read, after the longest time that a reader would wait.
     requestMs: config.http.bodies.streamMs + config.http.bodies.stallMs,
     receiptsUrl: (address) => withAddress(config, address).receiptsUrl,

@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoint.ts';
 import { type Exchange, exchangeHandler, type Frame } from './exchange.ts';
 import { GROUPS } from './groups.ts';
 import { type OpenApiDocument, published } from './openapi.ts';
-import { problemSchema } from './problem-responses.ts';
+import { anthropicProblemSchema, problemSchema } from './problem-responses.ts';
 import { SECURITY_SCHEMES } from './security.ts';
 
 /** A Hono app that endpoints are mounted on, and the OpenAPI document that they make together. */
@@ -27,6 +27,7 @@ export function createApi(options: Omit<Frame, 'dialects'>): Api {
   const groups = new Set<string>();
   let document: OpenApiDocument | undefined;
   app.openAPIRegistry.registerComponent('schemas', 'Problem', problemSchema);
+  app.openAPIRegistry.registerComponent('schemas', 'AnthropicProblem', anthropicProblemSchema);
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
     app.openAPIRegistry.registerComponent('securitySchemes', name, scheme);
   }

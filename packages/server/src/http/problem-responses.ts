@@ -17,7 +17,7 @@ export function problemResponses(codes: readonly ErrorCode[], dialect: Dialect |
           'application/problem+json': {
             schema: {
               type: 'object' as const,
-              allOf: [{ $ref: '#/components/schemas/Problem' }],
+              allOf: [{ $ref: `#/components/schemas/${dialect?.schema ?? 'Problem'}` }],
               properties: { code: { type: 'string' as const, enum: same } },
               ...(dialect && { required: [...dialect.required] }),
             },
@@ -71,5 +71,38 @@ export const problemSchema = {
       description: 'With `payment_required` alone: how to pay (x402), as in PAYMENT-REQUIRED.',
     },
     instance: { type: 'string' as const, description: '`urn:request:` and the value of `X-Request-Id`.' },
+  },
+};
+
+/** The schema of `Problem` where Anthropic's API is spoken. */
+export const anthropicProblemSchema = {
+  ...problemSchema,
+  description: 'A problem document (RFC 9457) in the form of an error of Anthropic’s API.',
+  properties: {
+    ...problemSchema.properties,
+    type: {
+      type: 'string' as const,
+      enum: ['error'],
+      description: 'Always this, as Anthropic’s clients want it.',
+    },
+    error: {
+      type: 'object' as const,
+      description: 'The same error in the form of Anthropic’s API.',
+      required: ['type', 'message', 'details'],
+      properties: {
+        type: { type: 'string' as const, description: 'The kind of error, such as `invalid_request_error`.' },
+        message: { type: 'string' as const, description: 'The same as `detail`.' },
+        details: {
+          type: 'object' as const,
+          description: 'What Anthropic’s clients show as the error’s own code.',
+          required: ['error_code'],
+          properties: {
+            error_code: { type: 'string' as const, description: 'The same as `code`.' },
+            field: { type: 'string' as const, description: 'The same as `field`.' },
+          },
+        },
+      },
+    },
+    request_id: { type: 'string' as const, description: 'The value of `X-Request-Id`.' },
   },
 };

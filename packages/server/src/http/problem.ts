@@ -1,10 +1,10 @@
 import { type ErrorCode, errorTable, type JsonObject, TallyError } from '@tallystick/core';
-import { factsOf, type OpenAiError } from '@tallystick/kit';
+import { type AnthropicError, factsOf, type OpenAiError } from '@tallystick/kit';
 import type { Answer } from './answer.ts';
 
 /** A problem document (RFC 9457, section 3.1) with the members of this service's errors. */
 export interface Problem {
-  /** `<receipts URL>/docs/errors#<code>`: a page that explains the code. */
+  /** `<receipts URL>/docs/errors#<code>`: a page that explains the code. `error` where Anthropic's API is spoken. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -12,8 +12,10 @@ export interface Problem {
   readonly code: ErrorCode;
   /** The offending member of the request: `purpose`, `receipts[3].ts`. */
   readonly field?: string;
-  /** The same error in OpenAI's form, under `/v1/compute/`. */
-  readonly error?: OpenAiError;
+  /** The same error in OpenAI's form, under `/v1/compute/`; in Anthropic's, where that API is spoken. */
+  readonly error?: OpenAiError | AnthropicError;
+  /** The id of `X-Request-Id`, where Anthropic's API is spoken. */
+  readonly request_id?: string;
   /** How to pay: the contents of `PAYMENT-REQUIRED`. */
   readonly payment?: JsonObject;
   /** `urn:request:<id>`, with the id of `X-Request-Id`. */

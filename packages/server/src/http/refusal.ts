@@ -18,7 +18,7 @@ export function refusal(thrown: unknown, { dialect, requestId, receiptsUrl }: Re
   const problem = toProblem(thrown, { receiptsUrl, requestId });
   const answer = problemAnswer({
     ...problem,
-    ...dialect?.members(publicError(thrown), factsOf(thrown).providerWords),
+    ...dialect?.members(publicError(thrown), { words: factsOf(thrown).providerWords, requestId }),
   });
   // The rest of the body is not awaited, so the connection cannot carry another request.
   const timedOut = thrown instanceof TallyError && thrown.code === 'request_timeout';

@@ -6,10 +6,19 @@ import {
   chatRequestSchema,
   completionRequestSchema,
   completions,
+  messages,
+  messagesRequestSchema,
   type Protocol,
 } from '@tallystick/inference';
-import { type Dialect, OPENAI } from '../http/dialect.ts';
-import { chatCompletionSchema, chatEvents, completionEvents, completionSchema } from './compute-shapes.ts';
+import { ANTHROPIC, type Dialect, OPENAI } from '../http/dialect.ts';
+import {
+  chatCompletionSchema,
+  chatEvents,
+  completionEvents,
+  completionSchema,
+  messageEvents,
+  messageSchema,
+} from './compute-shapes.ts';
 
 /** A path at which a model is called in a protocol. To add one, copy a neighbour in `PROTOCOL_ROUTES`. */
 export interface ProtocolRoute {
@@ -27,6 +36,19 @@ export interface ProtocolRoute {
   /** A streamed answer. */
   readonly events: z.ZodType;
 }
+
+const MESSAGES = {
+  protocol: messages,
+  dialect: ANTHROPIC,
+  body: messagesRequestSchema,
+  example: {
+    model: 'auto',
+    max_tokens: 200,
+    messages: [{ role: 'user', content: 'What is a tally stick?' }],
+  },
+  answer: messageSchema,
+  events: messageEvents,
+} satisfies Partial<ProtocolRoute>;
 
 export const PROTOCOL_ROUTES: readonly ProtocolRoute[] = [
   {
@@ -54,5 +76,21 @@ export const PROTOCOL_ROUTES: readonly ProtocolRoute[] = [
     example: { model: 'auto', prompt: 'What is a tally stick?', max_tokens: 200 },
     answer: completionSchema,
     events: completionEvents,
+  },
+  {
+    ...MESSAGES,
+    path: '/v1/compute/messages',
+    operationId: 'createMessage',
+    summary: 'Answer a message',
+    description:
+      'Anthropic’s Messages API, routed to a model of any provider, metered and recorded in a receipt. With `stream` the answer is a stream of server-sent events; `message_stop` contains `svc`.',
+  },
+  {
+    ...MESSAGES,
+    path: '/v1/compute/v1/messages',
+    operationId: 'createMessageV1',
+    summary: 'Answer a message, at the path of Anthropic’s clients',
+    description:
+      'The same as `/v1/compute/messages`. Anthropic’s clients add `/v1` themselves: their base URL is `…/v1/compute`, as that of OpenAI’s.',
   },
 ];

@@ -71,6 +71,8 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, p
     endpoints: {
       chat_completions: 'POST /v1/compute/chat/completions',
       completions: 'POST /v1/compute/completions',
+      messages: 'POST /v1/compute/messages',
+      count_tokens: 'POST /v1/compute/messages/count_tokens',
       models: 'GET /v1/compute/models',
       estimate: 'POST /v1/compute/estimate',
       compression_stats: 'GET /v1/compute/compression/stats',

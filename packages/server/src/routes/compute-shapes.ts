@@ -230,6 +230,51 @@ export const completionEvents = z.string().openapi({
     'data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"local/extract-1","choices":[{"text":"A tally stick","index":0,"logprobs":null,"finish_reason":null}]}\n\ndata: {"id":"cmpl-1","object":"text_completion","created":1,"model":"local/extract-1","choices":[],"svc":{}}\n\ndata: [DONE]\n\n',
 });
 
+/** The answer to a Messages call, as Anthropic's API shapes it, with `svc`. */
+export const messageSchema = z
+  .looseObject({
+    id: z.string().openapi({ description: '`msg_` and the id of the receipt, or the provider’s own id.' }),
+    type: z.literal('message').openapi({ description: 'Always this.' }),
+    role: z.literal('assistant').openapi({ description: 'Always this.' }),
+    model: z
+      .string()
+      .openapi({ description: 'The id of the model that answered.', example: 'local/extract-1' }),
+    content: z
+      .array(
+        z.looseObject({ type: z.string().openapi({ description: 'The kind of block.', example: 'text' }) }),
+      )
+      .openapi({ description: 'Blocks: thinking, text, tool calls.' }),
+    stop_reason: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why the model stopped.', example: 'end_turn' }),
+    stop_sequence: z.string().nullable().openapi({ description: 'The stop text that the model met.' }),
+    usage: z
+      .looseObject({
+        input_tokens: count.openapi({ description: 'Tokens of the prompt that no cache was used for.' }),
+        cache_creation_input_tokens: count
+          .nullish()
+          .openapi({ description: 'Tokens of the prompt that were written to the provider’s cache.' }),
+        cache_read_input_tokens: count
+          .nullish()
+          .openapi({ description: 'Tokens of the prompt that were read from the provider’s cache.' }),
+        output_tokens: count.openapi({ description: 'Tokens of the answer.' }),
+      })
+      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
+    svc: answerSvc,
+  })
+  .openapi('Message', {
+    description: 'Anthropic’s answer with one more member, `svc`: receipt, routing, compression and billing.',
+  });
+
+/** The answer to a Messages call with `stream`. */
+export const messageEvents = z.string().openapi({
+  description:
+    'Server-sent events as Anthropic streams them. The last one, `message_stop` or `error`, has `svc`.',
+  example:
+    'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"A tally stick"}}\n\nevent: message_stop\ndata: {"type":"message_stop","svc":{}}\n\n',
+});
+
 /** The answer to an embeddings call, as OpenAI's API shapes it, with `svc`. */
 export const embeddingsSchema = z
   .looseObject({

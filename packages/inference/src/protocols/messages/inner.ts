@@ -1,0 +1,74 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import { asObject, asText, objectsOf, present } from '../../providers/members.ts';
+import type { ChatBody } from '../../types.ts';
+import { conversationOf } from './conversation.ts';
+
+/** A Messages request in inner form; `nativeOnly` names what has no counterpart there. */
+export function innerOf(body: JsonObject): ChatBody {
+  const { model, max_tokens: limit, stream, temperature, top_p: topP, top_k: topK } = body;
+  const tier = body['service_tier'];
+  const config = asObject(body['output_config']);
+  const effort = config?.['effort'] ?? undefined;
+  return present({
+    model,
+    messages: [...conversationOf(body).messages],
+    max_completion_tokens: limit,
+    stream: stream ?? undefined,
+    stop: body['stop_sequences'] ?? undefined,
+    temperature: temperature ?? undefined,
+    top_p: topP ?? undefined,
+    top_k: topK ?? undefined,
+    ...toolMembers(body),
+    reasoning: reasoning(asObject(body['thinking']), effort),
+    output_config: effort === undefined ? undefined : { effort },
+    response_format: responseFormat(config?.['format'] ?? body['output_format']),
+    user: asText(asObject(body['metadata'])?.['user_id']) ?? undefined,
+    service_tier: tier === 'standard_only' ? 'default' : (tier ?? undefined),
+    cache_control: body['cache_control'] ?? undefined,
+  });
+}
+
+function toolMembers({ tools, tool_choice: given }: JsonObject): JsonObject {
+  const choice = asObject(given);
+  const list = objectsOf(tools).map(toolOf);
+  return present({
+    tools: list.length > 0 ? list : undefined,
+    tool_choice: choice === null ? undefined : toolChoice(choice),
+    parallel_tool_calls: choice?.['disable_parallel_tool_use'] === true ? false : undefined,
+  });
+}
+
+/** Whether a tool runs at the caller; the others are Anthropic's own. */
+export function isCustom({ type }: JsonObject): boolean {
+  return type === undefined || type === null || type === 'custom';
+}
+
+/** Members that the function does not have stay beside it, as hints. */
+function toolOf(tool: JsonObject): JsonObject {
+  if (!isCustom(tool)) return tool;
+  const { type: _type, name, description, input_schema: parameters, strict, ...hints } = tool;
+  const definition = present({ name, description, parameters, strict });
+  return { type: 'function', function: definition, ...hints };
+}
+
+function toolChoice({ type, name }: JsonObject): JsonValue {
+  if (type === 'any') return 'required';
+  return type === 'tool' ? { type: 'function', function: { name: name ?? '' } } : (type ?? 'auto');
+}
+
+function reasoning(thinking: JsonObject | null, effort: JsonValue | undefined): JsonObject | undefined {
+  const { type, budget_tokens: budget, display } = thinking ?? {};
+  const members = present({
+    enabled: type === 'adaptive' ? true : type === 'disabled' ? false : undefined,
+    max_tokens: type === 'enabled' ? budget : undefined,
+    display: display ?? undefined,
+    effort,
+  });
+  return Object.keys(members).length > 0 ? members : undefined;
+}
+
+function responseFormat(value: JsonValue | undefined): JsonObject | undefined {
+  const schema = asObject(value)?.['schema'];
+  if (schema === undefined) return undefined;
+  return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } };
+}
