@@ -2,8 +2,8 @@ import { toBase64url, toHex } from '../../packages/core/src/index.ts';
 import { anchorRefCases } from './anchor-refs.ts';
 import { anchoredHashCases } from './anchored-hash.ts';
 import { anchorCases } from './anchors.ts';
-import { answerCases } from './answers.ts';
 import { benchmarkCases } from './benchmark.ts';
+import { callFiles } from './calls.ts';
 import { checkpointCases } from './checkpoints.ts';
 import { commitmentCases } from './commitments.ts';
 import { countersignatureCases } from './countersignatures.ts';
@@ -35,8 +35,8 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'anchor-refs.json': anchorRefCases(),
     'anchors.json': await anchorCases(),
     'anchored-hash.json': await anchoredHashCases(),
-    'answers.json': answerCases(),
     'benchmark.json': await benchmarkCases(),
+    ...(await callFiles()),
     'checkpoints.json': await checkpointCases(),
     'commitments.json': commitmentCases(),
     'countersignatures.json': await countersignatureCases(),

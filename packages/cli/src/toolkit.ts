@@ -2,7 +2,6 @@
 export { type Command, InvalidArgumentError, Option } from 'commander';
 export { rpcOption } from './anchor/rpc-option.ts';
 export { apiKeyOption } from './api-key.ts';
-export { contradicts } from './call-hashes.ts';
 export { unreadable, unwritable, writeAtomically, writeOut } from './files.ts';
 export { nameOf, readBytes, readJson } from './input.ts';
 export { readKeyFile, readSecretKey } from './key-file.ts';

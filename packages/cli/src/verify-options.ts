@@ -47,8 +47,8 @@ export interface VerifyOptions {
 
 /** What a command adds about a receipt to the verdict. */
 export interface Addition {
-  /** A further check, on which the verdict then depends too. */
-  readonly check?: Verification['checks'][number];
+  /** Further checks, on which the verdict then depends too. */
+  readonly checks?: Verification['checks'];
   /** Lines for a person, printed below the verdict. */
   readonly lines?: Iterable<string>;
 }
@@ -81,8 +81,22 @@ export type Add = (receipt: JsonValue, verdict: Verification) => Addition;
 
 const NOTHING: Add = () => ({});
 
-/** Judges the receipt in a file and prints the verdict. */
-export async function verifyFile(file: string, options: VerifyOptions, add: Add = NOTHING): Promise<Exit> {
+/** A receipt that was read already, and the name of its input. */
+export interface ParsedReceipt {
+  readonly name: string;
+  readonly json: JsonValue;
+}
+
+function inputName(file: string | ParsedReceipt): string {
+  return typeof file === 'string' ? nameOf(file) : file.name;
+}
+
+/** Judges a receipt, in a file or parsed, and prints the verdict. */
+export async function verifyFile(
+  file: string | ParsedReceipt,
+  options: VerifyOptions,
+  add: Add = NOTHING,
+): Promise<Exit> {
   const judged = await verifyOneFile(file, await basisOf(options), add);
   if (options.json) printJson(judged.document);
   else for (const line of judged.lines()) print(line);
@@ -99,7 +113,7 @@ const SEVERITY: readonly Exit[] = [EXIT.ok, EXIT.untrusted, EXIT.usage, EXIT.fai
  * @returns the worst exit code of the files, where not valid is worse than not readable
  */
 export async function verifyFiles(
-  files: readonly string[],
+  files: readonly (string | ParsedReceipt)[],
   options: VerifyOptions,
   add: Add = NOTHING,
 ): Promise<Exit> {
@@ -113,12 +127,18 @@ export async function verifyFiles(
   return worst;
 }
 
-async function verifyBriefly(file: string, basis: Basis, add: Add, printed: Set<string>): Promise<Exit> {
+async function verifyBriefly(
+  file: string | ParsedReceipt,
+  basis: Basis,
+  add: Add,
+  printed: Set<string>,
+): Promise<Exit> {
   const { json = false, quiet = false } = basis.options;
+  const name = typeof file === 'string' ? file : file.name;
   try {
     const { exit, document, headline, remarks } = await verifyOneFile(file, basis, add);
     if (quiet && exit === EXIT.ok) return exit;
-    print(json ? JSON.stringify({ file, ...document }) : `${printable(nameOf(file))}: ${headline}`);
+    print(json ? JSON.stringify({ file: name, ...document }) : `${printable(inputName(file))}: ${headline}`);
     for (const text of remarks.filter((one) => !printed.has(one))) {
       printed.add(text);
       remark(text);
@@ -127,7 +147,7 @@ async function verifyBriefly(file: string, basis: Basis, add: Add, printed: Set<
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     if (!json) return explain(error, false);
-    print(JSON.stringify({ file, error: describe(error) }));
+    print(JSON.stringify({ file: name, error: describe(error) }));
     return EXIT.usage;
   }
 }
@@ -159,8 +179,8 @@ interface FileVerdict {
 }
 
 /** Judges the receipt in a file. @throws UsageError if it, or another input, can't be read */
-async function verifyOneFile(file: string, basis: Basis, add: Add): Promise<FileVerdict> {
-  const receipt = await readReceipt(file);
+async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Add): Promise<FileVerdict> {
+  const receipt = typeof file === 'string' ? await readReceipt(file) : file;
   if ('error' in receipt) return noReceipt(receipt.error);
   const { options, now, trust, record, anchor } = basis;
   const { rpc } = options;
@@ -176,8 +196,8 @@ async function verifyOneFile(file: string, basis: Basis, add: Add): Promise<File
     settlement: settlement?.transaction,
   });
   const judged = { ...found, verdict: withLine(found.verdict, options.evidence) };
-  const { check, lines = [] } = add(receipt.json, judged.verdict);
-  const verdict = check === undefined ? judged.verdict : withCheck(judged.verdict, check);
+  const { checks = [], lines = [] } = add(receipt.json, judged.verdict);
+  const verdict = withChecks(judged.verdict, checks);
   const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
   const existedAt = chain?.transaction ? formatTimestamp(chain.transaction.blockTime * 1000) : null;
   const { valid, issuer } = verdict;
@@ -186,7 +206,7 @@ async function verifyOneFile(file: string, basis: Basis, add: Add): Promise<File
     document: { ...verdict, trust: account(trust, vouchedBy), ...nodeAccount(chain, settlement) },
     headline: headlineOf(verdict, 'This'),
     lines: function* () {
-      yield* verdictLines(verdict, { name: nameOf(file), vouchedBy, existedAt });
+      yield* verdictLines(verdict, { name: inputName(file), vouchedBy, existedAt });
       yield* lines;
     },
     remarks: [
@@ -214,10 +234,15 @@ function finalityRemarks(answer: NodeAnswers['anchor' | 'settlement']): string[]
   return [`The node does not call block ${answer.transaction.blockHeight} final yet: ask again later.`];
 }
 
-function withCheck(verdict: Verification, check: Verification['checks'][number]): Verification {
-  const valid = verdict.valid && check.ok !== false;
+function withChecks(verdict: Verification, checks: Verification['checks']): Verification {
+  const valid = verdict.valid && checks.every(({ ok }) => ok !== false);
   const trusted = verdict.issuer.trusted && valid;
-  return { ...verdict, valid, issuer: { ...verdict.issuer, trusted }, checks: [...verdict.checks, check] };
+  return {
+    ...verdict,
+    valid,
+    issuer: { ...verdict.issuer, trusted },
+    checks: [...verdict.checks, ...checks],
+  };
 }
 
 function trustRemarks({ integrity, issuer }: Verification, trust: TrustSources): string[] {

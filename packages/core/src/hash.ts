@@ -11,6 +11,25 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return nobleSha256(bytes);
 }
 
+/** SHA-256 of bytes that arrive in parts. */
+export interface RunningSha256 {
+  update(bytes: Uint8Array): RunningSha256;
+  /** The hash as 64 lower-case hex characters; nothing can be added after it. */
+  hex(): string;
+}
+
+export function newSha256(): RunningSha256 {
+  const state = nobleSha256.create();
+  const running: RunningSha256 = {
+    update(bytes) {
+      state.update(bytes);
+      return running;
+    },
+    hex: () => toHex(state.digest()),
+  };
+  return running;
+}
+
 /** SHA-256 as 64 lower-case hex characters. */
 export function sha256Hex(bytes: Uint8Array): string {
   return toHex(nobleSha256(bytes));

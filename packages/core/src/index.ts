@@ -1,4 +1,17 @@
 export { aesGcmDecrypt, aesGcmEncrypt } from './aes-gcm.ts';
+export { CallCollector, type CollectedAnswer } from './call/collector.ts';
+export type { CallProtocol } from './call/protocol.ts';
+export {
+  type CallCheck,
+  type CallInput,
+  type CallVerdict,
+  callVerdict,
+  type JsonInput,
+  type ReadCall,
+  readCall,
+  type VerifyCallOptions,
+  verifyCall,
+} from './call/verify-call.ts';
 export { type Did, isDid, parseDid } from './did/did.ts';
 export { type DidDocumentKey, didDocument, keysOfDidDocument } from './did/document.ts';
 export { didKeyOf, publicKeyOfDidKey } from './did/key.ts';

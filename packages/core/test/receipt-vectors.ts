@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { AnchorCase, TransactionFacts } from '../../../scripts/vectors/anchor-base.ts';
+import type { CallCase } from '../../../scripts/vectors/calls.ts';
 import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
 import {
   type AnchorAuthority,
   type AnchorTransaction,
+  type CallVerdict,
   createSigner,
   type IssuerRecord,
   parseJson,
@@ -66,6 +68,13 @@ export const anchorCases: readonly (AnchorCase & { readonly file: string })[] = 
 ).map((vector) => ({ file: 'anchors.json', ...vector }));
 
 const nowhere: AnchorAuthority = { log: null, chain: null };
+
+/** The files of spec/vectors whose cases are inference calls, one a protocol. */
+export const callFiles = ['chat', 'completions', 'messages', 'responses'].map((name) => `calls-${name}.json`);
+
+export const callVectors: readonly (CallCase & { readonly file: string })[] = callFiles.flatMap((file) =>
+  readVectors<CallCase>(file).map((vector) => ({ file, ...vector })),
+);
 
 /** The log and the chain of the bundle that a case is judged by. */
 export function authorityOf({ authority = nowhere }: AnchorCase): AnchorAuthority {
@@ -131,6 +140,21 @@ export function expectExpected(found: Outcome<Verification>, { expected }: Recei
   expect({ valid, integrity, trusted: issuer.trusted, family }).toEqual(verdict);
   expect(named(false).toSorted()).toEqual(failed_checks.toSorted());
   if (null_checks !== undefined) expect(named(null).toSorted()).toEqual(null_checks.toSorted());
+}
+
+/** Asserts that the verdict on a call is the one that the case expects. */
+export function expectCall(verdict: CallVerdict, { expected }: CallCase): void {
+  const { valid, integrity, issuer, protocol, checks } = verdict;
+  const hashIn = (name: string) => checks.find((check) => check.name === name)?.hash ?? null;
+  expect({
+    valid,
+    integrity,
+    trusted: issuer.trusted,
+    protocol,
+    failed_checks: checks.filter(({ ok }) => ok === false).map(({ name }) => name),
+    request_hash: hashIn('request'),
+    response_hash: hashIn('response'),
+  }).toEqual(expected);
 }
 
 /** Asserts that the outcome is the one that the case expects, and the same as core's in every word of every check. */

@@ -39,17 +39,22 @@ import {
   toHex,
   trustOf,
   utf8,
+  verifyCall,
   verifyEd25519,
 } from '../src/index.ts';
 import {
   anchorCases,
   bytesOf,
+  callFiles,
+  callVectors,
+  expectCall,
   expectExpected,
   inCore,
   outcome,
   readVectors,
   receiptCases,
   receiptFiles,
+  stores,
 } from './receipt-vectors.ts';
 
 const spec = new URL('../../../spec/', import.meta.url);
@@ -59,7 +64,7 @@ const otherFiles = [
   'anchor-refs.json',
   'anchors.json',
   'anchored-hash.json',
-  'answers.json',
+  ...callFiles,
   'checkpoints.json',
   'commitments.json',
   'currencies.json',
@@ -104,6 +109,12 @@ describe.each(receiptFiles)('%s', (file) => {
 
 test.each(anchorCases)('anchors.json: $name', async (vector) => {
   expectExpected(await inCore(vector), vector);
+});
+
+test.each(callVectors)('$file: $name', async (vector) => {
+  const { request, response, receipt, now } = vector;
+  const options = { now: Date.parse(now), trust: trustOf(stores[vector.trust]) };
+  expectCall(await verifyCall({ request, response, receipt, ...options }), vector);
 });
 
 test.each(readVectors<GateCase>('json-gate.json'))('json-gate.json: $name', async (vector) => {

@@ -3,6 +3,12 @@ export {
   type AnchoredResult,
   type AnchorTransaction,
   anchoredHash,
+  type CallCheck,
+  CallCollector,
+  type CallInput,
+  type CallProtocol,
+  type CallVerdict,
+  type CollectedAnswer,
   checkIssuerDocument,
   checkOpening,
   commit,
@@ -16,6 +22,7 @@ export {
   type EvidenceLeaf,
   generateSecretKey,
   type IssuerDocument,
+  type JsonInput,
   type MeteringReceipt,
   type NanoReceipt,
   openingKey,
@@ -42,6 +49,13 @@ export type { Anchor, PendingAnchor } from './anchors/anchor.ts';
 export type { HashOrReceipt } from './anchors/hash.ts';
 export type { WaitOptions } from './anchors/wait-for-anchor.ts';
 export { withAnchor } from './anchors/with-anchor.ts';
+export {
+  type CallReport,
+  type ClientFetch,
+  type ReceiptFetchOptions,
+  receiptFetch,
+} from './calls/receipt-fetch.ts';
+export { type VerifyCallParams, verifyCall } from './calls/verify-call.ts';
 export type { PriceLadder } from './choose/pricing.ts';
 export type { Recommendation, SelectProfileParams } from './choose/select-profile.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
@@ -69,4 +83,5 @@ export type { RemoteVerifyOptions } from './receipts/verify.ts';
 export { type VerifyReceiptOptions, verifyReceipt } from './receipts/verify-receipt.ts';
 export { type CheckedTrust, type CheckTrustOptions, checkTrust } from './trust/check-trust.ts';
 export type { FetchTrustParams } from './trust/fetch-trust.ts';
+export type { KnownIssuers } from './trust/known-issuers.ts';
 export { memoryTrustStore, type SavedTrust, type TrustStore } from './trust/trust-store.ts';

@@ -165,7 +165,7 @@ function openingCommands(meter: Command, finish: (exit: Exit) => void): void {
       finish(
         await verifyFile(file, options, (receipt, { family, integrity }): Addition => {
           requireMetering(family, file);
-          return integrity ? { check: openingCheck(receipt, opening) } : {};
+          return integrity ? { checks: [openingCheck(receipt, opening)] } : {};
         }),
       );
     });

@@ -1,22 +1,34 @@
+import { type CallInput, isObject, readCall } from '@tallystick/core';
 import { type Command, Option } from 'commander';
-import { type CallFiles, callCheck } from '../call-hashes.ts';
+import { type CallFiles, checksOfCall, readCallFiles } from '../call-files.ts';
 import { callLines } from '../call-lines.ts';
+import { nameOf } from '../input.ts';
 import { type Exit, UsageError } from '../output.ts';
-import { type Add, type VerifyOptions, verifyFile, verifyFiles, verifyOptions } from '../verify-options.ts';
+import {
+  type Add,
+  type ParsedReceipt,
+  type VerifyOptions,
+  verifyFile,
+  verifyFiles,
+  verifyOptions,
+} from '../verify-options.ts';
 
 /** `tally verify`: verifies receipts against saved trust, without a network. */
 export function verifyCommand(program: Command, finish: (exit: Exit) => void): void {
   verifyOptions(
     program
       .command('verify')
-      .argument('<files...>', 'the receipts: files, or - for standard input')
+      .argument(
+        '[files...]',
+        'the receipts: files, or - for standard input; with --response, none for the one in it',
+      )
       .summary('verify receipts, offline')
       .description(
-        'Verifies receipts of any family, and their anchors. Needs no network: trust comes from bundles saved by `tally trust fetch`. With --rpc the chain is asked as well. Of several files it says one line each.',
+        'Verifies receipts of any family, and their anchors. Needs no network: trust comes from bundles saved by `tally trust fetch`. With --rpc the chain is asked as well. Of several files it says one line each. With --request and --response it verifies an inference call of any protocol.',
       ),
   )
     .option('--evidence <file>', 'the evidence of a metering receipt: leaves or receipts, NDJSON or CSV')
-    .option('--request <file>', 'for an inference call: the request body, whose hash is recomputed')
+    .option('--request <file>', 'for an inference call: the request body as it was sent')
     .option('--response <file>', 'for an inference call: the response body, or the bytes of the stream')
     .addOption(
       new Option(
@@ -26,16 +38,31 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
     )
     .addHelpText('after', HELP)
     .action(async (files: string[], options: VerifyOptions & CallFiles) => {
-      const [file = '-'] = files;
       if (files.length > 1) assertForMany(files, options);
-      const check = await callCheck(options);
+      const call = await readCallFiles(options);
+      const [file = receiptIn(call, options)] = files;
       const add: Add = (receipt) => ({
         lines: callLines(receipt),
-        ...(check !== null && { check: check(receipt) }),
+        checks: call === null ? [] : checksOfCall(call, receipt),
       });
       const brief = files.length > 1 || options.quiet === true;
-      finish(await (brief ? verifyFiles(files, options, add) : verifyFile(file, options, add)));
+      finish(
+        await (brief
+          ? verifyFiles(files.length > 0 ? files : [file], options, add)
+          : verifyFile(file, options, add)),
+      );
     });
+}
+
+/** The receipt in the answer. @throws UsageError if no answer is given, or it contains none */
+function receiptIn(call: CallInput | null, { response }: CallFiles): ParsedReceipt {
+  if (call === null || response === undefined)
+    throw new UsageError('Name the file of a receipt, or give --response: an answer contains its receipt.');
+  const { receipt } = readCall(call);
+  const name = nameOf(response);
+  if (!isObject(receipt))
+    throw new UsageError(`${name} contains no receipt: give its file, from GET /v1/receipt/<X-Receipt-Id>.`);
+  return { name, json: receipt };
 }
 
 /** Refuses options that can apply to one receipt only. @throws UsageError */
@@ -66,4 +93,6 @@ Examples:
   $ tally verify receipt.json --trust bundle.json   with a bundle from elsewhere
   $ tally verify receipt.json --request req.json --response res.json
                                                     what was asked and answered
+  $ tally verify --request req.json --response res.sse
+                                                    with the receipt in the answer
   $ tally verify receipt.json --json | jq .valid`;

@@ -17,5 +17,12 @@ export type WebRequestInit = typeof globalThis extends {
   ? NonNullable<Init>
   : unknown;
 
+/** What `fetch` takes as its first argument. */
+export type WebFetchInput = typeof globalThis extends {
+  fetch: (input: infer Input, init?: never) => unknown;
+}
+  ? Input
+  : unknown;
+
 /** What `fetch` takes as a body. */
 export type WebBody = WebRequestInit extends { body?: infer Body } ? NonNullable<Body> : unknown;

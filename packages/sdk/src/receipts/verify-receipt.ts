@@ -1,27 +1,14 @@
 import {
   type AnchorTransaction,
-  bothTrusts,
-  type IssuerDocument,
   type JsonValue,
-  registeredIssuer,
   type SettlementTransaction,
-  type Trust,
-  trustOf,
   type Verification,
   verifyParsed,
 } from '@tallystick/core';
-import { type CheckedTrust, recheckTrust } from '../trust/check-trust.ts';
-import { openTrustStore, type TrustStore } from '../trust/trust-store.ts';
+import { type KnownIssuers, knownIssuers } from '../trust/known-issuers.ts';
 import { type ReceiptInput, readReceipt } from './read.ts';
 
-export interface VerifyReceiptOptions {
-  /** Trust to verify by: the result of `fetchTrust` or `checkTrust`, or a store that holds it. When absent, nobody is trusted. */
-  readonly trust?: CheckedTrust | TrustStore | undefined;
-  /**
-   * The record of an issuer that the trust does not list, from `client.issuer`: the issuer counts as registered, and is
-   * never trusted.
-   */
-  readonly issuer?: IssuerDocument | undefined;
+export interface VerifyReceiptOptions extends KnownIssuers {
   /** Time to judge at, in Unix milliseconds: now when absent. */
   readonly now?: number | undefined;
   /** The evidence behind a metering receipt, in order: leaves, or whole receipts, which are verified too. */
@@ -48,19 +35,12 @@ export async function verifyReceipt(
   { trust, issuer, now = Date.now(), evidence, anchor, transaction, settlement }: VerifyReceiptOptions = {},
 ): Promise<Verification> {
   const document = readReceipt(receipt);
-  const known = await issuersOf(trust, now);
   return verifyParsed(document, {
     now,
-    trust: issuer === undefined ? known : bothTrusts(known, trustOf([await registeredIssuer(issuer)])),
+    trust: await knownIssuers({ trust, issuer }, now),
     evidence,
     anchor: anchor === undefined ? undefined : readReceipt(anchor),
     transaction,
     settlement,
   });
-}
-
-async function issuersOf(trust: CheckedTrust | TrustStore | undefined, now: number): Promise<Trust> {
-  if (trust === undefined) return trustOf([]);
-  const checked = 'load' in trust ? await openTrustStore(trust, now) : recheckTrust(trust, now);
-  return checked.issuers;
 }

@@ -1,6 +1,5 @@
 import {
   checkedReceipt,
-  contradicts,
   nameOf,
   print,
   printJson,
@@ -10,7 +9,7 @@ import {
   UsageError,
   writeOut,
 } from '@tallystick/cli/toolkit';
-import { canonicalBytes, canonicalize, isObject, type JsonObject, TallyError } from '@tallystick/core';
+import { canonicalize, isObject, type JsonObject, readCall, TallyError } from '@tallystick/core';
 import type { Normalized } from '../../index.ts';
 import { requirePartnerKey } from '../partner-key.ts';
 import { table } from './table.ts';
@@ -37,7 +36,8 @@ export async function runNormalize(file: string, options: NormalizeOptions): Pro
   const receipt = isObject(body['svc']) ? body['svc']['receipt'] : undefined;
   if (!isObject(receipt)) throw unexpectedAnswer(url);
   const receiptId = await checkedReceipt(receipt, url);
-  if (contradicts(receipt, { request: canonicalBytes(request), answer: body })) {
+  const { callChecks } = readCall({ request, response: body });
+  if (callChecks.some(({ ok }) => ok !== true)) {
     throw new TallyError('unavailable', `${url} answered with a receipt of another request or answer.`);
   }
   if (out !== undefined) writeOut(out, text);

@@ -1,0 +1,179 @@
+import { type CallReport, createClient, memoryTrustStore, receiptFetch, verifyCall } from '@tallystick/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { defaultPieces } from '../packages/server/test/upstream-script.ts';
+import { type Front, MODEL, STRANGE_KEY, serveFront } from './clients.ts';
+
+const said = defaultPieces.join('');
+const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Say it.' }];
+const params = { model: MODEL, messages };
+
+let front: Front;
+let client: OpenAI;
+let reports: CallReport[] = [];
+/** Resolves with the first report of the test: a client that leaves a body does not wait for it. */
+let first = Promise.withResolvers<CallReport>();
+const onCall = (report: CallReport): void => {
+  reports.push(report);
+  first.resolve(report);
+};
+beforeAll(async () => {
+  front = await serveFront();
+  client = clientWith(receiptFetch({ trust: front.trust, onCall }));
+});
+beforeEach(() => {
+  reports = [];
+  first = Promise.withResolvers();
+});
+afterAll(() => front.close());
+
+const clientWith = (fetch: NonNullable<ConstructorParameters<typeof OpenAI>[0]>['fetch']): OpenAI =>
+  new OpenAI({ baseURL: front.baseURL, apiKey: STRANGE_KEY, maxRetries: 0, fetch });
+
+/** The checks of the only report that are not true, as `name: detail`. */
+function openChecks(): string[] {
+  expect(reports).toHaveLength(1);
+  const { verdict } = reports[0]!;
+  return verdict.checks.filter(({ ok }) => ok === false).map(({ name, detail }) => `${name}: ${detail}`);
+}
+
+describe('receiptFetch under the openai client', () => {
+  it('reports an answer in one piece before the call returns', async () => {
+    const answer = await client.chat.completions.create(params);
+    expect(answer.choices[0]?.message.content).toBe(said);
+    expect(openChecks()).toEqual([]);
+    const { verdict, ...report } = reports[0]!;
+    expect(verdict).toMatchObject({ valid: true, issuer: { trusted: true } });
+    expect(report).toMatchObject({ protocol: 'chat', trustError: null });
+    expect(report.receipt).toEqual((answer as unknown as { svc: { receipt: object } }).svc.receipt);
+    expect(report.receiptId).toBe(verdict.receipt_id);
+    expect(await verifyCall({ request: params, response: answer, trust: front.trust })).toMatchObject({
+      valid: true,
+    });
+  });
+
+  it('reports a stream, whose every chunk the reader gets', async () => {
+    const stream = await client.chat.completions.create({ ...params, stream: true });
+    const chunks = await Array.fromAsync(stream);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(said);
+    expect(openChecks()).toEqual([]);
+    expect(reports[0]).toMatchObject({
+      protocol: 'chat',
+      receipt: { call: { stream: true, complete: true } },
+      verdict: { valid: true, issuer: { trusted: true } },
+    });
+  });
+
+  it('reports a stream that the provider broke off, whose receipt the service has', async () => {
+    front.upstream.play({ fault: { kind: 'cut', after: 3 } });
+    const stream = await client.chat.completions.create({ ...params, stream: true });
+    await expect(Array.fromAsync(stream)).rejects.toThrow('provider');
+    // This client stops reading at the error, so the chunk with the receipt does not pass.
+    const { receiptId, receipt: passed, call, protocol, verdict } = await first.promise;
+    expect(verdict.checks[0]).toMatchObject({ name: 'receipt', ok: false });
+    expect({ passed, protocol }).toEqual({ passed: null, protocol: 'chat' });
+    const service = createClient({ baseUrl: front.url });
+    // The call is billed after its client has left.
+    const { receipt } = await vi.waitFor(() => service.getReceipt(receiptId), { timeout: 30_000 });
+    expect(receipt).toMatchObject({ call: { stream: true, complete: false } });
+    expect(await verifyCall({ ...call, receipt, trust: front.trust })).toMatchObject({ valid: true });
+  });
+
+  it('reports a stream that the reader left', async () => {
+    front.upstream.play({ everyMs: 20 });
+    const stream = await client.chat.completions.create({ ...params, stream: true });
+    for await (const _ of stream) break;
+    const { receiptId, ...report } = await first.promise;
+    expect(report).toMatchObject({ receipt: null, protocol: 'chat', verdict: { valid: false } });
+    expect(receiptId).toMatch(/^r_env_/);
+  });
+
+  it('reports parallel calls each with its own request', async () => {
+    const cities = ['Zürich', 'Oslo', 'Lima'];
+    await Promise.all(
+      cities.map((content) =>
+        client.chat.completions.create({ model: MODEL, messages: [{ role: 'user', content }] }),
+      ),
+    );
+    expect(reports.map(({ verdict }) => verdict.valid)).toEqual([true, true, true]);
+    expect(new Set(reports.map(({ receiptId }) => receiptId)).size).toBe(3);
+  });
+
+  it('does not report a refusal, which the client reads as always', async () => {
+    const wrong = client.chat.completions.create({ ...params, model: 'no-such-model' });
+    await expect(wrong).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+    expect(reports).toEqual([]);
+  });
+});
+
+describe('receiptFetch', () => {
+  /** A `fetch` that changes the answer's bytes on the way. */
+  const changing =
+    (from: string, to: string): typeof globalThis.fetch =>
+    async (input, init) => {
+      const { status, headers, body } = await fetch(input, init);
+      const text = await new Response(body).text();
+      expect(text).toContain(from);
+      return new Response(text.replace(from, to), { status, headers });
+    };
+
+  it('finds an answer that was changed on the way, and a trust store that is empty', async () => {
+    const changed = clientWith(
+      receiptFetch({
+        fetch: changing('Grüße', 'Flüche'),
+        trust: memoryTrustStore(),
+        onCall,
+      }),
+    );
+    await Array.fromAsync(await changed.chat.completions.create({ ...params, stream: true }));
+    expect(openChecks()).toEqual([
+      expect.stringMatching(/^response: The receipt covers another answer: the hash of this one is sha256:/),
+    ]);
+    expect(reports[0]).toMatchObject({
+      trustError: { code: 'trust_unavailable' },
+      verdict: { valid: false },
+    });
+  });
+
+  it('reports a stream with an error to a reader of all of it with its receipt', async () => {
+    front.upstream.play({ fault: { kind: 'cut', after: 3 } });
+    const send = receiptFetch({ trust: front.trust, onCall });
+    const answer = await send(`${front.baseURL}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...params, stream: true }),
+    });
+    expect(await answer.text()).toContain('data: {"error":');
+    expect(openChecks()).toEqual([]);
+    expect(reports[0]).toMatchObject({ receipt: { call: { complete: false } }, verdict: { valid: true } });
+  });
+
+  it('lets onCall refuse an answer', async () => {
+    const refusing = clientWith(
+      receiptFetch({
+        fetch: changing('Grüße', 'Flüche'),
+        onCall: ({ verdict }) => {
+          if (!verdict.valid) throw new Error('not what the receipt covers');
+        },
+      }),
+    );
+    await expect(refusing.chat.completions.create(params)).rejects.toThrow('not what the receipt covers');
+  });
+
+  it('takes a Request, and bytes as a body', async () => {
+    const send = receiptFetch({ onCall });
+    const url = `${front.baseURL}/chat/completions`;
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const body = JSON.stringify(params);
+    const answers = [
+      await send(new Request(url, { ...init, body })),
+      await send(new URL(url), { ...init, body: new TextEncoder().encode(body) }),
+    ];
+    for (const answer of answers) {
+      expect(answer.url).toBe(url);
+      expect(await answer.json()).toMatchObject({ object: 'chat.completion' });
+    }
+    const ofRequest = reports.map(({ verdict }) => verdict.checks.find(({ name }) => name === 'request')?.ok);
+    expect(ofRequest).toEqual([true, true]);
+  });
+});

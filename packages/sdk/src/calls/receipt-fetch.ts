@@ -1,0 +1,150 @@
+import {
+  CallCollector,
+  type CallProtocol,
+  type CallVerdict,
+  type JsonObject,
+  TallyError,
+  type Trust,
+  verifyCall,
+} from '@tallystick/core';
+import type { WebFetchInput, WebRequestInit, WebResponse } from '../http/platform.ts';
+import { type KnownIssuers, knownIssuers } from '../trust/known-issuers.ts';
+
+/** A `fetch` as clients of OpenAI and Anthropic take it. */
+export type ClientFetch = (input: WebFetchInput, init?: WebRequestInit) => Promise<WebResponse>;
+
+/** What is reported of one call. */
+export interface CallReport {
+  /** The `X-Receipt-Id` of the answer. */
+  readonly receiptId: string;
+  /**
+   * The receipt in the answer, as it came; null if the reader left the answer, or it broke off, before it. Then the service has
+   * it: `verifyCall({ ...call, receipt })` with the receipt from `client.getReceipt(receiptId)`.
+   */
+  readonly receipt: JsonObject | null;
+  /** The request's body, and the answer as it was collected, as `verifyCall` takes them. */
+  readonly call: { readonly request: string | Uint8Array | undefined; readonly response: CallCollector };
+  readonly protocol: CallProtocol | null;
+  /** The verdict on the receipt, the request and the answer. Not valid if there is no receipt. */
+  readonly verdict: CallVerdict;
+  /** Why the trust given could not be used, so that nobody was trusted; null if it could. */
+  readonly trustError: TallyError | null;
+}
+
+export interface ReceiptFetchOptions extends KnownIssuers {
+  /** Used in place of the platform's `fetch`. */
+  readonly fetch?: ClientFetch | undefined;
+  /**
+   * Called once for each answer that has a receipt, when all of its body has passed, its reader left it, or it broke off. The
+   * reader learns of the end after `onCall` has returned, and after the promise that it may return. An error of `onCall`
+   * becomes the error of the body, so a caller can refuse an answer whose receipt is not valid.
+   */
+  readonly onCall: (report: CallReport) => unknown;
+}
+
+/**
+ * Creates a `fetch` for clients of OpenAI, Anthropic and others whose base URL is the service's. It passes requests and answers
+ * through unchanged, collects them while they pass, and verifies each call against its receipt, without requests of its
+ * own. It hears of an answer only if the caller reads its body. Errors of the service (status 400 and above), and answers
+ * without `X-Receipt-Id`, pass unreported.
+ */
+export function receiptFetch({ fetch, onCall, ...issuers }: ReceiptFetchOptions): ClientFetch {
+  const send: ClientFetch = fetch ?? ((input, init) => globalThis.fetch(input, init));
+  return async (input, init) => {
+    const request = requestBody(input, init);
+    const response = await send(input, init);
+    const receiptId = response.headers.get('x-receipt-id');
+    if (receiptId === null || !response.ok || response.body === null) return response;
+    const trusted = openTrust(issuers);
+    const collector = new CallCollector();
+    const report = async (): Promise<void> => {
+      const { trust, trustError } = await trusted;
+      const call = { request: await request, response: collector };
+      const verdict = await verifyCall({ ...call, trust, now: Date.now() });
+      const { receipt, protocol } = verdict;
+      await onCall({ receiptId, receipt, call, protocol, verdict, trustError });
+    };
+    return withBody(
+      response,
+      observed(response.body, (bytes) => collector.push(bytes), report),
+    );
+  };
+}
+
+interface OpenedTrust {
+  readonly trust: Trust | undefined;
+  readonly trustError: TallyError | null;
+}
+
+async function openTrust(issuers: KnownIssuers): Promise<OpenedTrust> {
+  try {
+    return { trust: await knownIssuers(issuers, Date.now()), trustError: null };
+  } catch (cause) {
+    const trustError =
+      cause instanceof TallyError
+        ? cause
+        : new TallyError('trust_unavailable', 'The trust store could not be read.', { cause });
+    return { trust: undefined, trustError };
+  }
+}
+
+/** The text or bytes of a request's body; undefined if it has none, or is streamed or a form. */
+async function requestBody(
+  input: RequestInfo | URL,
+  init: RequestInit = {},
+): Promise<string | Uint8Array | undefined> {
+  const { body } = init;
+  if (typeof body === 'string') return body;
+  if (body instanceof ArrayBuffer) return new Uint8Array(body).slice();
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  if (body !== undefined && body !== null) return undefined;
+  const isJson = input instanceof Request && input.headers.get('content-type')?.includes('json') === true;
+  return isJson
+    ? input
+        .clone()
+        .text()
+        .catch(() => undefined)
+    : undefined;
+}
+
+/** The source's bytes, one read for one read, each shown to `push` first. `end` is called once, before the reader sees the end. */
+function observed(
+  source: ReadableStream<Uint8Array<ArrayBuffer>>,
+  push: (bytes: Uint8Array) => void,
+  end: () => Promise<void>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = source.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const next = await reader.read().catch(async (error: unknown) => {
+          await end();
+          throw error;
+        });
+        if (next.done) {
+          await end();
+          controller.close();
+        } else {
+          push(next.value);
+          controller.enqueue(next.value);
+        }
+      },
+      async cancel(reason) {
+        // An aborted source rejects here; what passed until then is reported all the same.
+        await reader.cancel(reason).catch(() => {});
+        await end();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The response with another body. */
+function withBody(response: Response, body: ReadableStream<Uint8Array<ArrayBuffer>>): Response {
+  const { status, statusText, headers, url, redirected, type } = response;
+  const copy = new Response(body, { status, statusText, headers });
+  for (const [name, value] of Object.entries({ url, redirected, type })) {
+    Object.defineProperty(copy, name, { value });
+  }
+  return copy;
+}
