@@ -22,6 +22,7 @@ import { nanoCases } from './nano.ts';
 import { pqCases } from './pq.ts';
 import { rawCases } from './raw.ts';
 import { recipientCases } from './recipients.ts';
+import { saltedHashCases, sessionCases } from './sessions.ts';
 import { standardCases } from './standard.ts';
 import { statementCases } from './statements.ts';
 import { statusCases } from './status.ts';
@@ -56,6 +57,8 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'pq.json': await pqCases(),
     'raw.json': await rawCases(),
     'recipients.json': recipientCases(),
+    'session-hashes.json': saltedHashCases(),
+    'sessions.json': await sessionCases(),
     'standard.json': await standardCases(),
     'statements.json': await statementCases(),
     'status.json': await statusCases(),

@@ -202,6 +202,25 @@ export {
   type StatusState,
 } from './receipts/status-report.ts';
 export { openSeal, type SealedDocument, type SealReference, seal, sealReference } from './seal.ts';
+export {
+  type RecordedTool,
+  type RecorderOptions,
+  type Referenced,
+  type SessionBeginning,
+  type SessionHead,
+  SessionRecorder,
+} from './sessions/recorder.ts';
+export { commitSalt, type SaltedPart, type SessionValue, saltedHash, saltOf } from './sessions/salted.ts';
+export type { SessionCall, ToolOutcome, ToolServer } from './sessions/session-call.ts';
+export {
+  type ReferenceState,
+  type SessionEntry,
+  type SessionFault,
+  type SessionFaultName,
+  type SessionVerification,
+  type VerifySessionOptions,
+  verifySession,
+} from './sessions/verify-session.ts';
 export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';
 export {
   checkTrustBundle,

@@ -9,6 +9,7 @@ import type { Ed25519Case } from '../../../scripts/vectors/ed25519.ts';
 import type { EncodingCase } from '../../../scripts/vectors/encodings.ts';
 import type { GateCase } from '../../../scripts/vectors/gate.ts';
 import type { RecipientCase } from '../../../scripts/vectors/recipients.ts';
+import type { SessionCase } from '../../../scripts/vectors/sessions.ts';
 import type { StatementCase } from '../../../scripts/vectors/statements.ts';
 import type { TrustCase } from '../../../scripts/vectors/trust.ts';
 import {
@@ -75,6 +76,8 @@ const otherFiles = [
   'keys.json',
   'message-signatures.json',
   'recipients.json',
+  'session-hashes.json',
+  'sessions.json',
   'statements.json',
   'tlog-proofs.json',
   'trust.json',
@@ -282,6 +285,16 @@ describe('schemas', () => {
   );
   test.each(records)('statements.json, record after: $name', ({ record }) => {
     expect(schema('issuer')(record)).toBe(true);
+  });
+
+  const whole = readVectors<SessionCase>('sessions.json').filter(({ expected }) => expected.integrity);
+  test.each(whole)('sessions.json: $name', ({ file }) => {
+    for (const line of file.split('\n').slice(0, -1)) {
+      const receipt = JSON.parse(line) as { call: { session: object } };
+      expect(schema('envelope')(receipt)).toBe(true);
+      const { session: _session, ...call } = receipt.call;
+      expect(schema('envelope')({ ...receipt, call })).toBe(false);
+    }
   });
 
   test('a verdict has the form of verification.schema.json', async () => {

@@ -3,6 +3,7 @@ import { toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { canonicalize } from '../json/canonical.ts';
 import type { JsonObject } from '../json/types.ts';
+import type { SessionCall } from '../sessions/session-call.ts';
 import { formatTimestamp } from '../time.ts';
 import { type Family, SCHEMA_VERSION, signerOf, withoutUnsigned } from './family.ts';
 import type { Issuance } from './profiles/profile.ts';
@@ -62,25 +63,31 @@ export type EnvelopeFacts = {
     /** Id of the receipt whose delivery is settled, if this receipt is about that settlement alone. */
     readonly receipt_id?: string;
   };
-  /** Members of an inference call (spec/compute.md). */
-  readonly call?: {
-    readonly provider: string;
-    readonly model: string;
-    readonly requested_model: string;
-    readonly stream: boolean;
-    readonly complete: boolean;
-    readonly agent_proved: boolean;
-    readonly prompt_tokens: number;
-    readonly completion_tokens: number;
-    readonly cached_tokens: number;
-    readonly cache_write_tokens: number;
-    readonly usage_estimated: boolean;
-    /** Tokens of the prompt's texts before compression; `saving` is what it saved, in the asset. */
-    readonly tokens_before?: number;
-    readonly tokens_after?: number;
-    readonly saving?: string;
-  };
+  /** An inference call (spec/compute.md), or a step of a session (spec/sessions.md). */
+  readonly call?: InferenceCall | SessionCall;
 };
+
+/** Members of an inference call. */
+type InferenceCall = {
+  readonly provider: string;
+  readonly model: string;
+  readonly requested_model: string;
+  readonly stream: boolean;
+  readonly complete: boolean;
+  readonly agent_proved: boolean;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cached_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly usage_estimated: boolean;
+  /** Tokens of the prompt's texts before compression; `saving` is what it saved, in the asset. */
+  readonly tokens_before?: number;
+  readonly tokens_after?: number;
+  readonly saving?: string;
+};
+
+/** A recorder that signs with its own key has no DID of an issuer. */
+type EnvelopeIssuance = Omit<Issuance, 'issuerDid'> & { readonly issuerDid: string | null };
 
 /**
  * Mints an envelope, signed by the service.
@@ -89,16 +96,16 @@ export type EnvelopeFacts = {
  */
 export async function mintEnvelope(
   facts: EnvelopeFacts,
-  issuance: Issuance,
+  issuance: EnvelopeIssuance,
   signer: Signer,
 ): Promise<string> {
   // The members are in the order of JCS, so that they need no sorting.
   const unsigned: JsonObject = {
-    ...(facts.call !== undefined && { call: facts.call }),
+    ...(facts.call !== undefined && { call: facts.call as JsonObject }),
     ...(facts.declared !== undefined && { declared: [...facts.declared] }),
     hardware: facts.hardware,
     issued_at: formatTimestamp(issuance.issuedAt),
-    issuer_did: issuance.issuerDid,
+    ...(issuance.issuerDid !== null && { issuer_did: issuance.issuerDid }),
     issuer_pubkey: toBase64url(signer.publicKey),
     issuer_verified: issuance.issuerVerified,
     key_id: signer.keyId,

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import type { SaltedHashCase, SessionCase } from '../../../scripts/vectors/sessions.ts';
+import { commitSalt, fromHex, saltedHash, saltOf, toHex, trustOf, verifySession } from '../src/index.ts';
+import { readVectors, stores } from './receipt-vectors.ts';
+
+test.each(readVectors<SessionCase>('sessions.json'))('sessions.json: $name', async (vector) => {
+  const { file, key, referenced, now, expected } = vector;
+  const trust = trustOf(stores[vector.trust]);
+  const verdict = await verifySession(file, { now: Date.parse(now), trust, key, referenced });
+  const { valid, integrity, trusted, state, count, head, references } = verdict;
+  const faults = verdict.faults.map(({ name, line, seq }) => ({ name, line, seq }));
+  expect({ valid, integrity, trusted, state, count, head, references, faults }).toEqual(expected);
+});
+
+test.each(readVectors<SaltedHashCase>('session-hashes.json'))('session-hashes.json: $name', (vector) => {
+  const sessionSalt = fromHex(vector.session_salt);
+  const salt = saltOf(sessionSalt, vector.seq, vector.part);
+  const value = 'json' in vector.value ? vector.value : { raw: fromHex(vector.value.raw) };
+  expect(commitSalt(sessionSalt)).toBe(vector.salt_commitment);
+  expect([toHex(salt), saltedHash(salt, value)]).toEqual([vector.salt, vector.hash]);
+});
