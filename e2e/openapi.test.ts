@@ -167,6 +167,7 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
   countMessageTokensV1: withKey,
   listAnthropicModels: withKey,
   getAnthropicModel: ({ key }) => ({ headers: key, params: { id: 'local/extract-1' } }),
+  createResponse: withKey,
   createEmbeddings: withKey,
   listModels: withKey,
   getModel: ({ key }) => ({ headers: key, params: { id: 'local/extract-1' } }),

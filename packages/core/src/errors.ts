@@ -111,6 +111,7 @@ export const errorTable = {
   signature_invalid: { status: 401, title: 'The message signature does not prove the agent’s DID' },
   // Inference
   invalid_request: { status: 400, title: 'The model request is not valid' },
+  state_not_kept: { status: 400, title: 'The service keeps nothing between model calls' },
   model_not_found: { status: 404, title: 'There is no such model' },
   model_gone: { status: 404, title: 'The provider no longer offers the model' },
   context_too_long: { status: 400, title: 'The prompt is longer than any model here can read' },

@@ -69,6 +69,7 @@ const ROUTES = [
   'POST /v1/compute/member/register',
   'POST /v1/compute/messages',
   'POST /v1/compute/messages/count_tokens',
+  'POST /v1/compute/responses',
   'POST /v1/compute/v1/messages',
   'POST /v1/compute/v1/messages/count_tokens',
   'POST /v1/issuers',

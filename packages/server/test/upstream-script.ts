@@ -58,7 +58,7 @@ export interface Script {
   };
   /** Stands where the usage would, whatever it is. */
   readonly wrongUsage?: JsonObject;
-  /** What the model thinks before it answers, which it signs with `c2ln`; of Anthropic's format only. */
+  /** What the model thinks before it answers, which Anthropic signs with `c2ln`; of Anthropic's format and of Responses only. */
   readonly thinking?: string;
   /** Members of the provider's own in the answer, or in every chunk of it; of OpenAI's format only. */
   readonly members?: JsonObject;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@tallystick/core';
+import { responsesWire } from './upstream-responses.ts';
 import type { Fault, Script, UpstreamRequest, Wire } from './upstream-script.ts';
 import { anthropicWire, ollamaWire, openaiWire } from './upstream-wires.ts';
 
@@ -30,6 +31,7 @@ export interface Upstream {
 
 const wires: Readonly<Record<string, Wire>> = {
   '/v1/chat/completions': openaiWire,
+  '/v1/responses': responsesWire,
   '/v1/messages': anthropicWire,
   '/api/chat': ollamaWire,
 };

@@ -12,17 +12,18 @@ export const ABILITIES = ['tools', 'vision', 'json', 'logprobs', 'stream'] as co
 export type Ability = (typeof ABILITIES)[number];
 
 /**
- * What a request may need of a provider's API, beside the abilities of a model: several choices, files, sound, a tool
- * that must be called, tools other than functions, and a caller's protocol that the provider speaks itself.
+ * What a request may need of a provider's API, beside the abilities of a model: a caller's protocol that the provider
+ * speaks itself, several choices, files, sound, a tool that must be called, tools other than functions. The protocols
+ * are first, because their refusal names the member that needs them.
  */
 export const CARRIED = [
+  'responses',
+  'messages',
   'choices',
   'files',
   'audio',
   'forced_tools',
   'other_tools',
-  'responses',
-  'messages',
 ] as const;
 export type Carried = (typeof CARRIED)[number];
 

@@ -181,10 +181,10 @@ describe('refusals', () => {
     const asked = request({ nativeOnly: { protocol: 'responses', member: 'include' } }, { n: 2 });
     const { model: chosen, fallbacks, explanation } = routerOf(others).route(asked);
     expect([chosen.id, fallbacks]).toEqual(['b/speaking', []]);
-    expect(explanation.inputs).toMatchObject({ needs: ['choices', 'responses'], native_member: 'include' });
+    expect(explanation.inputs).toMatchObject({ needs: ['responses', 'choices'], native_member: 'include' });
     expect(explanation.outcome.scores.find(({ excluded }) => excluded !== null)).toMatchObject({
       model: 'a/other',
-      excluded: 'choices',
+      excluded: 'responses',
     });
     expect(replay(JSON.parse(JSON.stringify(explanation)))).toMatchObject({ same: true });
   });

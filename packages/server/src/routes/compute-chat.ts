@@ -83,7 +83,7 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
         headers: CALL_RESPONSE_HEADERS,
       },
     },
-    errors: CALL_ERRORS,
+    errors: [...CALL_ERRORS, ...(route.errors ?? [])],
     admit: services.callers.admitPayer,
     async handle(exchange) {
       const { pipeline } = services.compute;

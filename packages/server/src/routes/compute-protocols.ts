@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import type { JsonObject } from '@tallystick/core';
+import type { ErrorCode, JsonObject } from '@tallystick/core';
 import {
   type CallMembers,
   chat,
@@ -9,6 +9,8 @@ import {
   messages,
   messagesRequestSchema,
   type Protocol,
+  responses,
+  responsesRequestSchema,
 } from '@tallystick/inference';
 import { ANTHROPIC, type Dialect, OPENAI } from '../http/dialect.ts';
 import {
@@ -18,6 +20,8 @@ import {
   completionSchema,
   messageEvents,
   messageSchema,
+  responseEvents,
+  responseSchema,
 } from './compute-shapes.ts';
 
 /** A path at which a model is called in a protocol. To add one, copy a neighbour in `PROTOCOL_ROUTES`. */
@@ -35,6 +39,8 @@ export interface ProtocolRoute {
   readonly answer: z.ZodType;
   /** A streamed answer. */
   readonly events: z.ZodType;
+  /** Error codes besides those of every call. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 const MESSAGES = {
@@ -92,5 +98,19 @@ export const PROTOCOL_ROUTES: readonly ProtocolRoute[] = [
     summary: 'Answer a message, at the path of Anthropic’s clients',
     description:
       'The same as `/v1/compute/messages`. Anthropic’s clients add `/v1` themselves: their base URL is `…/v1/compute`, as that of OpenAI’s.',
+  },
+  {
+    protocol: responses,
+    path: '/v1/compute/responses',
+    operationId: 'createResponse',
+    summary: 'Answer by a model',
+    description:
+      'OpenAI’s Responses, stateless: `store: true`, `previous_response_id`, `conversation`, `background` and item references are refused with `state_not_kept`. With `stream` the answer comes as OpenAI’s events; the last one contains `svc`. Tools and members that only OpenAI’s own API knows go to models of a provider with the same API.',
+    dialect: OPENAI,
+    body: responsesRequestSchema,
+    example: { model: 'auto', input: 'What is a tally stick?' },
+    answer: responseSchema,
+    events: responseEvents,
+    errors: ['state_not_kept'],
   },
 ];

@@ -73,6 +73,7 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, p
       completions: 'POST /v1/compute/completions',
       messages: 'POST /v1/compute/messages',
       count_tokens: 'POST /v1/compute/messages/count_tokens',
+      responses: 'POST /v1/compute/responses',
       models: 'GET /v1/compute/models',
       estimate: 'POST /v1/compute/estimate',
       compression_stats: 'GET /v1/compute/compression/stats',

@@ -275,6 +275,54 @@ export const messageEvents = z.string().openapi({
     'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"A tally stick"}}\n\nevent: message_stop\ndata: {"type":"message_stop","svc":{}}\n\n',
 });
 
+/** The answer to a Responses call, as OpenAI's API shapes it, with `svc`. */
+export const responseSchema = z
+  .looseObject({
+    id: z.string().openapi({ description: '`resp_` and the id of the receipt, or the provider’s own id.' }),
+    object: z.literal('response').openapi({ description: 'Always this.' }),
+    created_at: z.number().openapi({ description: 'When it was answered, in unix seconds.' }),
+    status: z
+      .enum(['completed', 'incomplete'])
+      .openapi({ description: 'Whether the answer is whole; `incomplete_details` says why not.' }),
+    incomplete_details: z
+      .looseObject({ reason: z.string().openapi({ description: 'Why.', example: 'max_output_tokens' }) })
+      .nullable()
+      .openapi({ description: 'Null if the answer is whole.' }),
+    model: z
+      .string()
+      .openapi({ description: 'The id of the model that answered.', example: 'local/extract-1' }),
+    output: z
+      .array(
+        z.looseObject({
+          type: z.string().openapi({
+            description: '`message`, `function_call`, `reasoning`, or an item of a tool of the provider’s.',
+          }),
+        }),
+      )
+      .openapi({ description: 'What the model said, called and thought, in order.' }),
+    store: z.literal(false).openapi({ description: 'Nothing is kept.' }),
+    usage: z
+      .looseObject({
+        input_tokens: count.openapi({ description: 'Tokens of the prompt.' }),
+        output_tokens: count.openapi({ description: 'Tokens of the answer, reasoning included.' }),
+        total_tokens: count.openapi({ description: 'All tokens.' }),
+      })
+      .nullable()
+      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
+    svc: answerSvc,
+  })
+  .openapi('Response', {
+    description: 'OpenAI’s answer with one more member, `svc`: receipt, routing, compression and billing.',
+  });
+
+/** The answer to a Responses call with `stream`. */
+export const responseEvents = z.string().openapi({
+  description:
+    'Server-sent events as OpenAI streams them, each with `event:` and `sequence_number`. The last one (`response.completed`, `response.incomplete` or `response.failed`) has `svc`.',
+  example:
+    'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"A tally stick","logprobs":[]}\n\nevent: response.completed\ndata: {"type":"response.completed","sequence_number":8,"response":{},"svc":{}}\n\n',
+});
+
 /** The answer to an embeddings call, as OpenAI's API shapes it, with `svc`. */
 export const embeddingsSchema = z
   .looseObject({

@@ -1,0 +1,28 @@
+import type { NativeForm, Protocol } from '../protocol.ts';
+import { answerOf } from './answer.ts';
+import { errorIn, innerAnswer, ResponseReader } from './native.ts';
+import { fitsNative, innerOf, nativeOnly, textPlaces } from './request.ts';
+import { ResponseEncoder } from './stream.ts';
+
+const native: NativeForm = {
+  protocol: 'responses',
+  modelPaths: [['model'], ['response', 'model']],
+  limit: 'max_output_tokens',
+  // Absent means true in OpenAI's API.
+  set: { store: false },
+  fits: fitsNative,
+  textPlaces,
+  nativeOnly,
+  innerAnswer,
+  innerStream: (provider) => new ResponseReader(provider),
+  errorIn,
+};
+
+/** OpenAI's Responses, stateless: nothing of a call is kept for the next one. */
+export const responses: Protocol = {
+  name: 'responses',
+  innerOf,
+  answerOf,
+  stream: (given) => new ResponseEncoder(given),
+  native,
+};

@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from '@tallystick/core';
+import { asObject, asText, objectsOf, present } from '../../providers/members.ts';
+import { unsupportedMember } from '../protocol.ts';
+import { stateless } from './refusals.ts';
+
+/** The tools of a request in chat's form. */
+export interface Tools {
+  readonly tools: readonly JsonObject[];
+  readonly choice: JsonValue | undefined;
+  /** Members that only a provider with the same API can take. */
+  readonly nativeOnly: readonly string[];
+}
+
+/** Tools that work on what is stored in the operator's account, or that are billed apart from tokens. */
+const OF_THE_ACCOUNT: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'image_generation']);
+
+/** Members of a function that every provider understands. */
+const FUNCTION: ReadonlySet<string> = new Set(['type', 'name', 'description', 'parameters', 'strict']);
+
+/** @throws state_not_kept, invalid_request */
+export function toolsOf(body: JsonObject): Tools {
+  const nativeOnly: string[] = [];
+  const named = new Map<JsonValue | undefined, JsonObject>();
+  const tools = objectsOf(body['tools']).map((tool, index) => {
+    const { name } = tool;
+    const type = asText(tool['type']) ?? '';
+    const field = `tools[${index}]`;
+    if (OF_THE_ACCOUNT.has(type))
+      throw stateless(
+        `${field}.type`,
+        `The tool ${type} works on files and containers that would have to be kept. Offer a function instead.`,
+      );
+    if (type !== 'function') {
+      nativeOnly.push(`${field}.type`);
+      return tool;
+    }
+    if (typeof name !== 'string') throw unsupportedMember(`${field}.name`, 'a function needs a name.');
+    for (const [member, value] of Object.entries(tool))
+      if (!FUNCTION.has(member) && value !== null && value !== false) nativeOnly.push(`${field}.${member}`);
+    const translated = functionOf(tool);
+    named.set(name, translated);
+    return translated;
+  });
+  if (tools.length === 0) return { tools, choice: undefined, nativeOnly };
+  return { ...chosen(body['tool_choice'], tools, named, nativeOnly), nativeOnly };
+}
+
+function functionOf({ name, description, parameters, strict }: JsonObject): JsonObject {
+  return {
+    type: 'function',
+    function: present({
+      name,
+      description: description ?? undefined,
+      parameters: parameters ?? undefined,
+      strict: strict ?? undefined,
+    }),
+  };
+}
+
+/** A choice among some of the tools offers only those. */
+function chosen(
+  choice: JsonValue | undefined,
+  tools: readonly JsonObject[],
+  named: ReadonlyMap<JsonValue | undefined, JsonObject>,
+  nativeOnly: string[],
+): Pick<Tools, 'tools' | 'choice'> {
+  const asked = asObject(choice);
+  if (asked === null) return { tools, choice: choice ?? undefined };
+  if (asked['type'] === 'function')
+    return { tools, choice: { type: 'function', function: { name: asked['name'] ?? '' } } };
+  const allowed = objectsOf(asked['tools']).map(({ name }) => named.get(name));
+  const known = allowed.filter((tool) => tool !== undefined);
+  if (asked['type'] === 'allowed_tools' && known.length === allowed.length && known.length > 0)
+    return { tools: known, choice: asked['mode'] ?? 'auto' };
+  nativeOnly.push('tool_choice');
+  return { tools, choice: undefined };
+}
