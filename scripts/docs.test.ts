@@ -17,6 +17,7 @@ const pages = [
   'SECURITY.md',
   'docs/architecture.md',
   'docs/releasing.md',
+  'docs/sdk.md',
   ...operating,
   ...readmes,
 ];

@@ -4,18 +4,33 @@ import type {
   IssuerDocument,
   Profile,
   ReceiptOfProfile,
+  SignedStatement,
   Verification,
 } from '@tallystick/core';
 import { type Anchor, anchor } from './anchors/anchor.ts';
 import { anchorBatch } from './anchors/anchor-batch.ts';
-import { getAnchor, getAnchorByHash } from './anchors/get-anchor.ts';
+import { getAnchor, getAnchorByHash, getAnchorProof } from './anchors/get-anchor.ts';
 import type { HashOrReceipt } from './anchors/hash.ts';
 import { type WaitOptions, waitForAnchor } from './anchors/wait-for-anchor.ts';
-import { type PriceLadder, pricing } from './choose/pricing.ts';
-import { type Recommendation, type SelectProfileParams, selectProfile } from './choose/select-profile.ts';
+import { pricing } from './choose/pricing.ts';
+import { type SelectProfileParams, selectProfile } from './choose/select-profile.ts';
 import { type CallOptions, createTransport, type TransportOptions } from './http/transport.ts';
 import { issuer } from './issuers/issuer.ts';
-import { type RegisterIssuerParams, registerIssuer } from './issuers/register-issuer.ts';
+import {
+  type RegisterIssuerParams,
+  registerIssuer,
+  submitIssuerStatement,
+} from './issuers/register-issuer.ts';
+import { type BalanceMethods, balanceMethods } from './methods/balance.ts';
+import { clientOptions, type ModelClientOptions } from './methods/client-options.ts';
+import { type ComputeMethods, computeMethods } from './methods/compute.ts';
+import type { Pricing, Recommendation } from './methods/documents.ts';
+import { type KeyMethods, keyMethods } from './methods/keys.ts';
+import { type LogMethods, logMethods } from './methods/log.ts';
+import { type MemberMethods, memberMethods } from './methods/members.ts';
+import { type PartnerMethods, partnerMethods } from './methods/partners.ts';
+import { type ServiceMethods, serviceMethods } from './methods/service.ts';
+import { type TenantMethods, tenantMethods } from './methods/tenants.ts';
 import type { EnvelopeReceipt, StoredReceipt } from './receipts/documents.ts';
 import { type EmitParams, emit } from './receipts/emit.ts';
 import { getReceipt } from './receipts/get-receipt.ts';
@@ -40,7 +55,15 @@ export interface ClientOptions extends TransportOptions {
  * when the service refuses or does not answer, with TallyError when no request is sent, and with the reason
  * of `signal` when that is aborted. Parameters are in camelCase; documents are returned as the API has them.
  */
-export interface Client {
+export interface Client
+  extends BalanceMethods,
+    ComputeMethods,
+    KeyMethods,
+    LogMethods,
+    MemberMethods,
+    PartnerMethods,
+    ServiceMethods,
+    TenantMethods {
   mintFree(params: MintFreeParams, call?: CallOptions): Promise<Issued<EnvelopeReceipt>>;
   emit<P extends Profile = typeof DEFAULT_PROFILE>(
     params: EmitParams<P>,
@@ -54,22 +77,36 @@ export interface Client {
   anchorBatch(hashes: Iterable<HashOrReceipt>, call?: CallOptions): Promise<Anchor[]>;
   getAnchor(anchorRef: string, call?: CallOptions): Promise<Anchor>;
   getAnchorByHash(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;
+  /** The proof of a hash as a C2SP tlog-proof. */
+  getAnchorProof(refOrHash: HashOrReceipt, call?: CallOptions): Promise<string>;
   waitForAnchor(refOrHash: HashOrReceipt, options?: WaitOptions): Promise<AnchoredResult>;
   getReceipt(receiptId: string, call?: CallOptions): Promise<Issued<StoredReceipt>>;
   /** Has the service verify a receipt, by its own trust; `verifyReceipt` needs no network. */
   verify(receipt: ReceiptInput, options?: RemoteVerifyOptions): Promise<Verification>;
   verifyMany(receipts: Iterable<ReceiptInput>, call?: CallOptions): Promise<Verification[]>;
-  pricing(call?: CallOptions): Promise<PriceLadder>;
+  pricing(call?: CallOptions): Promise<Pricing>;
   selectProfile(params: SelectProfileParams, call?: CallOptions): Promise<Recommendation>;
   registerIssuer(params: RegisterIssuerParams, call?: CallOptions): Promise<IssuerDocument>;
+  /** Adds, retires or revokes a key by a statement that `signStatement` made. */
+  submitIssuerStatement(statement: SignedStatement, call?: CallOptions): Promise<IssuerDocument>;
   issuer(did: string, call?: CallOptions): Promise<IssuerDocument>;
   fetchTrust(params?: FetchTrustParams, call?: CallOptions): Promise<CheckedTrust>;
+  /** What OpenAI's and Anthropic's clients take to call this service's models as this client's caller. */
+  clientOptions(): ModelClientOptions;
 }
 
-/** Creates a client of the service at `baseUrl`. No request is sent before a method is called. @throws invalid_field */
-export function createClient({ trust = memoryTrustStore(), ...options }: ClientOptions): Client {
+/** Creates a client of a service. No request is sent before a method is called. @throws invalid_field */
+export function createClient({ trust = memoryTrustStore(), ...options }: ClientOptions = {}): Client {
   const transport = createTransport(options);
   return {
+    ...balanceMethods(transport),
+    ...computeMethods(transport),
+    ...keyMethods(transport),
+    ...logMethods(transport),
+    ...memberMethods(transport),
+    ...partnerMethods(transport),
+    ...serviceMethods(transport),
+    ...tenantMethods(transport),
     mintFree: (params, call) => mintFree(transport, params, call),
     emit: (params, call) => emit(transport, params, call),
     meter: (params, call) => meter(transport, params, call),
@@ -83,6 +120,7 @@ export function createClient({ trust = memoryTrustStore(), ...options }: ClientO
     anchorBatch: (hashes, call) => anchorBatch(transport, hashes, call),
     getAnchor: (anchorRef, call) => getAnchor(transport, anchorRef, call),
     getAnchorByHash: (hashOrReceipt, call) => getAnchorByHash(transport, hashOrReceipt, call),
+    getAnchorProof: (refOrHash, call) => getAnchorProof(transport, refOrHash, call),
     waitForAnchor: (refOrHash, waitOptions) => waitForAnchor(transport, refOrHash, waitOptions),
     getReceipt: (receiptId, call) => getReceipt(transport, receiptId, call),
     verify: (receipt, verifyOptions) => verify(transport, receipt, verifyOptions),
@@ -90,7 +128,9 @@ export function createClient({ trust = memoryTrustStore(), ...options }: ClientO
     pricing: (call) => pricing(transport, call),
     selectProfile: (params, call) => selectProfile(transport, params, call),
     registerIssuer: (params, call) => registerIssuer(transport, params, call),
+    submitIssuerStatement: (statement, call) => submitIssuerStatement(transport, statement, call),
     issuer: (did, call) => issuer(transport, did, call),
     fetchTrust: (params, call) => fetchTrust(transport, trust, params, call),
+    clientOptions: () => clientOptions(options),
   };
 }

@@ -9,6 +9,8 @@ export {
   type CallProtocol,
   type CallVerdict,
   type CollectedAnswer,
+  canonicalBytes,
+  canonicalize,
   checkIssuerDocument,
   checkOpening,
   commit,
@@ -20,6 +22,7 @@ export {
   type EvidenceCounts,
   type EvidenceItem,
   type EvidenceLeaf,
+  type EvidenceManifest,
   generateSecretKey,
   type IssuerDocument,
   type JsonInput,
@@ -34,11 +37,14 @@ export {
   type ReceiptOfProfile,
   type SealedDocument,
   type SealReference,
+  type SignedStatement,
   type Signer,
   type StandardReceipt,
+  type StatementFacts,
   seal,
   sealReference,
   signRequest,
+  signStatement,
   TallyError,
   type TrustBundle,
   type TrustPin,
@@ -56,14 +62,23 @@ export {
   receiptFetch,
 } from './calls/receipt-fetch.ts';
 export { type VerifyCallParams, verifyCall } from './calls/verify-call.ts';
-export type { PriceLadder } from './choose/pricing.ts';
-export type { Recommendation, SelectProfileParams } from './choose/select-profile.ts';
+export type { SelectProfileParams } from './choose/select-profile.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export type { Lines } from './http/ndjson.ts';
 export { ServiceError } from './http/service-error.ts';
 export type { CallOptions, Fetch } from './http/transport.ts';
 export type { RegisterIssuerParams } from './issuers/register-issuer.ts';
 export type { SigningKey } from './issuers/signing-key.ts';
+export type { BalanceMethods, StatementParams, TopUpParams, WithdrawalParams } from './methods/balance.ts';
+export type { ModelClientOptions } from './methods/client-options.ts';
+export type { ComputeMethods, PeriodParams } from './methods/compute.ts';
+export type * from './methods/documents.ts';
+export type { BuyKeyParams, KeyMethods, QuoteKeyParams } from './methods/keys.ts';
+export type { LimitParams, LogMethods } from './methods/log.ts';
+export type { MemberMethods, RegisterMemberParams } from './methods/members.ts';
+export type { NormalizePolicyParams, PartnerMethods, QualifyOriginParams } from './methods/partners.ts';
+export type { ServiceMethods } from './methods/service.ts';
+export type { TenantMethods } from './methods/tenants.ts';
 export { type BillCommitments, type BillSecrets, commitBill } from './receipts/commit-bill.ts';
 export type {
   EnvelopeReceipt,

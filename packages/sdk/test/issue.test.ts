@@ -7,7 +7,7 @@ import {
   sha256Hex,
   toBase64url,
 } from '@tallystick/core';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
 import {
   AnchorError,
@@ -35,6 +35,8 @@ const pending = {
 };
 
 describe('issue', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
   test('signs a receipt that verifies, without a service', async () => {
     const { receipt, text, anchor } = await issue(params);
     const { publicKey } = signer;
@@ -79,9 +81,16 @@ describe('issue', () => {
     ['issuerDid', { issuerDid: 'acme' }, 'invalid_field'],
     [undefined, { issuerSk: new Uint8Array(31) }, 'invalid_secret_key'],
     [undefined, { issuerSk: 'short' }, 'invalid_base64url'],
-    ['baseUrl', { anchor: true }, 'missing_field'],
+    ['baseUrl', { anchor: true, baseUrl: 'example.com' }, 'invalid_field'],
   ])('refuses a wrong %s: %j', async (field, wrong, code) => {
     await expect(issue({ ...params, ...wrong })).rejects.toMatchObject({ code, field });
+  });
+
+  test('anchors with the parameters of the specification alone, at the service that TALLY_URL names', async () => {
+    const service = await loopback(answer(200, pending));
+    vi.stubEnv('TALLY_URL', service.url);
+    const { anchor, receipt } = await issue({ ...params, apiKey: 'k_pro_1', anchor: true });
+    expect([anchor, receipt.tier, service.arrived.length]).toEqual([pending, 'pro', 1]);
   });
 
   test('sends nothing but the anchored hash, with the key', async () => {

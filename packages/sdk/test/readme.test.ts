@@ -6,29 +6,48 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serve, tally, temporaryFolder } from '../../../e2e/process.ts';
 
 const sdk = fileURLToPath(new URL('..', import.meta.url));
-const readme = readFileSync(join(sdk, 'README.md'), 'utf8');
-const programs = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, program = '']) => program);
+const programsOf = (page: string): string[] =>
+  [...readFileSync(join(sdk, page), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+    ([, program = '']) => program,
+  );
 
-/** What each program prints, in the order of the README. */
-const printed = [
-  /^r_env_\d+_[0-9a-f]{12} sha256:[0-9a-f]{64}\ntrue true\nempty_input input\n$/,
-  /^true true\n$/,
-  /^did:svc:local-[0-9a-f]{8} verified\n$/,
-  /^anchor true\nanchor_checkpoint true\nanchor_transaction null\n$/,
-  /^r_issue_\d+_[0-9a-f]{12} true\n$/,
-  /^32 metered_units_partially_evidence_backed\n$/,
-];
+/** What each program prints, in the order of its page. */
+const PRINTED = {
+  'README.md': [
+    /^r_env_\d+_[0-9a-f]{12} sha256:[0-9a-f]{64}\ntrue true\nempty_input input\n$/,
+    /^true true\n$/,
+    /^did:svc:local-[0-9a-f]{8} verified\n$/,
+    /^anchor true\nanchor_checkpoint true\nanchor_transaction null\n$/,
+    /^r_issue_\d+_[0-9a-f]{12} true\n$/,
+    /^32 metered_units_partially_evidence_backed\n$/,
+  ],
+  '../../docs/sdk.md': [
+    /^c2sp\.org\/tlog-proof@v1 index \d+ true\n$/,
+    /^0\.\d{9} 1 svc-receipt-v1\n$/,
+    /^0\.000000000 true\n$/,
+    /^standard 1\n$/,
+    /^2 17\n$/,
+  ],
+};
 
-describe('the programs in the README', () => {
+describe.each(Object.entries(PRINTED))('the programs in %s', (page, printed) => {
+  const programs = programsOf(page);
   // Beside the SDK, so that its name resolves; Node strips no types under node_modules.
   const folder = mkdtempSync(join(sdk, '.readme-'));
   const files = programs.map((_, index) => join(folder, `program-${index}.ts`));
-  let apiKey: string;
+  let env: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
     const TALLY_DATA_DIR = temporaryFolder();
     const service = await serve({ TALLY_DATA_DIR, TALLY_ANCHOR_PERIOD_SECONDS: '2' });
-    apiKey = (await tally(['apikey', 'create', '--tier', 'pro'], { TALLY_DATA_DIR })).stdout.trim();
+    const run = async (...args: readonly string[]) => (await tally(args, { TALLY_DATA_DIR })).stdout.trim();
+    const tenant = await run('tenant', 'create');
+    env = {
+      ...process.env,
+      TALLY_API_KEY: await run('apikey', 'create', '--tier', 'pro'),
+      TALLY_TENANT: tenant,
+      TALLY_TENANT_KEY: await run('tenant', 'key', tenant),
+    };
     for (const [index, file] of files.entries()) {
       writeFileSync(file, (programs[index] ?? '').replaceAll('http://127.0.0.1:8787', service.url));
     }
@@ -54,7 +73,6 @@ describe('the programs in the README', () => {
     'number %i runs',
     (index, pattern) => {
       const file = files[index] ?? '';
-      const env = { ...process.env, TALLY_API_KEY: apiKey };
       const output = execFileSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', env });
       expect(output).toMatch(pattern);
     },

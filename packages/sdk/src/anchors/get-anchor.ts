@@ -1,4 +1,5 @@
 import type { CallOptions, Transport } from '../http/transport.ts';
+import { readText } from '../methods/read.ts';
 import type { Anchor } from './anchor.ts';
 import { canonicalSha256, type HashOrReceipt } from './hash.ts';
 
@@ -26,4 +27,25 @@ export async function getAnchorByHash(
 ): Promise<Anchor> {
   const { json } = await transport.get<Anchor>(`/v1/anchor/by-hash/${canonicalSha256(hashOrReceipt)}`, call);
   return json;
+}
+
+/**
+ * Returns the proof of an anchored hash as a C2SP tlog-proof, once a checkpoint covers the hash. Needs no key.
+ * @param refOrHash an anchor reference, or what `anchor` takes
+ * @throws not_a_receipt, json_*, invalid_base64url; ServiceError (anchor_not_found, anchor_pending)
+ */
+export function getAnchorProof(
+  transport: Transport,
+  refOrHash: HashOrReceipt,
+  call?: CallOptions,
+): Promise<string> {
+  const path = isAnchorRef(refOrHash)
+    ? encodeURIComponent(refOrHash)
+    : `by-hash/${canonicalSha256(refOrHash)}`;
+  return readText(transport, `/v1/anchor/${path}`, call);
+}
+
+/** Whether it is an anchor reference, and not a hash or a receipt. */
+export function isAnchorRef(refOrHash: HashOrReceipt): refOrHash is string {
+  return typeof refOrHash === 'string' && refOrHash.startsWith('urn:');
 }

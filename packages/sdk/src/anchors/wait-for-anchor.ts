@@ -4,7 +4,7 @@ import { mayPass, wait } from '../http/retry.ts';
 import { ServiceError } from '../http/service-error.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Anchor, PendingAnchor } from './anchor.ts';
-import { getAnchor, getAnchorByHash } from './get-anchor.ts';
+import { getAnchor, getAnchorByHash, isAnchorRef } from './get-anchor.ts';
 import type { HashOrReceipt } from './hash.ts';
 
 const SECOND = 1_000;
@@ -66,9 +66,8 @@ async function requestAnchor(
   signal: AbortSignal | undefined,
   known: PendingAnchor | null,
 ): Promise<Anchor> {
-  const isRef = typeof refOrHash === 'string' && refOrHash.startsWith('urn:');
   try {
-    return await (isRef
+    return await (isAnchorRef(refOrHash)
       ? getAnchor(transport, refOrHash, { signal })
       : getAnchorByHash(transport, refOrHash, { signal }));
   } catch (error) {

@@ -1,5 +1,6 @@
-import type { Profile } from '@tallystick/core';
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
+import type { Recommendation } from '../methods/documents.ts';
+import { send } from '../methods/read.ts';
 
 export interface SelectProfileParams {
   /** Purpose of the receipt, in words. */
@@ -18,19 +19,6 @@ export interface SelectProfileParams {
     | undefined;
 }
 
-/** The recommended profile, the rule that chose it, and the other profiles. Prices are decimal text in US dollars. */
-export interface Recommendation {
-  readonly recommended_profile: Profile;
-  readonly rule: 'regulated' | 'retention' | 'verify' | 'sub_cent' | 'commerce';
-  readonly reason: string;
-  readonly price_usd: string;
-  readonly alternatives: readonly {
-    readonly profile: Profile;
-    readonly price_usd: string;
-    readonly when: string;
-  }[];
-}
-
 /** Asks the service to recommend a profile. @throws ServiceError */
 export async function selectProfile(
   transport: Transport,
@@ -38,10 +26,5 @@ export async function selectProfile(
   call?: CallOptions,
 ): Promise<Recommendation> {
   const party = typeof counterparty === 'object' ? defined(counterparty) : counterparty;
-  const { json } = await transport.post<Recommendation>(
-    '/v1/rubric/select',
-    { intent, amount, counterparty: party },
-    call,
-  );
-  return json;
+  return send(transport, '/v1/rubric/select', { intent, amount, counterparty: party }, call);
 }

@@ -19,6 +19,8 @@ export interface ServiceErrorDetails {
   readonly retryAfter: number | null;
   /** Request id to quote to the operator; null if the service sent none. */
   readonly requestId: string | null;
+  /** Id of the receipt of a call that failed after it was billed (`X-Receipt-Id`); null when absent. */
+  readonly receiptId?: string | null | undefined;
   /** The problem document (RFC 9457) as received; it may have a `code` that this version does not know. */
   readonly problem: JsonObject | null;
 }
@@ -31,6 +33,7 @@ export class ServiceError extends TallyError {
   readonly status: number | null;
   readonly retryAfter: number | null;
   readonly requestId: string | null;
+  readonly receiptId: string | null;
   readonly problem: JsonObject | null;
 
   constructor(code: ErrorCode, message: string, details: ServiceErrorDetails) {
@@ -38,16 +41,15 @@ export class ServiceError extends TallyError {
     this.status = details.status;
     this.retryAfter = details.retryAfter;
     this.requestId = details.requestId;
+    this.receiptId = details.receiptId ?? null;
     this.problem = details.problem;
   }
 }
 
 /** The error for a request without an answer; `timeoutMs` is the timeout that ended it, or null. */
-export function unreached(baseUrl: string, cause: unknown, timeoutMs: number | null): ServiceError {
+export function unreached(url: string, cause: unknown, timeoutMs: number | null): ServiceError {
   const message =
-    timeoutMs === null
-      ? `Nothing answers at ${baseUrl}.`
-      : `${baseUrl} did not answer within ${timeoutMs} ms.`;
+    timeoutMs === null ? `Nothing answers at ${url}.` : `${url} did not answer within ${timeoutMs} ms.`;
   return new ServiceError('unavailable', message, {
     cause,
     status: null,
@@ -62,7 +64,7 @@ export function unreached(baseUrl: string, cause: unknown, timeoutMs: number | n
  * @param cause what is wrong with the body of a 2xx
  */
 export function refused(
-  baseUrl: string,
+  url: string,
   response: WebResponse,
   body: Uint8Array,
   cause?: TallyError,
@@ -74,12 +76,13 @@ export function refused(
     status,
     retryAfter: retryAfterOf(headers),
     requestId: headers.get('x-request-id'),
+    receiptId: headers.get('x-receipt-id'),
     problem,
   };
   if (problem === null) {
     const location = headers.get('location');
     const where = location === null ? '' : ` It redirects to ${location}: give the service's own URL.`;
-    const message = `${baseUrl} answered ${status} and does not look like Tallystick.${where}`;
+    const message = `${url} answered ${status} and does not look like Tallystick.${where}`;
     return new ServiceError(codeOf(status), message, details);
   }
   const { code, detail, field } = problem;

@@ -1,15 +1,6 @@
-import {
-  type AgentKey,
-  canonicalize,
-  copyJson,
-  type JsonValue,
-  parseJson,
-  signRequest,
-  TallyError,
-  toHex,
-  utf8,
-} from '@tallystick/core';
-import { baseUrlOf } from './base-url.ts';
+import { canonicalize, copyJson, type JsonValue, parseJson, TallyError, utf8 } from '@tallystick/core';
+import { type Addresses, placesOf } from './base-url.ts';
+import { type Credentials, freshKey, identify, prove } from './credentials.ts';
 import type { WebAbortSignal, WebBody, WebHeaders, WebRequestInit, WebResponse } from './platform.ts';
 import { retryDelay, wait } from './retry.ts';
 import { refused, ServiceError, unreached } from './service-error.ts';
@@ -17,18 +8,7 @@ import { refused, ServiceError, unreached } from './service-error.ts';
 /** The part of the platform's `fetch` that the client uses. */
 export type Fetch = (url: string, init: WebRequestInit) => Promise<WebResponse>;
 
-export interface TransportOptions {
-  /** Base URL of the service: `https://receipts.example.com`. */
-  readonly baseUrl: string;
-  /** API key, sent as `Authorization: Bearer` to `baseUrl` only. */
-  readonly apiKey?: string | undefined;
-  /** The DID of the calling agent, sent as `X-Agent-DID`. */
-  readonly agentDid?: string | undefined;
-  /**
-   * The calling agent with its key, in place of `agentDid`: each request is signed (RFC 9421), which proves the DID.
-   * `baseUrl` must then be exactly the service's public address. Streamed bodies are sent without a signature.
-   */
-  readonly agent?: AgentKey | undefined;
+export interface TransportOptions extends Addresses, Credentials {
   /** Used in place of the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
   /** Timeout of each attempt, to the answer's last byte: 30,000 when absent. Restarts with each piece of a streamed body. */
@@ -48,6 +28,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Timeout for this call, in place of the client's. */
   readonly timeoutMs?: number | undefined;
+  /** Number of attempts after the first for this call, in place of the client's. */
+  readonly retries?: number | undefined;
 }
 
 /** An answer: its JSON, its exact text, and its headers. `T` is the type that the API documents; it is not checked. */
@@ -94,16 +76,15 @@ export interface Transport {
   download(path: string, accept: string, call?: CallOptions): Promise<Uint8Array>;
 }
 
-/** Creates a transport. @throws invalid_field for an invalid base URL */
+/** Creates a transport. @throws invalid_field for an invalid address */
 export function createTransport(options: TransportOptions): Transport {
-  const { apiKey, agent, agentDid = agent?.did, retries = 2, timeoutMs = 30_000 } = options;
-  const baseUrl = baseUrlOf(options.baseUrl);
-  const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  const { agent, retries = 2, timeoutMs = 30_000 } = options;
+  const placeOf = placesOf(options);
+  const fetch = fetchOf(options);
 
-  const headersFor = (upload: Upload | null, accept: string, call: CallOptions): Headers => {
+  const headersFor = (path: string, upload: Upload | null, accept: string, call: CallOptions): Headers => {
     const headers = new Headers({ accept });
-    if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
-    if (agentDid !== undefined) headers.set('x-agent-did', agentDid);
+    if (!placeOf(path).isSite) identify(headers, options);
     if (upload === null) return headers;
     headers.set('content-type', upload.contentType);
     headers.set('idempotency-key', call.idempotencyKey ?? freshKey());
@@ -112,24 +93,31 @@ export function createTransport(options: TransportOptions): Transport {
 
   const attempt = async <T>(path: string, request: Requested<T>, call: CallOptions) => {
     const { upload, read } = request;
-    const url = `${baseUrl}${path}`;
-    const headers = agent === undefined ? request.headers : await signed(url, request.headers, upload, agent);
+    const place = placeOf(path);
+    const url = `${place.url}${path}`;
+    const headers = new Headers(request.headers);
+    const inMemory = upload === null || upload.text !== undefined;
+    if (agent !== undefined && !place.isSite && inMemory) {
+      const body = upload?.text === undefined ? null : utf8(upload.text);
+      await prove(headers, { method: methodOf(upload), url: new URL(url), body }, agent);
+    }
     const limit = call.timeoutMs ?? timeoutMs;
     const exchange = await exchangeOnce(url, headers, upload, { fetch, signal: call.signal, limit });
-    if ('failure' in exchange) return unreached(baseUrl, exchange.failure, exchange.timedOut ? limit : null);
+    if ('failure' in exchange)
+      return unreached(place.url, exchange.failure, exchange.timedOut ? limit : null);
     const { response, body } = exchange;
-    if (!response.ok) return refused(baseUrl, response, body);
+    if (!response.ok) return refused(place.url, response, body);
     try {
       return read(response, body);
     } catch (cause) {
       if (!(cause instanceof TallyError)) throw cause;
-      return refused(baseUrl, response, body, cause);
+      return refused(place.url, response, body, cause);
     }
   };
 
   const send = async <T>(path: string, request: Requested<T>, call: CallOptions): Promise<T> => {
     call.signal?.throwIfAborted();
-    const last = request.upload?.repeatable === false ? 0 : retries;
+    const last = request.upload?.repeatable === false ? 0 : (call.retries ?? retries);
     for (let made = 0; ; made++) {
       const outcome = await attempt(path, request, call);
       if (!(outcome instanceof ServiceError)) return outcome;
@@ -140,7 +128,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   const ask = async <T>(path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply<T>> => {
-    const headers = headersFor(upload, 'application/json', call);
+    const headers = headersFor(path, upload, 'application/json', call);
     const reply = await send(path, { upload, headers, read: replyIn }, call);
     return { ...reply, json: reply.json as T };
   };
@@ -150,8 +138,17 @@ export function createTransport(options: TransportOptions): Transport {
     post: async (path, members, call) => ask(path, jsonUpload(members), call),
     upload: (path, body, call) => ask(path, body, call),
     download: async (path, accept, call = {}) =>
-      send(path, { upload: null, headers: headersFor(null, accept, call), read: (_, body) => body }, call),
+      send(
+        path,
+        { upload: null, headers: headersFor(path, null, accept, call), read: (_, body) => body },
+        call,
+      ),
   };
+}
+
+/** The `fetch` of the options, else the platform's. */
+export function fetchOf({ fetch }: Pick<TransportOptions, 'fetch'>): Fetch {
+  return fetch ?? ((url, init) => globalThis.fetch(url, init));
 }
 
 /** A request as each attempt sends it. `read` throws json_* for an answer that is not valid. */
@@ -171,28 +168,8 @@ function jsonUpload(members: object): Upload {
   return { contentType: 'application/json', repeatable: true, text, open: async () => text };
 }
 
-/** Adds the agent's signature to the headers; it is good for one attempt. */
-async function signed(url: string, given: Headers, upload: Upload | null, agent: AgentKey): Promise<Headers> {
-  const headers = new Headers(given);
-  if (upload !== null && upload.text === undefined) return headers;
-  const request = {
-    method: methodOf(upload),
-    url: new URL(url),
-    body: upload?.text === undefined ? null : utf8(upload.text),
-  };
-  const moment = { created: Math.floor(Date.now() / 1000), nonce: freshKey() };
-  const proof = await signRequest(request, agent, moment);
-  for (const [name, value] of Object.entries(proof)) headers.set(name, value);
-  return headers;
-}
-
 function methodOf(upload: Upload | null): 'GET' | 'POST' {
   return upload === null ? 'GET' : 'POST';
-}
-
-/** A random key. `crypto.randomUUID` is missing on insecure origins, and any visible ASCII is allowed. */
-function freshKey(): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
 type Exchange =

@@ -1,4 +1,4 @@
-import { didSvc, type IssuerDocument, isObject, signStatement } from '@tallystick/core';
+import { didSvc, type IssuerDocument, isObject, type SignedStatement, signStatement } from '@tallystick/core';
 import { ServiceError } from '../http/service-error.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { checkedRecord } from './issuer.ts';
@@ -36,8 +36,21 @@ export async function registerIssuer(
     },
     signer,
   );
+  return submitIssuerStatement(transport, statement, call);
+}
+
+/**
+ * Sends a statement that `signStatement` made: it registers an issuer, or adds, retires or revokes a key (spec/trust.md).
+ * @returns the record after it, checked against its history
+ * @throws ServiceError (issuer_not_found, statement_sequence…)
+ */
+export async function submitIssuerStatement(
+  transport: Transport,
+  statement: SignedStatement,
+  call?: CallOptions,
+): Promise<IssuerDocument> {
   const { json } = await transport.post('/v1/issuers', statement, call);
-  return checkedRecord(json, did);
+  return checkedRecord(json, statement.statement.did);
 }
 
 async function didOfService(transport: Transport, call: CallOptions): Promise<string> {

@@ -38,11 +38,12 @@ export type EmitParams<P extends Profile = Profile> = EmitSubject & {
   readonly anchor?: boolean | undefined;
 };
 
-/** Emits a receipt of a profile. @throws ServiceError (unknown_profile, conflicting_fields, receipt_too_large…) */
+/** Emits a receipt of a profile, at `/v1/receipt/emit` unless a tenant's path is given. @throws ServiceError (unknown_profile, conflicting_fields, receipt_too_large…) */
 export async function emit<P extends Profile = typeof DEFAULT_PROFILE>(
   transport: Transport,
   params: EmitParams<P>,
   call?: CallOptions,
+  at = '/v1/receipt/emit',
 ): Promise<Issued<ReceiptOfProfile[P]>> {
   const { profile = DEFAULT_PROFILE, settlementReference: settlement } = params;
   const members = {
@@ -66,6 +67,5 @@ export async function emit<P extends Profile = typeof DEFAULT_PROFILE>(
     auditor_verifier: params.auditorVerifier,
     anchor: params.anchor,
   };
-  const path = `/v1/receipt/emit?profile=${encodeURIComponent(profile)}`;
-  return issuedIn(await transport.post(path, members, call));
+  return issuedIn(await transport.post(`${at}?profile=${encodeURIComponent(profile)}`, members, call));
 }

@@ -60,12 +60,13 @@ export class AnchorError extends ServiceError {
   readonly issued: Issued<IssueReceipt>;
 
   constructor(refusal: ServiceError, issued: Issued<IssueReceipt>) {
-    const { code, message, field, status, retryAfter, requestId, problem } = refusal;
+    const { code, message, field, status, retryAfter, requestId, receiptId, problem } = refusal;
     super(code, `The receipt is signed but not anchored. ${message}`, {
       field,
       status,
       retryAfter,
       requestId,
+      receiptId,
       problem,
       cause: refusal,
     });
@@ -77,18 +78,14 @@ export class AnchorError extends ServiceError {
  * Issues a receipt `svc-issue-v1`, signed locally with the issuer's key. Only with `anchor` is anything sent, and
  * then only the hash.
  * @throws invalid_field, invalid_did, invalid_secret_key before anything is signed; AnchorError, which has the
- * signed receipt; missing_field for `anchor` without `baseUrl`
+ * signed receipt
  */
 export async function issue(
-  params: IssueParams & Partial<Omit<TransportOptions, 'apiKey'>>,
+  params: IssueParams & TransportOptions,
   call?: CallOptions,
 ): Promise<IssuedByIssuer> {
-  const { baseUrl, ...options } = params;
   if (params.anchor !== true) return { ...(await signIssue(params)), anchor: null };
-  if (baseUrl === undefined) {
-    throw new TallyError('missing_field', 'Anchoring needs a service: give baseUrl.', { field: 'baseUrl' });
-  }
-  return issueAnchored(createTransport({ ...options, baseUrl }), params, call);
+  return issueAnchored(createTransport(params), params, call);
 }
 
 /** `issue` with `anchor`, over an existing transport that sends `apiKey`. */

@@ -1,0 +1,355 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createSigner, generateSecretKey, type JsonObject, type Signer, verify } from '@tallystick/core';
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type EnvelopeReceipt,
+  type Fetch,
+  signStatement,
+} from '@tallystick/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { creditCaller } from '../packages/ledger/src/credit.ts';
+import { apiKey, runningClock, startTestService, type TestService } from '../packages/server/test/service.ts';
+import { newTenant } from '../packages/server/test/tenant.ts';
+import { sdkTypes } from '../scripts/openapi/sdk-types.ts';
+import { type Operation, operationsOf } from './openapi-document.ts';
+import { payer } from './payer.ts';
+
+/** The TypeScript SDK beside the OpenAPI document of a running service. `TALLY_WRITE_SDK_TYPES=1` writes the SDK's types. */
+const TYPES = new URL('../packages/sdk/src/methods/documents.ts', import.meta.url);
+
+/** Operations that no method calls, with the reason. */
+const WITHOUT_METHOD: Readonly<Record<string, string>> = {
+  ...because('A client of models calls it with `clientOptions()`.', [
+    'createChatCompletion',
+    'createEmbeddings',
+  ]),
+  ...because('An MCP client calls it.', ['callMcp', 'endMcpSession']),
+  ...because('It is a page for people.', [
+    'getLandingPage',
+    'getVerifyPage',
+    'getBenchmarkPage',
+    'getReceiptsPage',
+    'getEvidencePage',
+    'getLogPage',
+    'getUsagePage',
+    'getLeaderboardPage',
+    'getReference',
+    'getErrorReference',
+  ]),
+  ...because('It is for the operator’s probes and monitoring.', ['getHealth', 'getReadiness', 'getMetrics']),
+  ...because('It is for generators of code.', ['getOpenApiDocument']),
+};
+
+function because(reason: string, operationIds: readonly string[]): Record<string, string> {
+  return Object.fromEntries(operationIds.map((operationId) => [operationId, reason]));
+}
+
+let service: TestService;
+let document: JsonObject;
+let operations: readonly Operation[];
+let given: Given;
+
+/** Clients of one service with different credentials, and what is there for them. */
+interface Given {
+  /** With an enterprise key. */
+  readonly client: Client;
+  readonly keyId: string;
+  /** Signs as a DID that has a balance. */
+  readonly agent: Client;
+  readonly did: string;
+  readonly tenant: Client;
+  readonly tenantId: string;
+  readonly partner: Client;
+  /** Pays by x402. */
+  readonly payer: Client;
+  readonly signer: Signer;
+  readonly receipt: EnvelopeReceipt;
+}
+
+/** Requests that were answered with success, by the ids of their operations. */
+const reached = new Set<string>();
+/** Number of requests that were answered with success since a test set it to 0. */
+let answered = 0;
+
+beforeAll(async () => {
+  service = await startTestService({
+    clock: runningClock(),
+    env: {
+      TALLY_DEVNET: 'on',
+      TALLY_PAYMENTS: 'x402',
+      TALLY_X402_WAIT_SECONDS: '5',
+      TALLY_ANCHOR_PERIOD_SECONDS: '1',
+    },
+  });
+  const url = await service.listen();
+  document = (await (await fetch(`${url}/openapi.json`)).json()) as JsonObject;
+  operations = operationsOf(document);
+  given = await context(url);
+});
+afterAll(() => service.close());
+
+async function context(url: string): Promise<Given> {
+  const { store, money } = service.services;
+  const credit = (caller: string) =>
+    creditCaller(store, {
+      caller,
+      amount: 50_000_000_000n,
+      reference: caller,
+      memo: 'top-up',
+      now: service.clock(),
+    });
+  const clientOf = (options: ClientOptions, over: Fetch = fetch): Client =>
+    // Message signatures cover the public address, at which nothing listens here.
+    createClient({ ...options, baseUrl: service.config.apiUrl, fetch: recorded(url, over) });
+  const bearer = ({ authorization }: { readonly authorization: string }) =>
+    authorization.slice('Bearer '.length);
+  const client = clientOf({ apiKey: bearer(await apiKey(service, 'enterprise')) });
+  let keyId = '';
+  for await (const { id } of store.apiKeys.list()) {
+    await credit(id);
+    keyId = id;
+  }
+  const signer = await createSigner(generateSecretKey());
+  await credit(signer.keyId);
+  const { id: tenantId, headers } = await newTenant(service);
+  return {
+    client,
+    keyId,
+    agent: clientOf({ agent: { did: signer.keyId, signer } }),
+    did: signer.keyId,
+    tenant: clientOf({ apiKey: bearer(headers) }),
+    tenantId,
+    partner: clientOf({ apiKey: bearer(await apiKey(service, 'partner')) }),
+    payer: clientOf({ agentDid: signer.keyId }, payer('alice', money?.rpcUrl ?? '').fetch),
+    signer,
+    receipt: (await client.mintFree({ input: 'x', purpose: 'p' })).receipt,
+  };
+}
+
+/** A `fetch` that finds the service where it listens, and notes the operations that succeed. */
+function recorded(url: string, over: Fetch): Fetch {
+  return async (address, init) => {
+    const { pathname, search } = new URL(address);
+    const response = await over(url + pathname + search, init);
+    const method = (init.method ?? 'GET').toLowerCase();
+    const operation = operations.find((one) => one.method === method && patternOf(one).test(pathname));
+    if (response.ok) answered += 1;
+    if (response.ok && operation !== undefined) reached.add(operation.operationId);
+    return response;
+  };
+}
+
+function patternOf({ path }: Operation): RegExp {
+  // The last parameter of a tile's path takes the rest of it.
+  const rest = path === '/tile/{path}' ? '.+' : '[^/]+';
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, rest)}$`);
+}
+
+const HASH = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg';
+const BILL = {
+  machineCommitment: 'ab'.repeat(32),
+  customerCommitment: 'cd'.repeat(32),
+  saltCommitment: 'ef'.repeat(32),
+  windowStart: '2026-01-01T00:00:00Z',
+  windowEnd: '2026-01-01T08:00:00Z',
+  serviceUnit: 'pick',
+  billedUnitCount: 1,
+  evidence: [],
+  rate: { unitRateMinor: 1, currency: 'EUR', rateCommitment: '12'.repeat(32) },
+} as const;
+const ISSUE = {
+  symbol: 'USDC',
+  units: 1,
+  amountUsd: 1,
+  recipient: '0x52908400098527886E0F7030069857D2E4169EE7',
+  issuerSk: generateSecretKey(),
+  anchor: true,
+};
+const CHAT = { messages: [{ role: 'user' as const, content: 'Who holds the stock?' }] };
+
+/** A call of each method that the service answers with success. */
+const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = {
+  mintFree: ({ client }) => client.mintFree({ input: 'x', purpose: 'p' }),
+  emit: ({ client }) => client.emit({ payload: { order: 42 } }),
+  meter: ({ client }) => client.meter(BILL),
+  issue: ({ client }) => client.issue(ISSUE),
+  anchor: ({ client, receipt }) => client.anchor(receipt),
+  anchorBatch: ({ client }) => client.anchorBatch([HASH]),
+  getAnchor: async ({ client }) => client.getAnchor((await client.anchor(HASH)).anchor_ref),
+  getAnchorByHash: ({ client }) => client.getAnchorByHash(HASH),
+  waitForAnchor: ({ client }) => client.waitForAnchor(HASH),
+  getAnchorProof: async ({ client }) => {
+    const { anchor_ref } = await client.waitForAnchor(HASH);
+    const proof = await client.getAnchorProof(anchor_ref);
+    expect(proof).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
+    expect(await client.getAnchorProof(HASH)).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
+  },
+  getReceipt: ({ client, receipt }) => client.getReceipt(receipt.receipt_id),
+  verify: ({ client, receipt }) => client.verify(receipt),
+  verifyMany: ({ client, receipt }) => client.verifyMany([receipt]),
+  pricing: ({ client }) => client.pricing(),
+  selectProfile: ({ client }) => client.selectProfile({ amount: '12.50' }),
+  registerIssuer: ({ client, signer }) => client.registerIssuer({ handle: 'acme', key: signer }),
+  submitIssuerStatement: async ({ client, signer }) => {
+    const [audience = ''] = (await client.getDidDocument()).alsoKnownAs;
+    const second = await createSigner(generateSecretKey());
+    const facts = {
+      audience,
+      did: 'did:svc:acme',
+      sequence: 2,
+      action: 'add_key',
+      keyId: second.keyId,
+    } as const;
+    const statement = await signStatement({ ...facts, at: Date.now() }, signer, second);
+    const record = await client.submitIssuerStatement(statement);
+    expect(record.keys.map(({ key_id }) => key_id)).toEqual([signer.keyId, second.keyId]);
+  },
+  issuer: ({ client }) => client.issuer('did:svc:acme'),
+  fetchTrust: ({ client }) => client.fetchTrust(),
+  getDidDocument: ({ client }) => client.getDidDocument(),
+  getStatus: ({ client }) => client.getStatus(),
+  listPayableResources: ({ client }) => client.listPayableResources(),
+  getLogStatus: ({ client }) => client.getLogStatus(),
+  listPostings: ({ client }) => client.listPostings({ limit: 5 }),
+  getCheckpoint: async ({ client }) => {
+    const { origin } = await client.getLogStatus();
+    expect(await client.getCheckpoint()).toMatch(new RegExp(`^${origin}\n\\d+\n`));
+  },
+  getTile: async ({ client }) => {
+    const { tree_size: size } = await client.getLogStatus();
+    expect(await client.getTile(`0/000.p/${size}`)).toHaveLength(32 * size);
+    expect(await client.getTile(`entries/000.p/${size}`)).toHaveLength(34 * size);
+  },
+  quoteKey: ({ client }) => client.quoteKey({ tier: 'pro', contact: 'example.com' }),
+  getKeyOrder: async ({ client }) => {
+    const { order_id } = await client.quoteKey({ tier: 'scale', months: 12, contact: 'example.com' });
+    expect(await client.getKeyOrder(order_id)).toMatchObject({ order_id, tier: 'scale', state: 'open' });
+  },
+  buyKey: async (context) => {
+    await expect(context.agent.buyKey({ tier: 'pro' })).rejects.toMatchObject({
+      code: 'payment_required',
+      status: 402,
+      problem: { payment: { accepts: [{ amount: '29000000' }] } },
+    });
+    expect((await context.payer.buyKey({ tier: 'pro' })).key).toMatch(/^k_pro_/);
+  },
+  getBalance: ({ agent }) => agent.getBalance(),
+  getBalanceStatement: async ({ agent, keyId, client }) => {
+    const { lines } = await agent.getBalanceStatement({ after: 0, limit: 1 });
+    expect(lines).toHaveLength(1);
+    expect((await client.getBalanceStatement()).account).toContain(keyId);
+  },
+  quoteTopUp: ({ agent }) => agent.quoteTopUp({ amount: '25' }),
+  topUpBalance: async (context) => {
+    const { account, credited } = await context.payer.topUpBalance({ amount: '1.50', account: context.did });
+    expect([account, credited.usdc]).toEqual([`caller:${context.did}`, '1.500000000']);
+  },
+  requestWithdrawal: ({ agent }) => agent.requestWithdrawal({ address: ISSUE.recipient, amount: '2.5' }),
+  listWithdrawals: ({ agent }) => agent.listWithdrawals(),
+  getComputeDescriptor: ({ client }) => client.getComputeDescriptor(),
+  listModels: ({ client }) => client.listModels(),
+  getModel: async ({ client }) => {
+    expect(await client.getModel('local/extract-1')).toMatchObject({ id: 'local/extract-1' });
+  },
+  estimateChatCompletion: ({ client }) => client.estimateChatCompletion(CHAT),
+  getUsage: async ({ client, keyId, agent, did }) => {
+    expect(await client.getUsage(keyId, { from: '2026-01-01' })).toBeDefined();
+    return agent.getUsage(did);
+  },
+  getCompressionStats: ({ client }) => client.getCompressionStats(),
+  getBenchmark: async ({ client }) => {
+    expect(await verify(await client.getBenchmark(), { now: Date.now() })).toMatchObject({ valid: true });
+  },
+  getSemanticBenchmark: ({ client }) => client.getSemanticBenchmark(),
+  getTemporalBenchmark: ({ client }) => client.getTemporalBenchmark(),
+  getModalityBenchmark: ({ client }) => client.getModalityBenchmark(),
+  registerMember: ({ client, did }) => client.registerMember({ did, handle: 'quipu' }),
+  getLeaderboard: async ({ client, did }) => {
+    expect((await client.getLeaderboard({ limit: 5 })).members).toMatchObject([{ did, handle: 'quipu' }]);
+  },
+  verifyMember: async ({ client, did }) => {
+    expect(await client.verifyMember(did)).toMatchObject({ registered: true });
+    expect(await client.verifyMember('did:web:nobody.example')).toMatchObject({ registered: false });
+  },
+  emitTenantReceipt: async ({ tenant, tenantId }) => {
+    const { receipt } = await tenant.emitTenantReceipt(tenantId, { profile: 'pq', input: 'x' });
+    expect(receipt.receipt_profile).toBe('pq');
+  },
+  exportEvidence: async ({ tenant, tenantId }) => {
+    const bundle = await tenant.exportEvidence(tenantId, { from: '2026-01-01' });
+    expect([...bundle.subarray(0, 2)]).toEqual([0x50, 0x4b]);
+  },
+  getEvidenceManifest: async ({ tenant, tenantId }) => {
+    const { manifest, text } = await tenant.getEvidenceManifest(tenantId);
+    expect(JSON.parse(text)).toEqual(manifest);
+    expect(manifest.tenant).toBe(tenantId);
+  },
+  listEvidenceExports: async ({ tenant, tenantId }) => {
+    expect((await tenant.listEvidenceExports(tenantId)).exports).toHaveLength(2);
+  },
+  normalizePolicy: ({ partner }) =>
+    partner.normalizePolicy({
+      jurisdiction: 'eu',
+      policy: [{ concept: 'retention', days: 400 }],
+      targets: ['uk'],
+    }),
+  getCrosswalk: ({ client }) => client.getCrosswalk(),
+  qualifyOrigin: ({ partner }) => partner.qualifyOrigin({ origin: 'http://127.0.0.1:1' }),
+  clientOptions: async ({ client, agent }) => {
+    for (const caller of [client, agent]) {
+      const openai = new OpenAI(caller.clientOptions());
+      const answer = await openai.chat.completions.create({ model: 'local/extract-1', ...CHAT });
+      expect(answer.choices[0]?.message.content).toEqual(expect.any(String));
+    }
+  },
+};
+
+describe('each method of the client', () => {
+  test.each(Object.entries(CALLS))('%s', async (_, call) => {
+    answered = 0;
+    await call(given);
+    expect(answered).toBeGreaterThan(0);
+  });
+
+  test('is called here', () => {
+    expect(Object.keys(CALLS).toSorted()).toEqual(Object.keys(given.client).toSorted());
+  });
+});
+
+test('every operation of the document has a method, or a reason to have none', () => {
+  const lacking = operations
+    .map(({ operationId }) => operationId)
+    .filter((operationId) => !reached.has(operationId) && !(operationId in WITHOUT_METHOD));
+  expect(lacking).toEqual([]);
+  const known = new Set(operations.map(({ operationId }) => operationId));
+  expect(Object.keys(WITHOUT_METHOD).filter((operationId) => !known.has(operationId))).toEqual([]);
+});
+
+test('docs/sdk.md lists each method, under the same name in both languages', () => {
+  const page = readFileSync(new URL('../docs/sdk.md', import.meta.url), 'utf8');
+  const listed = [...page.matchAll(/^\| .* \| `(\w+)` +\| `(\w+)` +\|$/gm)].map(
+    ([, one = '', other = '']) => [one, other],
+  );
+  expect(new Set(listed.map(([name]) => name))).toEqual(new Set(Object.keys(given.client)));
+  for (const [name, inPython] of listed)
+    expect(inPython).toBe(name?.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+});
+
+test('the types of the documents are those of the OpenAPI document', () => {
+  const biome = fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome'));
+  const types = execFileSync(
+    process.execPath,
+    [biome, 'format', `--stdin-file-path=${fileURLToPath(TYPES)}`],
+    {
+      input: sdkTypes(document),
+      encoding: 'utf8',
+    },
+  );
+  if (process.env['TALLY_WRITE_SDK_TYPES'] === '1') writeFileSync(TYPES, types);
+  expect(readFileSync(TYPES, 'utf8'), 'run this test with TALLY_WRITE_SDK_TYPES=1').toBe(types);
+});
