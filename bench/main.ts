@@ -11,6 +11,7 @@ import { otlp } from './otlp.ts';
 import { receipts } from './receipts.ts';
 import type { Report, Row } from './report.ts';
 import { routing } from './routing.ts';
+import { signing } from './signing.ts';
 import { verifyPriority } from './verify-priority.ts';
 
 /** Amounts to measure, if a suite lets the caller choose. */
@@ -29,6 +30,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   otlp,
   receipts,
   routing,
+  signing,
   'verify-priority': verifyPriority,
 };
 

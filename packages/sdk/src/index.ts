@@ -15,7 +15,6 @@ export {
   checkOpening,
   commit,
   countersign,
-  createSigner,
   didKeyOf,
   type ErrorCode,
   type EvidenceClass,
@@ -67,6 +66,7 @@ export { type Client, type ClientOptions, createClient } from './client.ts';
 export type { Lines } from './http/ndjson.ts';
 export { ServiceError } from './http/service-error.ts';
 export type { CallOptions, Fetch } from './http/transport.ts';
+export { createSigner } from './issuers/create-signer.ts';
 export type { RegisterIssuerParams } from './issuers/register-issuer.ts';
 export type { SigningKey } from './issuers/signing-key.ts';
 export type { BalanceMethods, StatementParams, TopUpParams, WithdrawalParams } from './methods/balance.ts';

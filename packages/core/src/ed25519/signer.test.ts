@@ -1,15 +1,54 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { rfc8032Vectors } from '../../test/rfc8032.ts';
 import { publicKeyOfDidKey } from '../did/key.ts';
 import { fromHex, toHex } from '../encoding/hex.ts';
-import { createSigner, generateSecretKey, publicKeyOf } from './signer.ts';
+import { createSigner, generateSecretKey, publicKeyOf, type Signer } from './signer.ts';
+
+/** `createSigner` as if the module were loaded for the first time, which is when it looks for WebCrypto. */
+async function freshSigner(secretKey: Uint8Array): Promise<Signer> {
+  vi.resetModules();
+  const { createSigner: fresh } = await import('./signer.ts');
+  return fresh(secretKey);
+}
+
+const { subtle } = globalThis.crypto;
+const getRandomValues = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
+const noEd25519 = { importKey: () => Promise.reject(new DOMException('no Ed25519', 'NotSupportedError')) };
+const randomised = {
+  importKey: subtle.importKey.bind(subtle),
+  sign: async () => getRandomValues(new Uint8Array(64)),
+};
 
 describe('createSigner', () => {
-  test.each(rfc8032Vectors)('signs RFC 8032 $name to the letter', async (vector) => {
-    const signer = await createSigner(fromHex(vector.secretKey));
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+
+  const platforms = [
+    ['by WebCrypto', globalThis.crypto],
+    ['on an insecure origin', { getRandomValues }],
+    ['where WebCrypto has no Ed25519', { getRandomValues, subtle: noEd25519 }],
+    ['where WebCrypto adds randomness', { getRandomValues, subtle: randomised }],
+  ] as const;
+  const cases = platforms.flatMap(([where, webCrypto]) =>
+    rfc8032Vectors.map((vector) => ({ ...vector, where, webCrypto })),
+  );
+
+  test.each(cases)('signs RFC 8032 $name to the letter $where', async ({ webCrypto, ...vector }) => {
+    vi.stubGlobal('crypto', webCrypto);
+    const signer = await freshSigner(fromHex(vector.secretKey));
     expect(toHex(signer.publicKey)).toBe(vector.publicKey);
     expect(toHex(await signer.sign(fromHex(vector.message)))).toBe(vector.signature);
     expect(toHex(publicKeyOfDidKey(signer.keyId))).toBe(vector.publicKey);
+  });
+
+  test('asks WebCrypto where it has Ed25519', async () => {
+    const sign = vi.spyOn(subtle, 'sign');
+    const signer = await freshSigner(new Uint8Array(32));
+    const before = sign.mock.calls.length;
+    await signer.sign(new Uint8Array());
+    expect(sign.mock.calls.length).toBe(before + 1);
   });
 
   test('keeps its own copy of the secret', async () => {

@@ -1,4 +1,5 @@
 import { type AgentKey, signRequest, toHex, type UnsignedRequest } from '@tallystick/core';
+import type { WebHeaders } from './platform.ts';
 
 /** Who calls. */
 export interface Credentials {
@@ -20,7 +21,7 @@ export interface Credentials {
 
 /** Sets the headers that say who calls. */
 export function identify(
-  headers: Headers,
+  headers: WebHeaders,
   { apiKey, agent, agentDid = agent?.did, acceptCharge }: Credentials,
 ): void {
   if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
@@ -29,7 +30,7 @@ export function identify(
 }
 
 /** Sets the headers of an agent's signature. They are good for one attempt. */
-export async function prove(headers: Headers, request: UnsignedRequest, agent: AgentKey): Promise<void> {
+export async function prove(headers: WebHeaders, request: UnsignedRequest, agent: AgentKey): Promise<void> {
   const moment = { created: Math.floor(Date.now() / 1000), nonce: freshKey() };
   const proof = await signRequest(request, agent, moment);
   for (const [name, value] of Object.entries(proof)) headers.set(name, value);

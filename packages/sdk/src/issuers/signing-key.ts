@@ -1,4 +1,5 @@
-import { createSigner, fromBase64url, type Signer } from '@tallystick/core';
+import { fromBase64url, type Signer } from '@tallystick/core';
+import { createSigner } from './create-signer.ts';
 
 /** A signing key: the 32-byte Ed25519 seed, the seed in base64url, or a Signer whose secret is elsewhere. */
 export type SigningKey = Uint8Array | string | Signer;
