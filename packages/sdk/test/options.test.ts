@@ -80,7 +80,7 @@ describe('addresses', () => {
   });
 });
 
-describe('errors and attempts', () => {
+describe('errors', () => {
   test('an error names the receipt of a call that was billed', async () => {
     const failed = answer(
       502,
@@ -90,16 +90,6 @@ describe('errors and attempts', () => {
     const client = createClient({ baseUrl: (await loopback(failed)).url, retries: 0 });
     const error = (await client.getStatus().catch((reason: unknown) => reason)) as ServiceError;
     expect(error.receiptId).toBe('r_env_1700000000_000000000000');
-  });
-
-  test('what would be paid again is attempted once; elsewhere the call decides', async () => {
-    const busy = answer(503, { code: 'unavailable' });
-    const service = await loopback(busy);
-    const client = createClient({ baseUrl: service.url });
-    await client.buyKey({ tier: 'pro' }).catch(() => {});
-    await client.topUpBalance({ amount: '1' }).catch(() => {});
-    await client.getStatus({ retries: 0 }).catch(() => {});
-    expect(pathsAt(service)).toEqual(['/v1/anchor/keys', '/v1/balance/topup', '/status']);
   });
 });
 
@@ -116,10 +106,22 @@ describe('clientOptions', () => {
       ...createClient({ baseUrl: service.url }).clientOptions(),
       apiKey: 'sk-secret',
     }).models.list();
-    expect(pathsAt(service)).toEqual(['/v1/compute/chat/completions', '/v1/compute/models']);
-    expect(service.arrived.map(({ headers }) => headers.authorization)).toEqual([
-      'Bearer k_pro_1',
-      undefined,
+    expect(service.arrived.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      ['/v1/compute/chat/completions', 'Bearer k_pro_1'],
+      ['/v1/compute/models', undefined],
+    ]);
+    const { fetch, baseURL } = given;
+    await fetch(`${baseURL}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'sk-secret' },
+      body: '{}',
+    });
+    await fetch(new Request(`${baseURL}/responses`, { method: 'POST', body: '{}' }));
+    expect(
+      service.arrived.slice(2).map(({ path, headers, body }) => [path, headers.authorization, body]),
+    ).toEqual([
+      ['/v1/compute/v1/messages', 'Bearer k_pro_1', '{}'],
+      ['/v1/compute/responses', 'Bearer k_pro_1', '{}'],
     ]);
     expect(JSON.stringify(service.arrived)).not.toContain('sk-secret');
   });

@@ -28,8 +28,6 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Timeout for this call, in place of the client's. */
   readonly timeoutMs?: number | undefined;
-  /** Number of attempts after the first for this call, in place of the client's. */
-  readonly retries?: number | undefined;
 }
 
 /** An answer: its JSON, its exact text, and its headers. `T` is the type that the API documents; it is not checked. */
@@ -117,7 +115,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   const send = async <T>(path: string, request: Requested<T>, call: CallOptions): Promise<T> => {
     call.signal?.throwIfAborted();
-    const last = request.upload?.repeatable === false ? 0 : (call.retries ?? retries);
+    const last = request.upload?.repeatable === false ? 0 : retries;
     for (let made = 0; ; made++) {
       const outcome = await attempt(path, request, call);
       if (!(outcome instanceof ServiceError)) return outcome;

@@ -18,7 +18,7 @@ export interface BalanceMethods {
   /** Asks for the exact amount by which a transfer is recognised as a top-up. @throws ServiceError (payments_off…) */
   quoteTopUp(params: { readonly amount: string }, call?: CallOptions): Promise<PaymentInstructions>;
   /**
-   * Tops up by x402; needs a `fetch` that pays. Attempted once, since each attempt would pay.
+   * Tops up by x402; needs a `fetch` that pays. A retry with the same idempotency key is not paid again.
    * @throws ServiceError (payment_required with the terms in `problem.payment`, if the fetch does not pay; payments_off)
    */
   topUpBalance(params: TopUpParams, call?: CallOptions): Promise<TopUpBalanceAnswer>;
@@ -57,7 +57,7 @@ export function balanceMethods(transport: Transport): BalanceMethods {
       read(transport, '/v1/balance/statement', call, { after, limit }),
     quoteTopUp: ({ amount }, call) => send(transport, '/v1/balance/quote', { amount }, call),
     topUpBalance: ({ amount, account }, call) =>
-      send(transport, '/v1/balance/topup', { amount, account }, { ...call, retries: 0 }),
+      send(transport, '/v1/balance/topup', { amount, account }, call),
     requestWithdrawal: ({ address, amount }, call) =>
       send(transport, '/v1/balance/withdrawals', { address, amount }, call),
     listWithdrawals: (call) => read(transport, '/v1/balance/withdrawals', call),

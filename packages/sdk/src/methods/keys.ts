@@ -9,7 +9,7 @@ export interface KeyMethods {
   /** Reads an order of a key or a top-up by its id. @throws ServiceError (order_not_found) */
   getKeyOrder(orderId: string, call?: CallOptions): Promise<KeyOrder>;
   /**
-   * Buys a key by x402; needs a `fetch` that pays. Attempted once, since each attempt would pay.
+   * Buys a key by x402; needs a `fetch` that pays. A retry with the same idempotency key is not paid again.
    * @throws ServiceError (payment_required with the terms in `problem.payment`, if the fetch does not pay; payments_off)
    */
   buyKey(params: BuyKeyParams, call?: CallOptions): Promise<BuyKeyAnswer>;
@@ -36,7 +36,7 @@ export function keyMethods(transport: Transport): KeyMethods {
       send(transport, '/v1/anchor/keys/quote', { ...membersOf(params), renew }, call),
     getKeyOrder: (orderId, call) =>
       read(transport, `/v1/anchor/keys/orders/${encodeURIComponent(orderId)}`, call),
-    buyKey: (params, call) => send(transport, '/v1/anchor/keys', membersOf(params), { ...call, retries: 0 }),
+    buyKey: (params, call) => send(transport, '/v1/anchor/keys', membersOf(params), call),
   };
 }
 
