@@ -23,5 +23,5 @@ print(raw.parse().choices[0].message.content)
 with Client(url) as tally:
     receipt = tally.get_receipt(raw.headers["x-receipt-id"])
     trust = tally.fetch_trust()
-verdict = verify(receipt.text, now=datetime.now(timezone.utc), trust=trust.trust)
+verdict = verify(receipt.text, now=datetime.now(timezone.utc), trust=trust)
 print(f"receipt: intact {verdict.valid}, from a trusted issuer {verdict.issuer.trusted}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tallystick import AnchorTransaction, TallyError
+from tallystick import AnchorTransaction, SettlementTransaction, TallyError, TokenTransfer
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = ROOT / "spec" / "vectors"
@@ -44,6 +44,18 @@ def transaction_of(facts: Case | None) -> AnchorTransaction | None:
         return None
     return AnchorTransaction(
         **{"sender" if name == "from" else name: value for name, value in facts.items()}
+    )
+
+
+def payment_of(facts: Case | None) -> SettlementTransaction | None:
+    if facts is None:
+        return None
+    transfers = tuple(
+        TokenTransfer(one["token"], one["from"], one["to"], int(one["amount"]))
+        for one in facts["transfers"]
+    )
+    return SettlementTransaction(
+        facts["chain_id"], facts["tx_hash"], facts["block_height"], transfers
     )
 
 

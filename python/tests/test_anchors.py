@@ -337,7 +337,7 @@ def test_from_a_hash_to_a_proof(client: Client) -> None:
     anchor = client.wait_for_anchor(first["anchor_ref"])
     assert client.anchor(issued.text) == client.get_anchor(anchor["anchor_ref"]) == anchor
     assert client.wait_for_anchor(issued.receipt) == anchor
-    trust = client.fetch_trust().trust
+    trust = client.fetch_trust()
     for form in (anchor, json.dumps(anchor), json.dumps(anchor).encode()):
         verdict = verify(issued.text, now=now(), trust=trust, anchor=form)
         assert verdict.issuer.trusted
@@ -359,7 +359,7 @@ def test_what_receipts_carry(client: Client) -> None:
     assert issued.anchor is not None
     assert issued.receipt["anchor_ref"] == issued.anchor["anchor_ref"]
     whole = with_anchor(issued.text, client.wait_for_anchor(issued.text))
-    trust = client.fetch_trust().trust
+    trust = client.fetch_trust()
     assert anchor_checks(verify(whole.text, now=now(), trust=trust)) == OFFLINE
     assert anchor_checks(client.verify(whole.text)) == PROVED
 

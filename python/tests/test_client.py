@@ -78,7 +78,7 @@ def leaf(unit: int) -> JsonValue:
 
 def test_a_minted_receipt_is_trusted_offline(client: Client) -> None:
     issued = client.mint_free("hello", "greeting")
-    trust = client.fetch_trust().trust
+    trust = client.fetch_trust()
     verdict = verify(issued.text, now=now(), trust=trust)
     assert verdict.issuer.trusted
     assert issued.text == canonicalize(issued.receipt)
@@ -94,7 +94,7 @@ def test_emit(client: Client, profile: Any) -> None:
     issued = client.emit(profile=profile, payload=payload, agent_did="did:web:a.example")
     verdict = client.verify(issued.text)
     assert (verdict.valid, verdict.profile) == (True, profile)
-    assert verdict.checks == verify(issued.text, now=now(), trust=client.fetch_trust().trust).checks
+    assert verdict.checks == verify(issued.text, now=now(), trust=client.fetch_trust()).checks
     assert ("subject" in issued.receipt) == (profile != "nano")
     if "subject" in issued.receipt:
         subject = issued.receipt["subject"]
@@ -204,7 +204,7 @@ def test_trust_is_pinned(client: Client) -> None:
 def test_metering_takes_a_list(client: Client, count: int) -> None:
     evidence = [leaf(unit) for unit in range(1, count + 1)]
     issued = client.metering(bill(2_500), evidence)
-    verdict = verify(issued.text, now=now(), trust=client.fetch_trust().trust, evidence=evidence)
+    verdict = verify(issued.text, now=now(), trust=client.fetch_trust(), evidence=evidence)
     assert verdict.issuer.trusted, verdict.checks
     assert verdict.profile == "sls.metering"
     assert client.verify(issued.receipt, evidence=evidence[:3]).valid is (count <= 3)
@@ -227,7 +227,7 @@ def test_whole_receipts_are_verified_and_counted(client: Client) -> None:
     counts = EvidenceCounts(verified=1, hashed=1, trusted=1)
     issued = client.metering(bill(3), evidence)
     assert issued.evidence == counts
-    verdict = verify(issued.text, now=now(), trust=client.fetch_trust().trust, evidence=evidence)
+    verdict = verify(issued.text, now=now(), trust=client.fetch_trust(), evidence=evidence)
     assert verdict.issuer.trusted, verdict.checks
     assert verdict.evidence == counts
     assert client.verify(issued.receipt, evidence=evidence).evidence == counts
@@ -246,7 +246,7 @@ def test_whole_receipts_are_verified_and_counted(client: Client) -> None:
 def test_a_bill_compiled_before_the_key_was_made_is_trusted(client: Client) -> None:
     said = bill(1)
     issued = client.metering({**said, "compiled_at": said["window_end"]}, [leaf(1)])
-    verdict = verify(issued.text, now=now(), trust=client.fetch_trust().trust, evidence=[leaf(1)])
+    verdict = verify(issued.text, now=now(), trust=client.fetch_trust(), evidence=[leaf(1)])
     assert verdict.issuer.trusted, verdict.checks
     window = next(check for check in verdict.checks if check.name == "key_window")
     assert "signed later than compiled" in window.detail
@@ -310,7 +310,7 @@ def test_the_command_line_and_this_package_agree(service: str, tmp_path: Path) -
     secret = json.loads((tmp_path / "me.json").read_text())["secret"]
     with Client(service, agent_did=generated) as client:
         ours = client.mint_free("from python", "exchange")
-        trust = client.fetch_trust().trust
+        trust = client.fetch_trust()
     signer = create_signer(from_base64url(secret, 32))
     assert signer.key_id == generated
     countersigned = countersign(ours.text, "requester", signer)

@@ -10,7 +10,17 @@ from dataclasses import asdict, replace
 from typing import get_args
 
 import pytest
-from support import VECTORS, Case, instant, outcome, transaction_of, vectors
+from support import (
+    VECTORS,
+    Case,
+    core,
+    instant,
+    outcome,
+    payment_of,
+    transaction_of,
+    vectors,
+    with_node,
+)
 
 from tallystick import (
     NOT_ASKED,
@@ -23,7 +33,7 @@ from tallystick import (
     check_cosignature,
     check_issuer_document,
     check_opening,
-    check_trust_bundle,
+    check_trust,
     commit,
     create_signer,
     open_checkpoint,
@@ -59,6 +69,7 @@ RECEIPT_FILES = [
     "nano.json",
     "pq.json",
     "raw.json",
+    "settlements.json",
     "standard.json",
     "status.json",
 ]
@@ -97,6 +108,7 @@ def verdict_on(case: Case) -> Verification:
         evidence=case.get("evidence"),
         anchor=json.dumps(case.get("anchor")),
         transaction=transaction_of(case["transaction"]) if "transaction" in case else NOT_ASKED,
+        settlement=payment_of(case["settlement"]) if "settlement" in case else NOT_ASKED,
     )
 
 
@@ -114,6 +126,37 @@ def summary(verdict: Verification, expected: Case) -> Case:
         **nulls,
         **counts,
     }
+
+
+@with_node
+@pytest.mark.parametrize("file", RECEIPT_FILES)
+def test_the_core_gives_the_same_verdict_in_every_word(file: str) -> None:
+    cases = [one.values[0] for one in vectors(file) if "code" not in one.values[0]["expected"]]
+    theirs = core(
+        """
+        const transactionOf = (facts) => facts && {
+          chainId: facts.chain_id,
+          txHash: facts.tx_hash,
+          blockHeight: facts.block_height,
+          blockTime: facts.block_time,
+          from: facts.from,
+          data: facts.data,
+          transfers: facts.transfers?.map((one) => ({ ...one, amount: BigInt(one.amount) })),
+        };
+        const documentOf = ({ document, raw_base64: raw }) =>
+          raw === undefined ? document : core.parseJson(Buffer.from(raw, 'base64'));
+        return Promise.all(value.cases.map((one) => core.verify(documentOf(one), {
+          now: Date.parse(one.now),
+          trust: core.trustOf(value.stores[one.trust] ?? [], one.authority ? [one.authority] : []),
+          evidence: one.evidence,
+          anchor: one.anchor,
+          transaction: transactionOf(one.transaction),
+          settlement: transactionOf(one.settlement),
+        })));
+        """,
+        {"cases": cases, "stores": STORES},
+    )
+    assert [verdict_on(case).to_json() for case in cases] == theirs
 
 
 def counted(verdict: Verification) -> Case | None:
@@ -277,7 +320,7 @@ def test_tlog_proofs(case: Case) -> None:
 @pytest.mark.parametrize("case", vectors("trust.json"))
 def test_trust(case: Case) -> None:
     def pinned() -> Case:
-        checked = check_trust_bundle(
+        checked = check_trust(
             case["bundle"],
             now=instant(case["now"]),
             pin=TrustPin(**case["pin"]) if case.get("pin") else None,

@@ -47,6 +47,25 @@ export interface AnchorCase extends ReceiptCase {
   readonly authority?: AnchorAuthority;
 }
 
+/** The transaction of a payment as a node returns it. Addresses are `0x` and 40 hex, `amount` is in base units of the token. */
+export interface SettlementFacts {
+  readonly chain_id: number;
+  readonly tx_hash: string;
+  readonly block_height: number;
+  readonly transfers: readonly {
+    readonly token: string;
+    readonly from: string;
+    readonly to: string;
+    readonly amount: string;
+  }[];
+}
+
+/** A receipt to verify, with what is known of its payment; `authority` has the payees. */
+export interface SettlementCase extends AnchorCase {
+  /** Absent if the chain was not asked, null if it has no such transaction. */
+  readonly settlement?: SettlementFacts | null;
+}
+
 /** The log and the posting account that the vectors' verifier knows. */
 export const authority: AnchorAuthority = {
   log: { origin: ORIGIN, key_id: signers.log.keyId, public_key: toBase64url(signers.log.publicKey) },

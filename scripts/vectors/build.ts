@@ -23,6 +23,7 @@ import { pqCases } from './pq.ts';
 import { rawCases } from './raw.ts';
 import { recipientCases } from './recipients.ts';
 import { saltedHashCases, sessionCases } from './sessions.ts';
+import { settlementCases } from './settlements.ts';
 import { standardCases } from './standard.ts';
 import { statementCases } from './statements.ts';
 import { statusCases } from './status.ts';
@@ -59,6 +60,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'recipients.json': recipientCases(),
     'session-hashes.json': saltedHashCases(),
     'sessions.json': await sessionCases(),
+    'settlements.json': await settlementCases(),
     'standard.json': await standardCases(),
     'statements.json': await statementCases(),
     'status.json': await statusCases(),

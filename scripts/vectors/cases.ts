@@ -51,6 +51,7 @@ const CONTRADICTIONS = new Set([
   'anchor',
   'anchor_checkpoint',
   'anchor_transaction',
+  'settlement_transaction',
 ]);
 
 export function casesOf(family: FamilyName | null): {

@@ -12,6 +12,7 @@ import { NOW } from './cases.ts';
 import { textAt, withMember, withoutMember } from './change.ts';
 import { smallOrderKey, universalSignature, withLargeS, withSpareBits } from './forged.ts';
 import { signers } from './keys.ts';
+import { payee } from './settlements.ts';
 import { asDocument, signIssue } from './sign.ts';
 import { records } from './stores.ts';
 
@@ -89,6 +90,11 @@ async function acceptedCases(good: JsonObject): Promise<TrustCase[]> {
       'Both may be null.',
       await signIssue({ ...good, log: null, chain: null }, signers.root),
     ),
+    accepts(
+      'payees',
+      'The accounts that are paid.',
+      await signIssue({ ...good, payees: [payee] }, signers.root),
+    ),
   ];
 }
 
@@ -161,6 +167,7 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
       invalid,
     ),
     refused('chain changed', 'After it was signed.', withMember(good, 'chain.chain_id', 1), invalid),
+    refused('payees added', 'After it was signed.', { ...good, payees: [payee] }, invalid),
     refused('member added', 'After it was signed.', { ...good, x_note: 1 }, invalid),
     refused('signed by a stranger', 'Who names our root.', await signIssue(good, stranger), invalid),
     refused('small-order root', 'The equation holds for every message under this key.', smallOrder, invalid),
@@ -213,6 +220,9 @@ async function malformedCases(good: JsonObject): Promise<TrustCase[]> {
       'spare bits in the root',
       withMember(good, 'root.public_key', withSpareBits(textAt(good, 'root.public_key'))),
     ],
+    ['payees not a list', { ...good, payees: payee }],
+    ['payee without a token', { ...good, payees: [withoutMember(payee, 'token')] }],
+    ['payee with too many decimals', { ...good, payees: [{ ...payee, decimals: 37 }] }],
     ['unknown issuer status', { ...good, issuers: [{ ...service, status: 'trusted' }] }],
     ['unknown purpose', withKey({ ...key, purpose: 'any' })],
     ['unknown key state', withKey({ ...key, state: 'lost' })],

@@ -11,6 +11,7 @@ import {
   expectAsInCore,
   outcome,
   receiptCases,
+  settlementCases,
   stores,
 } from '../../core/test/receipt-vectors.ts';
 import { evaluate } from '../src/evaluate.ts';
@@ -21,9 +22,9 @@ import { workspace } from './tally.ts';
 const { at, tally, remove } = workspace();
 afterAll(remove);
 
-type Case = (typeof anchorCases)[number];
+type Case = (typeof settlementCases)[number];
 
-const cases: readonly Case[] = [...receiptCases, ...anchorCases];
+const cases: readonly Case[] = [...receiptCases, ...anchorCases, ...settlementCases];
 const keyOf = ({ trust, authority }: Case): string => JSON.stringify([trust, authority]);
 /** The bundle that each case is judged by, in a file, and as the command reads it. */
 const bundles = new Map<string, { readonly path: string; readonly source: TrustSource }>();
@@ -61,18 +62,18 @@ describe('tally verify --json', () => {
   };
   // The first case of every file for each exit status that the file has cases of.
   const plain = cases.filter(
-    ({ evidence, transaction, expected }) =>
-      evidence === undefined && transaction === undefined && !('code' in expected),
+    ({ evidence, transaction, settlement, expected }) =>
+      [evidence, transaction, settlement].every((given) => given === undefined) && !('code' in expected),
   );
   const chosen = [...Map.groupBy(plain, (vector) => `${vector.file} ${exitOf(vector)}`).values()].flatMap(
     ([first]) => (first === undefined ? [] : [{ ...first, exit: exitOf(first) }]),
   );
 
-  // The invalid cases of anchors.json ask a chain: test/anchor.test.ts has one.
+  // The invalid cases of anchors.json and settlements.json ask a chain: test/anchor.test.ts has one.
   test('every exit status comes up, in a valid and an invalid case of every file', () => {
     const files = (exits: readonly number[]) =>
       new Set(chosen.filter(({ exit }) => exits.includes(exit)).map(({ file }) => file));
-    expect(files([0, 3]).size).toBe(13);
+    expect(files([0, 3]).size).toBe(14);
     expect(files([1]).size).toBe(12);
     expect(files([3]).size).toBeGreaterThan(4);
   });

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { AnchorCase, TransactionFacts } from '../../../scripts/vectors/anchor-base.ts';
+import type {
+  AnchorCase,
+  SettlementCase,
+  SettlementFacts,
+  TransactionFacts,
+} from '../../../scripts/vectors/anchor-base.ts';
 import type { CallCase } from '../../../scripts/vectors/calls.ts';
 import type { ReceiptCase } from '../../../scripts/vectors/cases.ts';
 import {
@@ -11,6 +16,7 @@ import {
   type IssuerRecord,
   parseJson,
   rootFingerprint,
+  type SettlementTransaction,
   type Signer,
   sha256,
   signTrustBundle,
@@ -67,6 +73,10 @@ export const anchorCases: readonly (AnchorCase & { readonly file: string })[] = 
   'anchors.json',
 ).map((vector) => ({ file: 'anchors.json', ...vector }));
 
+/** The cases of settlements.json, which also state what is known of the receipt's payment. */
+export const settlementCases: readonly (SettlementCase & { readonly file: string })[] =
+  readVectors<SettlementCase>('settlements.json').map((vector) => ({ file: 'settlements.json', ...vector }));
+
 const nowhere: AnchorAuthority = { log: null, chain: null };
 
 /** The files of spec/vectors whose cases are inference calls, one a protocol. */
@@ -86,9 +96,22 @@ export function circumstances({ now, evidence }: ReceiptCase) {
   return { now: Date.parse(now), evidence };
 }
 
-/** The anchor and its transaction in a case. */
-export function anchorIn({ anchor, transaction }: AnchorCase) {
-  return { anchor, transaction: transaction ? transactionOf(transaction) : transaction };
+/** The anchor of a case, its transaction, and that of the payment. */
+export function anchorIn({ anchor, transaction, settlement }: SettlementCase) {
+  return {
+    anchor,
+    transaction: transaction ? transactionOf(transaction) : transaction,
+    settlement: settlement ? paymentOf(settlement) : settlement,
+  };
+}
+
+function paymentOf(facts: SettlementFacts): SettlementTransaction {
+  return {
+    chainId: facts.chain_id,
+    txHash: facts.tx_hash,
+    blockHeight: facts.block_height,
+    transfers: facts.transfers.map((one) => ({ ...one, amount: BigInt(one.amount) })),
+  };
 }
 
 export function transactionOf(facts: TransactionFacts): AnchorTransaction {
@@ -116,7 +139,7 @@ export async function outcome<T>(act: () => T | Promise<T>): Promise<Outcome<T>>
 }
 
 /** Core's result for a case. */
-export function inCore(vector: AnchorCase): Promise<Outcome<Verification>> {
+export function inCore(vector: SettlementCase): Promise<Outcome<Verification>> {
   return outcome(() => {
     const document = vector.raw_base64 === undefined ? vector.document : parseJson(bytesOf(vector));
     return verify(document, {
@@ -158,7 +181,7 @@ export function expectCall(verdict: CallVerdict, { expected }: CallCase): void {
 }
 
 /** Asserts that the outcome is the one that the case expects, and the same as core's in every word of every check. */
-export async function expectAsInCore(found: Outcome<Verification>, vector: AnchorCase): Promise<void> {
+export async function expectAsInCore(found: Outcome<Verification>, vector: SettlementCase): Promise<void> {
   expectExpected(found, vector);
   expect(found).toEqual(await inCore(vector));
 }

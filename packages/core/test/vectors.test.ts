@@ -55,6 +55,7 @@ import {
   readVectors,
   receiptCases,
   receiptFiles,
+  settlementCases,
   stores,
 } from './receipt-vectors.ts';
 
@@ -78,6 +79,7 @@ const otherFiles = [
   'recipients.json',
   'session-hashes.json',
   'sessions.json',
+  'settlements.json',
   'statements.json',
   'tlog-proofs.json',
   'trust.json',
@@ -110,7 +112,7 @@ describe.each(receiptFiles)('%s', (file) => {
   });
 });
 
-test.each(anchorCases)('anchors.json: $name', async (vector) => {
+test.each([...anchorCases, ...settlementCases])('$file: $name', async (vector) => {
   expectExpected(await inCore(vector), vector);
 });
 

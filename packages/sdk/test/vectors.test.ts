@@ -10,6 +10,7 @@ import {
   expectAsInCore,
   outcome,
   receiptCases,
+  settlementCases,
   stores,
 } from '../../core/test/receipt-vectors.ts';
 import { type CheckedTrust, checkTrust, verifyReceipt } from '../src/index.ts';
@@ -24,14 +25,14 @@ async function trustOf(vector: AnchorCase): Promise<CheckedTrust> {
   return trust;
 }
 
-test.each([...receiptCases, ...anchorCases])('$file: $name', async (vector) => {
-  const { anchor, transaction } = anchorIn(vector);
+test.each([...receiptCases, ...anchorCases, ...settlementCases])('$file: $name', async (vector) => {
+  const { anchor, ...onChain } = anchorIn(vector);
   const trust = await trustOf(vector);
   const found = await outcome(() =>
     verifyReceipt(vector.document === undefined ? bytesOf(vector) : (vector.document as object), {
       ...circumstances(vector),
       trust,
-      transaction,
+      ...onChain,
       anchor: anchor === undefined ? undefined : JSON.stringify(anchor),
     }),
   );

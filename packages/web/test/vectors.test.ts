@@ -9,6 +9,7 @@ import {
   bytesOf,
   inCore,
   receiptCases,
+  settlementCases,
   stores,
 } from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
@@ -34,6 +35,7 @@ function essence(verdict: Verification): object {
 const cases: readonly (AnchorCase & { readonly file: string })[] = [
   ...receiptCases,
   ...anchorCases.map(({ transaction: _transaction, ...offline }) => offline),
+  ...settlementCases.map(({ settlement: _settlement, ...offline }) => offline),
 ];
 const bundles = Map.groupBy(cases, (vector) => JSON.stringify([vector.trust, authorityOf(vector)]));
 

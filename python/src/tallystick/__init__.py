@@ -58,18 +58,21 @@ from ._lib.receipts.profiles import (
     StandardReceipt,
     StoredReceipt,
 )
+from ._lib.receipts.settlement import SettlementTransaction, TokenTransfer
 from ._lib.sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
 from ._lib.trust import (
     AnchorAuthority,
     CheckedTrust,
     IssuerKey,
     IssuerRecord,
+    Payee,
     Trust,
     TrustBundle,
     TrustPin,
-    check_trust_bundle,
+    check_trust,
     root_fingerprint,
 )
+from ._lib.trust_store import KnownTrust, MemoryTrustStore, SavedTrust, TrustStore
 from ._lib.verify import Issuer, Verification, verify
 
 __version__ = "0.1.0"
@@ -103,17 +106,22 @@ __all__ = [
     "IssuerRecord",
     "JsonObject",
     "JsonValue",
+    "KnownTrust",
+    "MemoryTrustStore",
     "MeteringBill",
     "MeteringReceipt",
     "NanoReceipt",
+    "Payee",
     "PendingAnchor",
     "PendingRef",
     "PqReceipt",
     "Profile",
     "ProfileReceipt",
     "RetryPolicy",
+    "SavedTrust",
     "SealReference",
     "SealedDocument",
+    "SettlementTransaction",
     "SignedStatement",
     "Signer",
     "SigningKey",
@@ -121,9 +129,11 @@ __all__ = [
     "StoredReceipt",
     "TallyError",
     "TlogProof",
+    "TokenTransfer",
     "Trust",
     "TrustBundle",
     "TrustPin",
+    "TrustStore",
     "Verification",
     "VerificationDocument",
     "anchored_hash",
@@ -134,7 +144,7 @@ __all__ = [
     "check_cosignature",
     "check_issuer_document",
     "check_opening",
-    "check_trust_bundle",
+    "check_trust",
     "commit",
     "copy_json",
     "countersign",

@@ -29,7 +29,7 @@ from .receipts.documents import MeteringReceipt
 from .receipts.family import integer_at, object_at, text_at
 from .shape import is_object
 from .timestamps import seconds_of, unix_ms
-from .trust import Trust
+from .trust_store import KnownTrust
 from .verify import evidence_verifier
 
 _SAID = (
@@ -52,7 +52,7 @@ def mint_metering(
     *,
     now: datetime,
     evidence_policy: EvidenceClass = "hashed",
-    trust: Trust | None = None,
+    trust: KnownTrust | None = None,
 ) -> IssuedBill:
     """Mints a metering receipt; everything that follows from bill and evidence is derived here.
 

@@ -81,8 +81,25 @@ class ChainAuthority(TypedDict):
     address: str
 
 
-class AnchorAuthority(TypedDict):
-    """Which log and which chain a service's anchors are checked against."""
+class Payee(TypedDict):
+    """Account that is paid for a service, and its token."""
+
+    chain_id: int
+    asset: str
+    """Asset as receipts name it: ``USDC``."""
+    token: str
+    """The token's contract: ``0x`` and 40 hex."""
+    decimals: int
+    address: str
+    """Address that is paid, or was paid at some time: ``0x`` and 40 hex."""
+
+
+class _Payees(TypedDict, total=False):
+    payees: list[Payee]
+
+
+class AnchorAuthority(_Payees):
+    """Log and chain that anchors are checked against, and the accounts that are paid."""
 
     log: LogAuthority | None
     chain: ChainAuthority | None
@@ -181,12 +198,17 @@ def _require_own_key(key: KeyReference | IssuerKey) -> None:
 
 @dataclass(frozen=True)
 class CheckedTrust:
-    """A bundle whose signature holds, what to remember of it, and whom it vouches for."""
+    """A trust bundle with a valid signature, the pin to remember, and the bundle's issuers."""
 
     bundle: TrustBundle
     pin: TrustPin
-    """For the next check, so that an older bundle and one of another root are refused."""
-    trust: Trust
+    """Pass it to the next check, so that an older bundle and one of another root are refused."""
+    issuers: Trust
+
+    def issuers_at(self, now: datetime) -> Trust:
+        """Returns the issuers unless the bundle has expired since. Raises ``trust_expired``."""
+        _refuse_expired(self.bundle, now)
+        return self.issuers
 
 
 _issuer_key = members(
@@ -209,6 +231,16 @@ _issuer_record = members(
     }
 )
 
+_payee = members(
+    {
+        "chain_id": integer(1),
+        "asset": non_empty_text,
+        "token": non_empty_text,
+        "decimals": integer(0, 36),
+        "address": non_empty_text,
+    }
+)
+
 _bundle = members(
     {
         "type": constant("svc-trust-v1"),
@@ -224,7 +256,8 @@ _bundle = members(
             members({"network": non_empty_text, "chain_id": integer(1), "address": non_empty_text})
         ),
         "sig_b64u": signature,
-    }
+    },
+    optional={"payees": list_of(_payee, "a list of payees")},
 )
 
 
@@ -233,7 +266,7 @@ def root_fingerprint(public_key: bytes) -> str:
     return f"sha256:{sha256_hex(public_key)}"
 
 
-def check_trust_bundle(
+def check_trust(
     document: JsonValue | bytes | TrustBundle,
     *,
     now: datetime | None = None,
@@ -262,9 +295,7 @@ def check_trust_bundle(
     bundle_sha256 = sha256_hex(canonical_bytes(copy))
     seen = TrustPin(root_fingerprint(public_key), bundle["version"], bundle_sha256)
     _refuse_step_back(seen, pin)
-    if seconds_of(bundle["expires_at"]) * 1_000 <= unix_ms(now or datetime.now(timezone.utc)):
-        message = f"The bundle expired at {bundle['expires_at']}. Fetch a newer one."
-        raise TallyError("trust_expired", message)
+    _refuse_expired(bundle, now or datetime.now(timezone.utc))
     return CheckedTrust(bundle, seen, Trust(bundle["issuers"], [bundle]))
 
 
@@ -283,6 +314,12 @@ def _require_signature(bundle: JsonObject, public_key: bytes) -> None:
     if not verify_ed25519(public_key, signed, from_base64url(str(bundle["sig_b64u"]), 64)):
         message = "The bundle was changed after its root signed it."
         raise TallyError("trust_signature_invalid", message)
+
+
+def _refuse_expired(bundle: TrustBundle, now: datetime) -> None:
+    if seconds_of(bundle["expires_at"]) * 1_000 <= unix_ms(now):
+        message = f"The trust bundle expired at {bundle['expires_at']}. Fetch a newer one."
+        raise TallyError("trust_expired", message)
 
 
 def _refuse_step_back(seen: TrustPin, pinned: TrustPin | None) -> None:

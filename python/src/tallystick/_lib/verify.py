@@ -34,9 +34,11 @@ from .receipts.family import (
     without_unsigned,
 )
 from .receipts.read import family_of, read_json, read_receipt
+from .receipts.settlement import SettlementTransaction, check_settlement
 from .shape import is_object
 from .timestamps import format_timestamp, unix_ms
 from .trust import Trust
+from .trust_store import KnownTrust, issuers_in
 
 
 @dataclass(frozen=True)
@@ -98,25 +100,34 @@ def verify(
     document: Document,
     *,
     now: datetime | None = None,
-    trust: Trust | None = None,
+    trust: KnownTrust | None = None,
     issuer: IssuerDocument | None = None,
     evidence: Iterable[JsonLike] | None = None,
     anchor: Document = None,
     transaction: AnchorTransaction | NotAsked | None = NOT_ASKED,
+    settlement: SettlementTransaction | NotAsked | None = NOT_ASKED,
 ) -> Verification:
-    """Verifies a receipt. Nothing is fetched; a receipt that is no good is no error.
+    """Verifies a receipt of any family locally. Nothing is fetched; a bad receipt is no error.
 
-    ``document`` is the receipt's text (``str`` or UTF-8 ``bytes``) or the parsed object; ``now``
-    has a time zone, and is this moment when absent. ``trust`` are the issuers and logs known,
-    nobody when absent; ``issuer`` is the record of one that they do not list, which counts as
-    registered and is never trusted; ``evidence`` is what a metering receipt rests on, in order:
-    leaves, or whole receipts, which are verified too; ``anchor`` its anchored result as text or
-    object, the one that it carries when absent; ``transaction`` the anchor's as a node of the chain
-    gave it, in a block that is final, and ``None`` where the chain has no such transaction. Where
-    the chain was not asked, nothing proves when the receipt existed.
+    - ``document``: the receipt as text, UTF-8 ``bytes`` or parsed object.
+    - ``now``: the time to judge at, with a time zone; this moment when absent.
+    - ``trust``: what ``fetch_trust`` or ``check_trust`` returned, or a store that holds it. When
+      absent, nobody is trusted.
+    - ``issuer``: the record of an issuer that the trust does not list, from ``Client.issuer``. The
+      issuer counts as registered and is never trusted.
+    - ``evidence``: the evidence behind a metering receipt, in order: leaves, or whole receipts,
+      which are verified too.
+    - ``anchor``: the receipt's anchored result as text, bytes or object. When absent, the one in
+      the receipt.
+    - ``transaction``: the anchor's transaction as a node of the chain returned it, in a block that
+      is final; ``None`` if the chain has none. If the chain was not asked, nothing proves when the
+      receipt existed.
+    - ``settlement``: the transaction that the receipt names as its payment, likewise. If the chain
+      was not asked, nothing is known about the payment.
 
     Raises ``json_*`` for text that is not I-JSON or a value that is not plain JSON, of the receipt
-    or the anchor; ``issuer_proof_invalid`` for a record that does not follow from its history.
+    or the anchor; ``trust_expired``; ``trust_unavailable`` for a store that holds nothing;
+    ``issuer_proof_invalid`` for a record that does not follow from its history.
     """
     now = now or datetime.now(timezone.utc)
     at = unix_ms(now)
@@ -129,7 +140,7 @@ def verify(
     if fault is not None:
         return _not_reached(family, str(fault), at)
     claims = family.claims(receipt)
-    known = Trust() if trust is None else trust
+    known = issuers_in(trust, now)
     if issuer is not None:
         known = known.with_registered(check_issuer_document(issuer))
     key = _resolve_key(claims, known)
@@ -147,7 +158,7 @@ def verify(
         _time_check(claims, at),
         *assessed.checks,
         *anchored.checks,
-        *_settlement_checks(family, receipt),
+        *_settlement_checks(family, receipt, settlement, known),
     ]
     valid = _holds(checks)
     return Verification(
@@ -193,9 +204,9 @@ class _EvidenceJudge:
         return AssessedAnchor(_fault_in(checks), {"anchor", "anchor_checkpoint"} <= held)
 
 
-def evidence_verifier(now: datetime, trust: Trust | None) -> EvidenceVerifier:
-    """Makes the verifier of the evidence behind a bill."""
-    return _EvidenceJudge(now, Trust() if trust is None else trust)
+def evidence_verifier(now: datetime, trust: KnownTrust | None) -> EvidenceVerifier:
+    """Makes the verifier of the evidence behind a bill. Raises as ``issuers_in`` does."""
+    return _EvidenceJudge(now, issuers_in(trust, now))
 
 
 def _fault_in(checks: Iterable[Check]) -> str | None:
@@ -204,10 +215,15 @@ def _fault_in(checks: Iterable[Check]) -> str | None:
     return None if broken is None else f"{broken.name}: {broken.detail}"
 
 
-def _settlement_checks(family: Family, receipt: JsonObject) -> list[Check]:
-    tx = family.settlement(receipt)
-    detail = f"The chain was not asked whether {tx} has paid."
-    return [] if tx is None else [unchecked("settlement_transaction", detail)]
+def _settlement_checks(
+    family: Family,
+    receipt: JsonObject,
+    transaction: SettlementTransaction | NotAsked | None,
+    trust: Trust,
+) -> list[Check]:
+    named = family.settlement(receipt)
+    payees = [payee for authority in trust.anchors for payee in authority.get("payees", [])]
+    return [] if named is None else [check_settlement(named, transaction, payees)]
 
 
 def _holds(checks: Iterable[Check]) -> bool:

@@ -23,7 +23,7 @@ from ..receipts.issued import Issued
 from ..receipts.profiles import Profile, ProfileReceipt, StoredReceipt
 from ..receipts.read import read_json
 from ..shape import is_object
-from ..trust import CheckedTrust, TrustPin, check_trust_bundle
+from ..trust import CheckedTrust, TrustPin, check_trust
 from ..verify import Verification
 from .anchors import HashOrReceipt, canonical_sha256, hash_batches
 from .params import Counterparty, EmitParams
@@ -156,7 +156,7 @@ class Calls:
 
     def fetch_trust(self, pin: TrustPin | None, root: str | None) -> Call[CheckedTrust]:
         def read(response: httpx.Response) -> CheckedTrust:
-            return check_trust_bundle(json_in(response), pin=pin, root=root)
+            return check_trust(json_in(response), pin=pin, root=root)
 
         return Call("GET", f"{self._site_url}/.well-known/trust.json", read)
 

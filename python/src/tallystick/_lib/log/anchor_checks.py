@@ -123,7 +123,7 @@ def _inclusion_check(
     return check(
         "anchor",
         included,
-        f"The receipt is leaf {index} of the {size} that {root} is over.",
+        f"The receipt is leaf {index} of the {size} leaves under {root}.",
         f"The path does not lead from this receipt, as leaf {index} of {size}, to {root}.",
     )
 

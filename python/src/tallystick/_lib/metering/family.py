@@ -112,11 +112,12 @@ def _assess_evidence(
     except TallyError as error:
         return failed(name, error.message), None
     claimed, root = metered["evidence_backed_unit_count"], metered["receipt_set_digest"]
+    signed = f"the receipt signs {claimed} and {root}"
     found = check(
         name,
         backed == claimed and digest == root,
         f"{backed} leaves give the signed digest and count: {counts}.",
-        f"The {backed} leaves have the digest {digest}; the receipt signs {claimed} and {root}.",
+        f"The {backed} leaves given have the digest {digest}; {signed}.",
     )
     return found, counts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -27,18 +28,20 @@ from .family import (
     Claims,
     CounterSignature,
     Family,
+    NamedSettlement,
     bool_or_none,
     object_at,
     text_at,
     text_or_none,
-    transaction_or_none,
     without,
     without_unsigned,
 )
+from .named_settlement import named_settlement
 from .profiles import PROFILES
 
 _VERSION = "svc-receipt-v1"
 _PROFILE: Final = "standard"
+_CAIP2 = re.compile("eip155:([1-9][0-9]{0,14})")
 
 _shape = members(
     {
@@ -125,6 +128,13 @@ def _counter_signatures(document: JsonObject) -> Sequence[CounterSignature]:
     )
 
 
+def _settlement(document: JsonObject) -> NamedSettlement | None:
+    members = object_at(document, "settlement")
+    chain = _CAIP2.fullmatch(text_or_none(members, "chain") or "")
+    chain_id = None if chain is None else int(chain[1])
+    return named_settlement(chain_id, text_or_none(members, "asset"), members)
+
+
 ENVELOPE = Family(
     name="envelope",
     recognises=_recognises,
@@ -133,5 +143,5 @@ ENVELOPE = Family(
     signed=_signed,
     anchored=_anchored,
     counter_signatures=_counter_signatures,
-    settlement=lambda document: transaction_or_none(object_at(document, "settlement"), "tx"),
+    settlement=_settlement,
 )

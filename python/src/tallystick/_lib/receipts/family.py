@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -17,8 +16,6 @@ SCHEMA_VERSION = "r1.0.0"
 
 UNSIGNED_MEMBERS = ("anchor_ref", "tier", "anchor")
 """Members that no signature covers: hints about where a receipt is anchored, never authority."""
-
-_EVM_HASH = re.compile("0x[0-9a-fA-F]{64}")
 
 CLOCK_SKEW = 300
 """How far one clock may run ahead of another, in seconds."""
@@ -76,11 +73,26 @@ class CounterSignature:
     signature: str | None
 
 
+@dataclass(frozen=True)
+class NamedSettlement:
+    """The payment that a receipt names as its own."""
+
+    chain_id: int | None
+    """The EIP-155 id; ``None`` if the receipt names no EVM chain."""
+    asset: str | None
+    tx: str
+    """``0x`` and 64 hex, in lower case."""
+    amount: str | None
+    """Decimal text, in the asset; ``None`` if the receipt does not say it."""
+    payer: str | None
+    """The account that paid; ``None`` if the receipt does not say it."""
+
+
 def no_counter_signatures(_: JsonObject) -> Sequence[CounterSignature]:
     return ()
 
 
-def no_settlement(_: JsonObject) -> str | None:
+def no_settlement(_: JsonObject) -> NamedSettlement | None:
     return None
 
 
@@ -101,8 +113,8 @@ class Family:
     anchored: Callable[[JsonObject], JsonObject]
     """Without unsigned members and counter-signatures, with the issuer's signature."""
     counter_signatures: Callable[[JsonObject], Sequence[CounterSignature]] = no_counter_signatures
-    settlement: Callable[[JsonObject], str | None] = no_settlement
-    """The EVM transaction that the receipt says has paid for it."""
+    settlement: Callable[[JsonObject], NamedSettlement | None] = no_settlement
+    """The payment that the receipt names; ``None`` if it names none."""
     rules: Callable[[JsonObject], Iterable[Check]] = no_rules
     """The family's own rules, each by name."""
     assess_evidence: (
@@ -142,12 +154,6 @@ def text_at(document: JsonObject, name: str) -> str:
 def text_or_none(document: JsonObject, name: str) -> str | None:
     value = document.get(name)
     return value if isinstance(value, str) else None
-
-
-def transaction_or_none(document: JsonObject, name: str) -> str | None:
-    """The hash of an EVM transaction, in lower case."""
-    value = text_or_none(document, name)
-    return value.lower() if value and _EVM_HASH.fullmatch(value) else None
 
 
 def bool_or_none(document: JsonObject, name: str) -> bool | None:

@@ -40,15 +40,16 @@ from .family import (
     SCHEMA_VERSION,
     Claims,
     Family,
+    NamedSettlement,
     bool_or_none,
     integer_at,
     object_at,
     text_at,
     text_or_none,
-    transaction_or_none,
     without,
     without_unsigned,
 )
+from .named_settlement import named_settlement
 
 
 def _reference(kind: str) -> Rule:
@@ -300,7 +301,8 @@ def _full_claims(document: JsonObject, profile: str, max_bytes: int | None) -> C
 
 def _full_fault(document: JsonObject) -> Fault | None:
     profile = document["receipt_profile"]
-    return form_of(profile if isinstance(profile, str) else "").shape(document, "")
+    full = profile if isinstance(profile, str) and profile != "nano" else DEFAULT_PROFILE
+    return form_of(full).shape(document, "")
 
 
 def _profile_claims(document: JsonObject) -> Claims:
@@ -318,11 +320,13 @@ NANO = Family(
 )
 
 
-def _settlement(document: JsonObject) -> str | None:
+def _settlement(document: JsonObject) -> NamedSettlement | None:
     reference = object_at(document, "settlement_reference")
-    # What the caller has declared was checked by nobody, and says nothing of who was paid.
-    confirmed = reference.get("status") == "confirmed"
-    return transaction_or_none(reference, "tx") if confirmed else None
+    # What the caller only declared was not checked, so it does not prove who was paid.
+    if reference.get("status") != "confirmed":
+        return None
+    chain_id, asset = integer_at(reference, "chain_id"), text_at(reference, "asset")
+    return named_settlement(chain_id, asset, reference)
 
 
 FULL = Family(
