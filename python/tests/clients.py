@@ -29,14 +29,20 @@ class _Awaited:
 
 @contextmanager
 def opened(kind: Kind, url: str, **options: Any) -> Iterator[Client]:
+    """A client, which is closed in the end, and with it the ``http_client`` that it was given."""
+    http = options.get("http_client")
     if kind == "sync":
         with Client(url, **options) as client:
             yield client
+        if http is not None:
+            http.close()
         return
     loop = asyncio.new_event_loop()
     try:
         asynchronous = AsyncClient(url, **options)
         yield cast(Client, _Awaited(asynchronous, loop))
         loop.run_until_complete(asynchronous.aclose())
+        if http is not None:
+            loop.run_until_complete(http.aclose())
     finally:
         loop.close()

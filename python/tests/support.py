@@ -26,6 +26,9 @@ NOW = datetime(2026, 1, 15, 12, tzinfo=timezone.utc)
 
 Case = dict[str, Any]
 
+STORES: Case = json.loads((VECTORS / "issuer-stores.json").read_text())
+"""Lists of issuer records that a verifier may know, by name."""
+
 with_shared = pytest.mark.skipif(not SHARED.exists(), reason=f"{SHARED} is absent")
 with_node = pytest.mark.skipif(
     not (ROOT / "node_modules").exists() and not os.environ.get("CI"),
@@ -114,9 +117,14 @@ def tally(*args: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
 
 def api_key(data_dir: Path, tier: str) -> str:
     """A fresh API key of the service that has its data there."""
+    return operate(data_dir, "apikey", "create", "--tier", tier)
+
+
+def operate(data_dir: Path, *args: str) -> str:
+    """What a command of the operator prints, for the service that has its data there."""
     environment = {**os.environ, "TALLY_DATA_DIR": str(data_dir), "NODE_ENV": "test"}
     done = subprocess.run(
-        [NODE, TALLY, "apikey", "create", "--tier", tier],
+        [NODE, TALLY, *args],
         capture_output=True,
         text=True,
         check=False,

@@ -149,10 +149,10 @@ class Clock:
         def block(seconds: float) -> None:
             self.now += seconds
 
-        synchronous = "tallystick._lib.client.synchronous.time"
+        synchronous = "tallystick._lib.client.synchronous.anchors.time"
         monkeypatch.setattr(f"{synchronous}.sleep", block)
         monkeypatch.setattr(f"{synchronous}.monotonic", lambda: self.now)
-        monkeypatch.setattr("tallystick._lib.client.asynchronous.asyncio.sleep", sleep)
+        monkeypatch.setattr("tallystick._lib.client.asynchronous.anchors.asyncio.sleep", sleep)
 
 
 @pytest.fixture
@@ -382,7 +382,7 @@ def test_many_at_once_and_a_bill(client: Client) -> None:
         unit_rate_minor=3,
         currency="EUR",
     )
-    billed = client.metering(bill, (), anchor=True)
+    billed = client.meter(bill, (), anchor=True)
     anchor = client.get_anchor_by_hash(billed.text)
     assert anchor["anchor_ref"].startswith("urn:anchor:")
     assert code_of(lambda: with_anchor(billed.text, anchor)) == "not_a_receipt"

@@ -203,7 +203,7 @@ def test_trust_is_pinned(client: Client) -> None:
 @pytest.mark.parametrize("count", [0, 3, 2_500])
 def test_metering_takes_a_list(client: Client, count: int) -> None:
     evidence = [leaf(unit) for unit in range(1, count + 1)]
-    issued = client.metering(bill(2_500), evidence)
+    issued = client.meter(bill(2_500), evidence)
     verdict = verify(issued.text, now=now(), trust=client.fetch_trust(), evidence=evidence)
     assert verdict.issuer.trusted, verdict.checks
     assert verdict.profile == "sls.metering"
@@ -225,18 +225,18 @@ def test_whole_receipts_are_verified_and_counted(client: Client) -> None:
     minted = client.mint_free("pallet 2", "unit")
     evidence = [evidence_receipt(2, minted.receipt), leaf(1)]
     counts = EvidenceCounts(verified=1, hashed=1, trusted=1)
-    issued = client.metering(bill(3), evidence)
+    issued = client.meter(bill(3), evidence)
     assert issued.evidence == counts
     verdict = verify(issued.text, now=now(), trust=client.fetch_trust(), evidence=evidence)
     assert verdict.issuer.trusted, verdict.checks
     assert verdict.evidence == counts
     assert client.verify(issued.receipt, evidence=evidence).evidence == counts
     with pytest.raises(TallyError) as less:
-        client.metering(bill(3), evidence, evidence_policy="verified")
+        client.meter(bill(3), evidence, evidence_policy="verified")
     assert (less.value.code, less.value.field) == ("metering_evidence_policy", "line 3")
     forged = evidence_receipt(2, {**minted.receipt, "issued_at": "2026-01-01T00:00:00Z"})
     with pytest.raises(TallyError, match="signature: ") as refused:
-        client.metering(bill(3), [leaf(1), forged])
+        client.meter(bill(3), [leaf(1), forged])
     assert (refused.value.code, refused.value.field) == (
         "metering_evidence_invalid",
         "line 3.receipt",
@@ -245,7 +245,7 @@ def test_whole_receipts_are_verified_and_counted(client: Client) -> None:
 
 def test_a_bill_compiled_before_the_key_was_made_is_trusted(client: Client) -> None:
     said = bill(1)
-    issued = client.metering({**said, "compiled_at": said["window_end"]}, [leaf(1)])
+    issued = client.meter({**said, "compiled_at": said["window_end"]}, [leaf(1)])
     verdict = verify(issued.text, now=now(), trust=client.fetch_trust(), evidence=[leaf(1)])
     assert verdict.issuer.trusted, verdict.checks
     window = next(check for check in verdict.checks if check.name == "key_window")
@@ -256,11 +256,11 @@ def test_a_bill_compiled_before_the_key_was_made_is_trusted(client: Client) -> N
 
 def test_metering_streams_what_is_made_on_the_way(client: Client) -> None:
     count = 20_000
-    issued = client.metering(bill(count), (leaf(unit) for unit in range(1, count + 1)))
+    issued = client.meter(bill(count), (leaf(unit) for unit in range(1, count + 1)))
     body: Any = issued.receipt["signed_body"]
     assert body["coverage_class"] == "fully_evidence_backed"
     twice = (leaf(unit % 9_000 + 1) for unit in range(count))
-    assert code_of(lambda: client.metering(bill(count), twice)) == "metering_unit_twice"
+    assert code_of(lambda: client.meter(bill(count), twice)) == "metering_unit_twice"
 
 
 def test_what_the_evidence_raises_reaches_the_caller(client: Client) -> None:
@@ -269,7 +269,7 @@ def test_what_the_evidence_raises_reaches_the_caller(client: Client) -> None:
         raise RuntimeError("the file ended early")
 
     with pytest.raises(RuntimeError, match="ended early"):
-        client.metering(bill(5), broken())
+        client.meter(bill(5), broken())
 
 
 def test_asynchronous_evidence(service: str) -> None:
@@ -279,12 +279,12 @@ def test_asynchronous_evidence(service: str) -> None:
 
     async def minted() -> bool:
         async with AsyncClient(service) as client:
-            issued = await client.metering(bill(1_200), leaves())
+            issued = await client.meter(bill(1_200), leaves())
             return (await client.verify(issued.text)).valid
 
     assert asyncio.run(minted())
     with Client(service) as client, pytest.raises(TypeError, match="AsyncClient"):
-        client.metering(bill(1_200), leaves())  # type: ignore[arg-type]
+        client.meter(bill(1_200), leaves())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -34,7 +34,7 @@ from tallystick._lib.client.wire import _retry_after
 from tallystick._lib.encoding import to_base64url
 
 FAST = RetryPolicy(first_delay=0.001, longest_delay=0.002)
-PRICING = {"currency": "USD"}
+PRICING: Any = {"currency": "USD"}
 
 
 @dataclass(frozen=True)
@@ -179,12 +179,12 @@ def test_streams_are_tried_again_only_where_they_can_be_read_again(kind: Kind) -
     bill: Any = {"a": 1}
     leaves: list[Any] = [{"unit": n} for n in range(1_001)]
     with asking(kind, BUSY, Reply()) as (client, told):
-        client.metering(bill, leaves)
+        client.meter(bill, leaves)
         assert told.asked[0][2] == told.asked[1][2]
         assert told.asked[1][1]["content-type"] == "application/x-ndjson"
         assert told.asked[1][2].count(b"\n") == 1_002
     with asking(kind, BUSY, Reply()) as (client, told):
-        assert code_of(lambda: client.metering(bill, iter(leaves))) == "unavailable"
+        assert code_of(lambda: client.meter(bill, iter(leaves))) == "unavailable"
         assert len(told.asked) == 1
 
 

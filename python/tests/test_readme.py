@@ -26,12 +26,13 @@ def test_block(
     expected = {
         "mint_free": "True True\nformat True",
         "AgentAuth": "True True\n",
+        "OpenAI(": "r_env_ True True\n",
         "issue(": '{"amount_usd":1250.5,',
         "wait_for": "anchor True\nanchor_checkpoint True\nanchor_transaction None\n",
-        "metering": "metered_units_partially_evidence_backed\n",
+        "build_bill": "metered_units_partially_evidence_backed\n",
     }
     assert [printed.startswith(text) for name, text in expected.items() if name in code] == [True]
 
 
 def test_blocks_are_found() -> None:
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6

@@ -11,6 +11,7 @@ from typing import get_args
 
 import pytest
 from support import (
+    STORES,
     VECTORS,
     Case,
     core,
@@ -76,7 +77,10 @@ RECEIPT_FILES = [
 OTHER_FILES = [
     "anchor-refs.json",
     "anchored-hash.json",
-    "answers.json",
+    "calls-chat.json",
+    "calls-completions.json",
+    "calls-messages.json",
+    "calls-responses.json",
     "checkpoints.json",
     "commitments.json",
     "currencies.json",
@@ -91,7 +95,6 @@ OTHER_FILES = [
     "tlog-proofs.json",
     "trust.json",
 ]
-STORES = json.loads((VECTORS / "issuer-stores.json").read_text())
 SEEDS = {key["name"]: key["seed"] for key in json.loads((VECTORS / "keys.json").read_text())}
 
 

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from tallystick import AsyncClient, Client, Verification, generate_secret_key, issue, verify
+import httpx
+
+from tallystick import (
+    AsyncClient,
+    AsyncReceiptTransport,
+    CallReport,
+    Client,
+    ReceiptTransport,
+    Verification,
+    generate_secret_key,
+    issue,
+    verify,
+    verify_call,
+)
+from tallystick.documents import Balance, Model
 
 
 def facts(client: Client) -> tuple[str | None, str, int, str]:
@@ -14,9 +28,41 @@ def facts(client: Client) -> tuple[str | None, str, int, str]:
     return request_hash, nano["h"], nano["ts"], standard["receipt"]["id"]
 
 
-async def facts_asynchronously(client: AsyncClient) -> str:
-    """Reads one likewise."""
-    return (await client.emit(profile="pq", payload={"order": 42})).receipt["receipt"]["id"]
+def more_facts(client: Client) -> tuple[str, str, list[str], int]:
+    """Reads fields of what else a service answers."""
+    balance: Balance = client.get_balance()
+    models: list[Model] = client.list_models()["data"]
+    prices = [model["svc"]["price_per_million_tokens"]["input"]["usdc"] for model in models]
+    estimate = client.estimate_chat_completion({"messages": [{"role": "user", "content": "x"}]})
+    verdict = verify(client.get_status(), trust=client.fetch_trust())
+    return balance["available"]["usdc"], verdict.verified_at, prices, estimate["tokens"]["prompt"]
+
+
+async def facts_asynchronously(client: AsyncClient) -> tuple[str, int]:
+    """Reads some likewise."""
+    receipt = (await client.emit(profile="pq", payload={"order": 42})).receipt
+    usage = await client.get_usage("did:key:z6Mk", from_="2026-01-01")
+    return receipt["receipt"]["id"], usage["total"]["calls"]
+
+
+def on_call(report: CallReport) -> None:
+    """Is told of a call."""
+    again = verify_call(**report.call, receipt=report.receipt)
+    print(report.verdict.protocol, again.valid)
+
+
+async def on_call_asynchronously(report: CallReport) -> None:
+    """Is told of a call."""
+    on_call(report)
+
+
+def http_clients() -> tuple[httpx.Client, httpx.AsyncClient]:
+    """Makes HTTP clients that verify calls."""
+    transport = AsyncReceiptTransport(on_call=on_call_asynchronously)
+    return (
+        httpx.Client(transport=ReceiptTransport(on_call=on_call)),
+        httpx.AsyncClient(transport=transport),
+    )
 
 
 def main() -> None:
@@ -27,6 +73,7 @@ def main() -> None:
     verdict: Verification = verify(issued.text)
     forged = verify(issued.text.replace("ACME", "ACNE"))
     print(units, verdict.valid, forged.valid)
+    http_clients()[0].close()
 
 
 if __name__ == "__main__":

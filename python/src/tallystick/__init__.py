@@ -4,8 +4,24 @@
 ``issue`` and ``mint_metering`` sign receipts with a key of your own.
 """
 
+from . import documents
+from ._lib.call.collector import CallCollector, CollectedAnswer
+from ._lib.call.protocol import CallProtocol
+from ._lib.call.verify_call import CallCheck, CallVerdict, verify_call
 from ._lib.canonical import canonical_bytes, canonicalize, copy_json, parse_json
-from ._lib.client import AgentAuth, AsyncClient, Client, RetryPolicy, issue
+from ._lib.client import (
+    AgentAuth,
+    AsyncClient,
+    AsyncReceiptTransport,
+    CallReport,
+    Client,
+    CollectedCall,
+    ModelClientOptions,
+    ReceiptTransport,
+    RetryPolicy,
+    SignedManifest,
+    issue,
+)
 from ._lib.countersign import anchored_hash, countersign, with_anchor
 from ._lib.did import did_key_of, did_svc, is_did, public_key_of_did_key
 from ._lib.ed25519 import Signer, create_signer, generate_secret_key, verify_ed25519
@@ -89,10 +105,18 @@ __all__ = [
     "AnchoredResult",
     "AnyReceipt",
     "AsyncClient",
+    "AsyncReceiptTransport",
+    "CallCheck",
+    "CallCollector",
+    "CallProtocol",
+    "CallReport",
+    "CallVerdict",
     "Check",
     "CheckedTrust",
     "Checkpoint",
     "Client",
+    "CollectedAnswer",
+    "CollectedCall",
     "EnvelopeReceipt",
     "EvidenceClass",
     "EvidenceCounts",
@@ -110,6 +134,7 @@ __all__ = [
     "MemoryTrustStore",
     "MeteringBill",
     "MeteringReceipt",
+    "ModelClientOptions",
     "NanoReceipt",
     "Payee",
     "PendingAnchor",
@@ -117,11 +142,13 @@ __all__ = [
     "PqReceipt",
     "Profile",
     "ProfileReceipt",
+    "ReceiptTransport",
     "RetryPolicy",
     "SavedTrust",
     "SealReference",
     "SealedDocument",
     "SettlementTransaction",
+    "SignedManifest",
     "SignedStatement",
     "Signer",
     "SigningKey",
@@ -151,6 +178,7 @@ __all__ = [
     "create_signer",
     "did_key_of",
     "did_svc",
+    "documents",
     "evidence_leaf",
     "evidence_receipt",
     "generate_secret_key",
@@ -173,6 +201,7 @@ __all__ = [
     "sign_request",
     "sign_statement",
     "verify",
+    "verify_call",
     "verify_ed25519",
     "with_anchor",
 ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from .json_types import JsonObject
+
 
 class TallyError(Exception):
     """What went wrong: in this package, or as a service answered it (RFC 9457).
 
-    ``code`` is stable (``json_syntax``, ``seal_wrong_key``, ``rate_limited``, ...); ``message`` is
-    for people; ``field`` is the path of the offending member. Of a service's answer there are also
-    ``status`` (HTTP), ``retry_after`` (seconds that it asked to wait) and ``request_id`` (for its
-    operator). What is not known is ``None``.
+    ``code`` is stable (``json_syntax``, ``seal_wrong_key``, ``rate_limited``, ...), ``message`` is
+    for people, and ``field`` is the path of the offending member. An error that a service answered
+    also has ``status`` (HTTP), ``retry_after`` (seconds to wait), ``request_id`` (to quote to the
+    operator), ``receipt_id`` (of a call that failed after it was billed) and ``problem``, the whole
+    document. What is not known is ``None``.
     """
 
     def __init__(
@@ -21,6 +24,8 @@ class TallyError(Exception):
         status: int | None = None,
         retry_after: float | None = None,
         request_id: str | None = None,
+        receipt_id: str | None = None,
+        problem: JsonObject | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -29,6 +34,8 @@ class TallyError(Exception):
         self.status = status
         self.retry_after = retry_after
         self.request_id = request_id
+        self.receipt_id = receipt_id
+        self.problem = problem
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

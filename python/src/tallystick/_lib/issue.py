@@ -68,6 +68,8 @@ class AnchorError(TallyError):
             status=refusal.status,
             retry_after=refusal.retry_after,
             request_id=refusal.request_id,
+            receipt_id=refusal.receipt_id,
+            problem=refusal.problem,
         )
         self.issued = issued
 

@@ -130,6 +130,9 @@ def verify(
     ``issuer_proof_invalid`` for a record that does not follow from its history.
     """
     now = now or datetime.now(timezone.utc)
+    known = issuers_in(trust, now)
+    if issuer is not None:
+        known = known.with_registered(check_issuer_document(issuer))
     at = unix_ms(now)
     receipt = read_json(document)
     given = read_json(anchor)
@@ -140,9 +143,6 @@ def verify(
     if fault is not None:
         return _not_reached(family, str(fault), at)
     claims = family.claims(receipt)
-    known = issuers_in(trust, now)
-    if issuer is not None:
-        known = known.with_registered(check_issuer_document(issuer))
     key = _resolve_key(claims, known)
     integrity_checks = _integrity_checks(family, receipt, claims, key, known)
     counts: EvidenceCounts | None = None

@@ -1,4 +1,4 @@
-"""The proof of an agent's DID for each request that an ``httpx`` client sends."""
+"""The credentials of each request that an HTTP client sends."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from typing import Any
 
 import httpx
 
+from ..errors import TallyError
 from ..issue import SigningKey, signer_of
 from ..message_signature import sign_request
+from .http_bases import Auth
+from .service import Service
 from .wire import Call, Lines
 
+_KEY_HEADERS = ("authorization", "x-api-key", "api-key")
+"""Headers in which clients of models send a key, perhaps one that they found in the environment."""
 
-class AgentAuth(httpx.Auth):
-    """Signs every request as an agent; also for ``httpx`` clients of your own.
+
+class AgentAuth(Auth):
+    """Signs every request as an agent, also those of ``httpx`` and ``httpx2`` clients of your own.
 
     The body is read into memory for it.
     """
@@ -27,7 +33,8 @@ class AgentAuth(httpx.Auth):
         self._signer = signer_of(key)
         self.did = did or self._signer.key_id
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+    def auth_flow(self, request: Any) -> Generator[Any, Any, None]:
+        """Adds the signature to a request."""
         proof = sign_request(
             request.method,
             str(request.url.copy_with(fragment=None)),
@@ -39,6 +46,29 @@ class AgentAuth(httpx.Auth):
         )
         request.headers.update(proof)
         yield request
+
+
+class CallerAuth(Auth):
+    """Puts a caller's credentials in place of those that a client of models sends."""
+
+    requires_request_body = True
+
+    def __init__(self, service: Service, agent: AgentAuth | None) -> None:
+        self._service = service
+        self._agent = agent
+
+    def auth_flow(self, request: Any) -> Generator[Any, Any, None]:
+        """Replaces the credentials. Raises ``invalid_field`` for another service's address."""
+        if not str(request.url).startswith(f"{self._service.compute_url}/"):
+            message = f"The credentials are for {self._service.compute_url} only."
+            raise TallyError("invalid_field", message, field="url")
+        for name in _KEY_HEADERS:
+            request.headers.pop(name, None)
+        request.headers.update(self._service.identity())
+        if self._agent is None:
+            yield request
+        else:
+            yield from self._agent.auth_flow(request)
 
 
 def proof(agent: AgentAuth | None, call: Call[object]) -> Any:

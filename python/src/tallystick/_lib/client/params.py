@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
+from ...documents import EvidenceManifest
 from ..issue import SigningKey
 from ..json_types import JsonValue
 from ..sealing import SealReference
@@ -46,6 +48,24 @@ class EmitParams(TypedDict, total=False):
     auditor_verifier: bool
     """pq only."""
     anchor: bool
+
+
+@dataclass(frozen=True)
+class SignedManifest:
+    """The manifest of an evidence bundle, and the exact text that is signed (spec/evidence.md)."""
+
+    manifest: EvidenceManifest
+    text: str
+
+
+class ModelClientOptions(TypedDict):
+    """Options of the clients of OpenAI and Anthropic: ``OpenAI(**options)``."""
+
+    base_url: str
+    api_key: str
+    """``unused`` if there is none, since those clients insist on one. It is not sent."""
+    http_client: Any
+    """A client of ``httpx2``, or of ``httpx`` if that is not installed."""
 
 
 class Counterparty(TypedDict, total=False):

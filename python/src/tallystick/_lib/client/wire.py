@@ -81,10 +81,13 @@ class Call(Generic[T_co]):
     read: Callable[[httpx.Response], T_co]
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | Lines | None = None
+    once: bool = False
+    """Whether it must not be tried again, because each attempt would pay."""
 
     @property
     def repeatable(self) -> bool:
-        return not isinstance(self.body, Lines) or self.body.repeatable
+        """Whether it may be tried again."""
+        return not self.once and (not isinstance(self.body, Lines) or self.body.repeatable)
 
 
 def refusal(response: httpx.Response) -> TallyError | None:
@@ -104,6 +107,7 @@ def refusal(response: httpx.Response) -> TallyError | None:
         str(problem["code"]),
         detail if isinstance(detail, str) else f"The service answered {status}.",
         member if isinstance(member, str) else None,
+        problem,
     )
 
 
@@ -133,6 +137,16 @@ def object_in(response: httpx.Response) -> JsonObject:
     return document
 
 
+def text_in(response: httpx.Response) -> str:
+    """The text of a good answer."""
+    return response.content.decode("utf-8", "replace")
+
+
+def content_in(response: httpx.Response) -> bytes:
+    """The bytes of a good answer."""
+    return response.content
+
+
 def not_understood(response: httpx.Response) -> TallyError:
     """The error for a good status with a body that the service does not answer with."""
     origin = _origin(response.request.url)
@@ -140,7 +154,11 @@ def not_understood(response: httpx.Response) -> TallyError:
 
 
 def _answered(
-    response: httpx.Response, code: str, message: str, member: str | None = None
+    response: httpx.Response,
+    code: str,
+    message: str,
+    member: str | None = None,
+    problem: JsonObject | None = None,
 ) -> TallyError:
     return TallyError(
         code,
@@ -149,6 +167,8 @@ def _answered(
         status=response.status_code,
         retry_after=_retry_after(response.headers.get("retry-after")),
         request_id=response.headers.get("x-request-id"),
+        receipt_id=response.headers.get("x-receipt-id"),
+        problem=problem,
     )
 
 

@@ -1,0 +1,1 @@
+"""Inference calls and their receipts (spec/compute.md)."""

@@ -1,0 +1,54 @@
+"""How a client sends its requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable
+from itertools import count
+from typing import TypeVar
+
+import httpx
+
+from ...errors import TallyError
+from ..agent_auth import AgentAuth, proof
+from ..retry import RetryPolicy
+from ..service import Service
+from ..wire import Call, Lines, refusal, unreached
+
+T = TypeVar("T")
+
+
+class AsyncSender:
+    """Sends requests to one service, with retries and the agent's proof."""
+
+    _service: Service
+    _agent: AgentAuth | None
+    _retry: RetryPolicy
+    _http: httpx.AsyncClient
+
+    async def _send(self, call: Call[T]) -> T:
+        for attempt in count():
+            failure: TallyError | None
+            try:
+                response = await self._http.request(
+                    call.method,
+                    call.url,
+                    headers=call.headers,
+                    content=_content(call),
+                    auth=proof(self._agent, call),
+                )
+            except httpx.RequestError as error:
+                failure = unreached(call.url, error)
+            else:
+                failure = refusal(response)
+                if failure is None:
+                    return call.read(response)
+            delay = self._retry.delay(failure, attempt) if call.repeatable else None
+            if delay is None:
+                raise failure
+            await asyncio.sleep(delay)
+        raise AssertionError("count() does not end")
+
+
+def _content(call: Call[T]) -> bytes | AsyncIterable[bytes] | None:
+    return call.body.async_chunks() if isinstance(call.body, Lines) else call.body

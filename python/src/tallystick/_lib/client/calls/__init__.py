@@ -1,0 +1,1 @@
+"""Every operation of the service as a request, without sending it."""

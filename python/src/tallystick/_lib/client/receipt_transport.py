@@ -1,0 +1,275 @@
+"""Transports of ``httpx`` and ``httpx2`` that verify each call of a model while its answer passes.
+
+For the clients of OpenAI, Anthropic and others whose base URL is the service's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, TypeAlias, TypedDict
+
+from ..call.collector import CallCollector
+from ..call.protocol import CallProtocol
+from ..call.verify_call import CallVerdict, verify_call
+from ..errors import TallyError
+from ..json_types import JsonObject, JsonValue
+from ..trust import Trust
+from ..trust_store import KnownTrust, issuers_in
+from .http_bases import (
+    AsyncBaseTransport,
+    AsyncByteStream,
+    BaseTransport,
+    SyncByteStream,
+    library_of,
+)
+
+_ENCODINGS = "gzip, deflate"
+
+
+class CollectedCall(TypedDict):
+    """A call as ``verify_call`` takes it: ``verify_call(**report.call, receipt=receipt)``."""
+
+    request: bytes | None
+    """The request's body; ``None`` if it is no JSON."""
+    response: CallCollector
+
+
+@dataclass(frozen=True)
+class CallReport:
+    """What is reported of one call."""
+
+    receipt_id: str
+    """The ``X-Receipt-Id`` of the answer."""
+    receipt: JsonValue
+    """The receipt in the answer; ``None`` if the answer was left, or broke off, before it.
+
+    Then the service has it: ``Client.get_receipt(receipt_id)``.
+    """
+    svc: JsonObject | None
+    """The answer's member ``svc``, which holds the receipt, routing, billing and compression."""
+    call: CollectedCall
+    protocol: CallProtocol | None
+    verdict: CallVerdict
+    """The verdict on the receipt, the request and the answer. Not valid if there is no receipt."""
+    trust_error: TallyError | None
+    """Why the trust given could not be used, so that nobody was trusted; ``None`` if it could."""
+
+
+OnCall: TypeAlias = Callable[[CallReport], object]
+"""Called once for each answer that has a receipt, before its reader learns of its end.
+
+An error that it raises becomes an error of the answer's body, so it can refuse an answer.
+"""
+AsyncOnCall: TypeAlias = Callable[[CallReport], "Awaitable[object] | object"]
+"""The same; what it returns is awaited if it can be."""
+GivenTrust: TypeAlias = "KnownTrust | Callable[[], KnownTrust] | None"
+"""Whom to trust; a function is called for each answer."""
+AsyncGivenTrust: TypeAlias = "KnownTrust | Callable[[], KnownTrust | Awaitable[KnownTrust]] | None"
+"""The same; what a function returns is awaited if it can be."""
+
+
+class _Observer:
+    """Collects one answer, and reports it."""
+
+    def __init__(self, request: Any, response: Any) -> None:
+        self._request: bytes | None = request.content if _is_json(request) else None
+        self._receipt_id: str = response.headers["x-receipt-id"]
+        compressed = response.headers.get("content-encoding", "identity") != "identity"
+        # 32 more bits of window mean that the header says if it is gzip or zlib.
+        self._inflate = zlib.decompressobj(32 + zlib.MAX_WBITS) if compressed else None
+        self._collector = CallCollector()
+        self._has_ended = False
+        # An inner transport may have read the answer already.
+        if response.is_closed:
+            self._collector.push(response.content)
+
+    def push(self, chunk: bytes) -> None:
+        """Takes the next bytes as they came."""
+        if self._inflate is None:
+            self._collector.push(chunk)
+            return
+        # What is compressed wrongly fails in the reader as well.
+        with contextlib.suppress(zlib.error):
+            self._collector.push(self._inflate.decompress(chunk))
+
+    def ends(self) -> bool:
+        """Ends the answer. Returns whether that is to be reported, which is so once."""
+        has_ended, self._has_ended = self._has_ended, True
+        return not has_ended
+
+    def report(self, trust: Trust | None, trust_error: TallyError | None) -> CallReport:
+        """Verifies the call."""
+        call: CollectedCall = {"request": self._request, "response": self._collector}
+        verdict = verify_call(**call, trust=trust)
+        return CallReport(
+            receipt_id=self._receipt_id,
+            receipt=verdict.receipt,
+            svc=self._collector.end().svc,
+            call=call,
+            protocol=verdict.protocol,
+            verdict=verdict,
+            trust_error=trust_error,
+        )
+
+
+class ReceiptTransport(BaseTransport):
+    """Passes requests and answers on, and verifies each call against its receipt meanwhile.
+
+    Nothing is delayed or changed, except that answers are asked for with no other compression than
+    gzip and deflate. Answers without ``X-Receipt-Id``, and those with status 400 and above, pass
+    unreported.
+    """
+
+    def __init__(self, inner: Any = None, *, on_call: OnCall, trust: GivenTrust = None) -> None:
+        """``inner`` sends the requests; by default the library's own ``HTTPTransport``."""
+        self._inner = inner
+        self._on_call = on_call
+        self._trust = trust
+
+    def handle_request(self, request: Any) -> Any:
+        """Sends a request, and returns its answer with a stream that is observed."""
+        if self._inner is None:
+            self._inner = library_of(request).HTTPTransport()
+        request.headers["accept-encoding"] = _ENCODINGS
+        if _is_json(request):
+            request.read()
+        response = self._inner.handle_request(request)
+        if _has_receipt(response):
+            observer = _Observer(request, response)
+            if response.is_closed:
+                self._report(observer)
+            else:
+                response.stream = _ObservedStream(response.stream, observer, self._report)
+        return response
+
+    def close(self) -> None:
+        """Closes the inner transport."""
+        if self._inner is not None:
+            self._inner.close()
+
+    def _report(self, observer: _Observer) -> None:
+        trust, error = self._opened()
+        self._on_call(observer.report(trust, error))
+
+    def _opened(self) -> tuple[Trust | None, TallyError | None]:
+        try:
+            return _issuers(self._trust() if callable(self._trust) else self._trust), None
+        except TallyError as error:
+            return None, error
+
+
+class AsyncReceiptTransport(AsyncBaseTransport):
+    """``ReceiptTransport`` for asyncio."""
+
+    def __init__(
+        self, inner: Any = None, *, on_call: AsyncOnCall, trust: AsyncGivenTrust = None
+    ) -> None:
+        """``inner`` sends the requests; by default the library's own ``AsyncHTTPTransport``."""
+        self._inner = inner
+        self._on_call = on_call
+        self._trust = trust
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Sends a request, and returns its answer with a stream that is observed."""
+        if self._inner is None:
+            self._inner = library_of(request).AsyncHTTPTransport()
+        request.headers["accept-encoding"] = _ENCODINGS
+        if _is_json(request):
+            await request.aread()
+        response = await self._inner.handle_async_request(request)
+        if _has_receipt(response):
+            observer = _Observer(request, response)
+            if response.is_closed:
+                await self._report(observer)
+            else:
+                response.stream = _AsyncObservedStream(response.stream, observer, self._report)
+        return response
+
+    async def aclose(self) -> None:
+        """Closes the inner transport."""
+        if self._inner is not None:
+            await self._inner.aclose()
+
+    async def _report(self, observer: _Observer) -> None:
+        trust, error = await self._opened()
+        result = self._on_call(observer.report(trust, error))
+        if inspect.isawaitable(result):
+            await result
+
+    async def _opened(self) -> tuple[Trust | None, TallyError | None]:
+        try:
+            trust = self._trust() if callable(self._trust) else self._trust
+            return _issuers(await trust if inspect.isawaitable(trust) else trust), None
+        except TallyError as error:
+            return None, error
+
+
+class _ObservedStream(SyncByteStream):
+    """A stream whose chunks are collected before they pass, and whose end is reported."""
+
+    def __init__(
+        self, stream: Any, observer: _Observer, report: Callable[[_Observer], None]
+    ) -> None:
+        self._stream = stream
+        self._observer = observer
+        self._report = report
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            self._observer.push(chunk)
+            yield chunk
+        self._end()
+
+    def close(self) -> None:
+        try:
+            self._stream.close()
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        if self._observer.ends():
+            self._report(self._observer)
+
+
+class _AsyncObservedStream(AsyncByteStream):
+    """The same for asyncio."""
+
+    def __init__(
+        self, stream: Any, observer: _Observer, report: Callable[[_Observer], Awaitable[None]]
+    ) -> None:
+        self._stream = stream
+        self._observer = observer
+        self._report = report
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._observer.push(chunk)
+            yield chunk
+        await self._end()
+
+    async def aclose(self) -> None:
+        try:
+            await self._stream.aclose()
+        finally:
+            await self._end()
+
+    async def _end(self) -> None:
+        if self._observer.ends():
+            await self._report(self._observer)
+
+
+def _is_json(message: Any) -> bool:
+    return "json" in message.headers.get("content-type", "")
+
+
+def _has_receipt(response: Any) -> bool:
+    return "x-receipt-id" in response.headers and response.status_code < 400
+
+
+def _issuers(trust: KnownTrust | None) -> Trust:
+    return issuers_in(trust, datetime.now(timezone.utc))

@@ -1,0 +1,154 @@
+# Written by scripts/unasync.py from ../asynchronous/client.py; do not edit.
+"""The blocking client."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import httpx
+
+from ...errors import TallyError
+from ...issue import AnchorError, IssuedByIssuer, sign_issue
+from ...trust_store import MemoryTrustStore, TrustStore
+from ..agent_auth import AgentAuth, CallerAuth
+from ..calls import anchors
+from ..http_bases import newest_library
+from ..params import IssueParams, ModelClientOptions
+from ..receipt_transport import OnCall, ReceiptTransport
+from ..retry import RetryPolicy
+from ..service import Service
+from .anchors import AnchorMethods
+from .compute import ComputeMethods
+from .money import MoneyMethods
+from .partners import PartnerMethods
+from .receipts import ReceiptMethods
+from .trust import TrustMethods
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Client(
+    ReceiptMethods,
+    AnchorMethods,
+    TrustMethods,
+    ComputeMethods,
+    MoneyMethods,
+    PartnerMethods,
+):
+    """A client of one service. It is thread-safe. Close it, or use it in a ``with`` block.
+
+    Its methods raise ``TallyError``: with the service's own code, or with ``unavailable`` if
+    nothing answered in time or the answer was not the service's. ``idempotency_key`` is 1 to 255
+    visible ASCII characters: the same key with the same parameters gets the same answer for 72
+    hours. It is a fresh random one when absent, so that the client's own retries never act twice.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        api_url: str | None = None,
+        site_url: str | None = None,
+        api_key: str | None = None,
+        agent_did: str | None = None,
+        agent: AgentAuth | None = None,
+        accept_charge: str | None = None,
+        trust: TrustStore | None = None,
+        timeout: float = 30.0,
+        retry: RetryPolicy | None = None,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        """Makes a client. No request is sent before a method is called.
+
+        - ``base_url``: URL of the receipts, and of all else that has no address of its own. When
+          absent: the environment variable ``TALLY_URL``, else ``http://127.0.0.1:8787``.
+        - ``api_url``: URL of anchors, log, balances, inference and issuer registration;
+          ``base_url`` when absent.
+        - ``site_url``: URL of issuer records, trust bundle and DID document; ``base_url`` when
+          absent. No credential is sent there.
+        - ``api_key``: API key of a tier, a tenant or a partner, sent as ``Authorization: Bearer``.
+        - ``agent_did``: the DID of the calling agent, sent as ``X-Agent-DID``.
+        - ``agent``: the calling agent with its key, in place of ``agent_did``. Each request is
+          signed, except a streamed one. The addresses must then be the service's public ones.
+        - ``accept_charge``: most USDC, as decimal text, that one read of ``/v1/compute`` may take
+          from the balance of the agent that signs. Nothing is taken when absent.
+        - ``trust``: where ``fetch_trust`` keeps the trust bundle; in memory when absent.
+        - ``timeout``: seconds, for each step of an attempt.
+        - ``http_client``: sends the requests in place of a client of its own. It has its own
+          timeout, and is not closed.
+
+        Raises ``invalid_field`` for an invalid address.
+        """
+        self._service = Service.at(
+            base_url,
+            api_url,
+            site_url,
+            api_key=api_key,
+            agent_did=agent.did if agent else agent_did,
+            accept_charge=accept_charge,
+        )
+        self._agent = agent
+        self._trust = trust or MemoryTrustStore()
+        self._retry = retry or RetryPolicy()
+        self._own = http_client is None
+        self._http = http_client or httpx.Client(timeout=timeout)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections. Closing twice does nothing."""
+        if self._own:
+            self._http.close()
+
+    def client_options(self, *, on_call: OnCall | None = None) -> ModelClientOptions:
+        """What ``openai.OpenAI`` and ``anthropic.Anthropic`` take to call as this client.
+
+        ``OpenAI(**client.client_options())`` sends its requests with this client's API key or
+        agent's signature, in place of credentials of its own. ``on_call`` is told of each call with
+        a verdict, by the trust in this client's store, which ``fetch_trust`` fills: see
+        ``ReceiptTransport``.
+        """
+        transport = (
+            None if on_call is None else ReceiptTransport(on_call=on_call, trust=self._trust)
+        )
+        auth = CallerAuth(self._service, self._agent)
+        return {
+            "base_url": self._service.compute_url,
+            "api_key": self._service.api_key or "unused",
+            "http_client": newest_library().Client(auth=auth, transport=transport),
+        }
+
+    def issue(
+        self,
+        *,
+        api_key: str | None = None,
+        anchor: bool = False,
+        idempotency_key: str | None = None,
+        **params: Unpack[IssueParams],
+    ) -> IssuedByIssuer:
+        """Issues a receipt as ``tallystick.issue`` does, with this client's service.
+
+        ``api_key`` is this client's when absent. Raises ``AnchorError``, which has the signed
+        receipt, if it can't be anchored.
+        """
+        issued = sign_issue(**params)
+        if not anchor:
+            return IssuedByIssuer(issued.receipt, issued.text)
+        try:
+            service = replace(self._service, api_key=api_key or self._service.api_key)
+            result = self._send(anchors.anchor(service, issued.text, idempotency_key))
+        except TallyError as refused:
+            raise AnchorError(refused, issued) from refused
+        return IssuedByIssuer.anchored(issued, result, service.api_key)

@@ -1,0 +1,55 @@
+# Written by scripts/unasync.py from ../asynchronous/sender.py; do not edit.
+"""How a client sends its requests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from itertools import count
+from typing import TypeVar
+
+import httpx
+
+from ...errors import TallyError
+from ..agent_auth import AgentAuth, proof
+from ..retry import RetryPolicy
+from ..service import Service
+from ..wire import Call, Lines, refusal, unreached
+
+T = TypeVar("T")
+
+
+class Sender:
+    """Sends requests to one service, with retries and the agent's proof."""
+
+    _service: Service
+    _agent: AgentAuth | None
+    _retry: RetryPolicy
+    _http: httpx.Client
+
+    def _send(self, call: Call[T]) -> T:
+        for attempt in count():
+            failure: TallyError | None
+            try:
+                response = self._http.request(
+                    call.method,
+                    call.url,
+                    headers=call.headers,
+                    content=_content(call),
+                    auth=proof(self._agent, call),
+                )
+            except httpx.RequestError as error:
+                failure = unreached(call.url, error)
+            else:
+                failure = refusal(response)
+                if failure is None:
+                    return call.read(response)
+            delay = self._retry.delay(failure, attempt) if call.repeatable else None
+            if delay is None:
+                raise failure
+            time.sleep(delay)
+        raise AssertionError("count() does not end")
+
+
+def _content(call: Call[T]) -> bytes | Iterable[bytes] | None:
+    return call.body.chunks() if isinstance(call.body, Lines) else call.body

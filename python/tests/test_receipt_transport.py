@@ -1,0 +1,295 @@
+"""Calls by stock clients are verified while their answers pass, against a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import anthropic
+import httpx
+import httpx2
+import openai
+import pytest
+from support import serve, upstream, vectors, with_node
+
+from tallystick import (
+    AgentAuth,
+    AsyncClient,
+    AsyncReceiptTransport,
+    CallReport,
+    Client,
+    ReceiptTransport,
+    TallyError,
+    generate_secret_key,
+    verify_call,
+)
+
+pytestmark = with_node
+
+MODEL = "gpt-4o-mini"
+MESSAGES: Any = [{"role": "user", "content": "Say it."}]
+SAID = "Grüße from the upstream 🌍."
+SLOW = "({ pieces: Array.from({ length: 500 }, () => 'word '), everyMs: 10 })"
+SCRIPTED = f"(body.user === 'slow' ? {SLOW} : {{}})"
+LIBRARIES = pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a service whose provider answers as it is told."""
+    for url in upstream(SCRIPTED):
+        settings = {
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "OPENAI_API_KEY": "sk-op",
+            "TALLY_DEVNET": "off",
+        }
+        yield from serve(tmp_path_factory.mktemp("front"), **settings)
+
+
+def assert_good(report: CallReport, protocol: str) -> None:
+    assert [one for one in report.verdict.checks if one.ok is False] == []
+    assert (report.verdict.valid, report.verdict.issuer.trusted) == (True, True)
+    assert (report.trust_error, report.protocol) == (None, protocol)
+    assert report.svc is not None
+    assert report.svc["receipt"] == report.receipt
+
+
+def openai_over(library: Any, front: str, **options: Any) -> Any:
+    http_client = library.Client(transport=ReceiptTransport(**options))
+    return openai.OpenAI(base_url=f"{front}/v1/compute", api_key="sk-x", http_client=http_client)
+
+
+@LIBRARIES
+def test_openai_chat(library: Any, front: str) -> None:
+    reports: list[CallReport] = []
+    with Client(front) as service:
+        trust = service.fetch_trust()
+    with openai_over(library, front, on_call=reports.append, trust=trust) as client:
+        answer = client.chat.completions.create(model=MODEL, messages=MESSAGES)
+        assert answer.choices[0].message.content == SAID
+        (report,) = reports
+        assert_good(report, "chat")
+        assert report.receipt_id == answer.svc["receipt"]["receipt_id"]
+
+        passed: list[str] = []
+        stream = client.chat.completions.create(model=MODEL, messages=MESSAGES, stream=True)
+        for chunk in stream:
+            passed += [one.delta.content or "" for one in chunk.choices]
+        assert "".join(passed) == SAID
+        assert len(reports) == 2
+        assert_good(reports[1], "chat")
+
+
+@LIBRARIES
+def test_openai_for_asyncio(library: Any, front: str) -> None:
+    reports: list[CallReport] = []
+
+    async def on_call(report: CallReport) -> None:
+        await asyncio.sleep(0)
+        reports.append(report)
+
+    async def chat() -> str:
+        async with AsyncClient(front) as service:
+            transport = AsyncReceiptTransport(on_call=on_call, trust=service.fetch_trust)
+            async with openai.AsyncOpenAI(
+                base_url=f"{front}/v1/compute",
+                api_key="sk-x",
+                http_client=library.AsyncClient(transport=transport),
+            ) as client:
+                stream = await client.chat.completions.create(
+                    model=MODEL, messages=MESSAGES, stream=True
+                )
+                said = [c.choices[0].delta.content or "" async for c in stream if c.choices]
+                await client.chat.completions.create(model=MODEL, messages=MESSAGES)
+        return "".join(said)
+
+    assert asyncio.run(chat()) == SAID
+    assert len(reports) == 2
+    for report in reports:
+        assert_good(report, "chat")
+
+
+@LIBRARIES
+def test_openai_completions(library: Any, front: str) -> None:
+    reports: list[CallReport] = []
+    with Client(front) as service:
+        trust = service.fetch_trust()
+    with openai_over(library, front, on_call=reports.append, trust=trust) as client:
+        assert client.completions.create(model=MODEL, prompt="Say it.").choices[0].text == SAID
+        stream = client.completions.create(model=MODEL, prompt="Say it.", stream=True)
+        assert "".join(one.text for chunk in stream for one in chunk.choices) == SAID
+    assert len(reports) == 2
+    for report in reports:
+        assert_good(report, "completions")
+
+
+def answers_of(protocol: str, library: Any, reports: list[CallReport]) -> Any:
+    """A client whose requests get the answers of the vectors, whole or as a stream."""
+    cases = {one.values[0]["name"]: one.values[0] for one in vectors(f"calls-{protocol}.json")}
+
+    def answer(request: Any) -> Any:
+        name = "stream" if json.loads(request.content).get("stream") else "in one piece"
+        kind = "text/event-stream" if name == "stream" else "application/json"
+        headers = {"content-type": kind, "x-receipt-id": "r_env_1768474800_0123456789ab"}
+        return library.Response(200, headers=headers, content=cases[name]["response"].encode())
+
+    transport = ReceiptTransport(library.MockTransport(answer), on_call=reports.append)
+    return library.Client(transport=transport)
+
+
+def assert_collected(reports: list[CallReport], protocol: str) -> None:
+    """The vectors are about other requests than those that the clients make."""
+    assert len(reports) == 2
+    for report in reports:
+        assert report.protocol == protocol
+        failed = [one.name for one in report.verdict.checks if one.ok is False]
+        assert failed == ["request"]
+
+
+def test_openai_responses() -> None:
+    reports: list[CallReport] = []
+    http_client = answers_of("responses", httpx2, reports)
+    with openai.OpenAI(
+        base_url="https://a.example", api_key="x", http_client=http_client
+    ) as client:
+        assert client.responses.create(model="m", input="Say it.").output_text == "It is."
+        events = list(client.responses.create(model="m", input="Say it.", stream=True))
+    assert events[-1].type == "response.completed"
+    assert_collected(reports, "responses")
+
+
+def test_anthropic_messages() -> None:
+    reports: list[CallReport] = []
+    http_client = answers_of("messages", httpx2, reports)
+    options: Any = {"model": "m", "max_tokens": 64, "messages": MESSAGES}
+    with anthropic.Anthropic(
+        base_url="https://a.example", api_key="x", http_client=http_client
+    ) as client:
+        (block,) = client.messages.create(**options).content
+        assert block.text == "It is."
+        events = list(client.messages.create(**options, stream=True))
+    assert events[-1].type == "message_stop"
+    assert_collected(reports, "messages")
+
+
+def test_a_stream_passes_chunk_by_chunk_and_may_be_left(front: str) -> None:
+    reports: list[CallReport] = []
+    with openai_over(httpx2, front, on_call=reports.append) as client:
+        stream = client.chat.completions.create(
+            model=MODEL, messages=MESSAGES, stream=True, user="slow"
+        )
+        for _ in range(3):
+            next(stream)
+        assert reports == []
+        stream.close()
+        (report,) = reports
+    assert (report.receipt, report.svc, report.verdict.valid) == (None, None, False)
+    assert report.receipt_id == stream.response.headers["x-receipt-id"]
+
+
+def test_without_trust_nobody_is_trusted_and_the_answer_passes(front: str) -> None:
+    def unreachable() -> Any:
+        raise TallyError("unavailable", "Nothing answers.")
+
+    for trust, code in ((None, None), (unreachable, "unavailable")):
+        reports: list[CallReport] = []
+        with openai_over(httpx2, front, on_call=reports.append, trust=trust) as client:
+            client.chat.completions.create(model=MODEL, messages=MESSAGES)
+        (report,) = reports
+        assert (report.verdict.valid, report.verdict.issuer.trusted) == (True, False)
+        assert (report.trust_error and report.trust_error.code) == code
+
+
+def test_what_on_call_raises_reaches_the_reader(front: str) -> None:
+    def refuse(report: CallReport) -> None:
+        raise PermissionError(report.receipt_id)
+
+    transport = ReceiptTransport(on_call=refuse)
+    body = {"model": MODEL, "messages": MESSAGES}
+    with httpx.Client(transport=transport) as client, pytest.raises(PermissionError, match="r_env"):
+        client.post(f"{front}/v1/compute/chat/completions", json=body)
+
+
+def test_errors_and_other_answers_pass_unreported(front: str) -> None:
+    reports: list[CallReport] = []
+    with openai_over(httpx2, front, on_call=reports.append) as client:
+        assert [model.id for model in client.models.list()]
+        with pytest.raises(openai.NotFoundError):
+            client.chat.completions.create(model="gpt-99", messages=MESSAGES)
+    assert reports == []
+
+
+@pytest.mark.parametrize("stop", [None, 40])
+def test_a_compressed_answer_and_one_that_breaks_off(stop: int | None) -> None:
+    reports: list[CallReport] = []
+    data = gzip.compress(b'{"object":"chat.completion","choices":[]}')
+
+    class Broken(httpx.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            yield data[:stop]
+            if stop is not None:
+                raise httpx.ReadError("The connection broke.")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        assert request.headers["accept-encoding"] == "gzip, deflate"
+        headers = {"x-receipt-id": "r_env_1", "content-encoding": "gzip"}
+        return httpx.Response(200, headers=headers, stream=Broken())
+
+    transport = ReceiptTransport(httpx.MockTransport(answer), on_call=reports.append)
+    with httpx.Client(transport=transport) as client:
+        if stop is None:
+            found = client.post("https://a.example", json={}).json()
+            assert found["object"] == "chat.completion"
+        else:
+            with pytest.raises(httpx.ReadError):
+                client.post("https://a.example", json={})
+    (report,) = reports
+    assert report.protocol == (None if stop else "chat")
+    hashes = {one.name: one.hash for one in report.verdict.checks}
+    assert (hashes["response"] is None) == (stop is not None)
+
+
+def test_a_reported_call_can_be_verified_with_the_receipt_of_the_service(front: str) -> None:
+    reports: list[CallReport] = []
+    with openai_over(httpx2, front, on_call=reports.append) as client:
+        client.chat.completions.create(model=MODEL, messages=MESSAGES)
+    (report,) = reports
+    with Client(front) as service:
+        receipt = service.get_receipt(report.receipt_id).text
+        verdict = verify_call(**report.call, receipt=receipt, trust=service.fetch_trust())
+    assert verdict.valid
+    assert verdict.issuer.trusted
+
+
+@pytest.mark.parametrize("signs", [False, True])
+def test_the_clients_of_openai_call_as_this_client(front: str, signs: bool) -> None:
+    agent = AgentAuth(generate_secret_key()) if signs else None
+    reports: list[CallReport] = []
+    with Client(front, agent=agent) as service:
+        service.fetch_trust()
+        options: Any = service.client_options(on_call=reports.append)
+        with openai.OpenAI(**options) as client:
+            client.chat.completions.create(model=MODEL, messages=MESSAGES)
+        assert_good(reports[0], "chat")
+        receipt: Any = reports[0].receipt
+        assert receipt["request"]["origin"] == (agent and agent.did)
+        assert receipt["call"]["agent_proved"] is signs
+        options = {**service.client_options(), "base_url": "http://127.0.0.1:9"}
+        with openai.OpenAI(**options) as client, pytest.raises(TallyError, match="only"):
+            client.models.list()
+
+
+def test_the_clients_for_asyncio_call_as_this_client(front: str) -> None:
+    async def chat() -> str | None:
+        agent = AgentAuth(generate_secret_key())
+        async with (
+            AsyncClient(front, agent=agent) as service,
+            openai.AsyncOpenAI(**service.client_options()) as client,
+        ):
+            answer = await client.chat.completions.create(model=MODEL, messages=MESSAGES)
+            return answer.choices[0].message.content
+
+    assert asyncio.run(chat()) == SAID
