@@ -28,6 +28,7 @@ from tallystick import (
     AgentAuth,
     AsyncClient,
     Client,
+    RetryPolicy,
     TallyError,
     build_bill,
     create_signer,
@@ -465,22 +466,26 @@ def test_an_address_of_its_own_for_each_part(monkeypatch: pytest.MonkeyPatch) ->
     assert asked == [receipts, receipts, api, api, api, api, ("site.example", None, None)]
 
 
-def test_what_pays_is_sent_once_and_what_was_billed_is_told() -> None:
-    asked: list[str] = []
+def test_what_pays_has_one_key_for_all_attempts_and_an_error_tells_all() -> None:
+    keys: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.path)
+        keys.append(request.headers["idempotency-key"])
         problem = {"code": "unavailable", "detail": "x"}
         return httpx.Response(503, json=problem, headers={"x-receipt-id": "r_env_1"})
 
     http = httpx.Client(transport=httpx.MockTransport(answer))
-    with Client("https://a.example", http_client=http) as client:
-        for pay in (lambda: client.buy_key(tier="pro"), lambda: client.top_up_balance("1")):
+    retry = RetryPolicy(first_delay=0)
+    with Client("https://a.example", http_client=http, retry=retry) as client:
+        for pay in (
+            lambda: client.buy_key(tier="pro", idempotency_key="a"),
+            lambda: client.top_up_balance("1", idempotency_key="b"),
+        ):
             with pytest.raises(TallyError) as caught:
                 pay()
             assert caught.value.receipt_id == "r_env_1"
             assert caught.value.problem == {"code": "unavailable", "detail": "x"}
-    assert asked == ["/v1/anchor/keys", "/v1/balance/topup"]
+    assert keys == ["a", "a", "a", "b", "b", "b"]
 
 
 def test_the_trust_of_a_store_is_kept(place: tuple[str, Path]) -> None:

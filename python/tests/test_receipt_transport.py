@@ -161,18 +161,37 @@ def test_openai_responses() -> None:
     assert_collected(reports, "responses")
 
 
-def test_anthropic_messages() -> None:
+def test_anthropic_messages(front: str) -> None:
     reports: list[CallReport] = []
-    http_client = answers_of("messages", httpx2, reports)
-    options: Any = {"model": "m", "max_tokens": 64, "messages": MESSAGES}
-    with anthropic.Anthropic(
-        base_url="https://a.example", api_key="x", http_client=http_client
-    ) as client:
-        (block,) = client.messages.create(**options).content
-        assert block.text == "It is."
-        events = list(client.messages.create(**options, stream=True))
-    assert events[-1].type == "message_stop"
-    assert_collected(reports, "messages")
+    params: Any = {"model": f"openai/{MODEL}", "max_tokens": 64, "messages": MESSAGES}
+    with Client(front) as service:
+        service.fetch_trust()
+        options = service.client_options(on_call=reports.append)
+    with anthropic.Anthropic(**options) as client:
+        (block,) = client.messages.create(**params).content
+        assert block.text == SAID
+        with client.messages.stream(**params) as stream:
+            assert "".join(stream.text_stream) == SAID
+    assert len(reports) == 2
+    for report in reports:
+        assert_good(report, "messages")
+
+
+def test_anthropic_for_asyncio(front: str) -> None:
+    reports: list[CallReport] = []
+    params: Any = {"model": f"openai/{MODEL}", "max_tokens": 64, "messages": MESSAGES}
+
+    async def chat() -> None:
+        async with AsyncClient(front) as service:
+            await service.fetch_trust()
+            options = service.client_options(on_call=reports.append)
+        async with anthropic.AsyncAnthropic(**options) as client:
+            async for _ in await client.messages.create(**params, stream=True):
+                pass
+
+    asyncio.run(chat())
+    (report,) = reports
+    assert_good(report, "messages")
 
 
 def test_a_stream_passes_chunk_by_chunk_and_may_be_left(front: str) -> None:

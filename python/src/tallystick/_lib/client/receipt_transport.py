@@ -6,7 +6,9 @@ For the clients of OpenAI, Anthropic and others whose base URL is the service's.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import inspect
+import threading
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -63,6 +65,8 @@ class CallReport:
 OnCall: TypeAlias = Callable[[CallReport], object]
 """Called once for each answer that has a receipt, before its reader learns of its end.
 
+It is called with the context variables of the request.
+
 An error that it raises becomes an error of the answer's body, so it can refuse an answer.
 """
 AsyncOnCall: TypeAlias = Callable[[CallReport], "Awaitable[object] | object"]
@@ -78,6 +82,8 @@ class _Observer:
 
     def __init__(self, request: Any, response: Any) -> None:
         self._request: bytes | None = request.content if _is_json(request) else None
+        # Several streams may be read in turns: each is reported in the context of its own request.
+        self.context = contextvars.copy_context()
         self._receipt_id: str = response.headers["x-receipt-id"]
         compressed = response.headers.get("content-encoding", "identity") != "identity"
         # 32 more bits of window mean that the header says if it is gzip or zlib.
@@ -128,13 +134,16 @@ class ReceiptTransport(BaseTransport):
     def __init__(self, inner: Any = None, *, on_call: OnCall, trust: GivenTrust = None) -> None:
         """``inner`` sends the requests; by default the library's own ``HTTPTransport``."""
         self._inner = inner
+        self._opening = threading.Lock()
         self._on_call = on_call
         self._trust = trust
 
     def handle_request(self, request: Any) -> Any:
         """Sends a request, and returns its answer with a stream that is observed."""
-        if self._inner is None:
-            self._inner = library_of(request).HTTPTransport()
+        # Threads share the transport.
+        with self._opening:
+            if self._inner is None:
+                self._inner = library_of(request).HTTPTransport()
         request.headers["accept-encoding"] = _ENCODINGS
         if _is_json(request):
             request.read()
@@ -154,7 +163,7 @@ class ReceiptTransport(BaseTransport):
 
     def _report(self, observer: _Observer) -> None:
         trust, error = self._opened()
-        self._on_call(observer.report(trust, error))
+        observer.context.run(self._on_call, observer.report(trust, error))
 
     def _opened(self) -> tuple[Trust | None, TallyError | None]:
         try:
@@ -197,7 +206,7 @@ class AsyncReceiptTransport(AsyncBaseTransport):
 
     async def _report(self, observer: _Observer) -> None:
         trust, error = await self._opened()
-        result = self._on_call(observer.report(trust, error))
+        result = observer.context.run(self._on_call, observer.report(trust, error))
         if inspect.isawaitable(result):
             await result
 

@@ -89,14 +89,13 @@ class Service:
         *,
         key: str | None = None,
         keep_none: bool = False,
-        once: bool = False,
     ) -> Call[Any]:
         """A request with these members, without those that are ``None`` unless ``keep_none``.
 
-        ``key`` is the idempotency key; ``once`` means that the request is never tried again.
+        ``key`` is the idempotency key, a fresh random one when absent.
         """
         kept = {name: one for name, one in body.items() if keep_none or one is not None}
-        return self.send(path, canonical_bytes(copy_json(kept)), read, key=key, once=once)
+        return self.send(path, canonical_bytes(copy_json(kept)), read, key=key)
 
     def send(
         self,
@@ -106,7 +105,6 @@ class Service:
         *,
         key: str | None = None,
         content_type: str = "application/json",
-        once: bool = False,
     ) -> Call[Any]:
         """A request with this body."""
         headers = {
@@ -115,7 +113,7 @@ class Service:
             "content-type": content_type,
             "idempotency-key": key or secrets.token_hex(16),
         }
-        return Call("POST", self._url(path), read, headers, body, once)
+        return Call("POST", self._url(path), read, headers, body)
 
     def identity(self) -> dict[str, str]:
         """The headers that say who calls."""

@@ -81,13 +81,11 @@ class Call(Generic[T_co]):
     read: Callable[[httpx.Response], T_co]
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | Lines | None = None
-    once: bool = False
-    """Whether it must not be tried again, because each attempt would pay."""
 
     @property
     def repeatable(self) -> bool:
         """Whether it may be tried again."""
-        return not self.once and (not isinstance(self.body, Lines) or self.body.repeatable)
+        return not isinstance(self.body, Lines) or self.body.repeatable
 
 
 def refusal(response: httpx.Response) -> TallyError | None:

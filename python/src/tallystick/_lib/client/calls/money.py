@@ -33,8 +33,10 @@ def quote_top_up(service: Service, amount: str) -> Call[PaymentInstructions]:
     return service.post("/v1/balance/quote", {"amount": amount})
 
 
-def top_up_balance(service: Service, amount: str, account: str | None) -> Call[TopUp]:
-    return service.post("/v1/balance/topup", {"amount": amount, "account": account}, once=True)
+def top_up_balance(
+    service: Service, amount: str, account: str | None, key: str | None
+) -> Call[TopUp]:
+    return service.post("/v1/balance/topup", {"amount": amount, "account": account}, key=key)
 
 
 def request_withdrawal(
@@ -55,5 +57,5 @@ def get_key_order(service: Service, order_id: str) -> Call[KeyOrder]:
     return service.get(f"/v1/anchor/keys/orders/{segment(order_id)}")
 
 
-def buy_key(service: Service, members: Mapping[str, object]) -> Call[PurchasedKey]:
-    return service.post("/v1/anchor/keys", members, once=True)
+def buy_key(service: Service, members: Mapping[str, object], key: str | None) -> Call[PurchasedKey]:
+    return service.post("/v1/anchor/keys", members, key=key)

@@ -44,14 +44,17 @@ class MoneyMethods(Sender):
         """Asks for the exact amount by which a transfer is recognised as a top-up."""
         return self._send(money.quote_top_up(self._service, amount))
 
-    def top_up_balance(self, amount: str, *, account: str | None = None) -> TopUp:
+    def top_up_balance(
+        self, amount: str, *, account: str | None = None, idempotency_key: str | None = None
+    ) -> TopUp:
         """Tops the balance up by x402. It needs an ``http_client`` that pays.
 
         ``account`` is the id of an API key (``key_…``) or a DID, and the caller's own account when
-        absent. The request is sent once, since each attempt would pay. Raises ``payment_required``
+        absent. A retry with the same idempotency key is not paid again. Raises ``payment_required``
         with the terms in ``problem["payment"]`` if the HTTP client does not pay.
         """
-        return self._send(money.top_up_balance(self._service, amount, account))
+        call = money.top_up_balance(self._service, amount, account, idempotency_key)
+        return self._send(call)
 
     def request_withdrawal(
         self, *, address: str, amount: str, idempotency_key: str | None = None
@@ -103,12 +106,13 @@ class MoneyMethods(Sender):
         months: Literal[1, 12] | None = None,
         contact: str | None = None,
         issuer_did: str | None = None,
+        idempotency_key: str | None = None,
     ) -> PurchasedKey:
         """Buys an API key by x402. It needs an ``http_client`` that pays.
 
-        ``contact`` and ``issuer_did`` are notes. The request is sent once, since each attempt would
-        pay. Raises ``payment_required`` with the terms in ``problem["payment"]`` if the HTTP client
-        does not pay.
+        ``contact`` and ``issuer_did`` are notes. A retry with the same idempotency key is not paid
+        again. Raises ``payment_required`` with the terms in ``problem["payment"]`` if the HTTP
+        client does not pay.
         """
         members = {"tier": tier, "months": months, "contact": contact, "issuer_did": issuer_did}
-        return self._send(money.buy_key(self._service, members))
+        return self._send(money.buy_key(self._service, members, idempotency_key))
