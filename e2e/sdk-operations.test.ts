@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import Anthropic from '@anthropic-ai/sdk';
 import { createSigner, generateSecretKey, type JsonObject, type Signer, verify } from '@tallystick/core';
 import {
   type Client,
@@ -308,6 +309,9 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
       const openai = new OpenAI(caller.clientOptions());
       const answer = await openai.chat.completions.create({ model: 'local/extract-1', ...CHAT });
       expect(answer.choices[0]?.message.content).toEqual(expect.any(String));
+      const anthropic = new Anthropic(caller.clientOptions());
+      const message = await anthropic.messages.create({ model: 'local/extract-1', max_tokens: 100, ...CHAT });
+      expect(message.content).toMatchObject([{ type: 'text', text: expect.any(String) }]);
     }
   },
 };

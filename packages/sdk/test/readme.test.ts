@@ -24,6 +24,7 @@ const PRINTED = {
   '../../docs/sdk.md': [
     /^c2sp\.org\/tlog-proof@v1 index \d+ true\n$/,
     /^0\.\d{9} 1 svc-receipt-v1\n$/,
+    /^true true\n$/,
     /^0\.000000000 true\n$/,
     /^standard 1\n$/,
     /^2 17\n$/,

@@ -1,7 +1,7 @@
 import { TallyError } from '@tallystick/core';
+import type { ClientFetch } from '../calls/receipt-fetch.ts';
 import { placesOf } from '../http/base-url.ts';
 import { identify, prove } from '../http/credentials.ts';
-import type { WebFetchInput, WebRequestInit, WebResponse } from '../http/platform.ts';
 import { fetchOf, type TransportOptions } from '../http/transport.ts';
 
 /** What the clients of model providers take to talk to this service: `new OpenAI(options)`, `new Anthropic(options)`. */
@@ -14,7 +14,7 @@ export interface ModelClientOptions {
    * Sends a request with the credentials of our client in place of its own: with an `agent` it is signed, for which a body is read
    * into memory. It rejects with `invalid_field` for another address than `baseURL`.
    */
-  readonly fetch: (input: WebFetchInput, init?: WebRequestInit) => Promise<WebResponse>;
+  readonly fetch: ClientFetch;
 }
 
 /** Headers in which clients of models send a key of their own, perhaps one that they found in the environment. */
@@ -26,7 +26,7 @@ export function clientOptions(options: TransportOptions): ModelClientOptions {
   const baseURL = `${placesOf(options)(path).url}${path}`;
   const { agent } = options;
   const inner = fetchOf(options);
-  const fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  const fetch: ClientFetch = async (input, init) => {
     const request = new Request(input, init);
     if (!request.url.startsWith(`${baseURL}/`)) {
       const message = `This fetch has credentials for ${baseURL} only, not for ${new URL(request.url).origin}.`;
