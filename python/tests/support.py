@@ -159,7 +159,7 @@ def serve(data_dir: Path, **settings: str) -> Iterator[str]:
 
 
 def upstream(scripted: str) -> Iterator[str]:
-    """Runs a server that speaks OpenAI's wire format; its URL.
+    """Runs a server that speaks the wire formats of OpenAI and Anthropic; its URL.
 
     ``scripted`` is JavaScript: what is answered to the request ``body``, as a script of
     ``packages/server/test/upstream-script.ts``.
