@@ -24,6 +24,8 @@ export interface CollectedAnswer {
   readonly fault: string | null;
   /** The member `svc`; null for a stream without its end, and where it is not an object. */
   readonly svc: JsonObject | null;
+  /** The answer's own id, as its client sees it: of a stream, that in its first event; null if it has none. */
+  readonly answerId: string | null;
   readonly protocol: CallProtocol | null;
 }
 
@@ -40,6 +42,7 @@ export class CallCollector {
   /** The last payload of the stream, and `[DONE]` if that followed it: what they count for depends on what comes next. */
   #held: Uint8Array[] = [];
   #protocol: CallProtocol | null = null;
+  #answerId: string | null = null;
   #hasNamed = false;
   #hasUnnamed = false;
   #fault: string | null = null;
@@ -101,6 +104,7 @@ export class CallCollector {
     this.#hasUnnamed ||= name === null;
     const json = name !== null || this.#protocol === null ? orNull(() => parseJson(payload)) : null;
     this.#protocol ??= protocolOf(json);
+    this.#answerId ??= answerIdOf(json);
     if (name !== null && typeOf(json) !== name)
       this.#fault ??= `An event is named ${name}, but the type in its payload is ${typeOf(json) ?? 'missing'}.`;
   }
@@ -114,12 +118,12 @@ export class CallCollector {
     const json = last === undefined ? null : orNull(() => parseJson(last));
     const end = isObject(json) && Object.hasOwn(json, 'svc') ? json : null;
     const protocol = this.#protocol ?? protocolOf(json);
-    const svc = svcOf(end);
+    const told = { svc: svcOf(end), answerId: this.#answerId ?? answerIdOf(json), protocol };
     const fault = this.#fault ?? this.#faultAtEnd(last, typeOf(end));
-    if (last === undefined || fault !== null) return { hash: null, fault, svc, protocol };
+    if (last === undefined || fault !== null) return { hash: null, fault, ...told };
     if (end === null) this.#cover(last);
     else if (typeOf(end) !== null) this.#cover(canonicalBytes(withoutSvc(end)));
-    return { hash: `sha256:${this.#hash.hex()}`, fault: null, svc, protocol };
+    return { hash: `sha256:${this.#hash.hex()}`, fault: null, ...told };
   }
 
   #faultAtEnd(last: Uint8Array | undefined, type: string | null): string | null {
@@ -137,15 +141,27 @@ function collectBody(bytes: Uint8Array): CollectedAnswer {
     return collectDocument(parseJson(bytes));
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
-    return { hash: null, fault: error.message, svc: null, protocol: null };
+    return unread(error.message);
   }
 }
 
 /** Collects an answer in one piece from its parsed body. */
 export function collectDocument(body: JsonValue): CollectedAnswer {
-  if (!isObject(body)) return { hash: null, fault: 'It is not a JSON object.', svc: null, protocol: null };
+  if (!isObject(body)) return unread('It is not a JSON object.');
   const hash = `sha256:${sha256Hex(canonicalBytes(withoutSvc(body)))}`;
-  return { hash, fault: null, svc: svcOf(body), protocol: protocolOf(body) };
+  return { hash, fault: null, svc: svcOf(body), answerId: answerIdOf(body), protocol: protocolOf(body) };
+}
+
+function unread(fault: string): CollectedAnswer {
+  return { hash: null, fault, svc: null, answerId: null, protocol: null };
+}
+
+/** The id of a body or of a chunk of chat, or of the object within the first event of Responses or Messages. */
+function answerIdOf(document: JsonValue): string | null {
+  if (!isObject(document)) return null;
+  const answer = [document['response'], document['message'], document].find(isObject);
+  const id = answer?.['id'];
+  return typeof id === 'string' ? id : null;
 }
 
 function withoutSvc({ svc: _svc, ...covered }: JsonObject): JsonObject {

@@ -134,7 +134,7 @@ function collect(response: JsonInput | CallCollector): CollectedAnswer {
   }
   const body = read(response);
   return 'fault' in body
-    ? { hash: null, fault: body.fault, svc: null, protocol: null }
+    ? { hash: null, fault: body.fault, svc: null, answerId: null, protocol: null }
     : collectDocument(body.value);
 }
 

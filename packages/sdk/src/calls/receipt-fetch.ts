@@ -22,6 +22,10 @@ export interface CallReport {
    * it: `verifyCall({ ...call, receipt })` with the receipt from `client.getReceipt(receiptId)`.
    */
   readonly receipt: JsonObject | null;
+  /** The answer's member `svc`: the receipt, `routing`, `served`, `billing`, `compression`; null as for `receipt`. */
+  readonly svc: JsonObject | null;
+  /** The answer's own id, as its client sees it; null if it has none. */
+  readonly answerId: string | null;
   /** The request's body, and the answer as it was collected, as `verifyCall` takes them. */
   readonly call: { readonly request: string | Uint8Array | undefined; readonly response: CallCollector };
   readonly protocol: CallProtocol | null;
@@ -62,7 +66,8 @@ export function receiptFetch({ fetch, onCall, ...issuers }: ReceiptFetchOptions)
       const call = { request: await request, response: collector };
       const verdict = await verifyCall({ ...call, trust, now: Date.now() });
       const { receipt, protocol } = verdict;
-      await onCall({ receiptId, receipt, call, protocol, verdict, trustError });
+      const { svc, answerId } = collector.end();
+      await onCall({ receiptId, receipt, svc, answerId, call, protocol, verdict, trustError });
     };
     return withBody(
       response,
