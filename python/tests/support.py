@@ -180,3 +180,15 @@ def upstream(scripted: str) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(timeout=20)
+
+
+def front(data_dir: Path, scripted: str) -> Iterator[str]:
+    """Runs a service in front of an upstream that answers as scripted; its URL for clients."""
+    for url in upstream(scripted):
+        settings = {
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "OPENAI_API_KEY": "sk-op",
+            "TALLY_DEVNET": "off",
+        }
+        for service in serve(data_dir, **settings):
+            yield f"{service}/v1/compute"

@@ -1,0 +1,125 @@
+"""The provider for the OpenAI Agents SDK: receipts by run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import agents
+import pytest
+from support import front, with_node
+
+from tallystick import CallReport, Client
+from tallystick.openai_agents import TallystickProvider
+
+pytestmark = with_node
+
+# Calls the tool once, then says again what it was asked.
+SCRIPTED = """
+    (body.tools && body.messages.at(-1).role === 'user'
+      ? { toolCalls: [{ id: 'call_1', name: 'weather', pieces: ['{"city":"Bern","input":"?"}'] }] }
+      : { pieces: ['You said: ', body.messages.findLast(({ role }) => role === 'user').content] })
+"""
+
+
+@pytest.fixture(scope="module")
+def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    yield from front(tmp_path_factory.mktemp("front"), SCRIPTED)
+
+
+@asynccontextmanager
+async def opened(base_url: str) -> AsyncIterator[TallystickProvider]:
+    with Client(base_url.removesuffix("/v1/compute")) as service:
+        trust = service.fetch_trust()
+    provider = TallystickProvider(base_url=base_url, api_key="k", use_responses=False, trust=trust)
+    try:
+        yield provider
+    finally:
+        await provider.aclose()
+
+
+@agents.function_tool
+def weather(city: str) -> str:
+    """The weather of a city."""
+    return f"9 °C in {city}"
+
+
+plain = agents.Agent(name="Plain", model="gpt-4o-mini")
+equipped = agents.Agent(name="Equipped", model="gpt-4o-mini", tools=[weather])
+
+
+async def answer(
+    provider: TallystickProvider, agent: agents.Agent, question: str, *, stream: bool = False
+) -> tuple[str, list[CallReport]]:
+    """What an agent answers, and the receipts of its run."""
+    config = agents.RunConfig(model_provider=provider, tracing_disabled=True)
+    with provider.receipts() as receipts:
+        if not stream:
+            result = await agents.Runner.run(agent, question, run_config=config)
+            return str(result.final_output), receipts
+        streamed = agents.Runner.run_streamed(agent, question, run_config=config)
+        async for _ in streamed.stream_events():
+            pass
+        return str(streamed.final_output), receipts
+
+
+def assert_checked(call: CallReport, *, stream: bool) -> None:
+    assert call.verdict.valid
+    assert call.verdict.issuer.trusted
+    receipt: Any = call.receipt
+    assert receipt["call"]["stream"] is stream
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["one piece", "stream"])
+def test_a_receipt_for_each_turn(base_url: str, *, stream: bool) -> None:
+    async def main() -> None:
+        async with opened(base_url) as provider:
+            said, receipts = await answer(provider, equipped, "weather?", stream=stream)
+        assert said == "You said: weather?"
+        assert len(receipts) == 2
+        for call in receipts:
+            assert_checked(call, stream=stream)
+
+    asyncio.run(main())
+
+
+def test_runs_side_by_side_each_its_own(base_url: str) -> None:
+    async def main() -> None:
+        questions = [f"word {number}" for number in range(4)]
+        async with opened(base_url) as provider:
+            answers = await asyncio.gather(
+                *(
+                    answer(provider, plain, text, stream=number % 2 == 0)
+                    for number, text in enumerate(questions)
+                )
+            )
+        assert [said for said, _ in answers] == [f"You said: {text}" for text in questions]
+        assert [len(receipts) for _, receipts in answers] == [1, 1, 1, 1]
+        assert len({receipts[0].receipt_id for _, receipts in answers}) == 4
+
+    asyncio.run(main())
+
+
+def test_an_agent_as_a_tool_counts_in_the_run_around_it(base_url: str) -> None:
+    async def main() -> None:
+        async with opened(base_url) as provider:
+            config = agents.RunConfig(model_provider=provider, tracing_disabled=True)
+            inner = plain.as_tool("weather", "The weather of a city.", run_config=config)
+            outer = agents.Agent(name="Outer", model="gpt-4o-mini", tools=[inner])
+            _, receipts = await answer(provider, outer, "weather?")
+        assert len(receipts) == 3
+
+    asyncio.run(main())
+
+
+def test_a_run_after_the_block_is_not_recorded(base_url: str) -> None:
+    async def main() -> None:
+        async with opened(base_url) as provider:
+            _, receipts = await answer(provider, plain, "hello")
+            config = agents.RunConfig(model_provider=provider, tracing_disabled=True)
+            await agents.Runner.run(plain, "hello", run_config=config)
+        assert len(receipts) == 1
+
+    asyncio.run(main())
