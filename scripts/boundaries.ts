@@ -9,6 +9,8 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   core: [],
   compress: ['core'],
   sdk: ['core'],
+  'ai-sdk': ['sdk'],
+  langchain: ['sdk'],
   web: ['core'],
   // `tally` loads the operator's commands by name, where the server is installed.
   cli: ['core', 'sdk'],

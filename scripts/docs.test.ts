@@ -11,6 +11,7 @@ const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 const packages = readdirSync(join(root, 'packages'));
 const readmes = packages.map((name) => `packages/${name}/README.md`);
 const operating = readdirSync(join(root, 'docs/operating')).map((name) => `docs/operating/${name}`);
+const clients = readdirSync(join(root, 'docs/clients')).map((name) => `docs/clients/${name}`);
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
@@ -19,6 +20,7 @@ const pages = [
   'docs/releasing.md',
   'docs/sdk.md',
   ...operating,
+  ...clients,
   ...readmes,
 ];
 

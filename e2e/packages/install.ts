@@ -15,10 +15,10 @@ export function must(command: string, args: readonly string[], cwd: string): str
 
 /** Compiles and packs every package. Returns the paths of the tarballs, by the names of the packages. */
 export function packPackages(folder: string): ReadonlyMap<string, string> {
-  must(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', 'packages/server'], root);
+  must('npm', ['run', '--silent', 'compile'], root);
   must(process.execPath, ['scripts/pack.js', '--to', folder], root);
   return new Map(
-    readdirSync(folder).map((file) => [/^tallystick-(\w+)-/.exec(file)?.[1] ?? '', join(folder, file)]),
+    readdirSync(folder).map((file) => [/^tallystick-([a-z-]+)-\d/.exec(file)?.[1] ?? '', join(folder, file)]),
   );
 }
 

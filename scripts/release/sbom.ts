@@ -19,7 +19,11 @@ interface Bom {
 export function softwareBill(time: number): string {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--loglevel=error'];
   const bom = JSON.parse(run('npm', args)) as Bom;
-  const refs = new Set([...neededInProduction('server')].map(([path, entry]) => refOf(path, entry)));
+  const refs = new Set(
+    ['server', 'ai-sdk', 'langchain'].flatMap((name) =>
+      [...neededInProduction(name)].map(([path, entry]) => refOf(path, entry)),
+    ),
+  );
   bom.components = bom.components.filter((component) => refs.has(component['bom-ref']));
   const root = `tallystick@${VERSION}`;
   bom.dependencies = bom.dependencies

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blocks, expectPrints, pages, textOf } from './clients-docs.ts';
+import { type Served, serve, temporaryFolder } from './process.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Their clients run in e2e/system, which the package registry brings. */
+const ELSEWHERE = ['README.md', 'claude-code.md', 'codex.md'];
+
+test('each page of docs/clients is listed, and has a block that a test runs', () => {
+  const listed = textOf('README.md').matchAll(/^\| \[[^\]]+\]\(([\w-]+\.md)\)/gm);
+  expect([...listed, ['', 'README.md']].map(([, page]) => page).toSorted()).toEqual(pages.toSorted());
+  const run = new Set(['run', 'run-system'].flatMap(blocks).map(({ page }) => page));
+  expect(pages.filter((page) => !run.has(page)).toSorted()).toEqual(ELSEWHERE);
+});
+
+describe('the pages of docs/clients', () => {
+  // Inside the repository, so that the names of the packages resolve.
+  const folder = mkdtempSync(join(root, 'e2e/.clients-'));
+  let service: Served;
+  beforeAll(async () => {
+    service = await serve({ TALLY_DATA_DIR: temporaryFolder() });
+  });
+  afterAll(async () => {
+    await service.kill('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each(blocks('run').map((block) => [block.page, block.language, block] as const))(
+    '%s, %s',
+    (_page, _language, block) => {
+      const file = join(folder, 'program.mjs');
+      writeFileSync(file, block.code.replaceAll('http://127.0.0.1:8787', service.url));
+      expectPrints([process.execPath, file], block, { cwd: folder });
+    },
+  );
+});

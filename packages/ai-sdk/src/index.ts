@@ -1,0 +1,2 @@
+export { createTallystick, type TallystickProvider, type TallystickSettings } from './provider.ts';
+export { createReceipts, type Receipts, type ReceiptsOptions } from './receipts.ts';

@@ -1,0 +1,5 @@
+export {
+  type RunReceipt,
+  TallystickCallbackHandler,
+  type TallystickCallbackHandlerFields,
+} from './handler.ts';
