@@ -104,6 +104,20 @@ describe('what was cut is given back', () => {
     await routed.expectBalanced();
   });
 
+  it.each([false, true])('with what the model thought before it asked (stream: %s)', async (stream) => {
+    routed.upstream.play((request) => ({ ...asks()(request), thinking: 'Hm.' }), { pieces: [SECRET] });
+    const model = 'anthropic/claude-haiku-4-5';
+    const response = await routed.post(CHAT, { model, messages, svc, stream });
+    expect(await response.text()).toContain(SECRET);
+    expect(messagesOf(last()).at(-2)).toMatchObject({
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+        { type: 'tool_use', id: 'r1' },
+      ],
+    });
+  });
+
   it('to a stock OpenAI client, which notices nothing', async () => {
     const client = new OpenAI({ baseURL: `${routed.url}/v1/compute`, apiKey: 'none', maxRetries: 0 });
     const wanted = {

@@ -11,6 +11,9 @@ import { totalOf } from './rounds.ts';
 
 type Chunks = AsyncIterable<StreamChunk>;
 
+/** Members of reasoning that come in pieces. */
+const JOINED: ReadonlySet<string> = new Set(['text', 'summary']);
+
 /** A tool call, joined from its pieces. */
 interface Gathered {
   readonly id: string;
@@ -122,14 +125,13 @@ class Round {
   }
 
   /** Pieces of the same reasoning have the same index and type. */
-  #think({ index = null, ...piece }: JsonObject): void {
+  #think(piece: JsonObject): void {
     const last = this.#details.at(-1);
-    if (index === null || last?.['index'] !== index || last['type'] !== piece['type'])
-      this.#details.push({ ...piece, index });
+    const continues = piece['index'] !== undefined && last?.['index'] === piece['index'];
+    if (last === undefined || !continues || last['type'] !== piece['type']) this.#details.push({ ...piece });
     else
       for (const [name, value] of Object.entries(piece))
-        last[name] =
-          name === 'text' || name === 'summary' ? `${asText(last[name]) ?? ''}${asText(value) ?? ''}` : value;
+        last[name] = JOINED.has(name) ? `${asText(last[name]) ?? ''}${asText(value) ?? ''}` : value;
   }
 
   /** The delta to pass on: whole, reduced, or null for none. */

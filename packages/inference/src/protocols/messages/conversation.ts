@@ -118,7 +118,8 @@ function toolCall({ id, name, input, cache_control: cache }: JsonObject): JsonOb
 
 /** A block as a content part. What has no counterpart stays as it is, and is served by no other provider. */
 function partOf(block: JsonObject): JsonObject {
-  const { type, source, title, cache_control: cache } = block;
+  const { type, text, source, title, cache_control: cache } = block;
+  if (type === 'text') return present({ type, text, cache_control: cache });
   const url = type === 'image' || type === 'document' ? urlOf(asObject(source) ?? {}) : null;
   if (url === null) return block;
   if (type === 'image') return present({ type: 'image_url', image_url: { url }, cache_control: cache });
