@@ -34,6 +34,9 @@ function ofChunks(name: 'chat' | 'completions', object: string) {
 const openAiCode = (code: string): string =>
   code === 'provider_rate_limited' ? 'rate_limit_exceeded' : code;
 
+const anthropicError = (code: string): JsonObject =>
+  expect.objectContaining({ type: expect.any(String), details: { error_code: code } });
+
 export const SPOKEN: readonly Spoken[] = [
   {
     ...ofChunks('chat', 'chat.completion.chunk'),
@@ -50,6 +53,18 @@ export const SPOKEN: readonly Spoken[] = [
         .flatMap((data) => (data['choices'] ?? []) as { text: string }[])
         .map(({ text }) => text)
         .join(''),
+  },
+  {
+    name: 'messages',
+    path: '/v1/compute/messages',
+    request: { messages, max_tokens: 8192 },
+    endsApart: false,
+    textOf: (payloads) =>
+      objectsIn(payloads)
+        .map((data) => (data['delta'] as { text?: string } | undefined)?.text ?? '')
+        .join(''),
+    brokenBy: (code) => [{ type: 'error', error: anthropicError(code) }],
+    refusedBy: (code) => ({ type: 'error', error: anthropicError(code), request_id: expect.any(String) }),
   },
 ];
 
