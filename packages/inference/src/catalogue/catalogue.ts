@@ -8,7 +8,9 @@ export interface Price {
   readonly cacheWritePerMTok: bigint;
 }
 
-export const ABILITIES = ['tools', 'vision', 'json', 'logprobs', 'stream'] as const;
+const NEEDED = ['tools', 'vision', 'json', 'logprobs', 'stream'] as const;
+/** `reasoning` is whether the model takes an effort of reasoning; no request needs it. */
+export const ABILITIES = [...NEEDED, 'reasoning'] as const;
 export type Ability = (typeof ABILITIES)[number];
 
 /**
@@ -27,7 +29,7 @@ export const CARRIED = [
 ] as const;
 export type Carried = (typeof CARRIED)[number];
 
-export const NEEDS = [...ABILITIES, ...CARRIED] as const;
+export const NEEDS = [...NEEDED, ...CARRIED] as const;
 export type Need = (typeof NEEDS)[number];
 
 export interface Model {

@@ -3,6 +3,7 @@ import { TallyError } from '@tallystick/core';
 import { DEVELOPMENT, type MemberTier, tierOf, X402 } from '@tallystick/ledger';
 import { type OpenPayment, paymentAccount } from '@tallystick/payments';
 import type { Model } from '../catalogue/catalogue.ts';
+import type { ChatCall } from '../providers/provider.ts';
 import { limitedTo } from '../router/affordable.ts';
 import { ceiling } from '../token-prices.ts';
 import type { ChatBody } from '../types.ts';
@@ -132,6 +133,11 @@ export function bodyFor(
 ): ChatBody {
   if (request.maxOutput !== null) return body;
   return { ...body, max_completion_tokens: maxOutputOf(context, request, model) };
+}
+
+/** See `ChatCall`. */
+export function translatedFor({ protocol }: ChatRequest, { abilities }: Model): ChatCall['translated'] {
+  return protocol.answerOf === null ? undefined : { reasons: abilities.has('reasoning') };
 }
 
 /** 0 if the model is free. */

@@ -8,7 +8,7 @@ import { type Provider, ProviderError } from '../providers/provider.ts';
 import { formatUsage } from '../providers/usage.ts';
 import { AUTO } from '../router/auto.ts';
 import type { Usage } from '../types.ts';
-import { type Admitted, admitChat, bodyFor } from './admit.ts';
+import { type Admitted, admitChat, bodyFor, translatedFor } from './admit.ts';
 import { tryEach } from './attempt.ts';
 import { hashRequest, hashText } from './call-receipt.ts';
 import type { CallSignal } from './call-signal.ts';
@@ -63,6 +63,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
         const chatCall = {
           provider,
           model,
+          translated: translatedFor(request, model),
           body: bodyFor(context, request, route.body, model),
           signal: signal.signal,
         };

@@ -3,7 +3,7 @@ import type { Model } from '../catalogue/catalogue.ts';
 import { argumentsOf, isRetrieveCall } from '../compression/retrieve-tool.ts';
 import type { Removed } from '../compression/task.ts';
 import { asText, objectsOf } from '../providers/members.ts';
-import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
+import { type ChatAnswer, type ChatCall, type Provider, ProviderError } from '../providers/provider.ts';
 import { callWithRetries, type RetryPolicy } from '../resilience/retries.ts';
 import type { ChatBody, Reported, Usage } from '../types.ts';
 import type { Compressor } from './compressor-interface.ts';
@@ -38,6 +38,7 @@ export interface RetrievalRequest {
   readonly provider: Provider;
   readonly model: Model;
   readonly body: ChatBody;
+  readonly translated: ChatCall['translated'];
   readonly signal: AbortSignal;
 }
 
@@ -85,7 +86,7 @@ export class Retrieval {
 
   /** Answers a turn whose tool calls are all of `svc_retrieve`. @param turn the assistant's message @throws ProviderError */
   async goOn(turn: JsonObject, reported: Reported, delivered: Delivered): Promise<ChatAnswer> {
-    const { provider, model, signal } = this.#request;
+    const { provider, model, translated, signal } = this.#request;
     const { retryPolicy } = this.#dependencies;
     this.#spent.push(
       await usageOf(reported, { model, prompt: this.prompt, delivered, limit: this.#dependencies.maxOutput }),
@@ -95,7 +96,7 @@ export class Retrieval {
     const messages = [...objectsOf(this.#body['messages']), turn, ...results];
     const last = !this.mayGoOn && objectsOf(this.#body['tools']).length === 1;
     this.#body = { ...this.#body, messages, ...(last && { tool_choice: 'none' }) };
-    const ask = { model: model.upstreamModel, body: this.#body, signal };
+    const ask = { model: model.upstreamModel, body: this.#body, translated, signal };
     const answer = await callWithRetries(() => provider.chat(ask), { signal, policy: retryPolicy });
     const streams = this.#body['stream'] === true;
     if ((answer.kind === 'stream') === streams) return answer;

@@ -8,7 +8,7 @@ import { ProviderError } from '../providers/provider.ts';
 import { isUsageChunk, readUsage } from '../providers/usage.ts';
 import { AUTO } from '../router/auto.ts';
 import type { Reported } from '../types.ts';
-import { type Admitted, admitChat, bodyFor } from './admit.ts';
+import { type Admitted, admitChat, bodyFor, translatedFor } from './admit.ts';
 import { type Tried, tryEach } from './attempt.ts';
 import { hashRequest } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
@@ -59,6 +59,7 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
         const chatCall = {
           provider,
           model,
+          translated: translatedFor(request, model),
           body: bodyFor(context, request, admitted.route.body, model),
           signal: signal.signal,
         };

@@ -4,6 +4,7 @@ import { parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { badAnswer, cut, failedWithin } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
 import { nativeAnswer } from './native.ts';
+import { openaiRequest } from './openai-request.ts';
 import type { ChatCall, PromptShape, Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
 import { openUpstream, type UpstreamOptions } from './upstream.ts';
@@ -60,7 +61,7 @@ export function openaiProvider(options: UpstreamOptions): Provider {
         const reply = await post(`/${native.form.protocol}`, text, { ...call, streamed, headers });
         return nativeAnswer({ name, failure }, native, reply, streamed);
       }
-      const reply = await post('/chat/completions', chatBody(model, body), call);
+      const reply = await post('/chat/completions', chatBody(model, inWords(body, call)), call);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
       const answer = requireShape(await readObject(name, reply), 'choices');
       return { kind: 'complete', body: answer, usage: readUsage(answer['usage']) };
@@ -78,6 +79,10 @@ export function openaiProvider(options: UpstreamOptions): Provider {
 function withoutSvc(text: string, { svc: _svc, ...json }: JsonObject): StreamChunk | null {
   const isEmpty = objectsOf(json['choices']).length === 0 && asObject(json['usage']) === null;
   return isEmpty ? null : { text: splice(text, [{ path: ['svc'], value: undefined }]), json };
+}
+
+function inWords(body: JsonObject, { translated }: Pick<ChatCall, 'translated'>): JsonObject {
+  return translated === undefined ? body : openaiRequest(body, translated.reasons);
 }
 
 function chatBody(model: string, body: JsonObject): JsonObject {

@@ -10,6 +10,11 @@ export interface ChatCall {
   readonly signal: AbortSignal;
   /** Headers by which the provider continues the caller's trace; sent beside the provider's own. */
   readonly trace?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Only of a body that was translated from another protocol than chat: such a body may say more than chat does. `reasons`:
+   * whether the model reasons.
+   */
+  readonly translated?: { readonly reasons: boolean } | undefined;
   /** The same call in a protocol that the provider speaks, which is sent instead of `body`. */
   readonly native?: NativeCall | undefined;
 }
