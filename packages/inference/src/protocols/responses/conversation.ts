@@ -125,8 +125,6 @@ class ItemReader {
 
   #partOf(part: JsonObject, field: string): JsonObject {
     const cache = present({ cache_control: cacheMark(part) });
-    if (typeof part['file_id'] === 'string')
-      throw stateless(`${field}.file_id`, 'Files are not kept. Send the file itself, or its URL.');
     switch (part['type']) {
       case 'input_text':
       case 'output_text':

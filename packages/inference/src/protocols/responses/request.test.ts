@@ -135,6 +135,12 @@ describe('a request', () => {
     for (const [there, inner] of found) expect(there).toBe(inner);
   });
 
+  it('may name a parameter of a function as the API names what it keeps', () => {
+    const parameters = { type: 'object', properties: { file_id: { type: 'string' } } };
+    const tools = [{ type: 'function', name: 'read', parameters }];
+    expect(innerOf({ input: 'hi', tools })).toMatchObject({ tools: [{ function: { parameters } }] });
+  });
+
   it('with probabilities', () => {
     const asked = { input: 'hi', include: ['message.output_text.logprobs'], top_logprobs: 2 };
     expect(innerOf(asked)).toMatchObject({ logprobs: true, top_logprobs: 2 });
@@ -216,6 +222,11 @@ describe('refused', () => {
     [
       'input[0].content[0].file_id',
       { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] },
+    ],
+    ['tools[0].environment.type', { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }],
+    [
+      'input[0].output.file_id',
+      { input: [{ type: 'computer_call_output', call_id: 'c', output: { file_id: 'file-1' } }] },
     ],
   ])('because nothing is kept: %s', (field, body) => {
     expect(() => innerOf({ input: 'hi', ...body })).toThrow(

@@ -4,7 +4,7 @@ import type { ChatBody } from '../../types.ts';
 import type { TextPlace } from '../protocol.ts';
 import { type Conversation, conversationOf } from './conversation.ts';
 import { isPackedHere } from './reasoning.ts';
-import { stateless } from './refusals.ts';
+import { refuseReferences, stateless } from './refusals.ts';
 import { type Tools, toolsOf } from './tools.ts';
 
 /** Converts an OpenAI Responses request to the inner form. @throws state_not_kept, invalid_request */
@@ -101,6 +101,7 @@ function refuseState(body: JsonObject): void {
     if (body[member] !== undefined && body[member] !== null) throw stateless(member, whole);
   if (body['prompt'] !== undefined && body['prompt'] !== null)
     throw stateless('prompt', 'Prompts are not kept. Send the text itself.');
+  refuseReferences(body);
 }
 
 function wantsLogprobs(body: JsonObject): boolean {

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
-import { asObject, asText, objectsOf, present } from '../../providers/members.ts';
+import { asObject, objectsOf, present } from '../../providers/members.ts';
 import { unsupportedMember } from '../protocol.ts';
-import { stateless } from './refusals.ts';
 
 /** The tools of a request in chat's form. */
 export interface Tools {
@@ -11,26 +10,17 @@ export interface Tools {
   readonly nativeOnly: readonly string[];
 }
 
-/** Tools that work on what is stored in the operator's account, or that are billed apart from tokens. */
-const OF_THE_ACCOUNT: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'image_generation']);
-
 /** Members of a function that every provider understands. */
 const FUNCTION: ReadonlySet<string> = new Set(['type', 'name', 'description', 'parameters', 'strict']);
 
-/** @throws state_not_kept, invalid_request */
+/** @throws invalid_request */
 export function toolsOf(body: JsonObject): Tools {
   const nativeOnly: string[] = [];
   const named = new Map<JsonValue | undefined, JsonObject>();
   const tools = objectsOf(body['tools']).map((tool, index) => {
     const { name } = tool;
-    const type = asText(tool['type']) ?? '';
     const field = `tools[${index}]`;
-    if (OF_THE_ACCOUNT.has(type))
-      throw stateless(
-        `${field}.type`,
-        `The tool ${type} works on files and containers that would have to be kept. Offer a function instead.`,
-      );
-    if (type !== 'function') {
+    if (tool['type'] !== 'function') {
       nativeOnly.push(`${field}.type`);
       return tool;
     }
