@@ -1,8 +1,9 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { type CallReport, createClient, memoryTrustStore, receiptFetch, verifyCall } from '@tallystick/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultPieces } from '../packages/server/test/upstream-script.ts';
-import { type Front, MODEL, STRANGE_KEY, serveFront } from './clients.ts';
+import { CLAUDE, type Front, MODEL, STRANGE_KEY, serveFront } from './clients.ts';
 
 const said = defaultPieces.join('');
 const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Say it.' }];
@@ -103,6 +104,53 @@ describe('receiptFetch under the openai client', () => {
     const wrong = client.chat.completions.create({ ...params, model: 'no-such-model' });
     await expect(wrong).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
     expect(reports).toEqual([]);
+  });
+});
+
+describe.each([MODEL, CLAUDE])('receiptFetch under @anthropic-ai/sdk, with %s', (model) => {
+  const asked = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: 'Say it.' }] };
+  let anthropic: Anthropic;
+  beforeAll(() => {
+    const fetch = receiptFetch({ trust: front.trust, onCall });
+    anthropic = new Anthropic({ baseURL: front.baseURL, apiKey: STRANGE_KEY, maxRetries: 0, fetch });
+  });
+
+  it('reports an answer in one piece', async () => {
+    await anthropic.messages.create(asked);
+    expect(openChecks()).toEqual([]);
+    expect(reports[0]).toMatchObject({
+      protocol: 'messages',
+      verdict: { valid: true, issuer: { trusted: true } },
+    });
+  });
+
+  it('reports a stream', async () => {
+    const message = await anthropic.messages.stream(asked).finalMessage();
+    expect(message.content).toMatchObject([{ type: 'text', text: said }]);
+    expect((await first.promise).verdict).toMatchObject({ valid: true, protocol: 'messages' });
+    expect(openChecks()).toEqual([]);
+  });
+
+  it('reports a stream that the provider broke off, with the receipt in its error', async () => {
+    front.upstream.play({ fault: { kind: 'cut', after: 3 } });
+    await expect(anthropic.messages.stream(asked).finalMessage()).rejects.toThrow('api_error');
+    expect(await first.promise).toMatchObject({
+      protocol: 'messages',
+      receipt: { call: { complete: false } },
+      verdict: { valid: true },
+    });
+  });
+});
+
+describe('receiptFetch under the openai client, for completions', () => {
+  it('reports an answer in one piece, and a stream', async () => {
+    const asked = { model: MODEL, prompt: 'Say it.' };
+    await client.completions.create(asked);
+    await Array.fromAsync(await client.completions.create({ ...asked, stream: true }));
+    expect(reports).toMatchObject([
+      { protocol: 'completions', verdict: { valid: true } },
+      { protocol: 'completions', verdict: { valid: true } },
+    ]);
   });
 });
 

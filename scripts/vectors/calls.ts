@@ -244,7 +244,7 @@ async function casesOf(spoken: Spoken): Promise<CallCase[]> {
     }),
     ...(spoken.named
       ? namedCases(spoken, ofStream, { events, last, end, receipt })
-      : await unnamedCases(spoken, ofStream, { events, last, askStream })),
+      : await unnamedCases(spoken, ofStream, { events, last, askStream, receipt })),
   ];
 }
 
@@ -281,6 +281,7 @@ function namedCases(
     }),
     add('stream, last event without its type', 'The name of an event is the type in its payload.', {
       response: eventsText([...events, withoutType]),
+      receipt,
       covered: null,
       failed: ['response'],
     }),
@@ -304,18 +305,21 @@ function namedCases(
 
 /** Cases of the protocols whose events have no names, and whose svc is a chunk of its own. */
 async function unnamedCases(
-  { altered }: Spoken,
+  { altered, failure }: Spoken,
   add: Add,
   {
     events,
     last,
     askStream,
+    receipt,
   }: {
     readonly events: readonly SpokenEvent[];
     readonly last: SpokenEvent;
     readonly askStream: JsonObject;
+    readonly receipt: JsonObject;
   },
 ): Promise<CallCase[]> {
+  const failing = failure.error ?? failure.last;
   const speaking = [...events, { event: null, data: { ...altered, svc: { receipt: {} } } }];
   const speakingReceipt = await receiptOf(askStream, payloads(speaking), { stream: true });
   const end = withSvc(last, speakingReceipt);
@@ -334,6 +338,18 @@ async function unnamedCases(
     add('stream, payload of two lines', 'Lines of one payload are joined by a newline.', {
       response: `${eventsText(events)}data: ${pieces.replace('\n', '\ndata: ')}\n\n${eventsText([withSvc(last, inPieces)])}data: [DONE]\n\n`,
       covered: `${payloads(events)}${pieces}\n`,
+    }),
+    add('stream, text in the event with svc', 'What a client would show is never outside of the hash.', {
+      response: `${eventsText([...events, { event: null, data: { ...altered, svc: { receipt } } }])}data: [DONE]\n\n`,
+      receipt,
+      covered: payloads([...events, { event: null, data: { ...altered, svc: { receipt } } }]),
+      failed: ['response'],
+    }),
+    add('stream, error in the event with svc', 'A client would take the call for failed.', {
+      response: `${eventsText([...events, { event: null, data: { ...failing.data, svc: { receipt } } }])}data: [DONE]\n\n`,
+      receipt,
+      covered: payloads([...events, { event: null, data: { ...failing.data, svc: { receipt } } }]),
+      failed: ['response'],
     }),
     add('stream, event named', 'A client would pass over an event whose name it does not know.', {
       response: `event: other\n${eventsText([...events, end])}data: [DONE]\n\n`,

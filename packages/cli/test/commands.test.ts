@@ -25,7 +25,7 @@ describe('wrong usage ends with 2 and says what to do', () => {
     ['an unknown command', ['verfiy', 'x'], /Did you mean verify\?/],
     ['an unknown command of a group', ['keys', 'rotaet'], /Did you mean rotate\?.*tally keys --help/],
     ['an unknown option', ['verify', 'x', '--jsn'], /unknown option '--jsn' \(Did you mean --json\?\)/i],
-    ['a missing argument', ['verify'], /Missing required argument 'files'\. See: tally verify --help/],
+    ['a missing argument', ['inspect'], /Missing required argument 'file'\. See: tally inspect --help/],
     ['one argument too many', ['inspect', 'a', 'b'], /Too many arguments/],
     ['a missing option', ['keys', 'generate'], /Required option '--out <file>'/],
     ['an option without its value', ['mint', '--text'], /argument missing/],
@@ -139,7 +139,7 @@ describe('failures end with 1, a code and the reason', () => {
   });
 
   test('usage errors have a JSON form too', async () => {
-    const { code, stdout } = await tally(['verify', '--json']);
+    const { code, stdout } = await tally(['inspect', '--json']);
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({
       code: 2,
       error: { code: 'usage', message: expect.stringMatching(/Missing/) },

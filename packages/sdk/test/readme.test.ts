@@ -17,6 +17,7 @@ const PRINTED = {
     /^r_env_\d+_[0-9a-f]{12} sha256:[0-9a-f]{64}\ntrue true\nempty_input input\n$/,
     /^true true\n$/,
     /^did:svc:local-[0-9a-f]{8} verified\n$/,
+    /^r_env_\d+_[0-9a-f]{12} chat true\nrequest true\nresponse true\nfalse\n$/,
     /^anchor true\nanchor_checkpoint true\nanchor_transaction null\n$/,
     /^r_issue_\d+_[0-9a-f]{12} true\n$/,
     /^32 metered_units_partially_evidence_backed\n$/,

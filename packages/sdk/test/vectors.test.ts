@@ -6,14 +6,16 @@ import {
   authorityOf,
   bundleOf,
   bytesOf,
+  callVectors,
   circumstances,
   expectAsInCore,
+  expectCall,
   outcome,
   receiptCases,
   settlementCases,
   stores,
 } from '../../core/test/receipt-vectors.ts';
-import { type CheckedTrust, checkTrust, verifyReceipt } from '../src/index.ts';
+import { type CheckedTrust, checkTrust, verifyCall, verifyReceipt } from '../src/index.ts';
 
 const at = { now: Date.parse('2026-01-01T00:00:00Z') };
 const trusts = new Map<string, CheckedTrust>();
@@ -37,6 +39,13 @@ test.each([...receiptCases, ...anchorCases, ...settlementCases])('$file: $name',
     }),
   );
   await expectAsInCore(found, vector);
+});
+
+test.each(callVectors)('$file: $name', async (vector) => {
+  const { request, response, receipt, now } = vector;
+  const bundle = await bundleOf(stores[vector.trust]);
+  const options = { trust: await checkTrust(bundle, at), now: Date.parse(now) };
+  expectCall(await verifyCall({ request, response, receipt, ...options }), vector);
 });
 
 test('there are vectors', () => {

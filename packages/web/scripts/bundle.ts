@@ -48,6 +48,12 @@ const BY_SECRETS = [
   '    validateMulInput(point, scalar) {',
   '    mulUnsafe(point, scalar, transform) {',
 ] as const;
+/** Replaced: the constants of SHA-256, which are the upper halves of those of SHA-512 (FIPS 180-4, section 4.2). */
+const SHA_256_CONSTANTS = [
+  /const SHA256_K = \/\* @__PURE__ \*\/ Uint32Array\.from\(\[[^\]]*\]\);/,
+  ' const T1 = (H + sigma1 + Chi(E, F, G) + SHA256_K[i]',
+  ' const T1 = (H + sigma1 + Chi(E, F, G) + SHA512_Kh[i]',
+] as const;
 /** Replaces core's compact set of hashes: a page holds all evidence in memory anyway, so a set of texts is as good. */
 const HASH_SET =
   'export class HashSet { #texts = new Set(); add(hash) { return this.#texts.size < this.#texts.add(String(hash)).size; } }';
@@ -78,6 +84,10 @@ const verifyingOnly: Plugin = {
       const [from, to] = BY_SECRETS;
       const [before = '', rest = ''] = (await changed(path, from, from)).split(from);
       return { contents: before + to + rest.slice(rest.indexOf(to) + to.length) };
+    });
+    build.onLoad({ filter: /[\\/]hashes[\\/]sha2\.js$/ }, async ({ path }) => {
+      const [own, from, to] = SHA_256_CONSTANTS;
+      return { contents: (await changed(path, from, to)).replace(own, '') };
     });
     build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => ({
       contents: await changed(path, SIGNING, 'export const ed25519 = { Point: ed25519_Point };'),

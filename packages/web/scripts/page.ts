@@ -18,6 +18,8 @@ interface PageDefinition {
   /** Files with the page's prose: their members are put together. */
   readonly words: readonly string[];
   readonly entry: string;
+  /** Entry of a second script, which stands in the page as text until the first one runs it. */
+  readonly later?: string;
   /** Files in `src/styles/`; later ones win. */
   readonly styles: readonly string[];
   /** CSP source that its script may send requests to: `'none'`, or `'self'` for the service that serves it. */
@@ -34,6 +36,7 @@ const PAGES = {
     content: ['verify.html', 'verdict.html'],
     words: ['words.json'],
     entry: 'main.ts',
+    later: 'calls/main.ts',
     styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'media'],
     connect: "'none'",
     data: async () => ({ samples: await makeSamples() }),
@@ -131,14 +134,17 @@ const pageNames = Object.keys(PAGES) as readonly PageName[];
 export const builtPage = (name: PageName): URL => new URL(`../built/${name}.html`, import.meta.url);
 
 /** Builds a whole page as one file, and its script separately. The same sources give the same bytes. */
-export async function buildPage(name: PageName): Promise<{ html: string; script: string }> {
+export async function buildPage(
+  name: PageName,
+): Promise<{ html: string; script: string; later: string | null }> {
   const page: PageDefinition = PAGES[name];
   const { script, licenses } = await bundleScript(new URL(page.entry, source));
+  const later = page.later === undefined ? null : (await bundleScript(new URL(page.later, source))).script;
   const style = await minifyStyle(page.styles);
   const parts: Record<string, string> = {
     title: page.title,
     description: page.description,
-    csp: policyOf(page, script, style),
+    csp: policyOf(page, later === null ? [script] : [script, later], style),
     style,
     licenses: inert(licenses, '-->'),
     icon: await buildIcon(),
@@ -148,15 +154,18 @@ export async function buildPage(name: PageName): Promise<{ html: string; script:
       .trimEnd()
       .replace('{{kept}}', () => KEPT),
     words: json(await wordsOf(page.words)),
-    data: dataBlocks((await page.data?.()) ?? {}),
+    data: dataBlocks((await page.data?.()) ?? {}) + laterBlock(later),
     script,
   };
   const html = (await read('shell.html')).replaceAll(
     /\{\{(\w+)\}\}/g,
     (place, part: string) => parts[part] ?? place,
   );
-  return { html, script };
+  return { html, script, later };
 }
+
+const laterBlock = (script: string | null): string =>
+  script === null ? '' : `\n<script type="text/plain" id="later">${script}</script>`;
 
 /** Retention of each profile, in words. */
 const KEPT = profiles.map(({ name, kept }) => `${name} ${kept}`).join(', ');
@@ -191,10 +200,10 @@ interface Words {
 
 const read = (file: string): Promise<string> => readFile(new URL(file, source), 'utf8');
 
-function policyOf({ connect }: PageDefinition, script: string, style: string): string {
+function policyOf({ connect }: PageDefinition, scripts: readonly string[], style: string): string {
   return [
     "default-src 'none'",
-    `script-src '${digestOf(script)}'`,
+    `script-src ${scripts.map((script) => `'${digestOf(script)}'`).join(' ')}`,
     `style-src '${digestOf(style)}'`,
     'img-src data:',
     `connect-src ${connect}`,
@@ -223,18 +232,19 @@ const sharedParts = {
   'header.css': () => minifyStyle(['header']),
 } as const satisfies Record<string, () => Promise<string>>;
 
-/** The files that are built, by name. `script` is the page's own script, if the file is a page. */
-export const outputs: Readonly<Record<string, () => Promise<{ text: string; script?: string }>>> =
-  Object.fromEntries([
-    ...pageNames.map((name) => [
-      `${name}.html`,
-      async () => {
-        const { html, script } = await buildPage(name);
-        return { text: html, script };
-      },
-    ]),
-    ...Object.entries(sharedParts).map(([file, build]) => [file, async () => ({ text: await build() })]),
-  ]);
+/** The files that are built, by name. `script` is the page's own script, if the file is a page, and `later` its second one. */
+export const outputs: Readonly<
+  Record<string, () => Promise<{ text: string; script?: string; later?: string | null }>>
+> = Object.fromEntries([
+  ...pageNames.map((name) => [
+    `${name}.html`,
+    async () => {
+      const { html, script, later } = await buildPage(name);
+      return { text: html, script, later };
+    },
+  ]),
+  ...Object.entries(sharedParts).map(([file, build]) => [file, async () => ({ text: await build() })]),
+]);
 
 const buildIcon = async (): Promise<string> => (await read('icon.html')).trimEnd();
 

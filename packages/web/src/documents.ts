@@ -1,8 +1,9 @@
 import { isObject, type JsonValue, parseJson, parseLine, parseTimestamp } from '@tallystick/core';
+import { calls } from './calls/later.ts';
 import { formatText, prose } from './words.ts';
 
 /** Kind of a dropped file. */
-export type Kind = 'receipt' | 'evidence' | 'anchor' | 'trust';
+export type Kind = 'receipt' | 'evidence' | 'anchor' | 'trust' | 'request' | 'response';
 
 const bundle = /"type"\s*:\s*"svc-trust-v1"/;
 const anchor = /^\s*\{[^{}]*"(?:merkle_path|batch_id)"\s*:[^{}]*\}\s*$/;
@@ -13,7 +14,7 @@ export function kindOf(bytes: Uint8Array): Kind {
   const text = new TextDecoder().decode(bytes);
   if (bundle.test(text)) return 'trust';
   if (anchor.test(text)) return 'anchor';
-  return items.test(text) ? 'evidence' : 'receipt';
+  return items.test(text) ? 'evidence' : (calls().partOf(bytes) ?? 'receipt');
 }
 
 /** The trust bundle in a document: as it is served, or as `tally trust fetch` saves it, with its pin. */

@@ -8,12 +8,17 @@ import {
   verifyParsed,
 } from '@tallystick/core';
 import { attempt } from './attempt.ts';
+import { calls } from './calls/later.ts';
 import { leavesOf } from './documents.ts';
 import type { TrustInUse } from './trust.ts';
 
 /** A receipt and everything that it is judged by. Times are Unix milliseconds. */
 export interface Question {
-  readonly receipt: Uint8Array;
+  /** If null, the one in the response is judged. */
+  readonly receipt: Uint8Array | null;
+  /** The body of an inference call's request, and the body or the stream of its answer. */
+  readonly request: Uint8Array | null;
+  readonly response: Uint8Array | null;
   readonly evidence: Uint8Array | null;
   /** The anchored result; if null, the one in the receipt is judged. */
   readonly anchor: Uint8Array | null;
@@ -37,19 +42,22 @@ export type Outcome =
     };
 
 /** Judges one receipt. */
-export async function evaluate({ receipt: bytes, evidence, anchor, now, trust }: Question): Promise<Outcome> {
-  const receipt = attempt(() => parseJson(bytes));
+export async function evaluate(question: Question): Promise<Outcome> {
+  const { receipt: bytes, request, response, evidence, anchor, now, trust } = question;
+  const call = (request ?? response) === null ? null : calls().read(question);
+  const receipt = call?.receipt ?? attempt(() => parseJson(bytes ?? new Uint8Array()));
   if (receipt instanceof TallyError) return { fault: receipt, input: 'receipt' };
   const leaves = evidence === null ? undefined : attempt(() => leavesOf(evidence));
   if (leaves instanceof TallyError) return { fault: leaves, input: 'evidence' };
   const givenAnchor = anchor === null ? null : attempt(() => parseJson(anchor));
   if (givenAnchor instanceof TallyError) return { fault: givenAnchor, input: 'anchor' };
-  const verdict = await verifyParsed(receipt, {
+  const found = await verifyParsed(receipt, {
     now,
     trust: trust.issuers,
     evidence: leaves,
     anchor: givenAnchor,
   });
+  const verdict = call === null ? found : calls().callVerdict(call, found);
   const anchored = attempt(() => anchoredHash(receipt));
   return {
     fault: null,

@@ -12,28 +12,34 @@ import { formatText, prose } from './words.ts';
 
 enableSaving();
 
-const edited = (pasted: boolean): unknown =>
-  pasted && receipt.bytes() !== null ? verifyNow() : hideOutcome();
+const edited = (pasted: boolean): unknown => (pasted && isReady() ? verifyNow() : hideOutcome());
 const receipt = createInput('receipt', edited);
 /** Inputs that may come with a receipt. */
-const beside = { evidence: createInput('evidence', edited), anchor: createInput('anchor', edited) };
+const beside = {
+  evidence: createInput('evidence', edited),
+  anchor: createInput('anchor', edited),
+  request: createInput('request', edited),
+  response: createInput('response', edited),
+};
+type Beside = keyof typeof beside;
+const kinds = Object.keys(beside) as Beside[];
 const asOf = byId('as-of', HTMLInputElement);
 const trustBox = byId('trust', HTMLTextAreaElement);
 let runs = 0;
+
+/** Whether there is a receipt to judge: an answer contains its own. */
+const isReady = (): boolean => (receipt.bytes() ?? beside.response.bytes()) !== null;
 
 /** Judges the contents of the boxes; of two judgements that overlap, the later one is shown. */
 async function verifyNow(): Promise<void> {
   const run = ++runs;
   const times = readTimes();
   if (times === null) return;
-  const inputs = {
-    receipt: receipt.bytes() ?? new Uint8Array(),
-    evidence: beside.evidence.bytes(),
-    anchor: beside.anchor.bytes(),
-  };
+  const bytes = kinds.map((kind) => [kind, beside[kind].bytes()]);
+  const inputs: Record<Beside, Uint8Array | null> = Object.fromEntries(bytes);
   try {
     const trust = await trustAt(times.now);
-    const question = { ...times, ...inputs, trust };
+    const question = { ...times, ...inputs, receipt: receipt.bytes(), trust };
     const outcome = await evaluate(question);
     if (run !== runs) return;
     showTrust(trust, refresh);
@@ -63,7 +69,7 @@ function readTimes(): { now: number; asOf: boolean } | null {
 
 /** Draws the trust in use, and the verdict if there is one, again after the trust or the time has changed. */
 async function refresh(): Promise<void> {
-  if (receipt.bytes() !== null) return verifyNow();
+  if (isReady()) return verifyNow();
   const times = readTimes();
   if (times !== null) showTrust(await trustAt(times.now), refresh);
 }
@@ -93,10 +99,10 @@ async function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {
   await verifyNow();
 }
 
-async function takeBeside(kind: keyof typeof beside, bytes: Uint8Array, name: string): Promise<void> {
+async function takeBeside(kind: Beside, bytes: Uint8Array, name: string): Promise<void> {
   byId(`${kind}-panel`, HTMLDetailsElement).open = true;
   beside[kind].set(bytes, name);
-  if (receipt.bytes() !== null) await verifyNow();
+  if (isReady()) await verifyNow();
 }
 
 const desk = byId('desk', HTMLFormElement);
@@ -107,8 +113,7 @@ on(desk, 'submit', (event) => {
 on(desk, 'reset', () => {
   runs++;
   receipt.clear();
-  beside.evidence.clear();
-  beside.anchor.clear();
+  for (const kind of kinds) beside[kind].clear();
   hideOutcome();
   byId('receipt').focus();
   // The fields are emptied only after this event.
@@ -120,8 +125,7 @@ desk.addEventListener('keydown', (event) => {
 on(asOf, 'change', refresh);
 on(byId('trust-add'), 'click', () => addTrust(utf8(trustBox.value)));
 onFile('receipt', takeReceipt);
-onFile('evidence', (bytes, name) => takeBeside('evidence', bytes, name));
-onFile('anchor', (bytes, name) => takeBeside('anchor', bytes, name));
+for (const kind of kinds) onFile(kind, (bytes, name) => takeBeside(kind, bytes, name));
 onFile('trust', addTrust);
 onDrop(take);
 fiveChecks((sample) => takeReceipt(utf8(JSON.stringify(sample, null, 2)), prose.text.sample));

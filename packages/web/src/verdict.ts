@@ -65,7 +65,10 @@ function stateOfVerdict({ verdict }: Evaluated): State {
 
 function titleOf({ verdict, anchored }: Evaluated): string {
   if (verdict.valid) return prose.titles[verdict.issuer.trusted ? 'trusted' : 'intact'];
-  if (verdict.integrity) return prose.titles.contradicted;
+  if (verdict.integrity) {
+    const failure = verdict.checks.find(({ ok }) => ok === false);
+    return lookUp(prose.callTitles, failure?.name ?? null) ?? prose.titles.contradicted;
+  }
   if (anchored !== null) return prose.titles.broken;
   return prose.titles[verdict.family === null ? 'unknown' : 'format'];
 }
@@ -148,7 +151,7 @@ function proofOf({ verdict }: Evaluated, kind: string): DocumentFragment {
   const words = lookUp<{ proves: string[]; not: string[] }>(prose.proof, kind) ?? { proves: [], not: [] };
   const { text } = prose;
   const { issuer, checks } = verdict;
-  const anchored = checks.filter(({ name, ok }) => name.startsWith('anchor') && ok === true);
+  const shown = checks.filter(({ name, ok }) => ok === true && /^(anchor|re(quest|sponse)$)/.test(name));
   const signer = issuer.trusted
     ? formatText(text.trustedSigner, issuer.did)
     : formatText(text.keySigner, issuer.key_id);
@@ -158,11 +161,11 @@ function proofOf({ verdict }: Evaluated, kind: string): DocumentFragment {
     slotOf(proof, 'proves'),
     ...items([
       formatText(text.notCharacterChanged, signer),
-      ...anchored.map(({ detail }) => detail),
+      ...shown.map(({ detail }) => detail),
       ...words.proves,
     ]),
   );
-  const when = anchored.length > 0 ? text.onChain : text.when;
+  const when = shown.some(({ name }) => name.startsWith('anchor')) ? text.onChain : text.when;
   const unproved = [...(issuer.trusted ? [] : [text.keyHolder]), when];
   setContents(slotOf(proof, 'not'), ...items([...unproved, ...words.not]));
   return proof;

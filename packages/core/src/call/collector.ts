@@ -116,7 +116,7 @@ export class CallCollector {
   #endStream(): CollectedAnswer {
     const last = this.#held.find((payload) => !equalBytes(payload, DONE));
     const json = last === undefined ? null : orNull(() => parseJson(last));
-    const end = isObject(json) && Object.hasOwn(json, 'svc') ? json : null;
+    const end = isObject(json) && isEnd(json) ? json : null;
     const protocol = this.#protocol ?? protocolOf(json);
     const told = { svc: svcOf(end), answerId: this.#answerId ?? answerIdOf(json), protocol };
     const fault = this.#fault ?? this.#faultAtEnd(last, typeOf(end));
@@ -162,6 +162,20 @@ function answerIdOf(document: JsonValue): string | null {
   const answer = [document['response'], document['message'], document].find(isObject);
   const id = answer?.['id'];
   return typeof id === 'string' ? id : null;
+}
+
+/** What may stand beside svc in a chunk of its own, which is not hashed. */
+const CHUNK_HEAD = new Set(['id', 'object', 'created', 'model', 'choices', 'svc']);
+
+/** Whether a stream's last payload ends it: it carries svc and either is hashed or tells a client nothing. */
+function isEnd(payload: JsonObject): boolean {
+  if (!Object.hasOwn(payload, 'svc')) return false;
+  if (typeOf(payload) !== null) return true;
+  const { choices } = payload;
+  return (
+    Object.keys(payload).every((name) => CHUNK_HEAD.has(name)) &&
+    (choices === undefined || (Array.isArray(choices) && choices.length === 0))
+  );
 }
 
 function withoutSvc({ svc: _svc, ...covered }: JsonObject): JsonObject {

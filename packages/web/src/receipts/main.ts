@@ -46,7 +46,8 @@ function fail(title: string, message: string): void {
 
 async function draw(id: string, receipt: Uint8Array, isNewest: () => boolean): Promise<void> {
   const now = Date.now();
-  const question = { receipt, evidence: null, anchor: null, now, asOf: false, trust: await trustAt(now) };
+  const alone = { request: null, response: null, evidence: null, anchor: null };
+  const question = { receipt, ...alone, now, asOf: false, trust: await trustAt(now) };
   const first = await evaluate(question);
   const hash = first.fault === null ? first.anchored : null;
   const anchoring = hash === null ? null : await anchoringOf(hash);
