@@ -6,19 +6,25 @@ export function stateless(field: string, message: string): TallyError {
 }
 
 /** Members by which OpenAI's API refers to what is stored in an account. */
-const REFERENCES: readonly string[] = ['file_id', 'file_ids', 'container_id', 'vector_store_ids', 'skill_id'];
+const REFERENCES: ReadonlySet<string> = new Set([
+  'file_id',
+  'file_ids',
+  'container_id',
+  'vector_store_ids',
+  'skill_id',
+]);
 
 /** Types of tools, and of their places, that work on what is stored in an account. */
-const STORED: readonly JsonValue[] = [
+const STORED: ReadonlySet<JsonValue> = new Set([
   'file_search',
   'code_interpreter',
   'image_generation',
   'container_auto',
   'container_reference',
-];
+]);
 
 /** Members that hold the caller's own JSON Schemas, in which every name is free. */
-const SCHEMAS: readonly string[] = ['parameters', 'output_schema'];
+const SCHEMAS: ReadonlySet<string> = new Set(['parameters', 'output_schema']);
 
 /**
  * Refuses references to what is stored, wherever they stand: with a provider that speaks Responses they would reach into
@@ -35,14 +41,14 @@ function refuseIn(value: JsonValue, field: string): void {
     return;
   }
   if (!isObject(value)) return;
-  if (STORED.includes(value['type'] ?? null))
+  if (STORED.has(value['type'] ?? null))
     throw stateless(
       `${field}.type`,
       'This works on files and containers that would have to be kept. Offer a function instead.',
     );
   for (const [name, inner] of Object.entries(value)) {
-    if (REFERENCES.includes(name) && inner !== null)
+    if (REFERENCES.has(name) && inner !== null)
       throw stateless(`${field}.${name}`, 'Files are not kept. Send the file itself, or its URL.');
-    if (!SCHEMAS.includes(name)) refuseIn(inner, `${field}.${name}`);
+    if (!SCHEMAS.has(name)) refuseIn(inner, `${field}.${name}`);
   }
 }
