@@ -142,6 +142,37 @@ describe.each([MODEL, CLAUDE])('receiptFetch under @anthropic-ai/sdk, with %s', 
   });
 });
 
+describe('receiptFetch under the openai client, for responses', () => {
+  const asked = { model: MODEL, input: 'Say it.', store: false };
+
+  it('reports an answer in one piece, and a stream', async () => {
+    await client.responses.create(asked);
+    const events = await Array.fromAsync(await client.responses.create({ ...asked, stream: true }));
+    expect(events.at(-1)?.type).toBe('response.completed');
+    expect(reports).toMatchObject([
+      { protocol: 'responses', verdict: { valid: true, issuer: { trusted: true } } },
+      { protocol: 'responses', verdict: { valid: true, issuer: { trusted: true } } },
+    ]);
+  });
+
+  it('reports a stream that the provider broke off, with the receipt in its last event, to a reader of all of it', async () => {
+    front.upstream.play({ fault: { kind: 'cut', after: 3 } });
+    const send = receiptFetch({ trust: front.trust, onCall });
+    const answer = await send(`${front.baseURL}/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...asked, stream: true }),
+    });
+    expect(await answer.text()).toContain('event: response.failed');
+    expect(openChecks()).toEqual([]);
+    expect(reports[0]).toMatchObject({
+      protocol: 'responses',
+      receipt: { call: { complete: false } },
+      verdict: { valid: true },
+    });
+  });
+});
+
 describe('receiptFetch under the openai client, for completions', () => {
   it('reports an answer in one piece, and a stream', async () => {
     const asked = { model: MODEL, prompt: 'Say it.' };
