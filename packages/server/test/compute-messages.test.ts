@@ -163,6 +163,62 @@ it('is answered once under an Idempotency-Key', async () => {
   expect(routed.upstream.requests).toHaveLength(1);
 });
 
+it('sends a provider of another API no member that it would refuse', async () => {
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const source = { type: 'base64', media_type: 'image/png', data: 'aGk=' };
+  const content = [
+    { type: 'text', text: 'rain' },
+    { type: 'image', source, ...mark },
+  ];
+  const reply = await ask({
+    system: [{ type: 'text', text: 'Be brief.', ...mark }],
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'high' },
+    context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+    metadata: { user_id: JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's' }) },
+    tools: [{ ...tool, ...mark, eager_input_streaming: true }],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Say it.', citations: null, ...mark }] },
+      { role: 'system', content: 'News.' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+          { type: 'tool_use', id: 't1', name: 'weather', input: {}, ...mark },
+        ],
+      },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 't1', content, is_error: false, ...mark }],
+      },
+    ],
+  });
+  expect(reply.status, reply.text).toBe(200);
+  expect(routed.upstream.requests[0]?.body).toEqual({
+    model: 'gpt-4o-mini',
+    max_completion_tokens: 100,
+    messages: [
+      { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Say it.' }] },
+      { role: 'system', content: 'News.' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 't1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 't1', content: 'rain' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From the result of the tool call t1:' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
+        ],
+      },
+    ],
+    tools: [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }],
+  });
+});
+
 describe('a provider that speaks Messages', () => {
   const agent = {
     ...head,

@@ -13,6 +13,9 @@ const MESSAGE = [
   'reasoning_details',
 ];
 
+/** OpenAI refuses a longer `user`, which clients of Messages send. */
+const MAX_USER = 64;
+
 /**
  * An inner body that came from another protocol, in OpenAI's own words. Left out are cache marks, since these servers
  * cache by themselves, the reasoning of earlier turns, which they do not read, and the budget of reasoning. Images and
@@ -21,10 +24,11 @@ const MESSAGE = [
  */
 export function openaiRequest(body: ChatBody, reasons: boolean): ChatBody {
   const effort = reasons ? effortOf(body) : undefined;
-  const { reasoning_effort: _effort, ...rest } = without(body, REQUEST);
+  const { reasoning_effort: _effort, user, ...rest } = without(body, REQUEST);
   const { tools } = body;
   return {
     ...rest,
+    ...(user !== undefined && (asText(user) ?? '').length <= MAX_USER && { user }),
     messages: conversation(objectsOf(body['messages'])),
     ...(Array.isArray(tools) && { tools: objectsOf(tools).map(toolOf) }),
     ...(effort !== undefined && { reasoning_effort: effort }),
