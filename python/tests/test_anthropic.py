@@ -60,7 +60,7 @@ def hash_of(body: dict[str, Any]) -> str:
 
 def check_receipt(base_url: str, svc: Any, request: str, response: str) -> dict[str, Any]:
     with Client(base_url.removesuffix("/v1/compute")) as service:
-        trust = service.fetch_trust().trust
+        trust = service.fetch_trust()
     receipt: dict[str, Any] = svc["receipt"]
     verdict = verify(json.dumps(receipt), now=datetime.now(timezone.utc), trust=trust)
     assert verdict.valid
