@@ -31,10 +31,11 @@ def assess_issuer(
     existed_at: int | None,
     purpose: KeyPurpose = "receipt",
 ) -> IssuerVerdict:
-    """A receipt that contradicts what is known of the issuer that it names fails.
+    """Judges whose key signed a receipt, and whether the key was in use then.
 
-    One whose issuer is not known is untrusted, no more. ``public_key`` is ``None`` when the
-    receipt's key could not be told; ``existed_at`` is what the anchor proves, in Unix milliseconds;
+    A receipt that contradicts what is known about the issuer that it names fails. A receipt of an
+    unknown issuer is not trusted, and does not fail. ``public_key`` is ``None`` if the receipt's
+    key could not be determined; ``existed_at`` is what the anchor proves, in Unix milliseconds;
     ``purpose`` is what the key must be for.
     """
     named = claims.issuer_did

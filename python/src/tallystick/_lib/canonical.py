@@ -30,9 +30,10 @@ _SHORT_ESCAPES = {
 def canonicalize(value: JsonLike) -> str:
     """The canonical text of a JSON value (RFC 8785).
 
-    Members are sorted by UTF-16 code units, numbers written as ECMAScript does (``1.0`` is ``1``).
-    Raises ``json_not_plain`` for what is no JSON value, ``json_integer_range`` for an ``int`` past
-    2^53-1, ``json_lone_surrogate``, and ``json_depth`` past 64 levels, which ends a cycle too.
+    Members are sorted by UTF-16 code units, and numbers are written as ECMAScript does (``1.0`` is
+    ``1``). Raises ``json_not_plain`` for what is no JSON value, ``json_integer_range`` for an
+    ``int`` past 2^53-1, ``json_lone_surrogate``, and ``json_depth`` past 64 levels, also for a
+    value that contains itself.
     """
     return _write(value, 0)
 

@@ -1,4 +1,4 @@
-"""What is added to a receipt once it is signed, and the hash that stays (spec/receipts.md)."""
+"""Counter-signatures and anchors of a signed receipt, and its anchored hash (spec/receipts.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .receipts.read import read_json, read_receipt
 
 
 def countersign(document: Document, role: Role, signer: Signer) -> Issued[EnvelopeReceipt]:
-    """Adds the requester's or the operator's signature. Nothing that was signed before changes.
+    """Adds the requester's or the operator's signature, and changes nothing else.
 
     Raises ``not_a_receipt``, ``json_*``, and ``countersign_mismatch`` when the receipt names nobody
     in that role, or another did:key.
@@ -41,7 +41,7 @@ def countersign(document: Document, role: Role, signer: Signer) -> Issued[Envelo
 
 
 def anchored_hash(document: Document) -> str:
-    """The hash that an anchor of this receipt proves, as 64 hex.
+    """Computes the hash that an anchor of this receipt proves, as 64 hex.
 
     SHA-256 over the JCS of the receipt with the issuer's own signature, without unsigned members,
     counter-signatures null. Raises ``not_a_receipt``, ``json_*``.
@@ -51,11 +51,11 @@ def anchored_hash(document: Document) -> str:
 
 
 def with_anchor(document: Document, anchor: Anchor) -> Issued[AnyReceipt]:
-    """The receipt with its anchor: ``anchor_ref`` and, once it is anchored, ``anchor``.
+    """Adds its anchor to a receipt: ``anchor_ref`` and, once it is anchored, ``anchor``.
 
-    So one file holds the receipt and its proof. No signature covers them, and the anchored hash
-    stays the same. Raises ``json_*``, and ``not_a_receipt`` also for nano and metering receipts,
-    which have no such members: keep their anchor beside them.
+    One file then holds the receipt and its proof. No signature covers these members, and the
+    anchored hash stays the same. Raises ``json_*``, and ``not_a_receipt`` also for nano and
+    metering receipts, which have no such members: keep their anchor beside them.
     """
     _, receipt = read_receipt(document)
     added: JsonObject = {"anchor_ref": anchor["anchor_ref"]}

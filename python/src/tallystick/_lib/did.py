@@ -1,4 +1,4 @@
-"""Decentralized identifiers: did:key, which is its key, and did:svc, which names an issuer."""
+"""Decentralized identifiers: did:key contains its key, did:svc names an issuer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def did_key_of(public_key: bytes) -> str:
 
 
 def public_key_of_did_key(did: str) -> bytes:
-    """The 32-byte Ed25519 public key that a did:key is.
+    """Returns the 32-byte Ed25519 public key in a did:key.
 
     Raises ``invalid_did`` for other key types, other encodings and keys that the profile refuses.
     """

@@ -58,7 +58,7 @@ class SecretKeySigner:
 
 
 def generate_secret_key() -> bytes:
-    """32 random bytes from the system's generator: a seed as RFC 8032 means it."""
+    """Makes a secret key, the 32-byte seed of RFC 8032, by the system's random generator."""
     return secrets.token_bytes(32)
 
 
@@ -75,7 +75,7 @@ def create_signer(secret_key: bytes) -> SecretKeySigner:
 
 
 def verify_ed25519(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether a signature holds: the same verdict on every runtime, false for malformed input.
+    """Returns whether a signature is valid: the same on every runtime, false for malformed input.
 
     The public key is 32 bytes and the signature 64, A and R are canonical and not of small order,
     S < L, and the cofactorless equation holds, which OpenSSL checks.
@@ -92,7 +92,7 @@ def verify_ed25519(public_key: bytes, message: bytes, signature: bytes) -> bool:
 def check_public_key(public_key: bytes) -> None:
     """Raises ``invalid_public_key`` for an encoding that the profile refuses.
 
-    The key is not decompressed: no signature verifies under one that is not on the curve.
+    It does not check that the key is on the curve: if it is not, no signature verifies.
     """
     fault = public_key_fault(public_key)
     if fault is not None:
@@ -100,14 +100,14 @@ def check_public_key(public_key: bytes) -> None:
 
 
 def public_key_fault(public_key: bytes) -> str | None:
-    """What is wrong with a public key's encoding, as the end of a sentence about it."""
+    """Returns what is wrong with a public key's encoding, as the end of a sentence."""
     if len(public_key) != 32:
         return f"has {len(public_key)} bytes, not 32"
     return _point_fault(public_key)
 
 
 def signature_fault(signature: bytes) -> str | None:
-    """What is wrong with a signature's encoding, as the end of a sentence about it."""
+    """Returns what is wrong with a signature's encoding, as the end of a sentence."""
     if len(signature) != 64:
         return f"has {len(signature)} bytes, not 64"
     if int.from_bytes(signature[32:], "little") >= _GROUP_ORDER:

@@ -22,29 +22,29 @@ from .shape import is_object
 from .timestamps import format_timestamp, unix_ms
 
 SigningKey: TypeAlias = bytes | str | Signer
-"""A 32-byte Ed25519 seed, that in base64url, or a ``Signer`` whose secret is elsewhere."""
+"""A 32-byte Ed25519 seed, as bytes or in base64url, or a ``Signer`` whose secret is elsewhere."""
 
 
 _TIERS = {"k_pro": "pro", "k_scale": "scale", "k_ent": "enterprise"}
-"""By an API key's prefix (specification 2.10)."""
+"""Tiers by the prefix of an API key (specification 2.10)."""
 
 
 @dataclass(frozen=True)
 class IssuedByIssuer(Issued[IssueReceipt]):
-    """A receipt that its issuer signed, and what the anchor log answered.
+    """A receipt that its issuer signed, and its anchor.
 
-    Where anchoring was asked for, the receipt carries ``anchor_ref`` and the API key's ``tier``,
+    If an anchor was asked for, the receipt carries ``anchor_ref`` and the API key's ``tier``,
     which no signature covers.
     """
 
     anchor: Anchor | None = None
-    """The pending or anchored result; ``None`` when anchoring was not asked for."""
+    """The pending or anchored result; ``None`` if no anchor was asked for."""
 
     @classmethod
     def anchored(
         cls, issued: Issued[IssueReceipt], anchor: Anchor, api_key: str | None
     ) -> IssuedByIssuer:
-        """The issued receipt with what the anchor log answered."""
+        """Adds the anchor to an issued receipt."""
         tier = _TIERS.get("_".join((api_key or "").split("_")[:2]))
         receipt = issued.receipt.copy()
         receipt["anchor_ref"] = anchor["anchor_ref"]
@@ -56,8 +56,8 @@ class IssuedByIssuer(Issued[IssueReceipt]):
 class AnchorError(TallyError):
     """The receipt was signed, but not anchored.
 
-    ``issued`` is good as it stands: keep it, and try ``Client.anchor`` later. All else is that of
-    the refusal, which is the cause.
+    ``issued`` is valid as it is: keep it, and try ``Client.anchor`` later. The code and the other
+    members are those of the refusal, which is the cause.
     """
 
     def __init__(self, refusal: TallyError, issued: Issued[IssueReceipt]) -> None:
@@ -91,7 +91,7 @@ def sign_issue(
     issuer_did: str | None = None,
     issuer_verified: bool = False,
 ) -> Issued[IssueReceipt]:
-    """Issues a receipt without any network. The parameters are those of ``issue``.
+    """Signs a receipt without the network. The parameters are those of ``issue``.
 
     Raises ``invalid_field``, ``invalid_secret_key``, ``invalid_base64url``.
     """

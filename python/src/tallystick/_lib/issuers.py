@@ -60,7 +60,7 @@ class IssuerStatement(TypedDict):
 
 
 class SignedStatement(TypedDict):
-    """A statement with the signature of ``signed_by`` and, where a key comes in, its proof."""
+    """A statement with the signature of ``signed_by`` and, if it adds a key, that key's proof."""
 
     statement: IssuerStatement
     signature: str
@@ -115,7 +115,7 @@ def sign_statement(
     reason: RevocationReason | None = None,
     incoming: Signer | None = None,
 ) -> SignedStatement:
-    """Signs a statement with a present key and, where a new key comes in, with that one too.
+    """Signs a statement with a current key and, if it adds a key, with that key too (``incoming``).
 
     ``at`` is written in whole seconds.
     """
@@ -141,7 +141,7 @@ def sign_statement(
 
 
 def read_signed_statement(document: JsonValue | bytes | SignedStatement) -> SignedStatement:
-    """A statement whose form holds. Raises ``invalid_field``, ``json_*``."""
+    """Reads a statement and checks its form. Raises ``invalid_field``, ``json_*``."""
     copy = read_json(document)
     fault = _signed_statement(copy, "")
     if fault is not None:
@@ -150,7 +150,7 @@ def read_signed_statement(document: JsonValue | bytes | SignedStatement) -> Sign
 
 
 def apply_statement(document: IssuerDocument | None, signed: SignedStatement) -> IssuerDocument:
-    """The record after one more statement; ``document`` is ``None`` before the first.
+    """Returns the record after one more statement; ``document`` is ``None`` before the first.
 
     Raises ``issuer_exists``, ``issuer_not_found``, ``issuer_conflict``, ``issuer_proof_invalid``,
     ``invalid_field``, ``invalid_did``.
@@ -177,11 +177,11 @@ def apply_statement(document: IssuerDocument | None, signed: SignedStatement) ->
 
 
 def check_issuer_document(document: JsonValue | bytes | IssuerDocument) -> IssuerDocument:
-    """A published record that follows from its history.
+    """Checks that a published record follows from its history, and returns it.
 
-    ``status`` is the publisher's word: only a trust bundle proves that an issuer is verified.
-    Raises ``issuer_proof_invalid`` where the record says otherwise, and as ``apply_statement``
-    where a step does not follow.
+    ``status`` is what the publisher says: only a trust bundle proves that an issuer is verified.
+    Raises ``issuer_proof_invalid`` if the record is not what its history gives, and as
+    ``apply_statement`` for a statement that is not valid.
     """
     copy = read_json(document)
     history = copy.get("history") if is_object(copy) else None
@@ -218,7 +218,7 @@ def _require_place(document: IssuerDocument | None, statement: IssuerStatement) 
 
 
 def _require_signer(keys: list[IssuerKey], statement: IssuerStatement) -> None:
-    """The signer's own word on the time counts for nothing: a key that has left could write any."""
+    """A former key does not count, whatever time it writes into the statement."""
     signer = _key_of(keys, statement["signed_by"])
     if signer is None or signer["purpose"] != "receipt" or signer["state"] != "active":
         message = f"{statement['signed_by']} is not a current receipt key of the issuer."
@@ -235,7 +235,7 @@ def _require_proof(statement: IssuerStatement, signer: str, proof: str | None, f
 
 
 def _require_change(key: IssuerKey | None, statement: IssuerStatement) -> None:
-    """A key comes in once and leaves for good; a revocation only grows stricter."""
+    """A key is added once and never comes back; a revocation can only become stricter."""
     field, name, action = "statement.key_id", statement["key_id"], statement["action"]
     if action in ("register", "add_key"):
         if key is not None:

@@ -54,12 +54,12 @@ def mint_metering(
     evidence_policy: EvidenceClass = "hashed",
     trust: KnownTrust | None = None,
 ) -> IssuedBill:
-    """Mints a metering receipt; everything that follows from bill and evidence is derived here.
+    """Mints a metering receipt, and derives all that follows from the bill and its evidence.
 
     ``evidence`` are its items in order: leaves (``evidence_leaf``), or whole receipts
     (``evidence_receipt``), which are verified by ``trust``. ``evidence_policy`` is the least class
-    that is accepted of each. The bill may also hold derived members, which are compared. Raises
-    ``metering_derived_mismatch``, and what ``check_bill`` and ``take_evidence`` do.
+    that is accepted of each item. The bill may also hold derived members, which are compared.
+    Raises ``metering_derived_mismatch``, and what ``check_bill`` and ``take_evidence`` do.
     """
     checked = check_bill(bill, unix_ms(now))
     billed = integer_at(checked, "billed_unit_count")
@@ -107,7 +107,7 @@ def _signed_body(bill: JsonObject, evidence: EvidenceSummary) -> JsonObject:
 
 
 def _require_agreement(bill: JsonObject, body: JsonObject) -> None:
-    """What the biller says of derived members must be what was derived."""
+    """Compares what the biller states of derived members with what was derived."""
     metered = object_at(body, "metered")
     claimed = bill.get("metered")
     _compare(bill, DERIVED, body)

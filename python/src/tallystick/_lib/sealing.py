@@ -37,7 +37,7 @@ class SealedDocument(TypedDict):
 
 
 class SealReference(TypedDict):
-    """What a signed receipt says of a sealed document."""
+    """Reference to a sealed document, for a signed receipt."""
 
     seal_id: str
     ciphertext_sha256: str
@@ -76,7 +76,7 @@ def seal(plaintext: bytes, key: bytes) -> SealedDocument:
 def open_seal(
     sealed: SealedDocument | JsonValue, key: bytes, expected: SealReference | None = None
 ) -> bytes:
-    """The plaintext of a sealed document.
+    """Opens a sealed document, and returns the plaintext.
 
     Raises, in this order: ``invalid_field`` for a key that is not 32 bytes; ``seal_invalid`` for a
     document that ``seal`` would not have written, or an ``expected`` without its members;
@@ -104,7 +104,7 @@ def open_seal(
 
 
 def seal_reference(sealed: SealedDocument | JsonValue) -> SealReference:
-    """What to put into a receipt about a sealed document. Raises ``seal_invalid``."""
+    """Makes the reference to a sealed document for a receipt. Raises ``seal_invalid``."""
     return _reference(_parse(sealed))
 
 

@@ -1,4 +1,4 @@
-"""The shape of a document: which member must be what. The first fault is the answer."""
+"""Shapes of documents: rules for their members. A rule returns the first fault, or ``None``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .timestamps import parse_timestamp
 
 
 class Fault(NamedTuple):
-    """The first member that breaks a shape: its path, and what stands there in a valid document."""
+    """The path of the first member that breaks a shape, and what a valid document has there."""
 
     field: str
     expected: str
@@ -28,7 +28,7 @@ class _Missing:
 MISSING: Final = _Missing()
 
 Rule: TypeAlias = Callable[[object, str], Fault | None]
-"""Checks the value at a path; ``None`` when it is as it should be."""
+"""Checks the value at a path, and returns its fault or ``None``."""
 
 
 def is_object(value: object) -> TypeGuard[JsonObject]:

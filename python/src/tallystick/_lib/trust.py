@@ -1,4 +1,4 @@
-"""Whom a verifier trusts: issuer records, found by DID or key, and the bundle that lists them."""
+"""Issuers that a verifier trusts, found by DID or by key, and the bundle that lists them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Revocation(TypedDict):
 
 
 class IssuerKey(TypedDict):
-    """One key of an issuer: it signs for [valid_from, valid_until), and nothing once revoked."""
+    """One key of an issuer. It signs in [valid_from, valid_until), and never once it is revoked."""
 
     key_id: str
     public_key: str
@@ -106,7 +106,7 @@ class AnchorAuthority(_Payees):
 
 
 class TrustBundle(AnchorAuthority):
-    """The signed list of issuers, keys and anchors that a service stands for (spec/trust.md)."""
+    """The signed list of issuers, keys and anchors that a service vouches for (spec/trust.md)."""
 
     type: str
     version: int
@@ -119,7 +119,7 @@ class TrustBundle(AnchorAuthority):
 
 @dataclass(frozen=True)
 class TrustPin:
-    """What a client remembers of a service: its root, and the newest bundle seen."""
+    """What a client keeps of a service: its root, and the newest bundle seen."""
 
     root: str
     """``sha256:<hex>`` of the root's public key."""
@@ -134,10 +134,10 @@ class Trust:
     def __init__(
         self, records: Iterable[IssuerRecord] = (), anchors: Iterable[AnchorAuthority] = ()
     ) -> None:
-        """Of two records of one DID the first counts; a key is that of a verified record first.
+        """Indexes issuer records. The first record of a DID wins, and a verified one for a key.
 
-        A trust bundle is one of ``anchors``. Raises ``trust_invalid`` when a key is unusable, or a
-        did:key stands beside another public key than its own.
+        A trust bundle can be one of ``anchors``. Raises ``trust_invalid`` when a key is
+        unusable, or a did:key stands beside another public key than its own.
         """
         self.anchors = tuple(anchors)
         self._issuers: dict[str, IssuerRecord] = {}
@@ -163,9 +163,9 @@ class Trust:
         return self._keys.get(key_id)
 
     def with_registered(self, record: IssuerRecord) -> Trust:
-        """This trust, and as registered the issuer of a published record, if it is not listed here.
+        """Adds the issuer of a published record as registered, unless it is listed already.
 
-        Nobody signs the status of a record, so it does not count.
+        The status in the record does not count, since nobody signs it.
         """
         registered: IssuerRecord = {
             "did": record["did"],
@@ -262,7 +262,7 @@ _bundle = members(
 
 
 def root_fingerprint(public_key: bytes) -> str:
-    """``sha256:<hex>`` of a root's public key (32 bytes): what people compare."""
+    """``sha256:<hex>`` of a root's public key (32 bytes), for people to compare."""
     return f"sha256:{sha256_hex(public_key)}"
 
 
@@ -273,10 +273,10 @@ def check_trust(
     pin: TrustPin | None = None,
     root: str | None = None,
 ) -> CheckedTrust:
-    """Checks a bundle and, where there is a pin, that it is no step back (spec/trust.md).
+    """Checks a trust bundle and, if there is a pin, that it is not older (spec/trust.md).
 
-    ``document`` is JSON as ``bytes`` or ``str``, or parsed; ``now`` has a time zone, and is this
-    moment when absent; ``root`` is a fingerprint learnt another way than the bundle. Raises
+    ``document`` is JSON as ``bytes`` or ``str``, or parsed. ``now`` has a time zone, and is this
+    moment when absent. ``root`` is a fingerprint known from elsewhere than the bundle. Raises
     ``trust_invalid``, ``trust_root_mismatch``, ``trust_signature_invalid``, ``trust_rollback``,
     ``trust_expired``, ``json_*``.
     """

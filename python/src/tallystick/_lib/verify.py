@@ -43,7 +43,7 @@ from .trust_store import KnownTrust, issuers_in
 
 @dataclass(frozen=True)
 class Issuer:
-    """Whose key it is, by the trust given."""
+    """The issuer of a receipt, by the trust given."""
 
     did: str | None
     key_id: str | None
@@ -55,9 +55,9 @@ class Issuer:
 
 @dataclass(frozen=True)
 class Verification:
-    """The verdict. ``valid``: integrity, and no contradiction with known issuers.
+    """The verdict on a receipt. ``valid``: it is intact and contradicts no known issuer.
 
-    Trust is said apart from it: ``issuer.trusted``.
+    Trust is a verdict of its own: ``issuer.trusted``.
     """
 
     valid: bool
@@ -70,7 +70,7 @@ class Verification:
     checks: tuple[Check, ...]
     verified_at: str
     evidence: EvidenceCounts | None = None
-    """Of a metering receipt whose evidence was given and could be read to its end."""
+    """Number of leaves by class; only for a metering receipt whose evidence was given and read."""
 
     def to_json(self) -> VerificationDocument:
         """The verdict as the service answers it."""
@@ -81,9 +81,9 @@ class Verification:
 
     @classmethod
     def from_json(cls, document: JsonValue | VerificationDocument) -> Verification:
-        """A verdict that a service answered. Members that are not known here are left out.
+        """Reads a verdict that a service answered. Members that are not known here are left out.
 
-        Raises ``KeyError`` or ``TypeError`` where it is none.
+        Raises ``KeyError`` or ``TypeError`` for another document.
         """
         verdict = cast(dict[str, Any], document)
         members = {one.name: verdict[one.name] for one in fields(cls) if one.name != "evidence"}
@@ -182,7 +182,7 @@ def verify(
 
 @dataclass(frozen=True)
 class _EvidenceJudge:
-    """Verifies receipts like any other receipt, and anchors by the same trust."""
+    """Judges the receipts and anchors that are given as evidence, by the same trust."""
 
     now: datetime
     trust: Trust
@@ -210,7 +210,7 @@ def evidence_verifier(now: datetime, trust: KnownTrust | None) -> EvidenceVerifi
 
 
 def _fault_in(checks: Iterable[Check]) -> str | None:
-    """Why a verdict is not good: the first check that is false."""
+    """Returns the first check that is false, as text; ``None`` if there is none."""
     broken = next((one for one in checks if one.ok is False), None)
     return None if broken is None else f"{broken.name}: {broken.detail}"
 
@@ -358,7 +358,7 @@ class _CounterKey(NamedTuple):
 
 
 def _keys_of(did: str, trust: Trust) -> list[_CounterKey]:
-    """The keys of a DID, whatever they are for. A key of unusable form is no key."""
+    """Returns the keys of a DID, whatever their purpose. A key of unusable form is left out."""
     if not did.startswith("did:key:"):
         record = trust.issuer(did)
         return [

@@ -1,1 +1,1 @@
-"""The gate for untrusted JSON. ``tallystick._lib.canonical`` is its public face."""
+"""Checks untrusted JSON. ``tallystick._lib.canonical`` exports it."""

@@ -1,4 +1,4 @@
-"""Values that are already in memory, held to the same rules."""
+"""Checks and copies values that are already in memory, by the rules of ``parse_json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Untrusted JSON bytes to values (RFC 8259, RFC 7493), in one pass."""
+"""Parses untrusted JSON bytes (RFC 8259, RFC 7493) in one pass."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EXACT_DIGITS = 15
 
 
 def parse_json(data: bytes) -> JsonValue:
-    """The value of untrusted JSON bytes: RFC 8259 to the letter, with the rules of I-JSON.
+    """Parses untrusted JSON bytes strictly by RFC 8259, with the rules of I-JSON.
 
     A number that is a safe integer is an ``int``, however it was written; every other is a
     ``float``. Raises ``json_empty``, ``json_bom``, ``json_not_utf8``, ``json_syntax`` with the
@@ -113,7 +113,7 @@ class _Parser:
         return items
 
     def _closes(self, bracket: str) -> bool:
-        """Whether the container ends here; else a comma is taken."""
+        """Returns whether the container ends here; otherwise reads a comma."""
         following = self._peek()
         if following == bracket:
             return True
@@ -131,7 +131,7 @@ class _Parser:
         self._offset += 1
 
     def _string(self) -> str:
-        """A string or member name, whose opening quote is next."""
+        """Reads a string or member name, whose opening quote is next."""
         text = self._text
         at = self._offset + 1
         pieces: list[str] = []
@@ -200,7 +200,7 @@ class _Parser:
         return value
 
     def _peek(self) -> str:
-        """Skips white space; the character that follows, empty at the end."""
+        """Skips white space, and returns the character that follows, or nothing at the end."""
         space = _SPACE.match(self._text, self._offset)
         assert space is not None
         self._offset = space.end()
@@ -217,5 +217,5 @@ class _Parser:
 
 
 def _joined_surrogates(text: str) -> str:
-    """The text with each escaped surrogate pair as its one character; lone halves stay."""
+    """Joins each escaped surrogate pair to its one character; lone surrogates stay."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -36,7 +36,7 @@ PathStep = str | int
 
 
 def broken_text_rule(text: str) -> str | None:
-    """The code of the rule that a string or member name breaks, if any."""
+    """Returns the code of the rule that a string or member name breaks, if any."""
     if text.isascii():
         return None
     if _SURROGATE.search(text) is not None:
@@ -45,10 +45,10 @@ def broken_text_rule(text: str) -> str | None:
 
 
 def broken_number_rule(value: float, *, written_as_integer: bool) -> str | None:
-    """The code of the rule that a number breaks, if any.
+    """Returns the code of the rule that a number breaks, if any.
 
-    From 1e21 on canonical text has an exponent, so such a double is refused only when it was
-    written as an integer; below, its canonical text would be one.
+    From 1e21 on canonical text has an exponent, so such a double is refused only if it was
+    written as an integer. Below that, its canonical text would be an integer.
     """
     size = abs(value)
     if size <= MAX_SAFE_INTEGER:
@@ -82,7 +82,7 @@ def _quoted(name: str) -> str:
 
 
 def as_number(value: float) -> int | float:
-    """A double in the one form in which this package holds it: ``int`` where it is a safe integer.
+    """Converts a double to ``int`` if it is a safe integer, which is how this package holds it.
 
     JSON has one kind of number, so that ``1``, ``1.0`` and ``-0.0`` must not differ later.
     """

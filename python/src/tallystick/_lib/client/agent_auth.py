@@ -72,9 +72,9 @@ class CallerAuth(Auth):
 
 
 def proof(agent: AgentAuth | None, call: Call[object]) -> Any:
-    """The agent's proof for a call that names it, unless the call is streamed.
+    """Returns what signs a call, if the client has an agent and the call is not streamed.
 
-    Untyped, since httpx keeps the type of its default private.
+    The result has no type, since httpx keeps the type of its default private.
     """
     if agent is None or "x-agent-did" not in call.headers or isinstance(call.body, Lines):
         return httpx.USE_CLIENT_DEFAULT

@@ -1,4 +1,4 @@
-"""Anchor hashes: what counts as one, batches of them, and when to ask for one again."""
+"""Anchor hashes: their forms, batches of them, and when to ask for an anchor again."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..log.anchored import PendingAnchor
 from .retry import may_pass
 
 HashOrReceipt: TypeAlias = Document
-"""A receipt as text, bytes or object, for its anchored hash; or any SHA-256.
+"""A receipt as text, bytes or object, which stands for its anchored hash; or any SHA-256.
 
 A hash is 32 bytes, 64 hex as ``anchored_hash`` gives, or 43 characters of base64url.
 """
 
 _MAX_HASHES = 10_000
-"""What the service takes in one request."""
+"""Most hashes that the service accepts in one request."""
 
 _HEX = re.compile("[0-9a-f]{64}")
 _LONGEST_WAIT = 300.0
@@ -29,7 +29,7 @@ _LONGEST_OVERDUE_WAIT = 30.0
 
 
 def canonical_sha256(given: HashOrReceipt) -> str:
-    """The hash as the wire has it: base64url.
+    """Returns the hash as it is sent: base64url.
 
     A text that does not begin with ``{`` is a hash, and so are 32 bytes. Raises ``not_a_receipt``,
     ``json_*``, ``invalid_base64url``.
@@ -43,7 +43,7 @@ def canonical_sha256(given: HashOrReceipt) -> str:
 
 
 def hash_batches(hashes: Iterable[HashOrReceipt]) -> Iterator[list[JsonValue]]:
-    """The hashes as the wire has them, as many at once as one request takes."""
+    """Yields the hashes as they are sent, in batches for one request each."""
     batch: list[JsonValue] = []
     for given in hashes:
         batch.append(canonical_sha256(given))
@@ -55,17 +55,20 @@ def hash_batches(hashes: Iterable[HashOrReceipt]) -> Iterator[list[JsonValue]]:
 
 
 class Waiting:
-    """What is known while an anchor is waited for."""
+    """The state of a wait for an anchor."""
 
     def __init__(self, timeout: float, started: float) -> None:
-        """Both in seconds; ``started`` and each later time are of one monotonic clock."""
+        """Both are seconds; ``started`` and each later time are readings of one monotonic clock."""
         self._timeout = timeout
         self._deadline = started + timeout
         self._known: PendingAnchor | None = None
         self._overdue = 0
 
     def pause(self, pending: PendingAnchor, now: float) -> float:
-        """Seconds until it is worth asking again. Raises ``unavailable`` when time is up."""
+        """Returns the seconds to wait before the next request.
+
+        Raises ``unavailable`` at the timeout.
+        """
         left = self._deadline - now
         eta = pending["eta_seconds"]
         if left <= 0:
@@ -79,7 +82,7 @@ class Waiting:
         return min(delay, left)
 
     def outlast(self, failure: TallyError) -> PendingAnchor:
-        """The pending anchor as it was, where a failure may pass. Raises it otherwise."""
+        """Returns the last known anchor if a failure is temporary; raises the failure otherwise."""
         if self._known is None or not may_pass(failure):
             raise failure
         eta = int(failure.retry_after or 0)
@@ -87,10 +90,11 @@ class Waiting:
 
 
 def poll_delay(eta_seconds: int, overdue: int) -> float:
-    """Seconds until it is worth asking again: when the batch is due, but within 1 s and 5 min.
+    """Returns the seconds to wait before the next request, from 1 s to 5 min.
 
-    After that time doubling up to 30 s; ``overdue`` is how often it was overdue before. Up to a
-    tenth more, so that those who wait for one batch do not all come at once.
+    That is until the batch is due, and afterwards a time that doubles up to 30 s; ``overdue`` is
+    the number of earlier requests for an overdue batch. Up to a tenth is added at random, so that
+    clients which wait for one batch do not all ask at once.
     """
     due = min(_LONGEST_OVERDUE_WAIT, float(2 ** min(overdue, 5)))
     if eta_seconds > 0:

@@ -1,4 +1,4 @@
-"""What the methods of both clients take."""
+"""Parameters and results of the methods of both clients."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ class _SettlementRequired(TypedDict):
 
 
 class SettlementReference(_SettlementRequired, total=False):
-    """Where the caller says that it was paid: signed as declared, never as confirmed."""
+    """The settlement that the caller declares: it is signed as declared, never as confirmed."""
 
     tx: str
 
 
 class EmitParams(TypedDict, total=False):
-    """One of ``payload``, ``input`` and ``payload_sha256`` is what is receipted."""
+    """One of ``payload``, ``input`` and ``payload_sha256`` is the subject of the receipt."""
 
     payload: JsonValue
-    """Any JSON; hashed as JCS by the service, and not stored."""
+    """Any JSON. The service hashes it as JCS and does not store it."""
     input: str
-    """A text; hashed as UTF-8 by the service, and not stored."""
+    """A text. The service hashes it as UTF-8 and does not store it."""
     payload_sha256: str
-    """The SHA-256 (64 hex) of a payload that stays with the caller."""
+    """SHA-256 (64 hex) of a payload that is not sent."""
     agent_did: str
-    """The agent; the client's when absent."""
+    """DID of the agent; the client's when absent."""
     purpose: str
     """Not in nano."""
     content_type: str
     ok: bool
-    """Whether what is receipted succeeded: true when absent."""
+    """Whether the subject succeeded: true when absent."""
     settlement_reference: SettlementReference
     """Not in nano."""
     seal: SealReference
-    """What ``seal_reference`` says of a sealed subject; not in nano."""
+    """Result of ``seal_reference`` for a sealed subject. Not in nano."""
     sealed_evidence_ref: str | None
     """pq only."""
     auditor_verifier: bool
@@ -84,7 +84,7 @@ class _IssueRequired(TypedDict):
 
 
 class IssueParams(_IssueRequired, total=False):
-    """See ``issue``."""
+    """Parameters of ``issue``."""
 
     issuer_did: str | None
     issuer_verified: bool

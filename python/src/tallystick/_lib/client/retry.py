@@ -1,4 +1,4 @@
-"""When to try again, and after how long."""
+"""When a failed request is tried again, and after how long."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from dataclasses import dataclass
 from ..errors import TallyError
 
 _RETRIED = frozenset({429, 502, 503, 504})
-"""Busy, or a gateway that the request may not have passed."""
+"""Statuses of a service that is busy, or of a gateway that did not reach it."""
 
 
 def may_pass(failure: TallyError) -> bool:
-    """Whether the same request may fare better later: nothing answered, or one of those did."""
+    """Returns whether a failure is temporary: nothing answered, or with one of those statuses."""
     return failure.status is None or failure.status in _RETRIED
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Exponential back-off with full jitter, so that clients that failed together do not return so.
+    """Exponential back-off with full jitter, so that clients do not all try again at once.
 
-    Tried again are answers 429, 502, 503 and 504 and requests that no answer came to. That is safe:
+    A request is tried again after 429, 502, 503 and 504, and if no answer came. That is safe:
     reading changes nothing, and every POST carries an ``Idempotency-Key``.
     """
 
     retries: int = 2
-    """Attempts after the first; 0 turns retrying off."""
+    """Number of attempts after the first; 0 turns retries off."""
     first_delay: float = 0.25
     """Seconds."""
     longest_delay: float = 8.0
     longest_retry_after: float = 30.0
-    """A service that asks for a longer wait gets none: the caller is told at once."""
+    """Most seconds that a service may ask to wait; if it asks for more, nothing is tried again."""
 
     def delay(self, failure: TallyError, attempt: int) -> float | None:
-        """Seconds until the next attempt, or ``None`` when there is to be none.
+        """Returns the seconds until the next attempt, or ``None`` if there is none.
 
-        Never sooner than the service asked. ``attempt`` counts from 0.
+        It is never less than the service asked for. ``attempt`` counts from 0.
         """
         if attempt >= self.retries:
             return None

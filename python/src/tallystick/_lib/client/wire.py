@@ -1,4 +1,4 @@
-"""One exchange with a service: what is sent, and what the answer says."""
+"""One exchange with a service: the request, and how its answer is read."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _LINES_A_CHUNK = 500
 
 @dataclass(frozen=True)
 class Lines:
-    """A body of JSON lines: the bill, then its evidence, read as it is sent."""
+    """A body of JSON lines: the bill, then its evidence, which is read while it is sent."""
 
     bill: bytes
     evidence: Leaves | AsyncLeaves
 
     @property
     def repeatable(self) -> bool:
-        """Whether the evidence can be read again: a generator cannot."""
+        """Whether the evidence can be read again; a generator can be read only once."""
         evidence = self.evidence
         if isinstance(evidence, Iterable):
             return iter(evidence) is not evidence
@@ -89,7 +89,7 @@ class Call(Generic[T_co]):
 
 
 def refusal(response: httpx.Response) -> TallyError | None:
-    """The error that an answer is, or ``None`` for one that is good."""
+    """Returns the error for an answer that is not 2xx, or ``None``."""
     if response.is_success:
         return None
     problem = _problem_in(response)
@@ -110,7 +110,7 @@ def refusal(response: httpx.Response) -> TallyError | None:
 
 
 def unreached(url: str, error: httpx.RequestError) -> TallyError:
-    """The error for a request that no answer came to."""
+    """Returns the error for a request without an answer."""
     origin = _origin(httpx.URL(url))
     late = isinstance(error, httpx.TimeoutException)
     message = f"{origin} did not answer in time." if late else f"Nothing answers at {origin}."
@@ -120,7 +120,7 @@ def unreached(url: str, error: httpx.RequestError) -> TallyError:
 
 
 def json_in(response: httpx.Response) -> JsonValue:
-    """The JSON of a good answer. Raises ``unavailable`` where it is none."""
+    """Reads the JSON of an answer. Raises ``unavailable`` if it has none."""
     try:
         return parse_json(response.content)
     except TallyError as cause:
@@ -128,7 +128,7 @@ def json_in(response: httpx.Response) -> JsonValue:
 
 
 def object_in(response: httpx.Response) -> JsonObject:
-    """The JSON object of a good answer. Raises ``unavailable`` where it is none."""
+    """Reads the JSON object of an answer. Raises ``unavailable`` if it has none."""
     document = json_in(response)
     if not is_object(document):
         raise not_understood(response)
@@ -136,17 +136,17 @@ def object_in(response: httpx.Response) -> JsonObject:
 
 
 def text_in(response: httpx.Response) -> str:
-    """The text of a good answer."""
+    """Reads the text of an answer."""
     return response.content.decode("utf-8", "replace")
 
 
 def content_in(response: httpx.Response) -> bytes:
-    """The bytes of a good answer."""
+    """Reads the bytes of an answer."""
     return response.content
 
 
 def not_understood(response: httpx.Response) -> TallyError:
-    """The error for a good status with a body that the service does not answer with."""
+    """Returns the error for an answer of 2xx whose body is not the service's."""
     origin = _origin(response.request.url)
     return _answered(response, "unavailable", f"{origin} does not answer like Tallystick.")
 
@@ -179,12 +179,12 @@ def _problem_in(response: httpx.Response) -> JsonObject | None:
 
 
 def _code_of(status: int) -> str:
-    """For answers that no code came with: from a proxy."""
+    """Chooses a code for an answer without one, which a proxy gave."""
     return {404: "not_found", 413: "body_too_large", 429: "rate_limited"}.get(status, "unavailable")
 
 
 def _retry_after(text: str | None) -> float | None:
-    """Seconds from now: a count of them, or an HTTP date (RFC 9110, section 10.2.3)."""
+    """Reads ``Retry-After`` (RFC 9110), seconds or an HTTP date, as seconds from now."""
     if text is None:
         return None
     if text.isascii() and text.isdigit():

@@ -26,14 +26,14 @@ _HEX_DATA = re.compile("0x(?:[0-9a-f]{2})*")
 
 @dataclass(frozen=True)
 class AnchorTransaction:
-    """A transaction as a node of the chain gave it, in a block that the caller takes for final."""
+    """A transaction as a node of the chain returned it, in a block that is final."""
 
     chain_id: int
     tx_hash: str
     """``0x`` and 64 hex."""
     block_height: int
     block_time: int
-    """Unix seconds, the block's own."""
+    """Time of the block, in Unix seconds."""
     sender: str
     """``0x`` and 40 hex in any case: who signed it."""
     data: str
@@ -47,7 +47,7 @@ class NotAsked(Enum):
 
 
 NOT_ASKED: Final = NotAsked.TOKEN
-"""In place of a transaction: nobody asked the chain for it."""
+"""Stands for a transaction that the chain was not asked for."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def check_anchor(
     """Judges an anchored result of a receipt by its anchored hash (32 bytes).
 
     The path leads from the receipt to the root, the log signed this root, and the account that
-    posts for the log put it on the chain. A checkpoint and a transaction each stand for the tree
-    size where the result does not say it.
+    posts for the log put it on the chain. If the result does not say the
+    tree size, the checkpoint or the transaction does.
     """
     transaction = None if facts.transaction is NOT_ASKED else facts.transaction
     noted = _noted_head(result)
@@ -92,7 +92,7 @@ def check_anchor(
 
 
 def _noted_head(result: AnchoredResult) -> Checkpoint | None:
-    """What the note says, not yet believed; ``None`` where there is none or it can't be read."""
+    """Reads the note without checking its signature; ``None`` if there is none that can be read."""
     try:
         note = result.get("checkpoint")
         return None if note is None else parse_checkpoint_text(parse_note(note).text)

@@ -19,7 +19,7 @@ _SHORT_ID = re.compile("0|[1-9a-z][0-9a-z]{0,10}")
 
 @dataclass(frozen=True)
 class PendingRef:
-    """Where a leaf is to be posted."""
+    """A reference to a leaf that will be posted."""
 
     batch_id: str
     """The scheduled time, to the minute: ``YYYY-MM-DDThh:mmZ``. Its colon is part of it."""
@@ -29,7 +29,7 @@ class PendingRef:
 
 @dataclass(frozen=True)
 class AnchoredRef:
-    """Where a leaf was posted."""
+    """A reference to a leaf that was posted."""
 
     network: str
     """The chain's name."""

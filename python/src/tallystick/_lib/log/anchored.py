@@ -1,4 +1,4 @@
-"""Where a hash stands in the anchor log, as JSON on the wire (specification 2.9)."""
+"""The place of a hash in the anchor log, as JSON (specification 2.9)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class AnchoredResult(_Specified, total=False):
     leaf_index: int
     """The same as the reference's ``short_id`` says."""
     tree_size: int
-    """How many leaves the root is over."""
+    """Number of leaves under the root."""
     checkpoint: str
     """The log's signed note of that root."""
 
@@ -87,7 +87,7 @@ _shape = members(
 
 
 def read_anchored_result(value: JsonValue) -> tuple[AnchoredResult, AnchoredRef]:
-    """An anchored result whose members agree with each other, and its reference.
+    """Reads an anchored result and its reference, and checks that its members agree.
 
     Members beyond the known ones are allowed; the last three may be absent. Raises
     ``anchor_invalid``, which names the field.
@@ -119,7 +119,7 @@ def _ref_of(result: AnchoredResult) -> AnchoredRef | None:
 
 
 def _contradiction(result: AnchoredResult, ref: AnchoredRef) -> Fault | None:
-    """The first member that says another thing than the reference."""
+    """Returns the first member that contradicts the reference."""
     stated = {
         "network": (result["network"], ref.network),
         "block_height": (result["block_height"], ref.block_height),

@@ -40,9 +40,9 @@ def parse_checkpoint_text(text: str) -> Checkpoint:
 
 
 def open_checkpoint(note: str, *, origin: str, public_key: bytes) -> Checkpoint:
-    """The checkpoint that a note holds, once the log's signature (key of 32 bytes) is found good.
+    """Reads the checkpoint in a note, after checking the log's signature (key of 32 bytes).
 
-    Signatures of unknown keys are passed over; every one that says to be the log's must be good.
+    Signatures of unknown keys are ignored; each one that claims to be the log's must be valid.
     Raises ``note_invalid``, ``checkpoint_invalid``, ``checkpoint_signature_invalid``.
     """
     parsed = parse_note(note)
@@ -60,10 +60,10 @@ def open_checkpoint(note: str, *, origin: str, public_key: bytes) -> Checkpoint:
 
 
 def check_cosignature(note: str, *, name: str, public_key: bytes) -> int | None:
-    """When a witness cosigned the checkpoint: Unix seconds, the latest if it did so repeatedly.
+    """Returns when a witness cosigned the checkpoint, in Unix seconds: the latest time of several.
 
-    ``None`` when it did not, or when a signature that says to be its is not good. Raises
-    ``note_invalid``, ``checkpoint_invalid``.
+    Returns ``None`` if it did not, or if a signature that claims to be the witness's is not valid.
+    Raises ``note_invalid``, ``checkpoint_invalid``.
     """
     parsed = parse_note(note)
     parse_checkpoint_text(parsed.text)

@@ -1,4 +1,4 @@
-"""Signed notes (C2SP signed-note). Reading one checks its form: nothing in it is believed yet."""
+"""Signed notes (C2SP signed-note). Reading one checks its form, not its signatures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NoteSignature:
     signature: bytes
 
     def is_by(self, name: str, key_hash: int) -> bool:
-        """Whether the line names this key: by its name and its id together."""
+        """Returns whether the line names this key, by its name and its id."""
         return self.name == name and self.key_hash == key_hash
 
 

@@ -13,7 +13,7 @@ _ROOT_AT = _SIZE_AT + 8
 
 @dataclass(frozen=True)
 class PostedHead:
-    """A tree head as the chain has it."""
+    """A tree head in a transaction."""
 
     origin_sha256: bytes
     size: int
@@ -21,7 +21,7 @@ class PostedHead:
 
 
 def decode_posting(data: bytes) -> PostedHead | None:
-    """The tree head in calldata, or ``None`` for anything that posts none."""
+    """Reads the tree head in calldata; ``None`` if there is none."""
     if len(data) != _ROOT_AT + 32 or not data.startswith(_TAG):
         return None
     size = int.from_bytes(data[_SIZE_AT:_ROOT_AT], "big")

@@ -1,4 +1,4 @@
-"""The anchor of a receipt: the one that was given with it, or else the one that it carries."""
+"""The anchor of a receipt: the one that was given beside it, or else the one in it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .anchored import read_anchored_result
 def assess_anchor(
     family: Family, receipt: JsonObject, given: JsonValue, facts: AnchorFacts
 ) -> AnchorVerdict:
-    """Nobody signed what a receipt carries.
+    """Judges the anchor that was given, or else the one in the receipt.
 
-    Where that can't be read, nothing is proved and nothing contradicted.
+    No signature covers the one in the receipt: if it can't be read, nothing is proved and nothing
+    is contradicted.
     """
     anchor = receipt.get("anchor") if given is None else given
     batch = _pending_batch(receipt if anchor is None else anchor)

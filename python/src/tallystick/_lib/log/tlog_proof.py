@@ -30,11 +30,11 @@ class TlogProof:
     checkpoint: str
     """The log's signed note, as it stands: see ``open_checkpoint``."""
     extra: bytes | None
-    """Nobody vouches for it."""
+    """No signature covers it."""
 
 
 def parse_tlog_proof(text: str) -> TlogProof:
-    """The parts of a proof, whose form is checked and no more. Raises ``tlog_proof_invalid``."""
+    """Reads a proof and checks its form only. Raises ``tlog_proof_invalid``."""
     if utf16_length(text) > _MAX_PROOF:
         raise _invalid(f"A proof is at most {_MAX_PROOF} characters here.")
     match = _PROOF.fullmatch(text)

@@ -1,4 +1,4 @@
-"""What a biller says of a bill, before anything is derived from it."""
+"""A bill as the biller states it, before anything is derived from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .derive import ServiceUnit, SettlementClass
 from .shapes import bill_shape
 
 _MAX_AHEAD_MS = 300_000
-"""How far ``compiled_at`` may be ahead of the clock: as far as a verifier allows."""
+"""Most milliseconds that ``compiled_at`` may be ahead of the clock; a verifier allows as many."""
 
 _MIN_TS = 1_000_000_000
 
@@ -68,7 +68,7 @@ def build_bill(
     currency: str,
     settlement: tuple[SettlementClass, str] | None = None,
 ) -> MeteringBill:
-    """A bill whose commitments are computed here: neither serial nor salt leaves the machine.
+    """Makes a bill, and computes its commitments: serial number and salt stay on the machine.
 
     ``salt`` is ``new_salt()``, kept by the biller; ``rate_reference`` names the agreed rate;
     ``settlement`` is a class and its reference, empty for ``none``. Raises ``invalid_field``.
@@ -97,10 +97,10 @@ def build_bill(
 
 
 def check_bill(bill: MeteringBill | JsonObject, now_ms: int) -> JsonObject:
-    """A copy of a bill whose form, window and time of compiling are in order, with ``compiled_at``.
+    """Checks form, window and ``compiled_at`` of a bill, and returns a copy with ``compiled_at``.
 
-    Where it does not say that, it is now, or the end of the window where a clock that is a little
-    behind has not seen it yet. ``now_ms`` is Unix milliseconds. Raises ``invalid_field``,
+    If the bill does not say it, it is now; or the end of the window, if a clock that is a little
+    behind has not reached it yet. ``now_ms`` is Unix milliseconds. Raises ``invalid_field``,
     ``metering_window``, ``metering_compiled_early``, ``metering_compiled_late``, ``json_*``.
     """
     copy = copy_json(bill)

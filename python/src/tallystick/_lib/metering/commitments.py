@@ -1,4 +1,4 @@
-"""Commitments to what a bill must not say in the clear (spec/metering.md)."""
+"""Commitments to the values that a bill hides (spec/metering.md)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LENGTH = 32
 
 
 def new_salt() -> bytes:
-    """32 random bytes for the commitments of one bill.
+    """Makes a salt, 32 random bytes, for the commitments of one bill.
 
-    Keep them: without the salt nothing can be opened.
+    Keep it: without the salt no commitment can be opened.
     """
     return secrets.token_bytes(_LENGTH)
 
@@ -38,17 +38,17 @@ def commit(salt: bytes, label: CommitmentLabel, value: str) -> str:
 
 
 def opening_key(salt: bytes, label: CommitmentLabel) -> bytes:
-    """The key under which a label's value is committed, 32 bytes: HKDF-SHA256 of the salt.
+    """Derives the key of a label's commitment, 32 bytes, by HKDF-SHA256 from the salt.
 
-    Handing it out with the value opens that commitment; the salt and the other keys do not follow
-    from it. Raises ``invalid_field`` unless the salt is 32 bytes.
+    Whoever gets it and the value can check that commitment, and learns nothing about the salt and
+    the other keys. Raises ``invalid_field`` unless the salt is 32 bytes.
     """
     salt = _with_length(salt, "salt")
     return hkdf_sha256(salt, salt=None, info=f"svc-metering-v1/{label}".encode(), length=_LENGTH)
 
 
 def check_opening(*, subkey: bytes, value: str, commitment: str) -> bool:
-    """Whether the commitment (64 hex) is to this value under this key.
+    """Returns whether the commitment (64 hex) is to this value under this key.
 
     Raises ``invalid_field`` for a key that is not 32 bytes (HMAC would pad a shorter one, and two
     keys could open one commitment), ``invalid_hex``.

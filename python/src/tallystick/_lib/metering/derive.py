@@ -57,14 +57,14 @@ _IDENTITY = (
 
 
 def coverage_ratio(backed: int, billed: int) -> float:
-    """backed / billed rounded half up to six places, in integer arithmetic; 0 when none billed."""
+    """Divides backed by billed, rounded half up to six places; 0 if nothing was billed."""
     if billed == 0:
         return 0
     return as_number((2_000_000 * backed + billed) // (2 * billed) / 1_000_000)
 
 
 def coverage_class(backed: int, billed: int) -> str:
-    """The class, from the unrounded quotient, so that rounding never promotes."""
+    """Returns the class by the exact quotient, so that rounding never raises it."""
     if backed == 0:
         return "not_evidence_backed"
     if backed == billed:

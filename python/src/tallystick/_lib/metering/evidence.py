@@ -14,16 +14,16 @@ from ..shape import hex64, integer, is_object, members
 
 
 def evidence_leaf(unit: int, receipt_sha256: str) -> JsonObject:
-    """The leaf for one backed unit, by the anchored hash of its receipt in hex."""
+    """Makes the leaf of one backed unit from the anchored hash of its receipt (hex)."""
     return {"unit": unit, "receipt_sha256": receipt_sha256}
 
 
 def evidence_receipt(
     unit: int, receipt: Mapping[str, object], anchor: Mapping[str, object] | None = None
 ) -> JsonObject:
-    """The whole receipt of a backed unit, perhaps with its anchored result.
+    """Makes evidence of a whole receipt, and optionally its anchored result.
 
-    Whoever is given it can verify it. Its leaf follows from it.
+    Whoever gets it can verify it, and derives the leaf from it.
     """
     item: JsonObject = {"unit": unit, "receipt": copy_json(receipt)}
     return item if anchor is None else {**item, "anchor": copy_json(anchor)}
@@ -37,9 +37,9 @@ class EvidenceSummary(NamedTuple):
 
 
 class EvidenceTally:
-    """Takes the leaves of one bill, in order, and sums them up.
+    """Takes the leaves of one bill, in order, and summarises them.
 
-    Memory: the unit and the 32 bytes of the receipt of each leaf, to know them again.
+    It keeps the unit and the receipt's 32-byte hash of each leaf, to recognise duplicates.
     """
 
     def __init__(self, billed: int) -> None:
@@ -53,7 +53,7 @@ class EvidenceTally:
         """Takes one leaf ``{"unit": n, "receipt_sha256": "<64 hex>"}``; its bytes are its JCS.
 
         Raises ``invalid_field`` for a malformed one, ``metering_unit_range`` for a unit beyond the
-        bill, ``metering_unit_twice`` and ``metering_receipt_twice`` for one that backs again.
+        bill, ``metering_unit_twice`` and ``metering_receipt_twice`` for a duplicate.
         """
         path = f"evidence[{len(self._units)}]"
         fault = self._shape(leaf, path)

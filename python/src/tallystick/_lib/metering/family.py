@@ -59,7 +59,7 @@ def _rules(document: JsonObject) -> Iterable[Check]:
 
 
 def _top_level_rules(document: JsonObject, body: JsonObject) -> Iterable[Check]:
-    """Every top-level member follows from the signed body, though no signature covers it."""
+    """Checks the top-level members, which no signature covers, against the signed body."""
     digest = sha256_hex(canonical_bytes(body))
     ts = integer_at(document, "ts")
     yield _matches("payload_sha256", document["payload_sha256"], digest)

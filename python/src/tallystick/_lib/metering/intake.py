@@ -1,4 +1,4 @@
-"""Taking the evidence of a bill, and finding what stands behind each leaf (spec/metering.md)."""
+"""Takes the evidence of a bill, and finds the class of each leaf (spec/metering.md)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _MEMBERS = {"unit", "receipt", "receipt_sha256", "anchor"}
 
 @dataclass(frozen=True)
 class EvidenceCounts:
-    """How many leaves are of which class. Each leaf counts once, in its best class."""
+    """Number of leaves by class. Each leaf counts once, in its best class."""
 
     verified: int = 0
     logged: int = 0
     hashed: int = 0
     trusted: int = 0
-    """Among the verified: those of an issuer that the trust given calls verified."""
+    """Number of the verified leaves whose issuer is trusted."""
     issued_in_window: int = 0
-    """Among the verified: those that say they were issued in the window of the bill."""
+    """Number of the verified leaves that state a time of issue in the window of the bill."""
 
     def __str__(self) -> str:
         known = f" ({self.trusted} trusted, {self.issued_in_window} issued in the window)"

@@ -1,4 +1,4 @@
-"""A bill's receipt, with what its evidence was found to be."""
+"""The receipt of a bill, with the classes of its evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .intake import EvidenceCounts
 
 @dataclass(frozen=True)
 class IssuedBill(Issued[MeteringReceipt]):
-    """A signed metering receipt. What its evidence is worth is not signed: ``evidence`` says it."""
+    """A signed metering receipt. ``evidence`` counts its evidence by class; that is not signed."""
 
     evidence: EvidenceCounts | None = None
-    """``None`` where the service did not say."""
+    """``None`` if the service did not say it."""

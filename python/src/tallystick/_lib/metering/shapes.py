@@ -32,7 +32,7 @@ DERIVED = (
     "boundary",
 )
 DERIVED_METERED = ("evidence_backed_unit_count", "unbacked_unit_count", "receipt_set_digest")
-"""What follows from the rest of a bill, so that a biller need not say it, nor can otherwise."""
+"""Members that are derived from the rest of a bill. If a biller states them, they must agree."""
 
 _units = integer(0, 10_000_000)
 _settlement_binding = members(

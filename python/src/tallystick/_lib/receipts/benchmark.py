@@ -1,4 +1,4 @@
-"""What a service measured of itself: ``svc-benchmark-v1`` (spec/benchmark.md)."""
+"""A service's own benchmark: ``svc-benchmark-v1`` (spec/benchmark.md)."""
 
 from __future__ import annotations
 

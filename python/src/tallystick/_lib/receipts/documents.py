@@ -1,6 +1,6 @@
-"""The documents that are signed, as types: what a service answers, and what ``json`` would hold.
+"""Types of the signed documents, as a service answers them and ``json`` loads them.
 
-They are plain ``dict`` when the program runs, and nothing checks one: ``verify`` does.
+They are plain ``dict`` when the program runs. Nothing but ``verify`` checks them.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ UNSIGNED_MEMBERS = ("anchor_ref", "tier", "anchor")
 """Members that no signature covers: hints about where a receipt is anchored, never authority."""
 
 CLOCK_SKEW = 300
-"""How far one clock may run ahead of another, in seconds."""
+"""Tolerated difference between two clocks, in seconds."""
 
 FamilyName: TypeAlias = Literal[
     "envelope", "profile", "metering", "issue", "legacy", "benchmark", "status"
@@ -29,7 +29,7 @@ Evidence: TypeAlias = Iterable[JsonLike]
 
 @dataclass(frozen=True)
 class Check:
-    """One named check. ``ok`` is ``None`` where there was nothing to check it with.
+    """One named check. ``ok`` is ``None`` if the check could not be made.
 
     ``detail`` is for people and may change.
     """
@@ -41,14 +41,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Claims:
-    """What a receipt says of itself, read from a document whose shape holds."""
+    """Claims of a receipt, read from a document whose shape is valid."""
 
     receipt_id: str
     profile: str
     key_id: str | None
-    """``None`` where only ``issuer_public_key`` names the key."""
+    """Id of the key; ``None`` if only ``issuer_public_key`` names the key."""
     issuer_public_key: str | None
-    """base64url, 32 bytes; ``None`` where the family carries none."""
+    """Public key, base64url of 32 bytes; ``None`` if the family carries none."""
     issuer_did: str | None
     issuer_verified: bool | None
     issued_at: int
@@ -66,7 +66,7 @@ class Claims:
 
 @dataclass(frozen=True)
 class CounterSignature:
-    """Of somebody other than the issuer; ``did`` is who must have made it."""
+    """A signature of somebody other than the issuer; ``did`` is who must have made it."""
 
     role: Role
     did: str | None

@@ -13,15 +13,14 @@ Receipt_co = TypeVar("Receipt_co", covariant=True)
 
 @dataclass(frozen=True)
 class Issued(Generic[Receipt_co]):
-    """A signed receipt: the document, and its text to the byte as it was signed and answered.
+    """A signed receipt: the document, and its exact text.
 
-    The document's type is that of the receipt that was asked for. Whether it is one, ``verify``
-    says.
+    The document's type is that of the receipt that was asked for. Only ``verify`` checks it.
     """
 
     receipt: Receipt_co
     text: str
-    """Keep this: it is what anybody can verify later."""
+    """Keep this text: anybody can verify it later."""
 
     @classmethod
     def of(cls, receipt: JsonObject) -> Issued[Any]:

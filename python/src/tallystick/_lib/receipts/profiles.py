@@ -1,6 +1,6 @@
 """Family B: the receipt profiles; and older receipts, which sign the same way.
 
-All that this package knows of a profile is here; spec/profiles.json has the same facts.
+All that this package knows about profiles is here; spec/profiles.json has the same facts.
 """
 
 from __future__ import annotations
@@ -225,11 +225,11 @@ _pq_shape = members(
 Profile: TypeAlias = Literal["nano", "standard", "pq"]
 DEFAULT_PROFILE: Final = "standard"
 ProfileReceipt: TypeAlias = NanoReceipt | StandardReceipt | PqReceipt
-"""Tell them apart by a member: ``"subject" in receipt`` is false of nano alone."""
+"""A member tells them apart: ``"subject" in receipt`` is false only for nano."""
 
 
 StoredReceipt: TypeAlias = EnvelopeReceipt | ProfileReceipt | MeteringReceipt
-"""What the service keeps and gives back by id."""
+"""Receipts that the service stores and returns by id."""
 AnyReceipt: TypeAlias = StoredReceipt | IssueReceipt
 
 

@@ -18,12 +18,12 @@ _FAMILIES = (ENVELOPE, NANO, FULL, METERING, ISSUE, LEGACY, BENCHMARK, STATUS)
 
 
 def family_of(document: JsonObject) -> Family | None:
-    """The family that a document says it belongs to; the first that fits decides."""
+    """Finds the family that a document says it belongs to: the first that fits."""
     return next((family for family in _FAMILIES if family.recognises(document)), None)
 
 
 def read_json(document: object) -> JsonValue:
-    """A gated value: of JSON text (``str``, or UTF-8 ``bytes``), or a copy of a value in memory.
+    """Parses JSON text (``str``, or UTF-8 ``bytes``), or copies a value in memory.
 
     Raises ``json_*``.
     """
@@ -41,7 +41,10 @@ def _utf8(text: str) -> bytes:
 
 
 def read_receipt(document: object) -> tuple[Family, JsonObject]:
-    """A document of a known family whose shape holds. Raises ``not_a_receipt``, ``json_*``."""
+    """Reads a receipt of a known family, and checks its shape.
+
+    Raises ``not_a_receipt``, ``json_*``.
+    """
     receipt = read_json(document)
     family = family_of(receipt) if is_object(receipt) else None
     if not is_object(receipt) or family is None:

@@ -1,4 +1,4 @@
-"""How a service says that its endpoints are: ``svc-status-v1`` (spec/status.md)."""
+"""A service's report on its endpoints: ``svc-status-v1`` (spec/status.md)."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _batches(receipts: Iterable[Document]) -> Iterator[list[JsonValue]]:
 
 
 def _is_short(evidence: Sequence[JsonValue]) -> bool:
-    """Whether it is few leaves and nothing else: receipts are too large for one document."""
+    """Returns whether the evidence is few leaves and no receipts, which are too large for JSON."""
     large = (is_object(one) and {"receipt", "anchor"} & one.keys() for one in evidence)
     return len(evidence) <= _MAX_JSON_LEAVES and not any(large)
 
