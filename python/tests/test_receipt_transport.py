@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ import httpx
 import httpx2
 import openai
 import pytest
-from support import serve, upstream, vectors, with_node
+from support import serve, upstream, with_node
 
 from tallystick import (
     AgentAuth,
@@ -73,6 +72,7 @@ def test_openai_chat(library: Any, front: str) -> None:
         (report,) = reports
         assert_good(report, "chat")
         assert report.receipt_id == answer.svc["receipt"]["receipt_id"]
+        assert report.answer_id == answer.id
 
         passed: list[str] = []
         stream = client.chat.completions.create(model=MODEL, messages=MESSAGES, stream=True)
@@ -126,39 +126,19 @@ def test_openai_completions(library: Any, front: str) -> None:
         assert_good(report, "completions")
 
 
-def answers_of(protocol: str, library: Any, reports: list[CallReport]) -> Any:
-    """A client whose requests get the answers of the vectors, whole or as a stream."""
-    cases = {one.values[0]["name"]: one.values[0] for one in vectors(f"calls-{protocol}.json")}
-
-    def answer(request: Any) -> Any:
-        name = "stream" if json.loads(request.content).get("stream") else "in one piece"
-        kind = "text/event-stream" if name == "stream" else "application/json"
-        headers = {"content-type": kind, "x-receipt-id": "r_env_1768474800_0123456789ab"}
-        return library.Response(200, headers=headers, content=cases[name]["response"].encode())
-
-    transport = ReceiptTransport(library.MockTransport(answer), on_call=reports.append)
-    return library.Client(transport=transport)
-
-
-def assert_collected(reports: list[CallReport], protocol: str) -> None:
-    """The vectors are about other requests than those that the clients make."""
+@LIBRARIES
+def test_openai_responses(library: Any, front: str) -> None:
+    reports: list[CallReport] = []
+    with Client(front) as service:
+        trust = service.fetch_trust()
+    params: Any = {"model": MODEL, "input": "Say it.", "store": False}
+    with openai_over(library, front, on_call=reports.append, trust=trust) as client:
+        assert client.responses.create(**params).output_text == SAID
+        events = list(client.responses.create(**params, stream=True))
+        assert events[-1].type == "response.completed"
     assert len(reports) == 2
     for report in reports:
-        assert report.protocol == protocol
-        failed = [one.name for one in report.verdict.checks if one.ok is False]
-        assert failed == ["request"]
-
-
-def test_openai_responses() -> None:
-    reports: list[CallReport] = []
-    http_client = answers_of("responses", httpx2, reports)
-    with openai.OpenAI(
-        base_url="https://a.example", api_key="x", http_client=http_client
-    ) as client:
-        assert client.responses.create(model="m", input="Say it.").output_text == "It is."
-        events = list(client.responses.create(model="m", input="Say it.", stream=True))
-    assert events[-1].type == "response.completed"
-    assert_collected(reports, "responses")
+        assert_good(report, "responses")
 
 
 def test_anthropic_messages(front: str) -> None:

@@ -19,6 +19,9 @@ MAX_HELD_BYTES = 64 * 1_048_576
 
 _DONE = b"[DONE]"
 
+_CHUNK_HEAD = {"id", "object", "created", "model", "choices", "svc"}
+"""What may stand beside svc in a chunk of its own, which is not hashed."""
+
 
 @dataclass(frozen=True)
 class CollectedAnswer:
@@ -30,6 +33,8 @@ class CollectedAnswer:
     """Sentence that says why this is no answer of a call; ``None`` if it is one."""
     svc: JsonObject | None
     """The member ``svc``; ``None`` for a stream without its end."""
+    answer_id: str | None
+    """The answer's own id, as its client sees it: of a stream, that in its first event."""
     protocol: CallProtocol | None
 
 
@@ -49,6 +54,7 @@ class CallCollector:
         self._held: list[bytes] = []
         """The last payload, and ``[DONE]`` after it: what comes next decides if they count."""
         self._protocol: CallProtocol | None = None
+        self._answer_id: str | None = None
         self._has_named = False
         self._has_unnamed = False
         self._fault: str | None = None
@@ -113,6 +119,7 @@ class CallCollector:
             return
         document = _parsed(payload)
         self._protocol = self._protocol or protocol_of(document)
+        self._answer_id = self._answer_id or _answer_id_of(document)
         kind = _type_of(document)
         if name is not None and kind != name and self._fault is None:
             found = kind or "missing"
@@ -124,17 +131,19 @@ class CallCollector:
     def _end_stream(self) -> CollectedAnswer:
         last = next((payload for payload in self._held if payload != _DONE), None)
         document = None if last is None else _parsed(last)
-        end = document if is_object(document) and "svc" in document else None
+        end = document if is_object(document) and _is_end(document) else None
         protocol = self._protocol or protocol_of(document)
         svc = None if end is None else _svc_of(end)
+        answer_id = self._answer_id or _answer_id_of(document)
         fault = self._fault or self._fault_at_end(last, _type_of(end))
         if last is None or fault is not None:
-            return CollectedAnswer(None, fault, svc, protocol)
+            return CollectedAnswer(None, fault, svc, answer_id, protocol)
         if end is None:
             self._cover(last)
         elif _type_of(end) is not None:
             self._cover(canonical_bytes(without(end, "svc")))
-        return CollectedAnswer(f"sha256:{self._hash.hexdigest()}", None, svc, protocol)
+        digest = f"sha256:{self._hash.hexdigest()}"
+        return CollectedAnswer(digest, None, svc, answer_id, protocol)
 
     def _fault_at_end(self, last: bytes | None, kind: str | None) -> str | None:
         if last is None:
@@ -150,15 +159,20 @@ def _collect_body(data: bytes) -> CollectedAnswer:
     try:
         return collect_document(parse_json(data))
     except TallyError as error:
-        return CollectedAnswer(None, error.message, None, None)
+        return unread(error.message)
 
 
 def collect_document(body: JsonValue) -> CollectedAnswer:
     """Collects an answer in one piece from its parsed body."""
     if not is_object(body):
-        return CollectedAnswer(None, "It is not a JSON object.", None, None)
+        return unread("It is not a JSON object.")
     digest = f"sha256:{sha256_hex(canonical_bytes(without(body, 'svc')))}"
-    return CollectedAnswer(digest, None, _svc_of(body), protocol_of(body))
+    return CollectedAnswer(digest, None, _svc_of(body), _answer_id_of(body), protocol_of(body))
+
+
+def unread(fault: str) -> CollectedAnswer:
+    """An answer that can't be read, with the sentence that says why."""
+    return CollectedAnswer(None, fault, None, None, None)
 
 
 def _parsed(payload: bytes) -> JsonValue:
@@ -166,6 +180,24 @@ def _parsed(payload: bytes) -> JsonValue:
         return parse_json(payload)
     except TallyError:
         return None
+
+
+def _answer_id_of(document: JsonValue) -> str | None:
+    """The id of a body or chunk, or of the object in the first event of responses or messages."""
+    if not is_object(document):
+        return None
+    inner = (one for one in (document.get("response"), document.get("message")) if is_object(one))
+    answer_id = next(inner, document).get("id")
+    return answer_id if isinstance(answer_id, str) else None
+
+
+def _is_end(payload: JsonObject) -> bool:
+    """Whether a last payload has svc, and is either hashed or tells a client nothing."""
+    if "svc" not in payload:
+        return False
+    if _type_of(payload) is not None:
+        return True
+    return payload.keys() <= _CHUNK_HEAD and payload.get("choices", []) == []
 
 
 def _svc_of(document: JsonObject) -> JsonObject | None:

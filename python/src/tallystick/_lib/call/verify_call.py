@@ -19,7 +19,7 @@ from ..receipts.settlement import SettlementTransaction
 from ..shape import is_object
 from ..trust_store import KnownTrust
 from ..verify import Issuer, Verification, verify
-from .collector import CallCollector, CollectedAnswer, collect_document
+from .collector import CallCollector, CollectedAnswer, collect_document, unread
 from .protocol import CallProtocol
 
 
@@ -123,8 +123,8 @@ def _hash_of(request: Document) -> CollectedAnswer:
     try:
         digest = sha256_hex(canonical_bytes(read_json(request)))
     except TallyError as error:
-        return CollectedAnswer(None, error.message, None, None)
-    return CollectedAnswer(f"sha256:{digest}", None, None, None)
+        return unread(error.message)
+    return CollectedAnswer(f"sha256:{digest}", None, None, None, None)
 
 
 def _collect(response: Document | CallCollector) -> CollectedAnswer:
@@ -139,7 +139,7 @@ def _collect(response: Document | CallCollector) -> CollectedAnswer:
     try:
         return collect_document(read_json(response))
     except TallyError as error:
-        return CollectedAnswer(None, error.message, None, None)
+        return unread(error.message)
 
 
 def _compare(member: str, computed: CollectedAnswer | None, receipt: JsonValue) -> CallCheck:

@@ -54,6 +54,8 @@ class CallReport:
     """
     svc: JsonObject | None
     """The answer's member ``svc``, which holds the receipt, routing, billing and compression."""
+    answer_id: str | None
+    """The answer's own id, as its client sees it; ``None`` if it has none."""
     call: CollectedCall
     protocol: CallProtocol | None
     verdict: CallVerdict
@@ -112,10 +114,12 @@ class _Observer:
         """Verifies the call."""
         call: CollectedCall = {"request": self._request, "response": self._collector}
         verdict = verify_call(**call, trust=trust)
+        answer = self._collector.end()
         return CallReport(
             receipt_id=self._receipt_id,
             receipt=verdict.receipt,
-            svc=self._collector.end().svc,
+            svc=answer.svc,
+            answer_id=answer.answer_id,
             call=call,
             protocol=verdict.protocol,
             verdict=verdict,
