@@ -76,7 +76,8 @@ class ItemReader {
     const role = asText(item['role']) ?? '';
     const path = ['input', index, 'content'];
     if (role === 'assistant') this.#readAnswer(item['content'], path);
-    else this.#sayContent({ role }, item['content'], path);
+    // Many servers of chat know no `developer`, and those that do read `system` alike.
+    else this.#sayContent({ role: role === 'developer' ? 'system' : role }, item['content'], path);
   }
 
   /** Text that comes after tool calls of the same turn stays in its message: chat's form wants each call's result next. */

@@ -65,7 +65,7 @@ const request: JsonObject = {
 
 const messages = [
   { role: 'system', content: 'Be brief.' },
-  { role: 'developer', content: [{ type: 'text', text: 'In German.' }] },
+  { role: 'system', content: [{ type: 'text', text: 'In German.' }] },
   {
     role: 'user',
     content: [
