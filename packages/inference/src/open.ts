@@ -31,7 +31,7 @@ export interface Compute {
    * What is known of the models' health and of sessions stays. Changes nothing when it throws.
    * @throws as `openCatalogue`
    */
-  reload(settings: Pick<ComputeConfig, 'catalogue' | 'environment'>): void;
+  reload(settings: CatalogueSettings): void;
   /** Updates the metrics that are read at intervals. */
   measure(): Promise<void>;
   /** Prompts that wait for the threads that compress, or are in them. */
@@ -44,6 +44,9 @@ export interface Compute {
   /** Ends the calls under way, and closes the connections to providers. */
   close(): Promise<void>;
 }
+
+/** What the models and their providers follow from. */
+type CatalogueSettings = Pick<ComputeConfig, 'catalogue' | 'environment' | 'aws'>;
 
 /** The part of the pipeline that follows from the catalogue. */
 type Models = Pick<PipelineContext, 'catalogue' | 'router' | 'providers'>;
@@ -84,16 +87,7 @@ export function openCompute({
   logger,
   storms,
 }: ComputeDependencies): Compute {
-  const {
-    catalogue: operator,
-    environment,
-    timeouts,
-    retries,
-    goneRestMs,
-    defaultMaxOutput,
-    maxCallMs,
-    maxStreamBytes,
-  } = config.compute;
+  const { timeouts, retries, goneRestMs, defaultMaxOutput, maxCallMs, maxStreamBytes } = config.compute;
   const health = createHealth({
     goneRestMs,
     onRest: ({ provider, upstreamModel: model }, why, restMs) => {
@@ -106,12 +100,12 @@ export function openCompute({
   const metrics = createComputeMetrics(registry);
   const pins = createPins();
   const providers = new OpenProviders(timeouts, maxCallMs);
-  const openModels = (settings: Pick<ComputeConfig, 'catalogue' | 'environment'>): Models => {
+  const openModels = (settings: CatalogueSettings): Models => {
     const { catalogue, providers: entries } = openCatalogue(settings.environment, settings.catalogue);
     return {
       catalogue,
       router: createRouter(catalogue, health, pins),
-      providers: providers.replace(entries),
+      providers: providers.replace(entries, settings.aws),
     };
   };
   const compressor = createCompressor({
@@ -128,7 +122,7 @@ export function openCompute({
     await Promise.race([Promise.all(unbilled), sleep(BILLING_MS, undefined, { ref: false })]);
   };
   let pipeline: PipelineContext = {
-    ...openModels({ catalogue: operator, environment }),
+    ...openModels(config.compute),
     health,
     storms,
     retryPolicy: { ...defaultRetryPolicy, retries },

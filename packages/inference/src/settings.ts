@@ -1,3 +1,4 @@
+import type { AwsCredentialSources } from '@tallystick/issuers';
 import type { OperatorFile } from './catalogue/schema.ts';
 
 /** The configuration of the inference router. */
@@ -6,6 +7,8 @@ export interface ComputeConfig {
   readonly catalogue: OperatorFile;
   /** Keys and base URLs of providers, by the names of their variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What requests to AWS are signed with. */
+  readonly aws: AwsCredentialSources;
   /** Output tokens of a choice if the caller sets no limit. */
   readonly defaultMaxOutput: number;
   /** Most bytes of a request that calls a model. */

@@ -12,6 +12,7 @@ export { readKeyring, writeFirstKeyring, writeKeyring } from './keyring-file.ts'
 export { type OwnIssuer, openOwnIssuer } from './own-issuer.ts';
 export { createRegistry, type Registry } from './registry.ts';
 export { RegistryNews } from './registry-news.ts';
+export { type AwsCredentialSources, awsCredentials } from './remote/aws-credentials.ts';
 export { type RemoteKeySettings, remoteKeys } from './remote/open.ts';
 export {
   approveIssuer,

@@ -128,7 +128,8 @@ export function signatureProblem(
   const time = String(headers['x-amz-date']);
   const canonical = [
     method,
-    url,
+    // The path is escaped once more than it was sent.
+    url.split('/').map(encodeURIComponent).join('/'),
     '',
     ...signed.map((name) => `${name}:${String(headers[name]).trim()}`),
     '',

@@ -28,12 +28,12 @@ export const responsesWire: Wire = {
     ];
     return events.map((event, number) => sse({ ...event, sequence_number: number }));
   },
-  error: (status, message, param) => ({
+  error: ({ status, message, param = null, code = null }) => ({
     error: {
       message,
       type: status < 500 ? 'invalid_request_error' : 'server_error',
-      param: param ?? null,
-      code: null,
+      param,
+      code,
     },
   }),
   errorEvent: (message = 'The server had an error') =>

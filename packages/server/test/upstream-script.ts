@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '@tallystick/core';
 
 /** A request as the upstream got it. */
 export interface UpstreamRequest {
   readonly path: string;
-  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly headers: IncomingHttpHeaders;
   readonly body: JsonObject;
+  /** The body as it came. */
+  readonly bytes: Buffer;
 }
 
 export interface ScriptedToolCall {
@@ -14,16 +17,24 @@ export interface ScriptedToolCall {
   readonly pieces: readonly string[];
 }
 
+interface Failure {
+  readonly status: number;
+  readonly message: string;
+  /** The member of the request that the provider blames, in OpenAI's format. */
+  readonly param?: string;
+  /** The provider's own code, in OpenAI's format. */
+  readonly code?: string;
+  /** How long to wait, as the body says it in Gemini's format. */
+  readonly retryDelay?: string;
+}
+
 /** What goes wrong; events are counted from 0, and those before the fault are sent whole. */
 export type Fault =
-  | {
+  | (Omit<Failure, 'message'> & {
       readonly kind: 'status';
-      readonly status: number;
-      readonly retryAfter?: string;
       readonly message?: string;
-      /** The member of the request that the provider blames, in OpenAI's format. */
-      readonly param?: string;
-    }
+      readonly retryAfter?: string;
+    })
   /** Reads the request and never answers. */
   | { readonly kind: 'silence' }
   | { readonly kind: 'slow_first_byte'; readonly ms: number }
@@ -37,9 +48,15 @@ export type Fault =
   | { readonly kind: 'short'; readonly after: number }
   /** Says nothing more, with the connection open. */
   | { readonly kind: 'stall'; readonly after: number }
-  | { readonly kind: 'garbage'; readonly after: number }
+  /** @property bit whether it is the next event with one bit wrong */
+  | { readonly kind: 'garbage'; readonly after: number; readonly bit?: true }
   /** The provider's own word in a stream that it can't go on. */
-  | { readonly kind: 'error_event'; readonly after: number; readonly message?: string }
+  | {
+      readonly kind: 'error_event';
+      readonly after: number;
+      readonly message?: string;
+      readonly type?: string;
+    }
   /** Writes this many bytes at a time, each in a packet of its own, through characters and lines. */
   | { readonly kind: 'split'; readonly bytes: number };
 
@@ -58,8 +75,10 @@ export interface Script {
   };
   /** Stands where the usage would, whatever it is. */
   readonly wrongUsage?: JsonObject;
-  /** What the model thinks before it answers, which Anthropic signs with `c2ln`; of Anthropic's format and of Responses only. */
+  /** What the model thinks before it answers, which Anthropic and Bedrock sign with `c2ln`; not of chat completions or Ollama. */
   readonly thinking?: string;
+  /** Headers of the answer, or of its failure. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Members of the provider's own in the answer, or in every chunk of it; of OpenAI's format only. */
   readonly members?: JsonObject;
   /** Stands where an answer in one piece would, with the head of its format; of OpenAI's chat only. */
@@ -81,10 +100,15 @@ export const argumentsOf = ({ pieces }: ScriptedToolCall): string => pieces.join
 /** One provider's wire format. */
 export interface Wire {
   readonly contentType: string;
+  /** Whether the answer is a stream; when absent what the body's `stream` says. */
+  readonly isStream?: (request: UpstreamRequest) => boolean;
+  /** Null if the request's credentials are of the form that the provider takes. */
+  readonly unauthorized?: (request: UpstreamRequest) => string | null;
   complete(script: Script, request: UpstreamRequest): JsonObject;
-  /** The text of each event of a stream, its separators included. */
-  events(script: Script, request: UpstreamRequest): string[];
-  error(status: number, message: string, param?: string): JsonObject;
-  errorEvent(message?: string): string;
+  /** The text or the bytes of each event of a stream, its separators included. */
+  events(script: Script, request: UpstreamRequest): (string | Uint8Array)[];
+  error(failure: Failure): JsonObject;
+  /** @param type of the failure, by the provider's own name */
+  errorEvent(message?: string, type?: string): string | Uint8Array;
   readonly garbage: string;
 }

@@ -9,6 +9,7 @@ import {
   type UpstreamRequest,
   type Wire,
 } from './upstream-script.ts';
+import type { TokenEndpoint } from './upstream-tokens.ts';
 
 const sse = (data: JsonValue): string => `data: ${JSON.stringify(data)}\n\n`;
 const namedSse = (data: JsonObject & { type: string }): string => `event: ${data.type}\n${sse(data)}`;
@@ -51,12 +52,12 @@ export const openaiWire: Wire = {
       'data: [DONE]\n\n',
     ];
   },
-  error: (status, message, param) => ({
+  error: ({ status, message, param = null, code = null }) => ({
     error: {
       message,
       type: status < 500 ? 'invalid_request_error' : 'server_error',
-      param: param ?? null,
-      code: null,
+      param,
+      code,
     },
   }),
   errorEvent: (message = 'The server had an error') =>
@@ -82,6 +83,13 @@ function openaiUsage({ usage = defaultUsage, wrongUsage }: Script): JsonObject {
     prompt_tokens_details: { cached_tokens: cached },
   };
 }
+
+/** A format of OpenAI at Azure, which takes a key in a header of its own, or a token. */
+export const azureWire = (wire: Wire, tokens: TokenEndpoint): Wire => ({
+  ...wire,
+  unauthorized: ({ headers }) =>
+    headers['api-key'] === undefined && !tokens.accepts(headers.authorization) ? 'Access denied' : null,
+});
 
 /** Anthropic's Messages API. */
 export const anthropicWire: Wire = {
@@ -144,7 +152,7 @@ export const anthropicWire: Wire = {
       namedSse({ type: 'message_stop' }),
     ];
   },
-  error: (status, message) => ({ type: 'error', error: { type: anthropicErrorType(status), message } }),
+  error: ({ status, message }) => ({ type: 'error', error: { type: anthropicErrorType(status), message } }),
   errorEvent: (message = 'Overloaded') =>
     namedSse({ type: 'error', error: { type: 'overloaded_error', message } }),
   garbage: 'event: content_block_delta\ndata: {"type":\n\n',
@@ -163,7 +171,7 @@ function toolUse({ id, name }: ScriptedToolCall): JsonObject {
   return { type: 'tool_use', id, name };
 }
 
-function parsed(call: ScriptedToolCall): JsonValue {
+export function parsed(call: ScriptedToolCall): JsonValue {
   return JSON.parse(argumentsOf(call) || '{}') as JsonValue;
 }
 
@@ -201,7 +209,7 @@ export const ollamaWire: Wire = {
       line({ ...head, message: { role: 'assistant', content: '' }, ...ollamaEnd(script) }),
     ];
   },
-  error: (_status, message) => ({ error: message }),
+  error: ({ message }) => ({ error: message }),
   errorEvent: (message = 'an error was encountered while running the model') => line({ error: message }),
   garbage: '{"model":"m","message":{\n',
 };
@@ -217,4 +225,88 @@ function ollamaCall(call: ScriptedToolCall): JsonObject {
 function ollamaEnd({ finish = 'stop', usage = defaultUsage, wrongUsage }: Script): JsonObject {
   const counts = wrongUsage ?? { prompt_eval_count: usage.prompt, eval_count: usage.completion };
   return { done: true, done_reason: finish, ...counts };
+}
+
+/** The Gemini API's `generateContent` and `streamGenerateContent?alt=sse`. */
+export const geminiWire: Wire = {
+  contentType: 'text/event-stream',
+  isStream: ({ path }) => path.endsWith(':streamGenerateContent?alt=sse'),
+  unauthorized: ({ headers, path }) =>
+    headers['x-goog-api-key'] === undefined || path.includes('key=') ? 'API key not valid.' : null,
+  complete: (script, request) => ({
+    ...geminiHead(request),
+    candidates: [geminiCandidate(geminiParts(script, [textOf(script)]), geminiFinish(script))],
+    ...geminiUsage(script),
+  }),
+  events: (script, request) => [
+    ...geminiParts(script, script.pieces ?? defaultPieces).map((part) =>
+      sse({ ...geminiHead(request), candidates: [geminiCandidate([part])] }),
+    ),
+    sse({
+      ...geminiHead(request),
+      candidates: [geminiCandidate([{ text: '' }], geminiFinish(script))],
+      ...geminiUsage(script),
+    }),
+  ],
+  error: ({ status, message, retryDelay }) => ({
+    error: {
+      code: status,
+      message,
+      status: geminiStatus(status),
+      ...(retryDelay !== undefined && {
+        details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }],
+      }),
+    },
+  }),
+  errorEvent: (message = 'An internal error has occurred') =>
+    sse({ error: { code: 500, message, status: 'INTERNAL' } }),
+  garbage: 'data: {"candidates":[{]\n\n',
+};
+
+/** Gemini's format at Vertex AI, which takes tokens. */
+export const vertexWire = (tokens: TokenEndpoint): Wire => ({
+  ...geminiWire,
+  unauthorized: ({ headers }) => (tokens.accepts(headers.authorization) ? null : 'Invalid credentials.'),
+});
+
+function geminiStatus(status: number): string {
+  const names: Record<number, string> = {
+    400: 'INVALID_ARGUMENT',
+    429: 'RESOURCE_EXHAUSTED',
+    503: 'UNAVAILABLE',
+  };
+  return names[status] ?? 'UNKNOWN';
+}
+
+function geminiHead({ path }: UpstreamRequest): JsonObject {
+  return { responseId: 'resp-upstream', modelVersion: /models\/([^:/]+):/.exec(path)?.[1] ?? '' };
+}
+
+function geminiCandidate(parts: JsonObject[], finishReason?: string): JsonObject {
+  return { index: 0, content: { role: 'model', parts }, ...(finishReason !== undefined && { finishReason }) };
+}
+
+function geminiParts({ toolCalls, thinking }: Script, texts: readonly string[]): JsonObject[] {
+  const said: JsonObject[] = toolCalls
+    ? toolCalls.map((call) => ({
+        functionCall: { id: call.id, name: call.name, args: parsed(call) },
+        thoughtSignature: `signature of ${call.id}`,
+      }))
+    : texts.map((text) => ({ text }));
+  return thinking === undefined ? said : [{ text: thinking, thought: true }, ...said];
+}
+
+function geminiFinish({ finish = 'stop' }: Script): string {
+  return finish === 'length' ? 'MAX_TOKENS' : 'STOP';
+}
+
+function geminiUsage({ usage = defaultUsage, wrongUsage, thinking }: Script): JsonObject {
+  const { prompt, completion, cached = 0 } = usage;
+  const thoughtsTokenCount = thinking === undefined ? {} : { thoughtsTokenCount: 3 };
+  const counts = {
+    promptTokenCount: prompt,
+    candidatesTokenCount: completion,
+    cachedContentTokenCount: cached,
+  };
+  return { usageMetadata: wrongUsage ?? { ...counts, ...thoughtsTokenCount } };
 }

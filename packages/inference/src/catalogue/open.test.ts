@@ -34,14 +34,14 @@ describe('the default catalogue', () => {
   it('adds the models of a provider with a key or a base URL', () => {
     expect(idsOf({ ANTHROPIC_API_KEY: 'k' })).toContain('anthropic/claude-haiku-4-5');
     const { catalogue, providers } = openCatalogue({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/' });
-    expect(providers).toEqual([
+    expect(providers).toMatchObject([
+      // Another server than OpenAI's own may know chat completions alone.
       {
         name: 'openai',
         kind: 'openai',
         baseUrl: 'http://127.0.0.1:9/v1',
-        apiKey: null,
+        apiKeys: [],
         region: null,
-        // Another server than OpenAI's own, which may know chat completions alone.
         speaks: [],
       },
     ]);
@@ -51,6 +51,32 @@ describe('the default catalogue', () => {
       price: { inputPerMTok: 150_000_000n, cacheReadPerMTok: 75_000_000n, cacheWritePerMTok: 150_000_000n },
     });
     expect(catalogue.models.every(({ provider: name }) => name === 'openai' || name === 'local')).toBe(true);
+  });
+
+  it.each([
+    ['GEMINI_API_KEY', 'gemini'],
+    ['MISTRAL_API_KEY', 'mistral'],
+    ['GROQ_API_KEY', 'groq'],
+    ['DEEPSEEK_API_KEY', 'deepseek'],
+    ['TOGETHER_API_KEY', 'together'],
+    ['OPENROUTER_API_KEY', 'openrouter'],
+    ['AWS_BEARER_TOKEN_BEDROCK', 'bedrock'],
+  ])('offers models once %s is set', (variable, name) => {
+    const { catalogue, providers } = openCatalogue({ [variable]: 'k' });
+    expect(providers).toMatchObject([{ name, apiKeys: [{ key: 'k' }] }]);
+    expect(catalogue.models.filter(({ provider }) => provider === name)).not.toEqual([]);
+  });
+
+  it.each([
+    ['VLLM_BASE_URL', 'vllm'],
+    ['LLAMACPP_BASE_URL', 'llamacpp'],
+  ])('has a local server once %s is set, whose models the file names', (variable, name) => {
+    const operator = validate(operatorSchema, { models: [{ ...own, id: `${name}/one` }] });
+    const { catalogue, providers } = openCatalogue({ [variable]: 'http://127.0.0.1:9/v1' }, operator);
+    expect(providers).toMatchObject([
+      { name, kind: 'openai', baseUrl: 'http://127.0.0.1:9/v1', apiKeys: [] },
+    ]);
+    expect(catalogue.find(`${name}/one`)?.upstreamModel).toBe('one');
   });
 
   it.each([
@@ -72,11 +98,21 @@ describe('the default catalogue', () => {
 describe('the operator’s file', () => {
   it('adds providers and models', () => {
     const { catalogue, providers } = open({ providers: [provider], models: [own] }, { MY_KEY: 's3cret' });
-    expect(providers[0]).toMatchObject({ name: 'mine', apiKey: 's3cret' });
+    expect(providers[0]).toMatchObject({ name: 'mine', apiKeys: [{ key: 's3cret', weight: 1 }] });
     expect(catalogue.find('one')).toMatchObject({
       id: 'mine/one',
       prior: { general: 0.5, law: 0.4, code: 0.5 },
     });
+  });
+
+  it('gives a provider several keys, of which those count that are set', () => {
+    const { api_key_env: _one, ...keyless } = provider;
+    const api_keys = [{ env: 'KEY_1', weight: 3 }, { env: 'KEY_2' }, { env: 'KEY_3' }];
+    const { providers } = open({ providers: [{ ...keyless, api_keys }] }, { KEY_1: 'a', KEY_3: ' c ' });
+    expect(providers[0]?.apiKeys).toEqual([
+      { key: 'a', weight: 3 },
+      { key: 'c', weight: 1 },
+    ]);
   });
 
   it('changes a default model member by member, or takes it away', () => {
@@ -103,6 +139,16 @@ describe('the operator’s file', () => {
     const { catalogue } = open({ providers: [provider], models: [twin] }, { OPENAI_API_KEY: 'k' });
     expect(catalogue.find('gpt-4o')).toBeNull();
     expect(catalogue.find('openai/gpt-4o')?.provider).toBe('openai');
+  });
+
+  it('is refused for a service account’s key of another form, which it does not quote', () => {
+    const vertex = { ...provider, kind: 'vertex' };
+    expect(() => open({ providers: [vertex] }, { MY_KEY: 's3cret' })).toThrow(
+      expect.objectContaining({
+        field: 'providers[0]',
+        message: 'MY_KEY is not the JSON key of a service account.',
+      }),
+    );
   });
 
   it.each<[string, JsonValue, string, string]>([
@@ -149,6 +195,12 @@ describe('the operator’s file', () => {
       { providers: [{ ...provider, base_url: 'http://a:b@c/' }] },
       'invalid_field',
       'providers[0].base_url',
+    ],
+    [
+      'one key and several',
+      { providers: [{ ...provider, api_keys: [{ env: 'MY_KEY' }] }] },
+      'conflicting_fields',
+      'providers[0].api_keys',
     ],
     ['a provider twice', { providers: [provider, provider] }, 'conflicting_fields', 'providers[1].name'],
     [

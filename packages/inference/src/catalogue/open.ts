@@ -2,7 +2,10 @@ import { formatPath, type JsonValue, TallyError } from '@tallystick/core';
 import { validate } from '@tallystick/kit';
 import { parseUsdc } from '@tallystick/ledger';
 import type { SpokenProtocol } from '../protocols/protocol.ts';
+import type { OAuthOptions } from '../providers/access-tokens.ts';
+import type { ApiKey } from '../providers/api-keys.ts';
 import { carriedBy, type UpstreamKind } from '../providers/open.ts';
+import { serviceAccountOf } from '../providers/vertex.ts';
 import { type Carried, type Catalogue, createCatalogue, type Model, type Price } from './catalogue.ts';
 import defaultsFile from './defaults.json' with { type: 'json' };
 import { DOMAINS, type Domain } from './domains.ts';
@@ -21,10 +24,13 @@ export interface ProviderEntry {
   readonly name: string;
   readonly kind: UpstreamKind;
   readonly baseUrl: string;
-  readonly apiKey: string | null;
+  readonly apiKeys: readonly ApiKey[];
   readonly region: string | null;
   /** The protocols that its server speaks beside its kind's own. */
   readonly speaks: readonly SpokenProtocol[];
+  readonly apiVersion: string | null;
+  readonly oauth: OAuthOptions | null;
+  readonly signingRegion: string | null;
 }
 
 /** Keys and base URLs of providers, by the names of their variables. */
@@ -39,19 +45,14 @@ export interface OpenedCatalogue {
 export const LOCAL = 'local';
 const LOCAL_CARRIES: ReadonlySet<Carried> = new Set(['choices']);
 
-/** Environment variables from which the usual clients read a provider's address. */
-const BASE_URL_ENV: Readonly<Record<string, string>> = {
-  openai: 'OPENAI_BASE_URL',
-  anthropic: 'ANTHROPIC_BASE_URL',
-  ollama: 'OLLAMA_HOST',
-};
-
 /** The operator's part of the catalogue, as it was read. */
 interface ReadCatalogue {
   /** Empty where there are faults. */
   readonly catalogue: OperatorFile;
   /** Environment variables that hold the keys of its providers, and of those that are built in. */
   readonly keyNames: readonly string[];
+  /** Environment variables that hold addresses of these providers. */
+  readonly addressNames: readonly string[];
   /** Every member that is malformed, one line each. */
   readonly faults: readonly string[];
 }
@@ -63,7 +64,8 @@ export function readCatalogue(json: JsonValue): ReadCatalogue {
   const providers = [...validate(defaultsSchema, defaultsFile).providers, ...(catalogue.providers ?? [])];
   return {
     catalogue,
-    keyNames: [...new Set(providers.flatMap(({ api_key_env }) => api_key_env ?? []))],
+    keyNames: [...new Set(providers.flatMap((provider) => keysOf(provider).map(({ env }) => env)))],
+    addressNames: [...new Set(providers.flatMap(({ base_url_env }) => base_url_env ?? []))],
     faults: (error?.issues ?? []).map(
       ({ path, message }) => `${formatPath(path as (string | number)[]) ?? 'The file'}: ${message}`,
     ),
@@ -104,40 +106,62 @@ function configured(
   env: Environment,
 ): ProviderEntry[] {
   const seen = new Set<string>();
-  for (const [index, { name }] of own.entries()) {
+  for (const [index, { name, api_key_env, api_keys }] of own.entries()) {
     if (seen.has(name)) throw conflict(`providers[${index}].name`, `${name} appears twice`);
+    if (api_key_env !== undefined && api_keys !== undefined)
+      throw conflict(`providers[${index}].api_keys`, 'api_key_env is given too');
     seen.add(name);
   }
+  requireServiceAccounts(own, env);
   const known = defaults.flatMap((provider) => {
     const baseUrl = baseUrlOf(provider, env);
-    const key = provider.api_key_env === undefined ? undefined : env[provider.api_key_env];
-    if (seen.has(provider.name) || (baseUrl === null && !key)) return [];
-    return [toProvider(provider, baseUrl ?? provider.base_url, env)];
+    const opened = toProvider(provider, env);
+    return seen.has(provider.name) || (baseUrl === null && opened.apiKeys.length === 0) ? [] : [opened];
   });
-  return [...own.map((provider) => toProvider(provider, provider.base_url, env)), ...known];
+  return [...own.map((provider) => toProvider(provider, env)), ...known];
 }
 
-function baseUrlOf({ name }: ProviderFile, env: Environment): string | null {
-  const variable = BASE_URL_ENV[name];
+/** A key that is of another form would be found out at the first call only. No message quotes it. */
+function requireServiceAccounts(own: readonly ProviderFile[], env: Environment): void {
+  for (const [index, provider] of own.entries())
+    for (const { env: variable } of provider.kind === 'vertex' ? keysOf(provider) : [])
+      if (env[variable] && serviceAccountOf(env[variable]) === null)
+        throw new TallyError('invalid_field', `${variable} is not the JSON key of a service account.`, {
+          field: `providers[${index}]`,
+        });
+}
+
+function baseUrlOf({ base_url_env: variable }: ProviderFile, env: Environment): string | null {
   const text = variable === undefined ? undefined : env[variable]?.trim();
   if (!text) return null;
   return variable === 'OLLAMA_HOST' ? (ollamaUrl(text)?.href ?? null) : text;
 }
 
-function toProvider(
-  { name, kind, api_key_env, region, base_url, speaks = [] }: ProviderFile,
-  baseUrl: string,
-  env: Environment,
-): ProviderEntry {
-  const apiKey = (api_key_env !== undefined && env[api_key_env]?.trim()) || null;
+/** The variables of a provider's keys. */
+function keysOf({ api_key_env, api_keys = [] }: ProviderFile): NonNullable<ProviderFile['api_keys']> {
+  return api_key_env === undefined ? api_keys : [{ env: api_key_env }];
+}
+
+function toProvider(provider: ProviderFile, env: Environment): ProviderEntry {
+  const { name, kind, base_url, region = null, speaks = [], oauth } = provider;
+  const { api_version = null, signing_region = null } = provider;
+  const baseUrl = baseUrlOf(provider, env) ?? base_url;
   return {
     name,
     kind,
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    apiKey,
-    region: region ?? null,
+    apiKeys: keysOf(provider).flatMap(({ env: variable, weight = 1 }) => {
+      const key = env[variable]?.trim();
+      return key ? [{ key, weight }] : [];
+    }),
+    region,
     // Another server at the address of a known one need not speak what that one speaks.
     speaks: baseUrl === base_url ? speaks : [],
+    apiVersion: api_version,
+    signingRegion: signing_region,
+    oauth: oauth
+      ? { tokenUrl: oauth.token_url, clientId: oauth.client_id ?? null, scope: oauth.scope ?? null }
+      : null,
   };
 }
 

@@ -51,24 +51,51 @@ const modelSchema = z.strictObject({
 /** For a model of the default catalogue, each member given here replaces the default's. */
 const modelChange = modelSchema.partial().required({ id: true }).extend({ enabled: z.boolean().optional() });
 
+const variable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'Not the name of an environment variable');
+
+const httpUrl = z
+  .string()
+  .max(2048)
+  .refine(isHttp, 'Not an http:// or https:// URL without credentials, query and fragment');
+
 const providerSchema = z.strictObject({
   name: z
     .string()
     .regex(NAME, 'Not a provider’s name')
     .refine((name) => name !== 'local', 'The name local belongs to the built-in provider'),
   kind: z.enum(upstreamKinds as [(typeof upstreamKinds)[number], ...(typeof upstreamKinds)[number][]]),
-  base_url: z
-    .string()
-    .max(2048)
-    .refine(isHttp, 'Not an http:// or https:// URL without credentials, query and fragment'),
+  base_url: httpUrl,
+  /** The environment variable that replaces the base URL. */
+  base_url_env: variable.optional(),
   /** The environment variable that contains the key; the file never does. */
-  api_key_env: z
-    .string()
-    .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'Not the name of an environment variable')
+  api_key_env: variable.optional(),
+  /** Several keys instead, each with its share of the calls. */
+  api_keys: z
+    .array(z.strictObject({ env: variable, weight: z.int().min(1).max(1000).optional() }))
+    .min(1)
+    .max(100)
     .optional(),
   region: z.string().min(1).max(64).optional(),
   /** The protocols beside chat completions that its server speaks, so that calls in them pass as they are. */
   speaks: z.array(z.enum(['responses'])).optional(),
+  /** Version of Azure's API, for the URLs that name a deployment. */
+  api_version: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}(-preview)?$/, 'Not a version such as 2024-10-21')
+    .optional(),
+  /** Region for which requests to AWS are signed, if the address does not say it. */
+  signing_region: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'Not a region of AWS')
+    .optional(),
+  /** Where the keys are exchanged for access tokens. */
+  oauth: z
+    .strictObject({
+      token_url: httpUrl,
+      client_id: z.string().min(1).max(256).optional(),
+      scope: z.string().min(1).max(1024).optional(),
+    })
+    .optional(),
 });
 
 export const defaultsSchema = z.strictObject({

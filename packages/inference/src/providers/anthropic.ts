@@ -1,10 +1,9 @@
-import type { JsonObject } from '@tallystick/core';
 import { chunkOf, parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { completionOf } from './anthropic-answer.ts';
 import { errorIn, errorOf } from './anthropic-error.ts';
 import { messagesRequest } from './anthropic-request.ts';
 import { MessageStream } from './anthropic-stream.ts';
-import { badAnswer, cut, failedWithin } from './failures.ts';
+import { badAnswer, cut } from './failures.ts';
 import { nativeAnswer } from './native.ts';
 import type { Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
@@ -16,11 +15,9 @@ const apiVersion = '2023-06-01';
 /** Anthropic's Messages API. Its base URL is without `/v1`, as its own SDK takes it. */
 export function anthropicProvider(options: UpstreamOptions): Provider {
   const { name } = options;
-  const { post, secrets, close } = openUpstream(options, {
-    headers: (apiKey) => ({
-      'anthropic-version': apiVersion,
-      ...(apiKey !== null && { 'x-api-key': apiKey }),
-    }),
+  const { post, failure, limitedMs, close } = openUpstream(options, {
+    headers: { 'anthropic-version': apiVersion },
+    keyHeader: 'x-api-key',
     readError: errorOf,
   });
 
@@ -42,21 +39,20 @@ export function anthropicProvider(options: UpstreamOptions): Provider {
     }
   }
 
-  const failure = (error: JsonObject): Error => failedWithin(name, error, secrets);
-
   return {
     name,
     // System and developer messages are sent separately and are not turns.
     templateTokens: ({ messages, instructions }) => 4 * (messages - instructions) + 3,
     speaks: new Set(['messages']),
-    async chat({ model, body, native, ...call }) {
+    limitedMs,
+    async chat({ body, native, ...call }) {
       if (native !== undefined) {
         const streamed = body['stream'] === true;
         const { text, headers } = native;
         const reply = await post('/v1/messages', text, { ...call, streamed, headers });
         return nativeAnswer({ name, failure }, native, reply, streamed);
       }
-      const reply = await post('/v1/messages', messagesRequest(model, body), call);
+      const reply = await post('/v1/messages', messagesRequest(call.model, body), call);
       const created = Math.floor(Date.now() / 1_000);
       if (body['stream'] === true)
         return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };

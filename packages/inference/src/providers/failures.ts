@@ -21,6 +21,7 @@ const kinds: Readonly<Record<number, ProviderErrorKind>> = {
   408: 'timeout',
   409: 'overloaded',
   410: 'gone',
+  424: 'server',
   429: 'rate_limited',
   503: 'overloaded',
   504: 'timeout',
@@ -43,6 +44,9 @@ function kindOf(status: number, error: JsonObject | null): ProviderErrorKind {
   return kind === 'refused' && goneCodes.has(asText(error?.['code']) ?? '') ? 'gone' : kind;
 }
 
+/** Codes about the operator's account, with whatever status: OpenAI answers 429 to the first, Gemini 400 to the second. */
+const accountCodes: ReadonlySet<string> = new Set(['insufficient_quota', 'invalid_api_key']);
+
 const goneCodes: ReadonlySet<string> = new Set(['model_not_found', 'model_decommissioned']);
 
 /** A provider's answer when it does not serve a call. */
@@ -52,7 +56,7 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
   /**
    * The provider's own error, which may quote the operator's key, account or host: only that of a 4xx about the request
-   * is passed on, with `secrets` removed.
+   * is passed on, with `secrets` removed. `retry_after_ms` in it stands in for the header.
    */
   readonly error?: JsonObject | null;
   readonly secrets?: readonly string[];
@@ -60,11 +64,11 @@ export interface Failure {
 
 export function failed({ provider, status, retryAfterMs, error, secrets }: Failure): ProviderError {
   const code = asText(error?.['code']);
-  // OpenAI reports this with 429, although waiting does not help.
-  const kind = code === 'insufficient_quota' ? 'auth' : kindOf(status, error ?? null);
+  const kind = accountCodes.has(code ?? '') ? 'auth' : kindOf(status, error ?? null);
+  const told = error?.['retry_after_ms'];
   return new ProviderError(kind, `${provider} answered ${status}`, {
     status,
-    retryAfterMs,
+    retryAfterMs: retryAfterMs ?? (typeof told === 'number' ? told : undefined),
     error: kind === 'refused' && error ? publicError(error, secrets ?? []) : undefined,
   });
 }

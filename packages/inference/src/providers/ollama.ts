@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, LineReader, TallyError } from '@tallystick/core';
 import { chunkOf, maxEventLength, parseObject, readObject, startStream } from './answers.ts';
-import { badAnswer, cut, errorOf, failedWithin } from './failures.ts';
+import { badAnswer, cut, errorOf } from './failures.ts';
 import { present } from './members.ts';
 import { completionOf, embeddingsOf, OllamaStream } from './ollama-answer.ts';
 import { ollamaRequest } from './ollama-request.ts';
@@ -11,11 +11,11 @@ import { openUpstream, type UpstreamOptions } from './upstream.ts';
 /** Ollama's own API: `/api/chat`, whose streams are lines of JSON, and `/api/embed`. */
 export function ollamaProvider(options: UpstreamOptions): Provider {
   const { name } = options;
-  const { post, secrets, close } = openUpstream(options);
+  const { post, failure, limitedMs, close } = openUpstream(options);
 
   const requireNoError = (answer: JsonObject): JsonObject => {
     const error = errorOf(answer);
-    if (error !== null) throw failedWithin(name, error, secrets);
+    if (error !== null) throw failure(error);
     return answer;
   };
 
@@ -39,8 +39,9 @@ export function ollamaProvider(options: UpstreamOptions): Provider {
     speaks: new Set(),
     // Templates differ; this is the one of Llama 3: header and end of each message, beginning of text and of the answer.
     templateTokens: ({ messages }) => 5 * messages + 5,
-    async chat({ model, body, ...call }) {
-      const reply = await post('/api/chat', ollamaRequest(model, body), call);
+    limitedMs,
+    async chat({ body, ...call }) {
+      const reply = await post('/api/chat', ollamaRequest(call.model, body), call);
       const created = Math.floor(Date.now() / 1_000);
       if (body['stream'] === true)
         return { kind: 'stream', chunks: await startStream(name, chunks(reply, created)) };
@@ -48,9 +49,9 @@ export function ollamaProvider(options: UpstreamOptions): Provider {
       if (typeof answer['message'] !== 'object') throw badAnswer(name);
       return { kind: 'complete', ...completionOf(answer, created) };
     },
-    async embed({ model, body, ...call }) {
+    async embed({ body, ...call }) {
       const input = textInput(body['input']);
-      const request = present({ model, input, dimensions: body['dimensions'] ?? undefined });
+      const request = present({ model: call.model, input, dimensions: body['dimensions'] ?? undefined });
       const answer = requireNoError(await readObject(name, await post('/api/embed', request, call)));
       const vectors = answer['embeddings'];
       if (!isMatrix(vectors) || vectors.length !== input.length) throw badAnswer(name);

@@ -6,8 +6,10 @@ import type { ComputeConfig } from '../settings.ts';
 import { openProvider } from './open.ts';
 import type { Provider } from './provider.ts';
 
+type Entry = ProviderEntry & Pick<ComputeConfig, 'aws'>;
+
 interface Opened {
-  readonly entry: ProviderEntry;
+  readonly entry: Entry;
   readonly provider: Provider;
 }
 
@@ -29,16 +31,19 @@ export class OpenProviders {
   /**
    * Opens what is new and keeps what is as it was. What is no longer listed is closed once every call that began before
    * this has ended. Returns the providers by name, the built-in one among them.
+   * @param aws what requests to AWS are signed with
    */
-  replace(entries: readonly ProviderEntry[]): ReadonlyMap<string, Provider> {
+  replace(entries: readonly ProviderEntry[], aws: ComputeConfig['aws']): ReadonlyMap<string, Provider> {
     const before = this.#opened;
-    this.#opened = entries.map(
-      (entry) =>
-        before.find((one) => isDeepStrictEqual(one.entry, entry)) ?? {
-          entry,
-          provider: openProvider(entry.kind, { ...entry, timeouts: this.#timeouts }),
-        },
-    );
+    this.#opened = entries
+      .map((entry): Entry => ({ ...entry, aws }))
+      .map(
+        (entry) =>
+          before.find((one) => isDeepStrictEqual(one.entry, entry)) ?? {
+            entry,
+            provider: openProvider(entry.kind, { ...entry, timeouts: this.#timeouts }),
+          },
+      );
     for (const one of before) if (!this.#opened.includes(one)) this.#closeLater(one.provider);
     return new Map([
       [LOCAL, this.#local],

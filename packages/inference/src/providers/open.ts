@@ -1,10 +1,14 @@
 import type { Carried } from '../catalogue/catalogue.ts';
 import type { SpokenProtocol } from '../protocols/protocol.ts';
 import { anthropicProvider } from './anthropic.ts';
+import { azureProvider } from './azure.ts';
+import { bedrockProvider } from './bedrock.ts';
+import { geminiProvider } from './gemini.ts';
 import { ollamaProvider } from './ollama.ts';
 import { openaiProvider } from './openai.ts';
 import type { Provider } from './provider.ts';
 import type { UpstreamOptions } from './upstream.ts';
+import { vertexProvider } from './vertex.ts';
 
 interface Kind {
   readonly open: (options: UpstreamOptions) => Provider;
@@ -12,11 +16,18 @@ interface Kind {
   readonly carries: readonly Carried[];
 }
 
+const ofOpenai = ['choices', 'files', 'audio', 'forced_tools', 'other_tools'] as const;
+const ofGemini = ['files', 'audio', 'forced_tools'] as const;
+
 /** The wire formats of providers that an operator can configure. */
 const kinds = {
-  openai: { open: openaiProvider, carries: ['choices', 'files', 'audio', 'forced_tools', 'other_tools'] },
+  openai: { open: openaiProvider, carries: ofOpenai },
   anthropic: { open: anthropicProvider, carries: ['files', 'forced_tools', 'messages'] },
   ollama: { open: ollamaProvider, carries: [] },
+  gemini: { open: geminiProvider, carries: ofGemini },
+  vertex: { open: vertexProvider, carries: ofGemini },
+  azure: { open: azureProvider, carries: ofOpenai },
+  bedrock: { open: bedrockProvider, carries: ['files', 'forced_tools'] },
 } as const satisfies Record<string, Kind>;
 
 export type UpstreamKind = keyof typeof kinds;

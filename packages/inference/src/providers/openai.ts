@@ -1,13 +1,14 @@
 import type { JsonObject } from '@tallystick/core';
+import type { SpokenProtocol } from '../protocols/protocol.ts';
 import { splice } from '../protocols/splice.ts';
 import { parseEvent, readEvents, readObject, startStream } from './answers.ts';
-import { badAnswer, cut, failedWithin } from './failures.ts';
+import { badAnswer, cut } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
 import { nativeAnswer } from './native.ts';
 import { openaiRequest } from './openai-request.ts';
 import type { ChatCall, PromptShape, Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
-import { openUpstream, type UpstreamOptions } from './upstream.ts';
+import { openUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
 import { readUsage } from './usage.ts';
 
 /** The tokens of a chat template that marks the role of each message and the beginning of the answer, as OpenAI counts them. */
@@ -15,14 +16,23 @@ export function chatMlTokens({ messages }: PromptShape): number {
   return 4 * messages + 3;
 }
 
-/** Any API that speaks OpenAI's chat completions and embeddings. Chunks of a stream keep their bytes, except for `svc`. */
+/** Any API that speaks OpenAI's chat completions and embeddings. */
 export function openaiProvider(options: UpstreamOptions): Provider {
-  const { name } = options;
-  const { post, secrets, close } = openUpstream(options);
+  return openaiProviderOf(options, openUpstream(options), (_model, operation) => `/${operation}`);
+}
 
+/**
+ * A provider that answers as OpenAI does. Chunks of a stream keep their bytes, except for `svc`.
+ * @param pathOf the path of an operation of a model
+ */
+export function openaiProviderOf(
+  { name, speaks }: Pick<UpstreamOptions, 'name' | 'speaks'>,
+  { post, failure, limitedMs, close }: Upstream,
+  pathOf: (model: string, operation: 'chat/completions' | 'embeddings' | SpokenProtocol) => string,
+): Provider {
   const requireShape = (answer: JsonObject, list: 'choices' | 'data'): JsonObject => {
     const error = asObject(answer['error']);
-    if (error !== null) throw failedWithin(name, error, secrets);
+    if (error !== null) throw failure(error);
     if (!Array.isArray(answer[list])) throw badAnswer(name);
     return answer;
   };
@@ -48,26 +58,27 @@ export function openaiProvider(options: UpstreamOptions): Provider {
     }
   }
 
-  const failure = (error: JsonObject): Error => failedWithin(name, error, secrets);
-
   return {
     name,
     templateTokens: chatMlTokens,
-    speaks: new Set(options.speaks),
-    async chat({ model, body, native, ...call }: ChatCall) {
+    speaks: new Set(speaks),
+    limitedMs,
+    async chat({ body, native, ...call }: ChatCall) {
       if (native !== undefined) {
         const streamed = body['stream'] === true;
-        const { text, headers } = native;
-        const reply = await post(`/${native.form.protocol}`, text, { ...call, streamed, headers });
+        const { text, headers, form } = native;
+        const path = pathOf(call.model, form.protocol);
+        const reply = await post(path, text, { ...call, streamed, headers });
         return nativeAnswer({ name, failure }, native, reply, streamed);
       }
-      const reply = await post('/chat/completions', chatBody(model, inWords(body, call)), call);
+      const path = pathOf(call.model, 'chat/completions');
+      const reply = await post(path, chatBody(call.model, inWords(body, call)), call);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
       const answer = requireShape(await readObject(name, reply), 'choices');
       return { kind: 'complete', body: answer, usage: readUsage(answer['usage']) };
     },
-    async embed({ model, body, ...call }) {
-      const reply = await post('/embeddings', { ...body, model }, call);
+    async embed({ body, ...call }) {
+      const reply = await post(pathOf(call.model, 'embeddings'), { ...body, model: call.model }, call);
       const answer = requireShape(await readObject(name, reply), 'data');
       return { body: answer, usage: readUsage(answer['usage']) };
     },

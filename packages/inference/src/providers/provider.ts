@@ -72,8 +72,8 @@ export interface PromptShape {
 }
 
 /**
- * Answers inference calls in OpenAI's format, whatever the provider's own is. It never retries. Streams always request
- * their usage, which comes in a chunk of its own (see `isUsageChunk`).
+ * Answers inference calls in OpenAI's format, whatever the provider's own is. It never retries, except with another API
+ * key if one is not admitted. Streams always request their usage, which comes in a chunk of its own (see `isUsageChunk`).
  */
 export interface Provider {
   readonly name: string;
@@ -89,6 +89,8 @@ export interface Provider {
   chat(call: ChatCall): Promise<ChatAnswer>;
   /** Answers an embeddings call. @throws ProviderError */
   embed?(call: EmbedCall): Promise<EmbedAnswer>;
+  /** Milliseconds until the provider admits calls of the model again, by what it last said; 0 if it admits them. */
+  limitedMs?(model: string): number;
   close(): Promise<void>;
 }
 
@@ -97,7 +99,7 @@ export interface Provider {
  * - `gone`: the provider has no such model (404, 410)
  * - `refused`: the request is at fault (4xx), here or there
  * - `auth`: the operator's credentials or account don't serve (401, 402, 403)
- * - `rate_limited` (429), `overloaded` (409, 503, 529), `server` (other 5xx)
+ * - `rate_limited` (429), `overloaded` (409, 503, 529), `server` (424, other 5xx)
  * - `timeout`: no byte in time, first or next, or the provider's own 408 or 504
  * - `unreachable`: no connection, or it broke before the answer began
  * - `cut`: it broke after that

@@ -9,25 +9,24 @@ export interface TransportOptions {
   readonly name: string;
   /** Address of every call, from the operator's configuration only. */
   readonly baseUrl: string;
-  /** Sent with every call; credentials included. */
-  readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
 }
 
-export interface Outgoing {
+interface Outgoing {
   /** Added after the path of the base URL. */
   readonly path: string;
-  /** JSON. */
   readonly body: string;
   /** Whether the answer comes piece by piece, so that its first byte is expected soon. */
   readonly streamed: boolean;
   readonly signal: AbortSignal;
-  /** Headers of this call alone. They replace none of `TransportOptions`. */
-  readonly trace?: Readonly<Record<string, string>> | undefined;
+  /** All headers, the credentials included. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The kept-alive connections to one host. A redirect is an answer like any other. */
 export interface Transport {
+  /** The URL to which `post` sends. */
+  urlOf(path: string): string;
   /** @throws ProviderError unreachable, timeout, aborted */
   post(outgoing: Outgoing): Promise<Reply>;
   close(): Promise<void>;
@@ -39,7 +38,7 @@ const drainMs = 1_000;
 const keepAliveMs = 4_000;
 
 /** @throws TypeError for a base URL that is none, or that holds credentials */
-export function openTransport({ name, baseUrl, headers, timeouts }: TransportOptions): Transport {
+export function openTransport({ name, baseUrl, timeouts }: TransportOptions): Transport {
   const base = new URL(baseUrl);
   if (!/^https?:$/.test(base.protocol) || base.username !== '' || base.password !== '')
     throw new TypeError(`The base URL of ${name} must be http or https and hold no credentials.`);
@@ -52,16 +51,17 @@ export function openTransport({ name, baseUrl, headers, timeouts }: TransportOpt
     bodyTimeout: 0,
   });
   const prefix = base.pathname.replace(/\/+$/, '');
-  const allHeaders = { ...headers, 'content-type': 'application/json' };
+  const pathOf = (path: string): string => prefix + path + base.search;
 
   return {
-    async post({ path, body, streamed, signal, trace }) {
+    urlOf: (path) => base.origin + pathOf(path),
+    async post({ path, body, streamed, signal, headers }) {
       const watch = new Watch(name, signal);
       watch.wait(streamed ? timeouts.firstByteMs : timeouts.answerMs);
       const request = {
-        path: prefix + path + base.search,
+        path: pathOf(path),
         method: 'POST',
-        headers: trace === undefined ? allHeaders : { ...trace, ...allHeaders },
+        headers,
         body,
       } as const;
       if (!streamed) return gather(pool, request, { name, watch, idleMs: timeouts.idleMs });

@@ -5,9 +5,6 @@ import { checkConfig } from '../config/config.ts';
 import type { Services } from '../services.ts';
 import { openControl, type ReloadResult } from './control.ts';
 
-/** Settings whose change `Services.reload` takes up, beside secrets and the catalogue. */
-const RELOADED: ReadonlySet<string> = new Set(['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL', 'OLLAMA_HOST']);
-
 type Reloaded = Pick<Services, 'config' | 'logger' | 'reload'>;
 
 /** Reads the configuration again on SIGHUP, and when `tally reload` asks for it. */
@@ -73,7 +70,8 @@ async function reloadNow(
   }
   const restart = settings
     .filter(
-      ({ name, given, secret }) => !secret && !RELOADED.has(name) && given !== (atStart.get(name) ?? null),
+      ({ name, given, secret }) =>
+        !secret && !Object.hasOwn(config.compute.environment, name) && given !== (atStart.get(name) ?? null),
     )
     .map(({ name }) => name);
   logger.info({ restart }, 'the configuration was read again');

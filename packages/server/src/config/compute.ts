@@ -5,10 +5,12 @@ import { type EnvReader, parseUrl } from './reader.ts';
 
 const DAY_MS = 86_400_000;
 
-export function readCompute(read: EnvReader, file: ConfigFile): ComputeConfig {
+/** @param aws what requests to AWS are signed with, as keys in AWS KMS are */
+export function readCompute(read: EnvReader, file: ConfigFile, aws: ComputeConfig['aws']): ComputeConfig {
   const milliseconds = (name: string, fallback: number): number => read.integer(name, fallback, 10, DAY_MS);
   return {
     ...readProviders(read, file),
+    aws,
     defaultMaxOutput: read.integer('TALLY_DEFAULT_MAX_TOKENS', 8_192, 1, 1_000_000),
     maxBodyBytes: read.integer('TALLY_CALL_MAX_BODY_BYTES', 10_485_760, 1_024, 1_073_741_824),
     maxStreamBytes: read.integer('TALLY_STREAM_MAX_BYTES', 67_108_864, 65_536, 1_073_741_824),
@@ -26,12 +28,9 @@ export function readCompute(read: EnvReader, file: ConfigFile): ComputeConfig {
 
 /** The operator's catalogue, with the addresses and the keys of the providers that it names or that are built in. */
 function readProviders(read: EnvReader, file: ConfigFile): Pick<ComputeConfig, 'catalogue' | 'environment'> {
-  const { catalogue, keyNames, faults } = readCatalogue(file.catalogue);
+  const { catalogue, keyNames, addressNames, faults } = readCatalogue(file.catalogue);
   const environment = Object.fromEntries([
-    ...['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL', 'OLLAMA_HOST'].map((name) => [
-      name,
-      readUpstream(read, name),
-    ]),
+    ...addressNames.map((name) => [name, readUpstream(read, name)]),
     ...keyNames.map((name) => [name, read.secret(name) ?? undefined]),
   ]);
   const all = faults.length > 0 ? faults : checkCatalogue(environment, catalogue);

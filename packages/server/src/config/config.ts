@@ -149,6 +149,7 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
   const dataDir = resolve(read.text('TALLY_DATA_DIR', './.tally', { example: '/var/lib/tally' }));
   const urls = readUrls(read, localOrigin(host, port));
   const chain = readChain(read, dataDir, production);
+  const keyring = readKeyring(read, dataDir);
   const payments = readPayments(read, { production, chain });
   const counted = production || payments.mode !== 'off';
   const freeReadPerDay = read.integer('TALLY_FREE_READ_PER_DAY', counted ? 100 : 0, 0, 1_000_000_000);
@@ -164,7 +165,7 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
       ? read.explicit('TALLY_HANDLE', 'local', HANDLE)
       : read.optional('TALLY_HANDLE', HANDLE),
     database: readDatabase(read, dataDir),
-    keyring: readKeyring(read, dataDir),
+    keyring,
     chain,
     log: readLog(read, urls, production),
     operator: readOperator(read),
@@ -182,7 +183,7 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
     http: readHttp(read, production),
-    compute: readCompute(read, file),
+    compute: readCompute(read, file, keyring.remote.aws.credentials),
     payments,
     sales: readSales(read, production),
     telemetry: readTelemetry(foreign),

@@ -104,6 +104,7 @@ const SECRETS = [
   ['MY_KEY', 'hunter2'],
   ['TALLY_PKCS11_PIN', 'hunter2'],
   ['AWS_SESSION_TOKEN', 'hunter2'],
+  ['AWS_BEARER_TOKEN_BEDROCK', 'hunter2'],
 ] as const;
 
 describe('a secret', () => {
