@@ -64,7 +64,12 @@ export const IMPATIENT = {
   TALLY_IDLE_TIMEOUT_MS: '1000',
 };
 
-export async function startRouted(options: TestServiceOptions = {}): Promise<Routed> {
+interface RoutedOptions extends Omit<TestServiceOptions, 'env'> {
+  /** Given the upstream's URL if it is a function. */
+  readonly env?: NodeJS.ProcessEnv | ((url: string) => NodeJS.ProcessEnv);
+}
+
+export async function startRouted({ env = {}, ...options }: RoutedOptions = {}): Promise<Routed> {
   const upstream = await startUpstream();
   const service = await startTestService({
     ...options,
@@ -73,7 +78,7 @@ export async function startRouted(options: TestServiceOptions = {}): Promise<Rou
       OPENAI_API_KEY: 'sk-operator-secret',
       ANTHROPIC_BASE_URL: upstream.url,
       ANTHROPIC_API_KEY: 'ak-operator-secret',
-      ...options.env,
+      ...(typeof env === 'function' ? env(upstream.url) : env),
     },
   });
   const url = await service.listen();
