@@ -33,7 +33,7 @@ export { completionRequestSchema } from './protocols/completions/request.ts';
 export { countMessageTokens } from './protocols/messages/count-tokens.ts';
 export { messages } from './protocols/messages/messages.ts';
 export { countTokensSchema, messagesRequestSchema } from './protocols/messages/schema.ts';
-export type { Protocol } from './protocols/protocol.ts';
+export { inTermsOf, type Protocol } from './protocols/protocol.ts';
 export { responses } from './protocols/responses/responses.ts';
 export { responsesRequestSchema } from './protocols/responses/schema.ts';
 export { retryAfter } from './providers/failures.ts';

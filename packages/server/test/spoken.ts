@@ -55,6 +55,25 @@ export const SPOKEN: readonly Spoken[] = [
         .join(''),
   },
   {
+    name: 'responses',
+    path: '/v1/compute/responses',
+    request: { input: 'Say it.', max_output_tokens: 8192 },
+    endsApart: false,
+    textOf: (payloads) =>
+      objectsIn(payloads)
+        .filter(({ type }) => type === 'response.output_text.delta')
+        .map(({ delta }) => (typeof delta === 'string' ? delta : ''))
+        .join(''),
+    brokenBy: (code) => [
+      { type: 'error', code: openAiCode(code) },
+      {
+        type: 'response.failed',
+        response: expect.objectContaining({ status: 'failed', error: expect.objectContaining({}) }),
+      },
+    ],
+    refusedBy: (code) => ({ error: { code: openAiCode(code), message: expect.any(String) } }),
+  },
+  {
     name: 'messages',
     path: '/v1/compute/messages',
     request: { messages, max_tokens: 8192 },

@@ -75,7 +75,7 @@ export interface Script {
   };
   /** Stands where the usage would, whatever it is. */
   readonly wrongUsage?: JsonObject;
-  /** What the model thinks before it answers, which Anthropic and Bedrock sign with `c2ln`; not of chat completions or Ollama. */
+  /** What the model thinks before it answers, which Anthropic and Bedrock sign with `c2ln`. */
   readonly thinking?: string;
   /** Headers of the answer, or of its failure. */
   readonly headers?: Readonly<Record<string, string>>;

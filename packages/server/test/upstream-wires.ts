@@ -24,6 +24,8 @@ export const openaiWire: Wire = {
     const message: JsonObject = { role: 'assistant', content: script.toolCalls ? null : textOf(script) };
     if (script.toolCalls)
       message['tool_calls'] = script.toolCalls.map((call) => openaiCall(call, argumentsOf(call)));
+    // As DeepSeek, vLLM and others; OpenAI itself does not show it here.
+    if (script.thinking !== undefined) message['reasoning_content'] = script.thinking;
     const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(script) };
     return {
       ...openaiHead('chat.completion', body),

@@ -1,4 +1,5 @@
 import { type JsonObject, TallyError } from '@tallystick/core';
+import { factsOf, Refusal } from '@tallystick/kit';
 import type { ChatBody, Reported, Usage } from '../types.ts';
 import type { JsonPath } from './splice.ts';
 
@@ -62,6 +63,8 @@ export interface Protocol {
    */
   readonly answerOf: ((inner: JsonObject, given: Given) => JsonObject) | null;
   stream(given: Given): StreamEncoder;
+  /** The names that inner members have in this protocol, where they differ, for errors. */
+  readonly members?: Readonly<Record<string, string>>;
   /** How a call passes to a provider that speaks this protocol; null if none does, or the inner form is its own. */
   readonly native: NativeForm | null;
 }
@@ -109,6 +112,15 @@ export interface NativeForm {
   innerStream(provider: string, created: number): InnerStream;
   /** The error that an event tells, or a body that came with status 200: OpenAI's members, and `status` where it is known. */
   errorIn(json: JsonObject): JsonObject | null;
+}
+
+/** An error that names a member of the inner form, in the caller's terms. */
+export function inTermsOf({ members = {} }: Protocol, error: unknown): unknown {
+  const name = error instanceof TallyError ? members[error.field ?? ''] : undefined;
+  if (!(error instanceof TallyError) || name === undefined) return error;
+  const { code, message, field = '', cause } = error;
+  const text = message.startsWith(`${field}: `) ? name + message.slice(field.length) : message;
+  return new Refusal(code, text, { ...factsOf(error), field: name, cause });
 }
 
 /** The refusal of a member that this service cannot serve in a protocol. */

@@ -14,6 +14,7 @@ describe('an inner request in OpenAI’s own words', () => {
       output_config: { effort: 'high' },
       reasoning: { max_tokens: 2048 },
       temperature: 1,
+      user: 'u'.repeat(65),
       tools: [
         { type: 'function', function: { name: 'f' }, cache_control: MARK, input_examples: [{}] },
         { type: 'web_search', cache_control: MARK },

@@ -12,14 +12,13 @@ const MESSAGE = [
   'reasoning_content',
   'reasoning_details',
 ];
-
-/** OpenAI refuses a longer `user`, which clients of Messages send. */
+/** The most characters of `user` that OpenAI takes. */
 const MAX_USER = 64;
 
 /**
  * An inner body that came from another protocol, in OpenAI's own words. Left out are cache marks, since these servers
- * cache by themselves, the reasoning of earlier turns, which they do not read, and the budget of reasoning. Images and
- * files of a tool's result follow it in a message of the user.
+ * cache by themselves, the reasoning of earlier turns, which they do not read, the budget of reasoning, and a `user` that is
+ * too long for them. Images and files of a tool's result follow it in a message of the user.
  * @param reasons whether the model knows an effort of reasoning
  */
 export function openaiRequest(body: ChatBody, reasons: boolean): ChatBody {
@@ -28,7 +27,7 @@ export function openaiRequest(body: ChatBody, reasons: boolean): ChatBody {
   const { tools } = body;
   return {
     ...rest,
-    ...(user !== undefined && (asText(user) ?? '').length <= MAX_USER && { user }),
+    ...(typeof user === 'string' && user.length <= MAX_USER && { user }),
     messages: conversation(objectsOf(body['messages'])),
     ...(Array.isArray(tools) && { tools: objectsOf(tools).map(toolOf) }),
     ...(effort !== undefined && { reasoning_effort: effort }),

@@ -9,6 +9,7 @@ import {
   embed,
   embeddingRequestSchema,
   failureOf,
+  inTermsOf,
   type Open,
   ProviderError,
   readChatRequest,
@@ -90,9 +91,14 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
       const { body: parsed, bodyText: text, incoming } = exchange;
       const header = (name: string): string | undefined => incoming.header(name);
       const request = readChatRequest(parsed, pipeline.catalogue, { protocol, text, header });
-      return called(services, exchange, { route: path, request, stream: request.stream }, (call) =>
-        request.stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
-      );
+      const { stream } = request;
+      try {
+        return await called(services, exchange, { route: path, request, stream }, (call) =>
+          stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
+        );
+      } catch (error) {
+        throw inTermsOf(protocol, error);
+      }
     },
   });
 }

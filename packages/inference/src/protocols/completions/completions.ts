@@ -8,5 +8,6 @@ export const completions: Protocol = {
   innerOf,
   answerOf,
   stream: (given) => new CompletionEncoder(given),
+  members: { messages: 'prompt', max_completion_tokens: 'max_tokens' },
   native: null,
 };

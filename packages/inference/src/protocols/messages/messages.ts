@@ -10,5 +10,11 @@ export const messages: Protocol = {
   innerOf,
   answerOf,
   stream: (given) => new MessageEncoder(given),
+  members: {
+    response_format: 'output_config.format',
+    stop: 'stop_sequences',
+    max_completion_tokens: 'max_tokens',
+    reasoning: 'thinking',
+  },
   native,
 };

@@ -24,5 +24,13 @@ export const responses: Protocol = {
   innerOf,
   answerOf,
   stream: (given) => new ResponseEncoder(given),
+  members: {
+    messages: 'input',
+    response_format: 'text.format',
+    max_completion_tokens: 'max_output_tokens',
+    max_tokens: 'max_output_tokens',
+    reasoning_effort: 'reasoning.effort',
+    logprobs: 'include',
+  },
   native,
 };
