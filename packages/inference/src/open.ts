@@ -6,6 +6,7 @@ import type { AnchorLog } from '@tallystick/log';
 import type { OperatorFacts } from '@tallystick/receipts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { Model } from './catalogue/catalogue.ts';
 import { openCatalogue } from './catalogue/open.ts';
 import { createCompressor } from './compression/compressor.ts';
 import type { CompressionStore } from './compression-store.ts';
@@ -102,11 +103,11 @@ export function openCompute({
   const providers = new OpenProviders(timeouts, maxCallMs);
   const openModels = (settings: CatalogueSettings): Models => {
     const { catalogue, providers: entries } = openCatalogue(settings.environment, settings.catalogue);
-    return {
-      catalogue,
-      router: createRouter(catalogue, health, pins),
-      providers: providers.replace(entries, settings.aws),
-    };
+    const opened = providers.replace(entries, settings.aws);
+    const limited = ({ provider, upstreamModel }: Model): boolean =>
+      (opened.get(provider)?.limitedMs?.(upstreamModel) ?? 0) > 0;
+    const router = createRouter(catalogue, { rest: (model) => health.rest(model), limited }, pins);
+    return { catalogue, router, providers: opened };
   };
   const compressor = createCompressor({
     store: store.compression,

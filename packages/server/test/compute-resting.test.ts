@@ -92,6 +92,45 @@ describe('the built-in models', () => {
   });
 });
 
+describe('a model of which its provider has no calls left', () => {
+  const reset = {
+    'x-ratelimit-reset-requests': '1m0s',
+    'anthropic-ratelimit-requests-reset': '2999-01-01T00:00:00Z',
+  };
+  const none = { 'x-ratelimit-remaining-requests': '0', 'anthropic-ratelimit-requests-remaining': '0' };
+
+  it('is passed over by auto before it answers 429, and asked where it is named', async () => {
+    routed = await startRouted();
+    routed.upstream.play({ headers: { ...none, ...reset } });
+    const first = svcOf(await routed.chat(AUTO)).served.model;
+    const second = svcOf(await routed.chat(AUTO));
+    expect(second.served.model).not.toBe(first);
+    expect(second.served.model).not.toMatch(/^local\//);
+    expect(second.served.failed_tries).toEqual([]);
+    expect(second.routing).toMatchObject({
+      outcome: {
+        scores: expect.arrayContaining([
+          expect.objectContaining({ model: first, excluded: 'rate_limit' }),
+        ]) as unknown,
+      },
+    });
+    expect(svcOf(await routed.chat({ model: first })).served.model).toBe(first);
+  });
+
+  it('is asked all the same where no other is left', async () => {
+    routed = await startRouted();
+    routed.upstream.always({ headers: { ...none, ...reset } });
+    const served: string[] = [];
+    for (let call = 0; call < 30; call += 1) {
+      const { status, json, text } = await routed.chat(AUTO);
+      expect(status, text).toBe(200);
+      served.push(json['model'] as string);
+    }
+    expect(new Set(served).size).toBeLessThan(30);
+    expect(served.some((model) => model.startsWith('local/'))).toBe(false);
+  });
+});
+
 describe('an answer', () => {
   const answersOf = async (model: string, path: string) => {
     const reply = await routed.post(path, path === EMBEDDINGS ? { model, input: 'a' } : { model, messages });

@@ -6,7 +6,8 @@ import type { CandidateRecord, Excluded, RouteInputs } from './record.ts';
 interface Filter {
   readonly name: Excluded;
   readonly passes: (candidate: CandidateRecord, inputs: RouteInputs) => boolean;
-  readonly error: (last: readonly CandidateRecord[], inputs: RouteInputs) => Error;
+  /** Null for a filter that is left out where it would leave none. */
+  readonly error: ((last: readonly CandidateRecord[], inputs: RouteInputs) => Error) | null;
 }
 
 export interface Filtered {
@@ -26,7 +27,10 @@ export function filter(inputs: RouteInputs): Filtered {
     // Usually all pass.
     if (candidates.length > 0 && candidates.every((candidate) => passes(candidate, inputs))) continue;
     const left = candidates.filter((candidate) => passes(candidate, inputs));
-    if (left.length === 0) throw error(candidates, inputs);
+    if (left.length === 0) {
+      if (error === null) continue;
+      throw error(candidates, inputs);
+    }
     for (const candidate of candidates) if (!left.includes(candidate)) excluded.set(candidate.model, name);
     candidates = left;
   }
@@ -136,6 +140,11 @@ const FILTERS: readonly Filter[] = [
     name: 'health',
     passes: ({ available }) => available,
     error: (last) => new RestingError(last.map(({ model }) => model)),
+  },
+  {
+    name: 'rate_limit',
+    passes: ({ limited }) => limited !== true,
+    error: null,
   },
 ];
 

@@ -18,6 +18,7 @@ const candidate = z.strictObject({
   output_price: nanoUsdc,
   prior: z.number().min(0).max(1),
   available: z.boolean(),
+  limited: z.literal(true).optional(),
   built_in: z.boolean().optional(),
   carries: z.array(z.enum(CARRIED)).optional(),
 });
@@ -63,7 +64,9 @@ const outcome = z.strictObject({
   scores: z.array(
     z.strictObject({
       model: name,
-      excluded: z.enum([...NEEDS, 'provider', 'price', 'context', 'health', 'built_in']).nullable(),
+      excluded: z
+        .enum([...NEEDS, 'provider', 'price', 'context', 'health', 'rate_limit', 'built_in'])
+        .nullable(),
       quality: z.number().nullable(),
       expected_cost: nanoUsdc.nullable(),
       score: z.number().nullable(),

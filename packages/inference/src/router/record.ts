@@ -16,6 +16,8 @@ export interface CandidateRecord {
   /** Prior for the domain of the request. */
   readonly prior: number;
   readonly available: boolean;
+  /** Its provider last said that no calls of it are left for a while; absent if not. */
+  readonly limited?: true;
   /** Whether the service itself is its provider; absent in explanations from before this was recorded. */
   readonly built_in?: boolean;
   /** Those of the needs that its provider's API can carry; absent where none of them is about that. */
@@ -48,7 +50,7 @@ export interface RouteInputs {
   readonly unaffordable: readonly string[];
 }
 
-export type Excluded = Need | 'provider' | 'price' | 'context' | 'health' | 'built_in';
+export type Excluded = Need | 'provider' | 'price' | 'context' | 'health' | 'rate_limit' | 'built_in';
 
 export interface ScoreRecord {
   readonly model: string;

@@ -58,8 +58,13 @@ function holding(part: JsonObject): RouteRequest {
   return request({}, { messages: [{ role: 'user', content: [part] }] });
 }
 
-function routerOf(models: readonly Model[], resting: readonly string[] = []) {
+function routerOf(
+  models: readonly Model[],
+  resting: readonly string[] = [],
+  limited: readonly string[] = [],
+) {
   return createRouter(createCatalogue(models), {
+    limited: ({ upstreamModel }) => limited.includes(upstreamModel),
     rest: ({ upstreamModel }) =>
       resting.includes(upstreamModel) ? { gone: false, remainingMs: 1_500 } : null,
   });
@@ -103,6 +108,20 @@ describe('the choice', () => {
     expect(route(10, 'y')).toBe('c/large');
     resting.push('small');
     expect(route(10, 'x')).toBe('c/large');
+  });
+
+  it('passes over models of which no calls are left, where another can serve', () => {
+    const best = request({ costQuality: 10 });
+    const { model: chosen, fallbacks, explanation } = routerOf(three, [], ['large']).route(best);
+    expect([chosen, ...fallbacks].map(({ id }) => id)).toEqual(['b/middle', 'a/small']);
+    expect(explanation.outcome.scores).toContainEqual(
+      expect.objectContaining({ model: 'c/large', excluded: 'rate_limit' }),
+    );
+    expect(replay(JSON.parse(JSON.stringify(explanation)) as JsonObject).same).toBe(true);
+    expect(routerOf(three, ['middle', 'small'], ['large']).route(best).model.id).toBe('c/large');
+    expect(routerOf(three, [], ['large', 'middle', 'small']).route(best).model.id).toBe('c/large');
+    const named = request({}, { model: 'c/large' });
+    expect(routerOf(three, [], ['large']).route(named).model.id).toBe('c/large');
   });
 
   it('tries the providers that the caller orders first', () => {

@@ -60,12 +60,14 @@ export interface Router {
   route(request: RouteRequest): RouteDecision;
 }
 
+/** What the router knows of models while they are called. */
+interface ModelState extends Pick<Health, 'rest'> {
+  /** Whether a model's provider last said that no calls of it are left for a while; when absent none is. */
+  readonly limited?: (model: Model) => boolean;
+}
+
 /** @param pins of sessions, which may outlive the catalogue */
-export function createRouter(
-  catalogue: Catalogue,
-  health: Pick<Health, 'rest'>,
-  pins: Pins = createPins(),
-): Router {
+export function createRouter(catalogue: Catalogue, health: ModelState, pins: Pins = createPins()): Router {
   const chat = catalogue.models.filter(({ kind }) => kind === 'chat');
   const byId = new Map(chat.map((model) => [model.id, model]));
   const descriptions = new Map(chat.map((model) => [model, describe(model)]));
@@ -73,6 +75,7 @@ export function createRouter(
     ...(descriptions.get(model) ?? describe(model)),
     prior: model.prior[domain],
     available: health.rest(model) === null,
+    ...(health.limited?.(model) === true && { limited: true }),
     ...(carried.length > 0 && { carries: carried.filter((need) => model.carries.has(need)) }),
   });
 
