@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setUpPython } from '../scripts/python-venv.js';
 import { blocks, expectPrints, pages, textOf } from './clients-docs.ts';
 import { type Served, serve, temporaryFolder } from './process.ts';
 
@@ -29,12 +30,19 @@ describe('the pages of docs/clients', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test.each(blocks('run').map((block) => [block.page, block.language, block] as const))(
-    '%s, %s',
-    (_page, _language, block) => {
-      const file = join(folder, 'program.mjs');
-      writeFileSync(file, block.code.replaceAll('http://127.0.0.1:8787', service.url));
-      expectPrints([process.execPath, file], block, { cwd: folder });
-    },
-  );
+  const titled = (language: string) =>
+    blocks('run').flatMap((block) => (block.language === language ? [[block.page, block] as const] : []));
+  const atService = (code: string): string => code.replaceAll('http://127.0.0.1:8787', service.url);
+
+  test.each(titled('js'))('%s, JavaScript', (_page, block) => {
+    const file = join(folder, 'program.mjs');
+    writeFileSync(file, atService(block.code));
+    expectPrints([process.execPath, file], block, { cwd: folder });
+  });
+
+  // As the tests of the Python package, these need a Python.
+  const python = setUpPython();
+  test.skipIf(python === undefined).each(titled('python'))('%s, Python', (_page, block) => {
+    expectPrints([python ?? '', '-W', 'error', '-c', atService(block.code)], block, { cwd: folder });
+  });
 });

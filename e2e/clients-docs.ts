@@ -43,6 +43,6 @@ export function expectPrints(
 ): void {
   const { status, stdout, stderr } = spawnSync(program, args, { ...options, encoding: 'utf8' });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  const pattern = prints.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
+  const pattern = prints.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[\\s\\S]*');
   expect(stdout).toMatch(new RegExp(`^${pattern}$`));
 }
