@@ -7,6 +7,7 @@ import { payloadsOf, type Routed, startRouted } from './compute.ts';
 import { type Column, FEATURES, type Feature, pageOf, type Verdict } from './matrix.ts';
 import { SPOKEN, type Spoken } from './spoken.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
+import { BEDROCK_KEY } from './upstream-bedrock.ts';
 
 /** The protocols and providers by feature. `TALLY_WRITE_PROTOCOLS=1` writes it. */
 const PAGE = new URL('../../../docs/protocols.md', import.meta.url);
@@ -14,7 +15,10 @@ const PAGE = new URL('../../../docs/protocols.md', import.meta.url);
 const COLUMNS: readonly Column[] = [
   { title: 'OpenAI', model: 'direct/m' },
   { title: 'OpenAI-compatible', model: 'compatible/m' },
+  { title: 'Azure', model: 'azure/m' },
   { title: 'Anthropic', model: 'claude/m' },
+  { title: 'Gemini, Vertex', model: 'google/m' },
+  { title: 'Bedrock', model: 'aws/anthropic.m' },
   { title: 'Ollama', model: 'llama/m' },
   { title: 'built in', model: 'local/extract-1', ownAnswer: /7:40/ },
 ];
@@ -27,12 +31,12 @@ interface Note {
   readonly note: string;
 }
 
-const OPENAI_LIKE = ['OpenAI', 'OpenAI-compatible'];
+const OPENAI_LIKE = ['OpenAI', 'OpenAI-compatible', 'Azure'];
 
 const NOTES: readonly Note[] = [
   {
     feature: 'reasoning',
-    titles: ['Anthropic'],
+    titles: ['Anthropic', 'Bedrock'],
     protocols: ['chat', 'responses'],
     note: 'An effort of reasoning is not sent, since only some of the models take one. Reasoning that comes back is passed on.',
   },
@@ -50,7 +54,7 @@ const NOTES: readonly Note[] = [
   { feature: 'reasoning', titles: ['built in'], note: 'The built-in model does not reason.' },
   {
     feature: 'cache marks',
-    titles: [...OPENAI_LIKE, 'Ollama'],
+    titles: [...OPENAI_LIKE, 'Gemini, Vertex', 'Ollama'],
     note: 'Cache marks are not sent: the provider caches by itself. Compression still leaves what precedes a mark as it is.',
   },
   { feature: 'cache marks', titles: ['built in'], note: 'The built-in model has no cache.' },
@@ -66,7 +70,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   const file = join(folder, 'catalogue.json');
   writeFileSync(file, JSON.stringify(catalogue(upstream.url)));
-  routed = await startRouted({ env: { TALLY_CONFIG: file } });
+  routed = await startRouted({ env: { TALLY_CONFIG: file, AZURE_KEY: 'k', GOOGLE_KEY: 'k', BEDROCK_KEY } });
 });
 afterAll(async () => {
   await routed.close();
@@ -86,6 +90,9 @@ function catalogue(url: string): JsonObject {
     { name: 'direct', kind: 'openai', base_url: `${url}/v1`, speaks: ['responses'] },
     { name: 'compatible', kind: 'openai', base_url: `${url}/v1` },
     { name: 'claude', kind: 'anthropic', base_url: url },
+    { name: 'azure', kind: 'azure', base_url: `${url}/openai/v1`, api_key_env: 'AZURE_KEY' },
+    { name: 'google', kind: 'gemini', base_url: url, api_key_env: 'GOOGLE_KEY' },
+    { name: 'aws', kind: 'bedrock', base_url: url, api_key_env: 'BEDROCK_KEY' },
     { name: 'llama', kind: 'ollama', base_url: url },
   ];
   const models = COLUMNS.filter(({ ownAnswer }) => ownAnswer === undefined);
