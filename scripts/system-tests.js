@@ -27,6 +27,7 @@ const PROGRAMS = [
   ['systemd-nspawn', 'systemd-container'],
   ['openssl', 'openssl'],
   ['prometheus', 'prometheus'],
+  ['strace', 'strace'],
 ];
 
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
