@@ -65,7 +65,7 @@ describe('the README of each package', () => {
       /^It may import ((?:.|\n(?!\n))*)/m.exec(textOf(`packages/${name}/README.md`)) ?? [];
     const allowed = PACKAGES[name] ?? [];
     const [sentence = ''] = said.split(/\. |\.$/);
-    const listed = [...sentence.matchAll(/`(\w+)`/g)].map(([, other]) => other);
+    const listed = [...sentence.matchAll(/`([\w-]+)`/g)].map(([, other]) => other);
     const all = Object.keys(PACKAGES).filter((other) => other !== name && !listed.includes(other));
     const named = sentence.startsWith('every package but') ? all : listed;
     expect(new Set(named)).toEqual(new Set(allowed));
