@@ -8,6 +8,7 @@ import { keyCommands } from './commands/keys.ts';
 import { logCommands } from './commands/log.ts';
 import { meterCommands } from './commands/meter.ts';
 import { receiptCommands } from './commands/receipts.ts';
+import { sessionCommands } from './commands/session.ts';
 import { statusCommand } from './commands/status.ts';
 import { trustCommands } from './commands/trust.ts';
 import { verifyCommand } from './commands/verify.ts';
@@ -36,6 +37,7 @@ export async function createProgram(
   documentCommands(program);
   meterCommands(program, finish);
   evidenceCommands(program, finish);
+  sessionCommands(program, finish);
   program.commandsGroup('A service, from outside:');
   anchorCommands(program);
   logCommands(program);

@@ -327,7 +327,7 @@ function chainAccount({ chainId, transaction, final }: NonNullable<NodeAnswers['
   };
 }
 
-function timeOf(asOf: string | undefined): number {
+export function timeOf(asOf: string | undefined): number {
   if (asOf === undefined) return Date.now();
   const instant = parseTimestamp(asOf);
   if (instant === null) throw new UsageError('--as-of takes a UTC time such as 2027-01-31T12:00:00Z.');

@@ -1,5 +1,5 @@
 import { publicKeyOfDidKey } from '../did/key.ts';
-import { toBase64url } from '../encoding/base64url.ts';
+import { fromBase64url, toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { sha256Hex } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
@@ -114,6 +114,7 @@ interface Line {
  * Verifies the receipts of one session: each of them, their order, and their one key (spec/sessions.md). Never throws for
  * what the file holds.
  * @param file JSON Lines: a receipt a line
+ * @throws invalid_did, invalid_multibase, invalid_public_key, invalid_base64url for an option `key` that is none
  */
 export async function verifySession(
   file: Uint8Array | string,
@@ -395,9 +396,9 @@ function byId(receipts: Iterable<JsonValue>): Map<string, JsonObject> {
   return found;
 }
 
-/** The key in base64url. @throws invalid_did, invalid_multibase for a did:key that is none */
+/** The key in base64url. @throws invalid_did, invalid_multibase, invalid_public_key, invalid_base64url for what is none */
 function publicKeyText(key: string): string {
-  return key.startsWith('did:key:') ? toBase64url(publicKeyOfDidKey(key)) : key;
+  return toBase64url(key.startsWith('did:key:') ? publicKeyOfDidKey(key) : fromBase64url(key, 32));
 }
 
 function mostFrequent(values: readonly string[]): string | null {
