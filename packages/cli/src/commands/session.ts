@@ -56,7 +56,7 @@ export function sessionCommands(program: Command, finish: (exit: Exit) => void):
 const HELP = `
 Exit status, of several files the worst (1, then 3):
   0  valid, and the key is trusted
-  1  not valid: a receipt is missing, doubled, moved, edited or signed by another key
+  1  not valid: a receipt is missing, doubled, moved, edited, or of another key
   2  wrong usage, or a file that can't be read
   3  intact, but the key is not trusted
 
@@ -64,7 +64,7 @@ Of an open session nobody can see whether its newest receipts were cut off.
 
 Examples:
   $ tally session verify session.jsonl --key did:key:z6Mk…
-  $ tally session verify session.jsonl --referenced call-1.json call-2.json
+  $ tally session verify session.jsonl --referenced call-1.json
   $ tally session verify sessions/ --quiet`;
 
 async function verifyAll(path: string, options: SessionOptions): Promise<Exit> {

@@ -94,5 +94,5 @@ Examples:
   $ tally verify receipt.json --request req.json --response res.json
                                                     what was asked and answered
   $ tally verify --request req.json --response res.sse
-                                                    with the receipt in the answer
+                                                    by the receipt in the answer
   $ tally verify receipt.json --json | jq .valid`;
