@@ -205,3 +205,12 @@ it('finds a closing that counts wrongly', async () => {
   const later = SessionRecorder.resume(optionsOf(key), closed.head);
   expect(namesIn(await judge([...after, await later.tool(toolCall(1))]))).toEqual(['count_mismatch']);
 });
+
+it('names a run of missing numbers once, however long it is', async () => {
+  const { recorder, receipt } = await SessionRecorder.open(optionsOf(key));
+  const far = SessionRecorder.resume(optionsOf(key), { ...recorder.head, seq: 10 ** 15 - 3 });
+  const { faults } = await judge([receipt, await far.tool(toolCall(1))]);
+  expect(faults).toEqual([
+    { name: 'gap', line: null, seq: 1, detail: `Numbers 1 to ${10 ** 15 - 3} are missing.` },
+  ]);
+});

@@ -248,7 +248,7 @@ class Reading {
   }
 
   #checkOrder(lines: readonly Line[]): void {
-    const known = new Set(this.#faults.map(({ seq }) => seq));
+    const known = this.#faults.map(({ seq }) => seq).filter((seq) => seq !== null);
     let highest = -1;
     for (const line of lines) {
       const { seq, number, hash } = line;
@@ -273,11 +273,23 @@ class Reading {
       }
       highest = Math.max(highest, seq);
     }
-    for (let seq = 0; seq <= highest; seq++) {
-      if (!this.#places.has(seq) && !known.has(seq))
-        this.#fault('gap', null, seq, `Number ${seq} is missing.`);
-    }
+    const numbered = [...this.#places.keys(), ...known.filter((seq) => seq < highest)];
+    this.#checkGaps([...new Set(numbered)].toSorted((a, b) => a - b));
     for (const { seq, call, number } of this.#places.values()) this.#checkLink(seq, call, number);
+  }
+
+  /** A run of missing numbers is one fault: a receipt may claim to be the 10^15th. @param present in ascending order */
+  #checkGaps(present: readonly number[]): void {
+    let following = 0;
+    for (const seq of present) {
+      const last = seq - 1;
+      const missing =
+        last === following
+          ? `Number ${following} is missing.`
+          : `Numbers ${following} to ${last} are missing.`;
+      if (last >= following) this.#fault('gap', null, following, missing);
+      following = seq + 1;
+    }
   }
 
   #checkLink(seq: number, call: SessionCall, number: number): void {
