@@ -29,10 +29,11 @@ def test_block(
         "OpenAI(": "r_env_ True True\n",
         "issue(": '{"amount_usd":1250.5,',
         "wait_for": "anchor True\nanchor_checkpoint True\nanchor_transaction None\n",
+        "SessionRecorder": "True True closed\n['edited']\n",
         "build_bill": "metered_units_partially_evidence_backed\n",
     }
     assert [printed.startswith(text) for name, text in expected.items() if name in code] == [True]
 
 
 def test_blocks_are_found() -> None:
-    assert len(BLOCKS) == 6
+    assert len(BLOCKS) == 7

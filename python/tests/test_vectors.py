@@ -25,6 +25,8 @@ from support import (
 
 from tallystick import (
     NOT_ASKED,
+    SessionValue,
+    SessionVerification,
     Trust,
     TrustPin,
     Verification,
@@ -36,6 +38,7 @@ from tallystick import (
     check_opening,
     check_trust,
     commit,
+    commit_salt,
     create_signer,
     open_checkpoint,
     opening_key,
@@ -45,9 +48,12 @@ from tallystick import (
     public_key_of_did_key,
     read_signed_statement,
     salt_commitment,
+    salt_of,
+    salted_hash,
     sign_request,
     verify,
     verify_ed25519,
+    verify_session,
 )
 from tallystick._lib.encoding import from_base64url, from_hex, from_multibase, to_base64url
 from tallystick._lib.issuers import IssuerDocument
@@ -91,17 +97,17 @@ OTHER_FILES = [
     "keys.json",
     "message-signatures.json",
     "recipients.json",
+    "session-hashes.json",
+    "sessions.json",
     "statements.json",
     "tlog-proofs.json",
     "trust.json",
 ]
 SEEDS = {key["name"]: key["seed"] for key in json.loads((VECTORS / "keys.json").read_text())}
-NOT_FOR_PYTHON = ["session-hashes.json", "sessions.json"]
-"""Sessions of tool calls, which only core verifies."""
 
 
 def test_all_files_are_read() -> None:
-    known = RECEIPT_FILES + OTHER_FILES + NOT_FOR_PYTHON
+    known = RECEIPT_FILES + OTHER_FILES
     assert sorted(file.name for file in VECTORS.iterdir()) == sorted(known)
 
 
@@ -335,6 +341,51 @@ def test_trust(case: Case) -> None:
         return {"pin": vars(checked.pin)}
 
     assert outcome(pinned) == case["expected"]
+
+
+def session_verdict_on(case: Case) -> SessionVerification:
+    return verify_session(
+        case["file"],
+        now=instant(case["now"]),
+        trust=Trust(STORES.get(case["trust"], [])),
+        key=case.get("key"),
+        referenced=case.get("referenced", []),
+    )
+
+
+@pytest.mark.parametrize("case", vectors("sessions.json"))
+def test_sessions(case: Case) -> None:
+    verdict: Case = session_verdict_on(case).to_json()
+    found = {name: verdict[name] for name in case["expected"]}
+    for fault in found["faults"]:
+        del fault["detail"]
+    assert found == case["expected"]
+
+
+@with_node
+def test_the_core_gives_the_same_verdict_on_sessions_in_every_word() -> None:
+    cases = [one.values[0] for one in vectors("sessions.json")]
+    theirs = core(
+        """
+        return Promise.all(value.cases.map((one) => core.verifySession(one.file, {
+          now: Date.parse(one.now),
+          trust: core.trustOf(value.stores[one.trust]),
+          key: one.key,
+          referenced: one.referenced,
+        })));
+        """,
+        {"cases": cases, "stores": STORES},
+    )
+    assert [session_verdict_on(case).to_json() for case in cases] == theirs
+
+
+@pytest.mark.parametrize("case", vectors("session-hashes.json"))
+def test_session_hashes(case: Case) -> None:
+    session_salt, value = bytes.fromhex(case["session_salt"]), case["value"]
+    salt = salt_of(session_salt, case["seq"], case["part"])
+    hashed: SessionValue = {"raw": bytes.fromhex(value["raw"])} if "raw" in value else value
+    assert commit_salt(session_salt) == case["salt_commitment"]
+    assert [salt.hex(), salted_hash(salt, hashed)] == [case["salt"], case["hash"]]
 
 
 @pytest.mark.parametrize("case", vectors("statements.json"))

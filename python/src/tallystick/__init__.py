@@ -1,7 +1,8 @@
 """Signed receipts for AI calls and machine work that anyone can check, offline, years later.
 
 ``verify`` judges a receipt without any network; ``Client`` and ``AsyncClient`` talk to a service;
-``issue`` and ``mint_metering`` sign receipts with a key of your own.
+``issue`` and ``mint_metering`` sign receipts with a key of your own. ``SessionRecorder`` signs an
+agent's tool calls in order, and ``verify_session`` judges them.
 """
 
 from . import documents
@@ -76,6 +77,24 @@ from ._lib.receipts.profiles import (
 )
 from ._lib.receipts.settlement import SettlementTransaction, TokenTransfer
 from ._lib.sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
+from ._lib.sessions.recorder import RecorderOptions, SessionHead, SessionRecorder
+from ._lib.sessions.salted import SaltedPart, SessionValue, commit_salt, salt_of, salted_hash
+from ._lib.sessions.session_call import (
+    ContinuedSession,
+    ParentReceipt,
+    SessionCall,
+    ToolOutcome,
+    ToolServer,
+)
+from ._lib.sessions.verify_session import (
+    ReferenceState,
+    SessionEntry,
+    SessionFault,
+    SessionFaultName,
+    SessionSigner,
+    SessionVerification,
+    verify_session,
+)
 from ._lib.trust import (
     AnchorAuthority,
     CheckedTrust,
@@ -117,6 +136,7 @@ __all__ = [
     "Client",
     "CollectedAnswer",
     "CollectedCall",
+    "ContinuedSession",
     "EnvelopeReceipt",
     "EvidenceClass",
     "EvidenceCounts",
@@ -136,6 +156,7 @@ __all__ = [
     "MeteringReceipt",
     "ModelClientOptions",
     "NanoReceipt",
+    "ParentReceipt",
     "Payee",
     "PendingAnchor",
     "PendingRef",
@@ -143,10 +164,22 @@ __all__ = [
     "Profile",
     "ProfileReceipt",
     "ReceiptTransport",
+    "RecorderOptions",
+    "ReferenceState",
     "RetryPolicy",
+    "SaltedPart",
     "SavedTrust",
     "SealReference",
     "SealedDocument",
+    "SessionCall",
+    "SessionEntry",
+    "SessionFault",
+    "SessionFaultName",
+    "SessionHead",
+    "SessionRecorder",
+    "SessionSigner",
+    "SessionValue",
+    "SessionVerification",
     "SettlementTransaction",
     "SignedManifest",
     "SignedStatement",
@@ -157,6 +190,8 @@ __all__ = [
     "TallyError",
     "TlogProof",
     "TokenTransfer",
+    "ToolOutcome",
+    "ToolServer",
     "Trust",
     "TrustBundle",
     "TrustPin",
@@ -173,6 +208,7 @@ __all__ = [
     "check_opening",
     "check_trust",
     "commit",
+    "commit_salt",
     "copy_json",
     "countersign",
     "create_signer",
@@ -196,6 +232,8 @@ __all__ = [
     "read_signed_statement",
     "root_fingerprint",
     "salt_commitment",
+    "salt_of",
+    "salted_hash",
     "seal",
     "seal_reference",
     "sign_request",
@@ -203,5 +241,6 @@ __all__ = [
     "verify",
     "verify_call",
     "verify_ed25519",
+    "verify_session",
     "with_anchor",
 ]

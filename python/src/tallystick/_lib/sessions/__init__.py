@@ -1,0 +1,1 @@
+"""Sessions: receipts of an agent's tool calls, in order (spec/sessions.md)."""
