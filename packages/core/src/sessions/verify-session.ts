@@ -210,7 +210,7 @@ class Reading {
       recorder: first === undefined ? null : recorderOf(first),
       count: ordered.length,
       head: newest?.hash ?? null,
-      anchored_up_to: anchored.length === 0 ? null : Math.max(...anchored),
+      anchored_up_to: anchored.reduce<number | null>((most, seq) => Math.max(most ?? seq, seq), null),
       witnessed: null,
       references,
       faults: this.#faults.toSorted((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity)),
