@@ -21,7 +21,7 @@ describe('GET /verify', () => {
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     const policy = headers.get('content-security-policy');
     expect(policy).toMatch(
-      /^default-src 'none'; script-src 'sha256-[\w+/]{43}='; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'$/,
+      /^default-src 'none'; script-src(?: 'sha256-[\w+/]{43}='){2}; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'$/,
     );
     expect(text).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
     expect(headers.get('x-frame-options')).toBe('DENY');
@@ -65,7 +65,7 @@ describe('GET /verify', () => {
       site: 'https://site.test',
       bundle: JSON.parse(text),
     });
-    expect(html.match(/<script/g)).toHaveLength(4);
+    expect(html.match(/<script/g)).toHaveLength(5);
   });
 });
 
