@@ -88,11 +88,11 @@ export const pythonMissing: string | null =
 const SCRIPT = `
 import json, sys
 from datetime import datetime, timezone
-from tallystick import NOT_ASKED, AnchorTransaction, check_trust_bundle, verify
+from tallystick import NOT_ASKED, AnchorTransaction, check_trust, verify
 
 given = json.load(sys.stdin)
 now = datetime.now(timezone.utc)
-trust = check_trust_bundle(given["bundle"], now=now).trust
+trust = check_trust(given["bundle"], now=now).issuers
 chain = given.get("chain", {"transaction": NOT_ASKED})["transaction"]
 if isinstance(chain, dict):
     names = {"chainId": "chain_id", "txHash": "tx_hash", "blockHeight": "block_height",
