@@ -21,21 +21,33 @@ type Needs = Pick<Services, 'config' | 'callers' | 'freeReads' | 'compute'>;
 /** What Anthropic's clients ask beside messages: token counts and models. */
 export function messagesReadRoutes(services: Needs): Endpoint[] {
   return [
-    countTokens(services, '/v1/compute/messages/count_tokens', 'countMessageTokens'),
-    countTokens(services, '/v1/compute/v1/messages/count_tokens', 'countMessageTokensV1'),
+    countTokens(services, {
+      path: '/v1/compute/messages/count_tokens',
+      operationId: 'countMessageTokens',
+      summary: 'Count the tokens of a message',
+    }),
+    countTokens(services, {
+      path: '/v1/compute/v1/messages/count_tokens',
+      operationId: 'countMessageTokensV1',
+      summary: 'Count the tokens of a message, at the path of Anthropic’s clients',
+    }),
     models(services),
     model(services),
   ];
 }
 
-function countTokens({ config, callers, freeReads, compute }: Needs, path: string, operationId: string) {
+interface CountRoute {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+}
+
+function countTokens({ config, callers, freeReads, compute }: Needs, route: CountRoute): Endpoint {
   return endpoint({
     method: 'post',
-    path,
-    operationId,
+    ...route,
     credentials: READ_CREDENTIALS,
     group: COMPUTE,
-    summary: 'Count the tokens of a message',
     description:
       'Counts the prompt of a Messages request by the tokenizer of the model that it names. No model is called. A model whose tokenizer is not public is counted with o200k, so its provider may count differently.',
     availability: 'live',
