@@ -1,25 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payloadsOf, type Routed, startRouted } from './compute.ts';
+import { everyProvider, MODELS_BY_PROVIDER, PROVIDER_KEYS } from './every-provider.ts';
 import { type Column, FEATURES, type Feature, pageOf, type Verdict } from './matrix.ts';
 import { SPOKEN, type Spoken } from './spoken.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
-import { BEDROCK_KEY } from './upstream-bedrock.ts';
 
 /** The protocols and providers by feature. `TALLY_WRITE_PROTOCOLS=1` writes it. */
 const PAGE = new URL('../../../docs/protocols.md', import.meta.url);
 
 const COLUMNS: readonly Column[] = [
-  { title: 'OpenAI', model: 'direct/m' },
-  { title: 'OpenAI-compatible', model: 'compatible/m' },
-  { title: 'Azure', model: 'azure/m' },
-  { title: 'Anthropic', model: 'claude/m' },
-  { title: 'Gemini, Vertex', model: 'google/m' },
-  { title: 'Bedrock', model: 'aws/anthropic.m' },
-  { title: 'Ollama', model: 'llama/m' },
+  ...Object.entries(MODELS_BY_PROVIDER).map(([title, model]) => ({ title, model })),
   { title: 'built in', model: 'local/extract-1', ownAnswer: /7:40/ },
 ];
 
@@ -69,35 +62,14 @@ let routed: Routed;
 beforeAll(async () => {
   upstream = await startUpstream();
   const file = join(folder, 'catalogue.json');
-  writeFileSync(file, JSON.stringify(catalogue(upstream.url)));
-  routed = await startRouted({ env: { TALLY_CONFIG: file, AZURE_KEY: 'k', GOOGLE_KEY: 'k', BEDROCK_KEY } });
+  writeFileSync(file, JSON.stringify(everyProvider(upstream.url)));
+  routed = await startRouted({ env: { TALLY_CONFIG: file, ...PROVIDER_KEYS } });
 });
 afterAll(async () => {
   await routed.close();
   await upstream.close();
   rmSync(folder, { recursive: true });
 });
-
-function catalogue(url: string): JsonObject {
-  const described = {
-    context: 128_000,
-    max_output: 16_384,
-    abilities: ['tools', 'vision', 'json', 'stream', 'reasoning'],
-    price: { input: '0.15', output: '0.60' },
-    prior: { general: 0.5 },
-  };
-  const providers = [
-    { name: 'direct', kind: 'openai', base_url: `${url}/v1`, speaks: ['responses'] },
-    { name: 'compatible', kind: 'openai', base_url: `${url}/v1` },
-    { name: 'claude', kind: 'anthropic', base_url: url },
-    { name: 'azure', kind: 'azure', base_url: `${url}/openai/v1`, api_key_env: 'AZURE_KEY' },
-    { name: 'google', kind: 'gemini', base_url: url, api_key_env: 'GOOGLE_KEY' },
-    { name: 'aws', kind: 'bedrock', base_url: url, api_key_env: 'BEDROCK_KEY' },
-    { name: 'llama', kind: 'ollama', base_url: url },
-  ];
-  const models = COLUMNS.filter(({ ownAnswer }) => ownAnswer === undefined);
-  return { providers, models: models.map(({ model }) => ({ id: model, ...described })) };
-}
 
 const CELLS = SPOKEN.flatMap((spoken) =>
   FEATURES.flatMap((feature) => COLUMNS.map((column) => ({ spoken, feature, column }))),

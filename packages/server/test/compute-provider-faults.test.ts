@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IMPATIENT, payloadsOf, type Routed, startRouted, svcIn } from './compute.ts';
+import { everyProvider, MODELS_BY_PROVIDER, PROVIDER_KEYS } from './every-provider.ts';
+import { objectsIn, SPOKEN, spokenHash } from './spoken.ts';
+import { defaultPieces } from './upstream-script.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tally-provider-faults-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Breakers are the process's, so each test has a service of its own. */
+let routed: Routed;
+beforeEach(async () => {
+  const file = join(folder, 'catalogue.json');
+  routed = await startRouted({
+    env: (url) => {
+      writeFileSync(file, JSON.stringify(everyProvider(url)));
+      return { ...IMPATIENT, ...PROVIDER_KEYS, TALLY_CONFIG: file };
+    },
+  });
+});
+afterEach(() => routed.close());
+
+const owed = async (): Promise<bigint> => -(await routed.balance('development')).balance;
+const pairs = SPOKEN.flatMap((spoken) =>
+  Object.entries(MODELS_BY_PROVIDER).map(
+    ([provider, model]) => [spoken.name, provider, spoken, model] as const,
+  ),
+);
+
+const FAILURES = [
+  { fault: { kind: 'status', status: 429, retryAfter: '3600' }, status: 429, code: 'provider_rate_limited' },
+  { fault: { kind: 'garbage', after: 0 }, status: 502, code: 'provider_failed' },
+  { fault: { kind: 'silence' }, status: 504, code: 'provider_timeout' },
+] as const;
+
+/** After a failure a model may rest, so that each is the first call of its service. */
+const BEFORE = FAILURES.flatMap((row) => [false, true].map((stream) => ({ ...row, stream })));
+
+const WITHIN = [
+  { kind: 'cut', code: 'provider_failed' },
+  { kind: 'short', code: 'provider_failed' },
+  { kind: 'stall', code: 'provider_timeout' },
+  { kind: 'garbage', code: 'provider_failed' },
+  { kind: 'error_event', code: 'provider_failed' },
+] as const;
+
+/** Events of a stream that are sent whole: enough for a piece of text, and not for all. */
+const AFTER = 6;
+
+describe.each(pairs)('%s at %s', (_protocol, _provider, spoken, model) => {
+  it.each(BEFORE)(
+    '$fault.kind: $status $code in its own form, and nobody pays (stream: $stream)',
+    async (row) => {
+      routed.upstream.always({ fault: row.fault });
+      const response = await routed.post(spoken.path, { model, ...spoken.request, stream: row.stream });
+      const text = await response.text();
+      expect(response.status, text).toBe(row.status);
+      expect(JSON.parse(text)).toMatchObject({ code: row.code, ...spoken.refusedBy(row.code) });
+      expect(response.headers.get('retry-after')).toBe(row.status === 429 ? '3600' : null);
+      expect(await owed()).toBe(0n);
+      await routed.expectBalanced();
+    },
+  );
+
+  it.each(WITHIN)('$kind within a stream is told, and what came is billed and receipted', async (row) => {
+    routed.upstream.play({ fault: { kind: row.kind, after: AFTER } });
+    const response = await routed.post(spoken.path, { model, ...spoken.request, stream: true });
+    const payloads = payloadsOf(await response.text());
+    const end = spoken.brokenBy(row.code);
+    expect(objectsIn(payloads.slice(-end.length))).toMatchObject(end);
+    const said = spoken.textOf(payloads);
+    expect(defaultPieces.slice(1).map((_, count) => defaultPieces.slice(0, count + 1).join(''))).toContain(
+      said,
+    );
+    const svc = svcIn(payloads);
+    expect(svc?.receipt).toMatchObject({
+      receipt_id: response.headers.get('x-receipt-id'),
+      call: { complete: false, usage_estimated: true },
+      response: { hash: spokenHash(spoken, payloads) },
+    });
+    expect(await owed()).toBe(BigInt(svc?.billing.charge.nano ?? 0));
+    await routed.expectBalanced();
+  });
+});
