@@ -45,5 +45,7 @@ install -m 755 "$project"/node_modules/node-linux-*/bin/node "$target/usr/bin/no
 node "$project/deploy/image/install.js" "$tarballs" "$target/opt/tallystick"
 # What only compilers and debuggers read is two fifths of the packages.
 find "$target/opt" -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete
+# Nor does the service read pages for people. Licences stay.
+find "$target/opt" -type f -name '*.md' ! -iname '*licen*' ! -iname 'notice*' ! -iname 'copying*' -delete
 install -m 644 "$project/deploy/image/healthcheck.js" "$target/opt/tallystick/healthcheck.js"
 install -m 755 "$project/deploy/image/tally" "$target/usr/bin/tally"
