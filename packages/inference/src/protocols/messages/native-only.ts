@@ -24,7 +24,7 @@ const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   redacted_thinking: ['data'],
 };
 
-/** The members of a Messages request that only a provider can serve that speaks this API, by their paths. */
+/** Returns the paths of the members that only a provider with the Messages API can serve. */
 export function nativeOnly(body: JsonObject): readonly string[] {
   const { tools, thinking, output_config: config, messages } = body;
   return [
