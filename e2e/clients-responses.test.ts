@@ -20,6 +20,7 @@ import OpenAI, { APIError, BadRequestError, NotFoundError, RateLimitError } from
 import type { ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startUpstream } from '../packages/server/test/upstream.ts';
+import { SEALED } from '../packages/server/test/upstream-responses.ts';
 import { defaultPieces } from '../packages/server/test/upstream-script.ts';
 import { STRANGE_KEY, serveUntrusted, trustIn, type Untrusted } from './clients.ts';
 import { temporaryFolder } from './process.ts';
@@ -226,18 +227,63 @@ describe.each([DIRECT, 'claude-haiku-4-5'])('of %s', (model) => {
       expect((await generateText({ model: provider(), prompt, output })).output).toEqual({ city: 'Zürich' });
     });
 
-    it('refers to its earlier text unless it is told not to', async () => {
+    it.each(['generated', 'streamed'])('goes on with its own text by reference, %s', async (how) => {
+      const first = { model: provider(), prompt };
+      const result = how === 'streamed' ? streamText(first) : await generateText(first);
+      const messages: ModelMessage[] = [
+        { role: 'user', content: prompt },
+        ...(await result.responseMessages),
+        { role: 'user', content: 'Again.' },
+      ];
+      expect((await generateText({ model: provider(), messages })).text).toBe(said);
+      expect(JSON.stringify(front.upstream.requests.at(-1)?.body)).toContain(said);
+      expectVerified(2);
+    });
+
+    it('calls a tool after a text', async () => {
+      const asked: string[] = [];
+      front.upstream.play({ ...calls, pieces: ['Let me look.'] }, { pieces: ['It is 9 °C.'] });
+      const options = { model: provider(), prompt, tools: toolsTo(asked), stopWhen: isStepCount(3) };
+      expect((await generateText(options)).text).toBe('It is 9 °C.');
+      expect(JSON.stringify(front.upstream.requests.at(-1)?.body)).toContain('Let me look.');
+      expectVerified(2);
+    });
+
+    it.each(['generated', 'streamed'])('goes on with its reasoning, %s', async (how) => {
+      front.upstream.play({ thinking: 'Hm.' });
+      const first = { model: provider(), prompt };
+      const result = how === 'streamed' ? streamText(first) : await generateText(first);
+      const messages: ModelMessage[] = [
+        { role: 'user', content: prompt },
+        ...(await result.responseMessages),
+        { role: 'user', content: 'Again.' },
+      ];
+      expect((await generateText({ model: provider(), messages })).text).toBe(said);
+      const sealed = model === DIRECT ? SEALED : 'c2ln';
+      expect(JSON.stringify(front.upstream.requests.at(-1)?.body)).toContain(sealed);
+      expectVerified(2);
+    });
+
+    it('is told what to do where an item is no longer kept', async () => {
       const { responseMessages } = await generateText({ model: provider(), prompt });
+      const lost = JSON.parse(JSON.stringify(responseMessages).replaceAll('msg_', 'gone_')) as ModelMessage[];
+      const messages: ModelMessage[] = [{ role: 'user', content: prompt }, ...lost];
+      const refused = await generateText({ model: provider(), messages }).catch((thrown: unknown) => thrown);
+      expect(refused).toBeInstanceOf(APICallError);
+      expect(refused).toMatchObject({ statusCode: 400, message: expect.stringContaining('`store: false`') });
+    });
+
+    it('keeps nothing where it is told not to', async () => {
+      front.upstream.play({ pieces: ['Kept nowhere.'] });
+      const providerOptions = { openai: { store: false } };
+      const { responseMessages } = await generateText({ model: provider(), prompt, providerOptions });
       const messages: ModelMessage[] = [
         { role: 'user', content: prompt },
         ...responseMessages,
         { role: 'user', content: 'Again.' },
       ];
-      const refused = await generateText({ model: provider(), messages }).catch((thrown: unknown) => thrown);
-      expect(refused).toBeInstanceOf(APICallError);
-      expect(refused).toMatchObject({ statusCode: 400, message: expect.stringContaining('`store: false`') });
-      const providerOptions = { openai: { store: false } };
       expect((await generateText({ model: provider(), messages, providerOptions })).text).toBe(said);
+      await expect(generateText({ model: provider(), messages })).rejects.toThrow('no longer');
     });
   });
 

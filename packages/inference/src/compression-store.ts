@@ -1,4 +1,7 @@
-/** One remembered fact about an account's conversation: which units of a block were sent, never a caller's text. */
+/**
+ * One remembered fact about an account's conversation: which units of a block were sent, never a caller's text; or an item
+ * of an answer, encrypted for who was given it (`KeptItems`).
+ */
 export interface Note {
   /** Unique within the conversation. */
   readonly key: string;

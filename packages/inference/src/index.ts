@@ -18,7 +18,7 @@ export { localCards } from './local/cards.ts';
 export { type Compute, openCompute } from './open.ts';
 export type { CallMembers } from './pipeline/call-members.ts';
 export { CallSignal } from './pipeline/call-signal.ts';
-export { chatRequestSchema, readChatRequest } from './pipeline/chat-request.ts';
+export { chatRequestSchema, readChatRequest, referredItems } from './pipeline/chat-request.ts';
 export { type Call, type Completed, completeChat, replayedAnswer } from './pipeline/complete.ts';
 export type { PipelineContext } from './pipeline/context.ts';
 export { embed, embeddingRequestSchema, readEmbeddingRequest } from './pipeline/embed.ts';

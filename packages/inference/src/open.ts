@@ -10,6 +10,7 @@ import type { Model } from './catalogue/catalogue.ts';
 import { openCatalogue } from './catalogue/open.ts';
 import { createCompressor } from './compression/compressor.ts';
 import type { CompressionStore } from './compression-store.ts';
+import { KeptItems } from './kept-items.ts';
 import { createComputeMetrics } from './metrics.ts';
 import type { PipelineContext } from './pipeline/context.ts';
 import { OpenProviders } from './providers/open-providers.ts';
@@ -128,6 +129,7 @@ export function openCompute({
     storms,
     retryPolicy: { ...defaultRetryPolicy, retries },
     compressor,
+    items: new KeptItems(store.compression, clock),
     ledger: store.ledger,
     process,
     issuer,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import {
   argumentsOf,
@@ -83,32 +84,35 @@ function ended(script: Script, request: UpstreamRequest): JsonObject {
 }
 
 function outputOf(script: Script): JsonObject[] {
-  const { thinking, toolCalls, finish } = script;
+  const { thinking, toolCalls = [], pieces, finish } = script;
   const status = finish === 'length' ? 'incomplete' : 'completed';
-  const said: JsonObject[] = toolCalls
-    ? toolCalls.map((call) => ({
-        id: `fc_${call.id}`,
-        type: 'function_call',
-        status,
-        call_id: call.id,
-        name: call.name,
-        arguments: argumentsOf(call),
-      }))
-    : [
-        {
-          id: 'msg_upstream',
-          type: 'message',
-          status,
-          role: 'assistant',
-          content: [textPart(textOf(script))],
-        },
-      ];
-  return thinking === undefined ? said : [reasoningOf(thinking), ...said];
+  const message = {
+    id: idOf('msg', script),
+    type: 'message',
+    status,
+    role: 'assistant',
+    content: [textPart(textOf(script))],
+  };
+  const calls = toolCalls.map((call) => ({
+    id: `fc_${call.id}`,
+    type: 'function_call',
+    status,
+    call_id: call.id,
+    name: call.name,
+    arguments: argumentsOf(call),
+  }));
+  const said = calls.length === 0 || pieces !== undefined ? [message, ...calls] : calls;
+  return thinking === undefined ? said : [reasoningOf(thinking, script), ...said];
 }
 
-function reasoningOf(thinking: string): JsonObject {
+/** As long as OpenAI's, and another one for another answer. */
+function idOf(prefix: 'msg' | 'rs', script: Script): string {
+  return `${prefix}_${hash('sha256', JSON.stringify(script)).slice(0, 48)}`;
+}
+
+function reasoningOf(thinking: string, script: Script): JsonObject {
   const summary = [{ type: 'summary_text', text: thinking }];
-  return { id: 'rs_upstream', type: 'reasoning', summary, encrypted_content: SEALED };
+  return { id: idOf('rs', script), type: 'reasoning', summary, encrypted_content: SEALED };
 }
 
 function textPart(text: string): JsonObject {

@@ -97,9 +97,10 @@ export const azureWire = (wire: Wire, tokens: TokenEndpoint): Wire => ({
 export const anthropicWire: Wire = {
   contentType: 'text/event-stream; charset=utf-8',
   complete(script, { body }) {
-    const content: JsonObject[] = script.toolCalls
-      ? script.toolCalls.map((call) => ({ ...toolUse(call), input: parsed(call) }))
-      : [{ type: 'text', text: textOf(script) }];
+    const content: JsonObject[] = [
+      ...(hasText(script) ? [{ type: 'text', text: textOf(script) }] : []),
+      ...(script.toolCalls ?? []).map((call) => ({ ...toolUse(call), input: parsed(call) })),
+    ];
     if (script.thinking !== undefined)
       content.unshift({ type: 'thinking', thinking: script.thinking, signature: 'c2ln' });
     return {
@@ -118,17 +119,15 @@ export const anthropicWire: Wire = {
       stop_reason: null,
       usage: { ...usage, output_tokens: 1 },
     };
-    const said = script.toolCalls
-      ? script.toolCalls.map((call) => ({
-          content: { ...toolUse(call), input: {} },
-          deltas: ['', ...call.pieces].map((text) => ({ type: 'input_json_delta', partial_json: text })),
-        }))
-      : [
-          {
-            content: { type: 'text', text: '' },
-            deltas: (script.pieces ?? defaultPieces).map((text) => ({ type: 'text_delta', text })),
-          },
-        ];
+    const text = {
+      content: { type: 'text', text: '' },
+      deltas: (script.pieces ?? defaultPieces).map((text) => ({ type: 'text_delta', text })),
+    };
+    const calls = (script.toolCalls ?? []).map((call) => ({
+      content: { ...toolUse(call), input: {} },
+      deltas: ['', ...call.pieces].map((text) => ({ type: 'input_json_delta', partial_json: text })),
+    }));
+    const said: { content: JsonObject; deltas: JsonObject[] }[] = hasText(script) ? [text, ...calls] : calls;
     const { thinking } = script;
     const thought = {
       content: { type: 'thinking', thinking: '', signature: '' },
@@ -159,6 +158,9 @@ export const anthropicWire: Wire = {
     namedSse({ type: 'error', error: { type: 'overloaded_error', message } }),
   garbage: 'event: content_block_delta\ndata: {"type":\n\n',
 };
+
+/** Whether a text comes before the calls of tools, or in their place. */
+const hasText = ({ toolCalls, pieces }: Script): boolean => toolCalls === undefined || pieces !== undefined;
 
 function anthropicErrorType(status: number): string {
   const types: Record<number, string> = { 429: 'rate_limit_error', 529: 'overloaded_error' };

@@ -11,6 +11,7 @@ import { AUTO } from '../router/auto.ts';
 import type { ProviderPreferences } from '../router/router.ts';
 import type { ChatBody } from '../types.ts';
 import { type CallMembers, callMembers, readPreferences } from './call-members.ts';
+import type { PipelineContext } from './context.ts';
 
 const MAX_CHOICES = 8;
 const MAX_LIMIT = 1_000_000;
@@ -155,13 +156,17 @@ export interface ChatRequest {
   readonly session: string | null;
   readonly anchor: boolean;
   readonly compression: CompressionOptions;
+  /** Whether the client will refer to the items of the answer, which are kept for that. */
+  readonly keepsItems: boolean;
   /** How it is sent to a provider that speaks its protocol; null if it is translated for every provider. */
   readonly native: NativeRequest | null;
 }
 
 interface NativeRequest {
   readonly form: NativeForm;
-  /** The JSON text as it came. */
+  /** The body, with the items that it refers to. */
+  readonly body: JsonObject;
+  /** Its JSON text; as it came, unless it refers to items. */
   readonly text: () => string;
   /** The headers that go with it. */
   readonly headers: Readonly<Record<string, string>>;
@@ -176,6 +181,8 @@ interface Arrival {
   readonly text: () => string;
   /** A header of the request, by its name in lower case. */
   readonly header: (name: string) => string | undefined;
+  /** The items that the body refers to, by id, as far as they are kept. */
+  readonly items?: ReadonlyMap<string, JsonObject>;
 }
 
 /** A chat completion that did not come by itself, such as one that is estimated. */
@@ -189,10 +196,11 @@ const TRANSLATED: Arrival = { protocol: chat, text: () => '', header: () => unde
 export function readChatRequest(
   parsed: CallMembers,
   catalogue: Catalogue,
-  { protocol, text, header }: Arrival = TRANSLATED,
+  { protocol, text, header, items }: Arrival = TRANSLATED,
 ): ChatRequest {
   const raw = parsed as JsonObject;
-  const { svc: _svc, provider: _provider, cost_quality: _quality, ...given } = raw;
+  const whole = (items?.size ? protocol.items?.resolved(raw, items) : undefined) ?? raw;
+  const { svc: _svc, provider: _provider, cost_quality: _quality, ...given } = whole;
   const { provider, model = AUTO } = parsed;
   const body: ChatBody = { ...protocol.innerOf(given), model };
   const compression = readCompression(parsed.svc, takesTools(catalogue, model));
@@ -207,11 +215,13 @@ export function readChatRequest(
         ? null
         : {
             form,
-            text,
+            body: whole,
+            text: whole === raw ? text : () => JSON.stringify(whole),
             headers: headersOf(form, header),
             only: member === undefined ? null : { protocol: form.protocol, member },
           },
     raw,
+    keepsItems: protocol.items?.expected(raw, header) ?? false,
     body: compression.retrieve ? addRetrieveTool(body) : body,
     model,
     stream: body['stream'] === true,
@@ -224,6 +234,15 @@ export function readChatRequest(
     anchor: parsed.svc?.anchor ?? false,
     compression,
   };
+}
+
+/** The kept items that a request refers to, by id. */
+export function referredItems(
+  { items }: Pick<PipelineContext, 'items'>,
+  { items: references }: Protocol,
+  parsed: CallMembers,
+): Promise<ReadonlyMap<string, JsonObject>> {
+  return items.find(references?.idsIn(parsed as JsonObject) ?? []);
 }
 
 /** The headers that are passed on, each of a plausible size. */

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { Caller } from '@tallystick/callers';
-import { canonicalize } from '@tallystick/core';
+import { canonicalize, type JsonObject } from '@tallystick/core';
 import type { IdempotencyRecord, Incoming } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
 import type { Model } from '../catalogue/catalogue.ts';
@@ -103,6 +104,7 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
   const shown =
     answer.native ??
     (answerOf === null ? body : answerOf({ ...body, usage: body['usage'] ?? formatUsage(usage) }, given));
+  await keepItems(context, call, shown);
   return settleAnswer(context, call, {
     admitted,
     served: { model, failed },
@@ -121,7 +123,20 @@ export function givenOf(
   id: string,
   model: Model,
 ): Given {
-  return { request: request.raw, id, model: model.id, created: Math.floor(clock() / 1_000) };
+  const secret = request.keepsItems ? randomBytes(16).toString('hex') : undefined;
+  return { request: request.raw, id, model: model.id, created: Math.floor(clock() / 1_000), secret };
+}
+
+/** Keeps the items of an answer for a client that will refer to them. A failure is logged: the answer is good without. */
+export async function keepItems(
+  { items, logger }: Pick<PipelineContext, 'items' | 'logger'>,
+  { request, incoming: { requestId } }: Pick<Call<ChatRequest>, 'request' | 'incoming'>,
+  answer: JsonObject,
+): Promise<void> {
+  if (!request.keepsItems) return;
+  await items.keep(request.protocol.items?.of(answer) ?? []).catch((error: unknown) => {
+    logger.warn({ requestId, err: error }, 'the items of an answer could not be kept');
+  });
 }
 
 interface CompletedCall {

@@ -1,5 +1,6 @@
 import type { LogStorms } from '@tallystick/kit';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { KeptItems } from '../kept-items.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
 import type { RetryPolicy } from '../resilience/retries.ts';
@@ -18,6 +19,7 @@ export interface PipelineContext extends SettleContext {
   /** Bounds what a provider that fails writes into the log. */
   readonly storms: LogStorms;
   readonly compressor: Compressor;
+  readonly items: KeptItems;
   /** Whether the development account pays for callers with too little. */
   readonly development: boolean;
   /** Whether unidentified callers may use free models. */

@@ -26,10 +26,10 @@ export function nativeCallOf(
   provider: Pick<Provider, 'speaks'>,
   model: Model,
 ): NativeCall | undefined {
-  const { raw, native } = request;
+  const { native } = request;
   if (native === null || !provider.speaks.has(native.form.protocol)) return undefined;
-  const { form, text, headers } = native;
-  const texts = form.fits?.(raw) === false ? null : changedTexts(request.body, sent, form.textPlaces(raw));
+  const { form, body, text, headers } = native;
+  const texts = form.fits?.(body) === false ? null : changedTexts(request.body, sent, form.textPlaces(body));
   if (texts === null) {
     if (native.only !== null)
       throw unsupportedMember(native.only.member, 'the request cannot be sent as it is, which this needs.');
@@ -38,6 +38,7 @@ export function nativeCallOf(
   const set: JsonObject = {
     ...form.set,
     model: model.upstreamModel,
+    ...(request.keepsItems && model.abilities.has('reasoning') && request.protocol.items?.ask(body)),
     ...(request.maxOutput === null && { [form.limit]: maxOutputOf(context, request, model) }),
   };
   const edits: Edit[] = [

@@ -12,7 +12,7 @@ import { type Admitted, admitChat, bodyFor, translatedFor } from './admit.ts';
 import { type Tried, tryEach } from './attempt.ts';
 import { hashRequest } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { type Call, givenOf, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
+import { type Call, givenOf, keepItems, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
 import type { PipelineContext } from './context.ts';
 import { Delivered } from './delivered-text.ts';
 import { nativeCallOf } from './native-call.ts';
@@ -147,6 +147,7 @@ class Delivery {
         if (this.#encoder.svcChunk === undefined && this.#isOwed) carrier = last.pop();
         for (const event of last) yield this.#pass(event);
         if (!this.#isOwed) return;
+        if (carrier !== undefined) await keepItems(this.#context, this.#call, carrier.data);
         settled = await this.#settle(carrier).catch(this.#report);
       }
       if (settled === null) for (const event of this.#encoder.fail(unbilled())) yield this.#pass(event);

@@ -28,6 +28,8 @@ export interface Given {
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
+  /** Random text in the ids of items that are kept, so that nobody else can name them. */
+  readonly secret?: string | undefined;
 }
 
 /** Writes the stream of one call. */
@@ -65,8 +67,24 @@ export interface Protocol {
   stream(given: Given): StreamEncoder;
   /** The names that inner members have in this protocol, where they differ, for errors. */
   readonly members?: Readonly<Record<string, string>>;
+  /** How clients refer to items of earlier answers; absent where none does. */
+  readonly items?: ItemReferences;
   /** How a call passes to a provider that speaks this protocol; null if none does, or the inner form is its own. */
   readonly native: NativeForm | null;
+}
+
+/** References of clients to items of earlier answers, which they do not send again. */
+export interface ItemReferences {
+  /** Whether the client will refer to the items of its answer. @param header of the request, by its name in lower case */
+  expected(body: JsonObject, header: (name: string) => string | undefined): boolean;
+  /** The ids that a request refers to. */
+  idsIn(body: JsonObject): readonly string[];
+  /** The request with the items in place of their references; a reference without its item stays. */
+  resolved(body: JsonObject, items: ReadonlyMap<string, JsonObject>): JsonObject;
+  /** The items of an answer in one piece, or of the last event of a stream. */
+  of(answer: JsonObject): readonly JsonObject[];
+  /** Members of the request to a provider that speaks this protocol and reasons, so that its items can come back. */
+  ask(body: JsonObject): JsonObject;
 }
 
 /** Where a text of an inner message stands in the body that the caller sent. */

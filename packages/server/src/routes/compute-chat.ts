@@ -14,6 +14,7 @@ import {
   ProviderError,
   readChatRequest,
   readEmbeddingRequest,
+  referredItems,
   replayedAnswer,
   type Streaming,
   streamChat,
@@ -90,7 +91,8 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
       const { pipeline } = services.compute;
       const { body: parsed, bodyText: text, incoming } = exchange;
       const header = (name: string): string | undefined => incoming.header(name);
-      const request = readChatRequest(parsed, pipeline.catalogue, { protocol, text, header });
+      const items = await referredItems(pipeline, protocol, parsed);
+      const request = readChatRequest(parsed, pipeline.catalogue, { protocol, text, header, items });
       const { stream } = request;
       try {
         return await called(services, exchange, { route: path, request, stream }, (call) =>

@@ -105,7 +105,7 @@ export const PROTOCOL_ROUTES: readonly ProtocolRoute[] = [
     operationId: 'createResponse',
     summary: 'Answer by a model',
     description:
-      'OpenAI’s Responses, stateless: `store: true`, `previous_response_id`, `conversation`, `background` and item references are refused with `state_not_kept`. With `stream` the answer comes as OpenAI’s events; the last one contains `svc`. Tools and members that only OpenAI’s own API knows go to models of a provider with the same API.',
+      'OpenAI’s Responses, stateless: `store: true`, `previous_response_id`, `conversation`, `background` and references to items that are not kept are refused with `state_not_kept`. With `stream` the answer comes as OpenAI’s events; the last one contains `svc`. Tools and members that only OpenAI’s own API knows go to models of a provider with the same API.',
     dialect: OPENAI,
     body: responsesRequestSchema,
     example: { model: 'auto', input: 'What is a tally stick?' },

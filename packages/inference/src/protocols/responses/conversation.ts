@@ -64,7 +64,7 @@ class ItemReader {
       case 'item_reference':
         throw stateless(
           `input[${index}]`,
-          'Items of earlier answers are not kept, so they cannot be referred to. Send each item whole; clients that refer to items by themselves do so no more with `store: false`.',
+          'This item is not kept, or no longer. Send each item whole; clients that refer to items by themselves do so no more with `store: false`.',
         );
       default:
         this.#nativeOnly.push(`input[${index}].type`);

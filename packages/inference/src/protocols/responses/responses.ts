@@ -1,6 +1,7 @@
 import type { NativeForm, Protocol } from '../protocol.ts';
 import { answerOf } from './answer.ts';
 import { errorIn, innerAnswer, ResponseReader } from './native.ts';
+import { itemReferences } from './references.ts';
 import { fitsNative, innerOf, nativeOnly, textPlaces } from './request.ts';
 import { ResponseEncoder } from './stream.ts';
 
@@ -18,7 +19,7 @@ const native: NativeForm = {
   errorIn,
 };
 
-/** OpenAI's Responses, stateless: nothing of a call is kept for the next one. */
+/** OpenAI's Responses, stateless, but for items that clients refer to by themselves. */
 export const responses: Protocol = {
   name: 'responses',
   innerOf,
@@ -32,5 +33,6 @@ export const responses: Protocol = {
     reasoning_effort: 'reasoning.effort',
     logprobs: 'include',
   },
+  items: itemReferences,
   native,
 };

@@ -177,7 +177,8 @@ export class ResponseEncoder implements StreamEncoder {
   }
 
   #idOf(prefix: 'msg' | 'rs' | 'fc'): string {
-    return `${prefix}_${this.#given.id}_${this.#items.length}`;
+    const { id, secret } = this.#given;
+    return `${prefix}_${id}_${this.#items.length}${secret === undefined ? '' : `_${secret}`}`;
   }
 
   /** Tells events of the next item. */

@@ -1,0 +1,82 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { canonicalBytes, type JsonObject, parseJson } from '@tallystick/core';
+import type { CompressionStore } from './compression-store.ts';
+import { asText } from './providers/members.ts';
+
+/** Seconds for which an item is kept. */
+const KEPT_SECONDS = 86_400;
+/** An id that is shorter could be guessed: it is the only key to its item. */
+const MIN_ID = 24;
+const MAX_ITEM_BYTES = 1_048_576;
+/** Most items that one request may refer to. */
+const MAX_REFERENCES = 1_000;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY = 'item';
+
+/**
+ * Keeps items of answers for a day, for clients that refer to them by id in place of sending them again. An item is
+ * stored under a hash of its id and encrypted with a key that follows from the id, which is stored nowhere: only who was
+ * given the answer can read it again.
+ */
+export class KeptItems {
+  readonly #store: Pick<CompressionStore, 'remember' | 'recall'>;
+  /** Unix milliseconds. */
+  readonly #clock: () => number;
+
+  constructor(store: Pick<CompressionStore, 'remember' | 'recall'>, clock: () => number) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Keeps each item that has an id; one of over 1 MiB is not kept. */
+  async keep(items: readonly JsonObject[]): Promise<void> {
+    const now = this.#now();
+    for (const item of items) {
+      const id = asText(item['id']) ?? '';
+      const bytes = canonicalBytes(item);
+      if (id.length < MIN_ID || bytes.length > MAX_ITEM_BYTES) continue;
+      const note = { key: KEY, value: seal(id, bytes), replaces: null };
+      await this.#store.remember(placeOf(id), KEY, [note], { now, expiresAt: now + KEPT_SECONDS });
+    }
+  }
+
+  /** The items that are still kept, by id; of the first thousand. */
+  async find(ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {
+    const found = new Map<string, JsonObject>();
+    for (const id of new Set(ids.slice(0, MAX_REFERENCES))) {
+      const sealed = (await this.#store.recall(placeOf(id), KEY, this.#now())).get(KEY);
+      if (sealed !== undefined) found.set(id, open(id, sealed));
+    }
+    return found;
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock() / 1_000);
+  }
+}
+
+/** Each item has an account of its own in the store, so that no caller's items make room for another's. */
+function placeOf(id: string): string {
+  return `kept:${createHmac('sha256', id).update('place').digest('hex')}`;
+}
+
+function keyOf(id: string): Buffer {
+  return createHmac('sha256', id).update('key').digest();
+}
+
+function seal(id: string, bytes: Uint8Array): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', keyOf(id), nonce);
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
+}
+
+function open(id: string, sealed: string): JsonObject {
+  const bytes = Buffer.from(sealed, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(id), bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  const opened = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  return parseJson(opened) as JsonObject;
+}
