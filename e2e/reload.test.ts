@@ -133,6 +133,18 @@ it('names what needs a restart', async () => {
   ]);
 });
 
+it('takes new prices of keys', async () => {
+  const ladder = async () => {
+    const response = await fetch(`${server.url}/pricing`);
+    return (await response.json()) as { anchor_tiers: { tier: string; monthly_usd: string | null }[] };
+  };
+  const pro = async () => (await ladder()).anchor_tiers.find(({ tier }) => tier === 'pro');
+  expect(await pro()).toMatchObject({ monthly_usd: '29' });
+  put('config.json', config('3', { settings: { TALLY_PRICE_PRO: '31.5' } }));
+  expect(JSON.parse((await reload()).stdout)).toEqual([{ pid: server.pid, faults: [], restart: [] }]);
+  expect(await pro()).toMatchObject({ monthly_usd: '31.5', annual_usd: '315' });
+});
+
 it('reloads on SIGHUP, and forgets models that are no longer offered', async () => {
   put('config.json', config('4', { id: 'mine/two' }));
   process.kill(server.pid, 'SIGHUP');

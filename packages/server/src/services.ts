@@ -14,6 +14,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import type { Metrics } from './observability/observability.ts';
 import type { Tracing } from './observability/tracing.ts';
+import type { PriceLadder } from './prices/price-ladder.ts';
 import type { StatusService } from './status/status.ts';
 
 /** What every part needs. `clock` gives Unix milliseconds. */
@@ -71,8 +72,8 @@ interface MoneyPart {
   readonly keySales: KeySales;
   /** Watches the treasury; null with payments off. */
   readonly treasury: TreasuryService | null;
-  /** Since when the current prices apply, in unix seconds. */
-  readonly pricesValidFrom: number;
+  /** The prices of now. */
+  readonly ladder: () => PriceLadder;
 }
 
 /** Models, and the claims by which only one process carries out a call. */
@@ -104,7 +105,7 @@ export interface Services
     InferencePart,
     OperationsPart {
   /**
-   * Takes up the catalogue with its prices, the keys of providers and the keyring from another configuration. Requests under
+   * Takes up the catalogue with its prices, the prices of keys, the keys of providers and the keyring from another configuration. Requests under
    * way end as they began. Changes nothing when it throws.
    */
   readonly reload: (config: Config) => Promise<void>;

@@ -35,7 +35,7 @@ interface PaidKey {
 }
 
 export interface KeySales {
-  readonly prices: TierPrices;
+  /** By the prices of now. */
   priceOf(tier: SoldTier, months: Months): NanoUsdc;
   /**
    * Issues a paid key, to be shown to the payer. The same payment again returns the same key.
@@ -47,15 +47,15 @@ export interface KeySales {
 interface KeyIssueDependencies {
   readonly store: { readonly treasury: TreasuryStore };
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
-  readonly prices: TierPrices;
+  /** What is asked now. */
+  readonly prices: () => TierPrices;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
 
 export function createKeySales({ store, issuer, prices, clock }: KeyIssueDependencies): KeySales {
   return {
-    prices,
-    priceOf: (tier, months) => priceOf(prices, tier, months),
+    priceOf: (tier, months) => priceOf(prices(), tier, months),
     async issuePaidKey({ tier, months, contact, did, payment }) {
       const secret = requireKeySecret(issuer);
       const now = Math.floor(clock() / 1000);

@@ -40,7 +40,8 @@ type RefundReason = (typeof REFUND_REASONS)[number];
 export interface DecisionDependencies {
   readonly store: { readonly treasury: TreasuryStore; readonly apiKeys: ApiKeyStore };
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
-  readonly prices: TierPrices;
+  /** What is asked now. */
+  readonly prices: () => TierPrices;
   readonly deliverable: Deliverable;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -79,7 +80,7 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
     const to = { contact: contact ?? null, did: issuer_did ?? null };
     const destination = destinationOf(to, deliverable);
     if (typeof destination === 'string') return refund(transfer, destination, now);
-    const bought = boughtWith(prices, tier, toNanoUsdc(transfer.amount));
+    const bought = boughtWith(prices(), tier, toNanoUsdc(transfer.amount));
     if (bought === null) return refund(transfer, 'underpaid', now);
     const order = {
       ...newOrder({ id: newOrderId(), kind: 'key', state: 'delivering', createdAt: now }),
@@ -153,7 +154,7 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
     if (tier !== null && tier !== key.tier) return refund(transfer, 'wrong_tier', now);
     const amount = toNanoUsdc(transfer.amount);
     const bought =
-      claims === null ? boughtWith(prices, key.tier, amount) : { months: claims.months, excess: 0n };
+      claims === null ? boughtWith(prices(), key.tier, amount) : { months: claims.months, excess: 0n };
     if (bought === null) return refund(transfer, 'underpaid', now);
     const { months, excess } = bought;
     const paidUntil = monthsAfter(Math.max(now, key.expiresAt), months);

@@ -7,6 +7,7 @@ import type { LedgerStore } from '@tallystick/ledger';
 import type { Logger } from 'pino';
 import { createDeliverer } from '../keys/deliver.ts';
 import { createMailer } from '../keys/mail.ts';
+import type { TierPrices } from '../keys/prices.ts';
 import { createWebhook } from '../keys/webhook.ts';
 import { createPayoutFollower } from '../payouts/follow.ts';
 import { openPayoutChain } from '../payouts/wallet.ts';
@@ -37,6 +38,8 @@ export interface TreasuryOptions {
   readonly issuer: OwnIssuer;
   readonly registry: Registry;
   readonly money: Money;
+  /** What keys cost now. */
+  readonly prices: () => TierPrices;
   /** See `WatcherOptions.ownerOf`. */
   readonly ownerOf: (transfer: TransferRow) => Promise<'x402' | 'wait' | null>;
   readonly clock: () => number;
@@ -53,9 +56,9 @@ const DRAIN_MS = 2_000;
 
 /** Starts watching the treasury. */
 export function openTreasury(options: TreasuryOptions): TreasuryService {
-  const { config, store, issuer, registry, money, ownerOf, clock, logger } = options;
+  const { config, store, issuer, registry, money, prices, ownerOf, clock, logger } = options;
   const { token, treasury, rpcUrl, chainId } = money;
-  const { prices, fromBlock, mail } = config.sales;
+  const { fromBlock, mail } = config.sales;
   const development = config.mode === 'development';
   let closing = false;
   const decide = createDecide({

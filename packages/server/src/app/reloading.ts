@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { TallyError } from '@tallystick/core';
 import type { Logger } from 'pino';
 import { checkConfig } from '../config/config.ts';
+import { KEY_PRICES } from '../config/sales.ts';
 import type { Services } from '../services.ts';
 import { openControl, type ReloadResult } from './control.ts';
 
@@ -71,7 +72,10 @@ async function reloadNow(
   const restart = settings
     .filter(
       ({ name, given, secret }) =>
-        !secret && !Object.hasOwn(config.compute.environment, name) && given !== (atStart.get(name) ?? null),
+        !secret &&
+        !KEY_PRICES.includes(name) &&
+        !Object.hasOwn(config.compute.environment, name) &&
+        given !== (atStart.get(name) ?? null),
     )
     .map(({ name }) => name);
   logger.info({ restart }, 'the configuration was read again');

@@ -25,7 +25,7 @@ import { boundedMeasure } from '../observability/measuring.ts';
 import { createLogger, createMetrics, type Metrics } from '../observability/observability.ts';
 import { createServiceMetrics, createStoreMetrics } from '../observability/service-metrics.ts';
 import type { Telemetry } from '../observability/tracing.ts';
-import { pricesValidFrom } from '../prices/price-ladder.ts';
+import { openPriceLadder, type PriceLadder } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
 import { findModels } from '../status/models.ts';
 import { probeModels } from '../status/probe-models.ts';
@@ -174,6 +174,14 @@ async function openAll(
     paying.every(COLLECT_MS, 'collecting vouchers', async () => void (await payments.collect()));
     closing.push(() => paying.close(), 'the payments');
   }
+  const openLadder = (prices: Config['sales']['prices']): Promise<PriceLadder> =>
+    openPriceLadder(store, {
+      config: { ...config, sales: { ...config.sales, prices } },
+      money,
+      now: clock(),
+    });
+  let sold = config.sales.prices;
+  let ladder = await openLadder(sold);
   const treasury =
     money &&
     (await import('@tallystick/payments/treasury')).openTreasury({
@@ -182,6 +190,7 @@ async function openAll(
       issuer,
       registry,
       money,
+      prices: () => sold,
       ownerOf: async (transfer) => payments && payments.ownerOf(transfer),
       clock,
       logger,
@@ -266,15 +275,18 @@ async function openAll(
     chain,
     money,
     payments,
-    keySales: createKeySales({ store, issuer, prices: config.sales.prices, clock }),
+    keySales: createKeySales({ store, issuer, prices: () => sold, clock }),
     treasury,
-    pricesValidFrom: await pricesValidFrom(store, { config, money, now: clock() }),
+    ladder: () => ladder,
     status,
     claims,
     endCalls: () => compute.endCalls(),
-    reload: async ({ keyring, compute: settings }) => {
+    reload: async ({ keyring, compute: settings, sales: { prices } }) => {
       await refreshKeys(keyring.passphrase);
+      const later = await openLadder(prices);
       compute.reload(settings);
+      sold = prices;
+      ladder = later;
     },
     mutex,
     verificationQueue,

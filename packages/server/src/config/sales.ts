@@ -4,6 +4,10 @@ import { parseUsdc } from '@tallystick/ledger';
 import type { MailConfig, SalesConfig } from '@tallystick/payments';
 import { type EnvReader, hasScheme, parseUrl } from './reader.ts';
 
+/** What keys cost: settings that a reload takes up. */
+const PRICES = { pro: 'TALLY_PRICE_PRO', scale: 'TALLY_PRICE_SCALE' } as const;
+export const KEY_PRICES: readonly string[] = Object.values(PRICES);
+
 export function readSales(read: EnvReader, production: boolean): SalesConfig {
   const usdc = (name: string, fallback: string): NanoUsdc =>
     parseUsdc(read.text(name, fallback, { accepts: isUsdc, example: fallback }));
@@ -13,7 +17,7 @@ export function readSales(read: EnvReader, production: boolean): SalesConfig {
   });
   const keyFile = read.optional('TALLY_TREASURY_KEY_FILE', { example: '/etc/tally/treasury.key' });
   return {
-    prices: { pro: usdc('TALLY_PRICE_PRO', '29'), scale: usdc('TALLY_PRICE_SCALE', '249') },
+    prices: { pro: usdc(PRICES.pro, '29'), scale: usdc(PRICES.scale, '249') },
     lowBalance: usdc('TALLY_LOW_BALANCE', '1'),
     minWithdrawal: usdc('TALLY_MIN_WITHDRAWAL', '1'),
     fromBlock: block === null ? null : Number(block),

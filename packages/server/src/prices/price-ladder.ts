@@ -23,28 +23,29 @@ type Settings = Pick<
   'freeMintPerDay' | 'freeReadPerDay' | 'freeReadPerDayByAddress' | 'sales' | 'chain'
 >;
 
-/**
- * The machine-readable price ladder: what everything costs, and how to pay. Amounts are decimal text.
- * @param validFrom since when these prices apply, in unix seconds
- */
-export function priceLadder(config: Settings, money: Money | null, validFrom: number) {
-  return { ...pricesOf(config, money), valid_from: formatTimestamp(validFrom * 1000) };
-}
+/** The machine-readable price ladder: what everything costs, and how to pay. Amounts are decimal text. */
+export type PriceLadder = ReturnType<typeof pricesOf> & { readonly valid_from: string };
 
-/** Since when these prices apply, in unix seconds. They are stored whenever they have changed. @param now Unix milliseconds */
-export async function pricesValidFrom(
+/** The price ladder. Since when it applies is stored whenever its prices have changed. @param now Unix milliseconds */
+export async function openPriceLadder(
   store: Pick<Store, 'getDocument' | 'putDocument'>,
   { config, money, now }: { readonly config: Settings; readonly money: Money | null; readonly now: number },
-): Promise<number> {
-  const digest = hash('sha256', canonicalize(pricesOf(config, money)));
+): Promise<PriceLadder> {
+  const prices = pricesOf(config, money);
+  const digest = hash('sha256', canonicalize(prices));
+  const since = (seconds: number): PriceLadder => ({
+    ...prices,
+    valid_from: formatTimestamp(seconds * 1000),
+  });
   for (;;) {
     const stored = await store.getDocument(DOCUMENT);
     const known = stored && readRecord(stored.body);
-    if (known?.digest === digest) return known.validFrom;
+    if (known?.digest === digest) return since(known.validFrom);
     const validFrom = Math.floor(now / 1000);
     const body = canonicalize({ digest, valid_from: validFrom });
     // Another process may have stored the same prices at the same time.
-    if ((await store.putDocument(DOCUMENT, (stored?.version ?? 0) + 1, body)) === 'stored') return validFrom;
+    if ((await store.putDocument(DOCUMENT, (stored?.version ?? 0) + 1, body)) === 'stored')
+      return since(validFrom);
   }
 }
 

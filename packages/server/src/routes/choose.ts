@@ -3,17 +3,16 @@ import { PROFILES, RECOMMENDATION_RULES, type RecommendationRule } from '@tallys
 import { recommend, recommendedBy } from '@tallystick/receipts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { priceLadder } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
 import { count, dollars, evmAddress, timestamp } from './shapes.ts';
 
-type Needs = Pick<Services, 'config' | 'money' | 'pricesValidFrom'>;
+type Needs = Pick<Services, 'ladder'>;
 
 const GROUP = 'Choose';
 
 /** What a receipt costs, and which profile to choose (specification 4.1). */
-export function chooseRoutes({ config, money, pricesValidFrom }: Needs): Endpoint[] {
-  return [pricing(priceLadder(config, money, pricesValidFrom)), rubric()];
+export function chooseRoutes({ ladder }: Needs): Endpoint[] {
+  return [pricing(ladder), rubric()];
 }
 
 const payBy = z.array(z.string()).openapi({ description: 'How it can be paid: names in `payment.methods`.' });
@@ -27,7 +26,7 @@ const receiptPrice = {
   retention_days: count.openapi({ description: 'For how long it is kept, in days.' }),
 };
 
-function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
+function pricing(ladder: Needs['ladder']): Endpoint {
   return endpoint({
     method: 'get',
     path: '/pricing',
@@ -103,7 +102,7 @@ function pricing(ladder: ReturnType<typeof priceLadder>): Endpoint {
           .openapi('Pricing', { description: 'What everything costs and how it is paid.' }),
       },
     },
-    handle: () => json(ladder),
+    handle: () => json(ladder()),
   });
 }
 
