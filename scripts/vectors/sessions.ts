@@ -1,9 +1,12 @@
 import {
   commitSalt,
+  declaredSigner,
   fromHex,
   type JsonObject,
   type JsonValue,
+  ownKeySigner,
   type ReferenceState,
+  readSessionReceipt,
   type SaltedPart,
   type SessionFaultName,
   SessionRecorder,
@@ -13,7 +16,6 @@ import {
   type ToolServer,
   toHex,
 } from '../../packages/core/src/index.ts';
-import { hashOfReceipt } from '../../packages/core/src/sessions/recorder.ts';
 import { ISSUED_MS, NOW } from './cases.ts';
 import { signers } from './keys.ts';
 import { SERVICE_DID, type StoreName } from './stores.ts';
@@ -54,18 +56,17 @@ const SERVER: ToolServer = {
 /** A recorder's options whose bytes are the same each time. @param first begins the numbers that stand for random ones */
 function optionsOf(signer: Signer, first: number, issuerDid?: string) {
   let drawn = first;
-  return {
-    signer,
-    salt: SALT,
-    now: () => ISSUED_MS,
-    random: (length: number) => {
-      const bytes = new Uint8Array(length);
-      new DataView(bytes.buffer).setUint32(length - 4, ++drawn);
-      return bytes;
-    },
-    ...(issuerDid !== undefined && { issuerDid }),
+  const random = (length: number): Uint8Array => {
+    const bytes = new Uint8Array(length);
+    new DataView(bytes.buffer).setUint32(length - 4, ++drawn);
+    return bytes;
   };
+  const signing = { signer, now: () => ISSUED_MS, random };
+  const sign = issuerDid === undefined ? ownKeySigner(signing) : declaredSigner(signing, issuerDid);
+  return { sign, salt: SALT, random };
 }
+
+const hashOfReceipt = (text: string): string => readSessionReceipt(text).hash;
 
 const call = (path: string, outcome: 'completed' | 'error' | 'denied' = 'completed') => ({
   tool: 'read_file',

@@ -55,6 +55,8 @@ export const errorTable = {
   receipt_purged: { status: 410, title: 'The receipt was deleted after its retention period' },
   too_many_receipts: { status: 422, title: 'Too many receipts in one batch' },
   session_closed: { status: 409, title: 'The session is closed' },
+  session_in_use: { status: 409, title: 'Another process records in the session' },
+  session_unusable: { status: 409, title: 'The session’s file can’t be recorded in' },
   countersign_mismatch: { status: 422, title: 'The key does not belong to the party that the receipt names' },
   // Metering receipts
   metering_window: { status: 422, title: 'The billing window does not end after it starts' },

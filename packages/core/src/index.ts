@@ -211,7 +211,15 @@ export {
   SessionRecorder,
 } from './sessions/recorder.ts';
 export { commitSalt, type SaltedPart, type SessionValue, saltedHash, saltOf } from './sessions/salted.ts';
-export type { SessionCall, ToolOutcome, ToolServer } from './sessions/session-call.ts';
+export type { SessionCall, SessionOpening, ToolOutcome, ToolServer } from './sessions/session-call.ts';
+export { readSessionReceipt, type SessionReceipt } from './sessions/session-receipt.ts';
+export {
+  declaredSigner,
+  ownKeySigner,
+  type SessionEntryToSign,
+  type SessionSigner,
+  type SessionSignerOptions,
+} from './sessions/signers.ts';
 export {
   type ReferenceState,
   type SessionEntry,

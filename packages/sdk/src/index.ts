@@ -34,8 +34,11 @@ export {
   parseJson,
   type ReceiptEvidence,
   type ReceiptOfProfile,
+  type Referenced,
   type SealedDocument,
   type SealReference,
+  type SessionHead,
+  type SessionVerification,
   type SignedStatement,
   type Signer,
   type StandardReceipt,
@@ -45,10 +48,14 @@ export {
   signRequest,
   signStatement,
   TallyError,
+  type ToolOutcome,
+  type ToolServer,
   type TrustBundle,
   type TrustPin,
   type UnsignedMembers,
   type Verification,
+  type VerifySessionOptions,
+  verifySession,
 } from '@tallystick/core';
 export type { Anchor, PendingAnchor } from './anchors/anchor.ts';
 export type { HashOrReceipt } from './anchors/hash.ts';
@@ -78,6 +85,11 @@ export type { LimitParams, LogMethods } from './methods/log.ts';
 export type { MemberMethods, RegisterMemberParams } from './methods/members.ts';
 export type { NormalizePolicyParams, PartnerMethods, QualifyOriginParams } from './methods/partners.ts';
 export type { ServiceMethods } from './methods/service.ts';
+export type {
+  AddSessionReceiptParams,
+  OpenServiceSessionParams,
+  SessionMethods,
+} from './methods/sessions.ts';
 export type { TenantMethods } from './methods/tenants.ts';
 export { type BillCommitments, type BillSecrets, commitBill } from './receipts/commit-bill.ts';
 export type {
@@ -96,6 +108,17 @@ export type { MintFreeParams } from './receipts/mint-free.ts';
 export type { ReceiptInput } from './receipts/read.ts';
 export type { RemoteVerifyOptions } from './receipts/verify.ts';
 export { type VerifyReceiptOptions, verifyReceipt } from './receipts/verify-receipt.ts';
+export {
+  type Begun,
+  closeSession,
+  type OpenSessionOptions,
+  openSession,
+  record,
+  type Session,
+  type ToolBeginning,
+  type ToolEnd,
+} from './sessions/session.ts';
+export type { SessionIssuer } from './sessions/signer.ts';
 export { type CheckedTrust, type CheckTrustOptions, checkTrust } from './trust/check-trust.ts';
 export type { FetchTrustParams } from './trust/fetch-trust.ts';
 export type { KnownIssuers } from './trust/known-issuers.ts';

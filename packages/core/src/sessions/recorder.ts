@@ -1,18 +1,8 @@
-import type { Signer } from '../ed25519/signer.ts';
-import { utf8 } from '../encoding/bytes.ts';
 import { toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
-import { sha256Hex } from '../hash.ts';
-import { canonicalBytes } from '../json/canonical.ts';
-import { parseJson } from '../json/parse.ts';
-import type { JsonObject } from '../json/types.ts';
-import { type EnvelopeFacts, envelope, mintEnvelope } from '../receipts/envelope.ts';
-import { receiptId } from '../receipts/id.ts';
-import { requireShape } from '../receipts/shape.ts';
 import { commitSalt, type SessionValue, saltedHash, saltOf } from './salted.ts';
 import {
   rootOf,
-  type SessionCall,
   type SessionOpening,
   type SessionPlace,
   shortName,
@@ -20,25 +10,24 @@ import {
   type ToolOutcome,
   type ToolServer,
 } from './session-call.ts';
+import { readSessionReceipt } from './session-receipt.ts';
+import type { SessionEntryToSign, SessionSigner } from './signers.ts';
 
 /** What a recorder works with. */
 export interface RecorderOptions {
-  /** The key of the whole session. */
-  readonly signer: Signer;
+  /** Signs each receipt, with one key for the whole session. */
+  readonly sign: SessionSigner;
   /** `session_salt`: 32 random bytes. Whoever has it can open every value, so it is kept as a secret. */
   readonly salt: Uint8Array;
-  /** Unix milliseconds. */
-  readonly now: () => number;
   /** So many random bytes. */
   readonly random: (length: number) => Uint8Array;
-  /** The service that signs, where it is not the recorder's own key; what the recorder says is then `declared`. */
-  readonly issuerDid?: string;
-  /** DID of the agent that is recorded, as it says itself. */
-  readonly agentDid?: string;
 }
 
 /** How a session begins. */
-export type SessionBeginning = Pick<SessionOpening, 'continues' | 'parent'>;
+export interface SessionBeginning extends Pick<SessionOpening, 'continues' | 'parent'> {
+  /** 128 random bits as 32 lower-case hex characters; drawn when absent. */
+  readonly id?: string;
+}
 
 /** The newest receipt of a session. */
 export interface SessionHead {
@@ -67,8 +56,7 @@ export interface Referenced {
   readonly child?: string;
 }
 
-const NOBODY = { entity: null, region: null, training_region: null };
-const UNPAID = { chain: null, asset: null, tx: null };
+const NO_VALUES = { request: null, response: null };
 
 /**
  * Signs the receipts of one session, in order. Each method returns the JCS text of a receipt; calls are carried out one
@@ -88,9 +76,8 @@ export class SessionRecorder {
   /** Begins a session. */
   static async open(
     options: RecorderOptions,
-    beginning: SessionBeginning = {},
+    { id = toHex(options.random(16)), ...beginning }: SessionBeginning = {},
   ): Promise<{ readonly recorder: SessionRecorder; readonly receipt: string }> {
-    const id = toHex(options.random(16));
     const recorder = new SessionRecorder(options, { id, seq: -1, hash: rootOf(id) });
     const receipt = await recorder.#sign((session) => ({
       call: {
@@ -101,6 +88,7 @@ export class SessionRecorder {
         ...beginning,
       },
       purpose: 'session',
+      ...NO_VALUES,
     }));
     return { recorder, receipt };
   }
@@ -140,6 +128,7 @@ export class SessionRecorder {
     return this.#sign((session) => ({
       call: { kind: 'reference', ...referenced, session },
       purpose: 'reference',
+      ...NO_VALUES,
     }));
   }
 
@@ -154,61 +143,28 @@ export class SessionRecorder {
         session,
       },
       purpose: 'session',
+      ...NO_VALUES,
     }));
     this.#closed = true;
-    return closing;
+    return closing.catch((error: unknown) => {
+      this.#closed = false;
+      throw error;
+    });
   }
 
   /** Signs the next receipt after all that were asked for before. */
-  #sign(entryAt: (place: SessionPlace) => Entry): Promise<string> {
+  #sign(entryAt: (place: SessionPlace) => SessionEntryToSign): Promise<string> {
     if (this.#closed) {
       return Promise.reject(new TallyError('session_closed', 'This session is closed. Open a new one.'));
     }
     const signed = this.#last.then(async () => {
       const { id, seq, hash } = this.#head;
-      const text = await mint(this.#options, entryAt({ id, prev: hash, seq: String(seq + 1) }));
-      this.#head = { id, seq: seq + 1, hash: hashOfReceipt(text) };
+      const text = await this.#options.sign(entryAt({ id, prev: hash, seq: String(seq + 1) }));
+      this.#head = { id, seq: seq + 1, hash: readSessionReceipt(text).hash };
       return text;
     });
     // A receipt that could not be signed has taken no place.
     this.#last = signed.catch(() => undefined);
     return signed;
   }
-}
-
-/** What one receipt of a session says. */
-interface Entry {
-  readonly call: SessionCall;
-  readonly purpose: string;
-  readonly request?: string | null;
-  readonly response?: string | null;
-}
-
-function mint(
-  { signer, now, random, issuerDid, agentDid }: RecorderOptions,
-  { call, purpose, request = null, response = null }: Entry,
-): Promise<string> {
-  const facts: EnvelopeFacts = {
-    call,
-    ...(issuerDid !== undefined && { declared: ['call', 'request', 'response'] }),
-    hardware: { attestation: null, class: null },
-    operator: NOBODY,
-    request: { hash: request, origin: agentDid ?? null, policy_hash: null, purpose },
-    response: { hash: response, sealed: response === null ? null : false },
-    settlement: UNPAID,
-  };
-  const issuedAt = now();
-  const issuance = {
-    receiptId: receiptId('env', Math.floor(issuedAt / 1000), toHex(random(6))),
-    issuedAt,
-    issuerDid: issuerDid ?? null,
-    issuerVerified: issuerDid !== undefined,
-  };
-  return mintEnvelope(facts, issuance, signer);
-}
-
-/** `sha256:<hex>` of a receipt's anchored form. @param text its JCS text */
-export function hashOfReceipt(text: string): string {
-  const receipt = requireShape(envelope.shape, parseJson(utf8(text)) as JsonObject, 'not_a_receipt');
-  return `sha256:${sha256Hex(canonicalBytes(envelope.anchored(receipt)))}`;
 }

@@ -1,8 +1,10 @@
 import { assert, asyncProperty, integer, nat } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSigner, type Signer } from '../ed25519/signer.ts';
-import { hashOfReceipt, SessionRecorder } from './recorder.ts';
+import { SessionRecorder } from './recorder.ts';
 import { saltedHash, saltOf } from './salted.ts';
+import { readSessionReceipt } from './session-receipt.ts';
+import { ownKeySigner } from './signers.ts';
 import { type SessionVerification, verifySession } from './verify-session.ts';
 
 const NOW = 1_790_000_000_000;
@@ -20,7 +22,12 @@ const random = (length: number): Uint8Array => {
   new DataView(bytes.buffer).setUint32(0, ++drawn);
   return bytes;
 };
-const optionsOf = (signer: Signer) => ({ signer, salt: SALT, now: () => NOW, random });
+const optionsOf = (signer: Signer, agentDid?: string) => ({
+  sign: ownKeySigner({ signer, now: () => NOW, random, agentDid }),
+  salt: SALT,
+  random,
+});
+const hashOfReceipt = (text: string): string => readSessionReceipt(text).hash;
 
 const toolCall = (argument: number) => ({
   tool: 'read',
@@ -60,7 +67,7 @@ describe('a session', () => {
   });
 
   it('takes at most 3,072 bytes for a receipt with every member', async () => {
-    const { recorder } = await SessionRecorder.open({ ...optionsOf(key), agentDid: key.keyId });
+    const { recorder } = await SessionRecorder.open(optionsOf(key, key.keyId));
     const receipt = await recorder.tool({
       ...toolCall(1),
       tool: 'x'.repeat(4_000),

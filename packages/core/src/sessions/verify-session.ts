@@ -11,7 +11,8 @@ import type { Check } from '../receipts/family.ts';
 import { isObject } from '../receipts/shape.ts';
 import { formatTimestamp } from '../time.ts';
 import { readReceipt, type Verification, type VerifyOptions, verifyParsed } from '../verify.ts';
-import { rootOf, type SessionCall, type SessionOpening, sessionCallShapeOf } from './session-call.ts';
+import { rootOf, type SessionCall, type SessionOpening } from './session-call.ts';
+import { callOf } from './session-receipt.ts';
 
 /** Faults of a session (spec/sessions.md). */
 export type SessionFaultName =
@@ -355,12 +356,6 @@ function isOpening(call: SessionCall): boolean {
 
 function isAnchored(checks: readonly Check[]): boolean {
   return checks.some(({ name, ok }) => name === 'anchor' && ok === true);
-}
-
-function callOf({ call }: JsonObject): SessionCall | null {
-  if (!isObject(call)) return null;
-  const shape = sessionCallShapeOf(call);
-  return shape !== null && shape(call, 'call') === null ? (call as JsonObject & SessionCall) : null;
 }
 
 function entryOf(

@@ -1,0 +1,346 @@
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  canonicalize,
+  commitSalt,
+  formatTimestamp,
+  fromBase64url,
+  isObject,
+  parseJson,
+  readSessionReceipt,
+  type SessionOpening,
+  type SessionReceipt,
+  SessionRecorder,
+  TallyError,
+  toBase64url,
+  toHex,
+} from '@tallystick/core';
+import {
+  KeptSession,
+  type OpenSessionOptions,
+  type ReceiptStore,
+  type Session,
+} from '../sessions/session.ts';
+import { randomBytes, sessionSigner } from '../sessions/signer.ts';
+import { syncFolderOf, writeNew } from './files.ts';
+import { Journal, unanswered } from './journal.ts';
+import { takeLock } from './lock.ts';
+import { ownKey, tallyHome } from './own-key.ts';
+
+const SUFFIX = '.jsonl';
+const SALT_TYPE = 'tally-session-salt-v1';
+const LINE_FEED = 10;
+/** Bytes that are read at once from the end of a file. */
+const BLOCK = 65_536;
+
+export interface SessionFileOptions extends Omit<OpenSessionOptions, 'keep' | 'continues'> {
+  /** How long to wait for another process that records in this session, in milliseconds: 0 when absent. */
+  readonly waitMs?: number | undefined;
+}
+
+/** A session that is kept in a file. A method that returns a receipt has flushed it to the disk. */
+export interface SessionFile extends Session {
+  /** The file, which may be another one than was asked for: see `openSessionFile`. */
+  readonly path: string;
+  /** What was found when the file was opened, in sentences. */
+  readonly remarks: readonly string[];
+  /** Stops recording and leaves the session open, so that it can be gone on with. Calls that are open stay in the journal. */
+  release(): Promise<void>;
+}
+
+/**
+ * Opens the session in a file, and makes both if there are none. An open session is gone on with; calls that it began and
+ * did not end are recorded as `unknown`. If the session is closed, its file stays as it is, and a session that continues it
+ * goes into `NAME-2.jsonl`, then `NAME-3.jsonl`, and so on (spec/sessions.md, *The file*). Without key and client, the
+ * user's own key signs.
+ * @param path null: a new file in `sessions` of `tallyHome()`
+ * @throws session_in_use; session_unusable if the file can't be gone on with; invalid_secret_key; ServiceError
+ */
+export async function openSessionFile(
+  path: string | null,
+  { waitMs = 0, parent, ...issuer }: SessionFileOptions = {},
+): Promise<SessionFile> {
+  const isOwn = issuer.key === undefined && issuer.client === undefined;
+  const { sign, publicKey } = await sessionSigner(isOwn ? { ...issuer, key: await ownKey() } : issuer);
+  const id = toHex(randomBytes(16));
+  const first = path ?? defaultPath(id);
+  mkdirSync(dirname(first), { recursive: true, mode: 0o700 });
+  const remarks: string[] = [];
+  let continues: SessionOpening['continues'];
+  for (let number = 1; ; number++) {
+    const file = number === 1 ? first : numbered(first, number);
+    const unlock = await takeLock(`${file}.lock`, waitMs);
+    try {
+      const found = readFile(file, remarks);
+      if (found?.newest.call.kind === 'session' && found.newest.call.event === 'close') {
+        const { session, count, head } = found.newest.call;
+        continues = { id: session.id, count, head };
+        remarks.push(`The session in ${file} is closed.`);
+        unlock();
+        continue;
+      }
+      if (found !== null) return await goOn(found);
+      const salt = randomBytes(32);
+      const beginning = { id, ...(continues && { continues }), ...(parent && { parent }) };
+      const { recorder, receipt } = await SessionRecorder.open(
+        { sign, salt, random: randomBytes },
+        beginning,
+      );
+      rmSync(`${file}.salt`, { force: true });
+      writeNew(
+        `${file}.salt`,
+        `${canonicalize({ salt: toBase64url(salt), session_id: id, type: SALT_TYPE })}\n`,
+      );
+      const store = new FileStore(file, []);
+      store.add(receipt, { seq: 0, ends: null });
+      await store.flush();
+      syncFolderOf(file);
+      return new SessionInFile({ recorder, salt, store, open: new Map() }, { file, remarks, unlock });
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+
+    async function goOn({ opening, newest }: Found): Promise<SessionFile> {
+      if (publicKey !== null && newest.public_key !== toBase64url(publicKey)) {
+        throw unusable(file, 'It is signed by another key. Use that key, or another file.');
+      }
+      const { id: known, seq } = newest.call.session;
+      const salt = readSalt(file, known, opening);
+      const head = { id: known, seq: Number(seq), hash: newest.hash };
+      const open = unanswered(`${file}.journal`, head.seq);
+      const recorder = SessionRecorder.resume({ sign, salt, random: randomBytes }, head);
+      const store = new FileStore(file, open.keys());
+      const session = new SessionInFile({ recorder, salt, store, open }, { file, remarks, unlock });
+      for (const [lost, { tool }] of open) {
+        await session.end({ number: lost }, { outcome: 'unknown' });
+        remarks.push(`A call of ${tool} had no answer. Number ${recorder.head.seq} records it as unknown.`);
+      }
+      return session;
+    }
+  }
+}
+
+class SessionInFile extends KeptSession implements SessionFile {
+  readonly path: string;
+  readonly remarks: readonly string[];
+  readonly #store: FileStore;
+  #unlock: (() => void) | null;
+
+  constructor(
+    kept: ConstructorParameters<typeof KeptSession>[0] & { readonly store: FileStore },
+    { file, remarks, unlock }: { file: string; remarks: readonly string[]; unlock: () => void },
+  ) {
+    super(kept);
+    this.path = file;
+    this.remarks = remarks;
+    this.#store = kept.store;
+    this.#unlock = unlock;
+  }
+
+  override async close(): Promise<string> {
+    const receipt = await super.close();
+    await this.release();
+    return receipt;
+  }
+
+  async release(): Promise<void> {
+    await this.stop();
+    if (this.#unlock === null) return;
+    const unlock = this.#unlock;
+    this.#unlock = null;
+    await this.#store.close();
+    unlock();
+  }
+}
+
+/** The receipts of a session on a disk, and its journal. */
+class FileStore implements ReceiptStore {
+  readonly #path: string;
+  readonly #file: number;
+  readonly #journal: Journal;
+  #size: number;
+  /** Calls whose receipts are written and not flushed. */
+  #ended: number[] = [];
+  #flushing: Promise<void> = Promise.resolve();
+  #waiting: Promise<void> | null = null;
+
+  /** @param open numbers of the calls in the journal that have not ended */
+  constructor(path: string, open: Iterable<number>) {
+    this.#path = path;
+    this.#journal = new Journal(`${path}.journal`, open);
+    this.#file = openSync(path, 'a', 0o600);
+    this.#size = fstatSync(this.#file).size;
+  }
+
+  readonly begin = (...[number, call]: Parameters<Journal['begin']>): void => {
+    this.#journal.begin(number, call);
+  };
+
+  add(receipt: string, { seq, ends }: { readonly seq: number; readonly ends: number | null }): void {
+    this.#requireAlone();
+    if (ends !== null) this.#journal.end(ends, seq);
+    const line = Buffer.from(`${receipt}\n`);
+    const written = writeSync(this.#file, line);
+    if (written < line.length) throw unusable(this.#path, 'There was no room for a whole receipt.');
+    this.#size += line.length;
+    if (ends !== null) this.#ended.push(ends);
+  }
+
+  /** Receipts that wait together share one flush: it begins when the one before it has ended. */
+  flush(): Promise<void> {
+    this.#waiting ??= this.#flushing
+      .catch(() => undefined)
+      .then(() => {
+        this.#waiting = null;
+        this.#flushing = this.#sync();
+        return this.#flushing;
+      });
+    return this.#waiting;
+  }
+
+  async close(): Promise<void> {
+    await this.flush().catch(() => undefined);
+    this.#journal.close();
+    closeSync(this.#file);
+  }
+
+  async #sync(): Promise<void> {
+    const ended = this.#ended;
+    this.#ended = [];
+    await new Promise<void>((resolve, reject) => {
+      fdatasync(this.#file, (error) => (error === null ? resolve() : reject(error)));
+    });
+    this.#journal.forget(ended);
+  }
+
+  /** Whatever a lock missed: two recorders in one file would make it worthless. */
+  #requireAlone(): void {
+    const { size, nlink } = fstatSync(this.#file);
+    if (nlink === 0) throw unusable(this.#path, 'It was removed while it was recorded.');
+    if (size !== this.#size) {
+      throw new TallyError('session_in_use', `Something else has written into ${this.#path}.`);
+    }
+  }
+}
+
+interface Found {
+  readonly opening: SessionOpening;
+  readonly newest: SessionReceipt;
+}
+
+/** The first and the last receipt of a file, whose torn end is cut off; null if it has none. @throws session_unusable */
+function readFile(path: string, remarks: string[]): Found | null {
+  const file = openIfThere(path);
+  if (file === null) return null;
+  try {
+    const last = lastLine(file);
+    if (last.torn !== '') {
+      if (readReceipt(last.torn) === null) {
+        ftruncateSync(file, last.end);
+        remarks.push(`The last line of ${path} was cut before its end, and was taken out.`);
+      } else {
+        writeSync(file, '\n', last.end + Buffer.byteLength(last.torn));
+        return readFile(path, remarks);
+      }
+    }
+    if (last.line === null) return null;
+    const newest = readReceipt(last.line);
+    const opening = readReceipt(firstLine(file))?.call;
+    if (newest === null || opening?.kind !== 'session' || opening.event !== 'open') {
+      throw unusable(path, 'Its first line does not open a session, or its last is of none.');
+    }
+    return { opening, newest };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openIfThere(path: string): number | null {
+  try {
+    return openSync(path, 'r+');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** The last line that has an end, the place behind it, and what comes after that. */
+function lastLine(file: number): { line: string | null; end: number; torn: string } {
+  const { size } = fstatSync(file);
+  let tail = Buffer.alloc(0);
+  for (let from = size; ; ) {
+    const end = tail.lastIndexOf(LINE_FEED);
+    const begin = end < 1 ? -1 : tail.lastIndexOf(LINE_FEED, end - 1);
+    if (from === 0 || begin !== -1) {
+      const line = end === -1 ? null : tail.toString('utf8', begin + 1, end);
+      return { line, end: from + end + 1, torn: tail.toString('utf8', end + 1) };
+    }
+    const length = Math.min(BLOCK, from);
+    from -= length;
+    tail = Buffer.concat([bytesAt(file, from, length), tail]);
+  }
+}
+
+function firstLine(file: number): string {
+  const { size } = fstatSync(file);
+  const block = bytesAt(file, 0, Math.min(BLOCK, size));
+  return block.toString('utf8', 0, block.indexOf(LINE_FEED));
+}
+
+function bytesAt(file: number, from: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  readSync(file, bytes, 0, length, from);
+  return bytes;
+}
+
+function readReceipt(line: string): SessionReceipt | null {
+  try {
+    return readSessionReceipt(line);
+  } catch {
+    return null;
+  }
+}
+
+/** @throws session_unusable if the salt is missing, or another session's */
+function readSalt(path: string, id: string, { salt_commitment }: SessionOpening): Uint8Array {
+  try {
+    const file = parseJson(readFileSync(`${path}.salt`));
+    if (
+      isObject(file) &&
+      file.type === SALT_TYPE &&
+      file.session_id === id &&
+      typeof file.salt === 'string'
+    ) {
+      const salt = fromBase64url(file.salt, 32);
+      if (commitSalt(salt) === salt_commitment) return salt;
+    }
+  } catch {
+    throw unusable(path, `Its salt, ${path}.salt, can't be read.`);
+  }
+  throw unusable(path, `${path}.salt is not the salt of this session.`);
+}
+
+function defaultPath(id: string): string {
+  const at = formatTimestamp(Math.floor(Date.now() / 1_000) * 1_000).replaceAll(/[-:]/g, '');
+  return join(tallyHome(), 'sessions', `${at}-${id.slice(0, 8)}${SUFFIX}`);
+}
+
+function numbered(path: string, number: number): string {
+  return path.endsWith(SUFFIX) ? `${path.slice(0, -SUFFIX.length)}-${number}${SUFFIX}` : `${path}-${number}`;
+}
+
+function unusable(path: string, why: string): TallyError {
+  return new TallyError('session_unusable', `${path} can't be recorded in. ${why}`);
+}
