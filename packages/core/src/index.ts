@@ -202,6 +202,7 @@ export {
   type StatusState,
 } from './receipts/status-report.ts';
 export { openSeal, type SealedDocument, type SealReference, seal, sealReference } from './seal.ts';
+export { RECEIPT_META_KEY, resultWithoutReceipt } from './sessions/mcp-result.ts';
 export {
   type RecordedTool,
   type RecorderOptions,
