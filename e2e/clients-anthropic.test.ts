@@ -44,7 +44,8 @@ describe.each([MODEL, CLAUDE])('@anthropic-ai/sdk with %s', (model) => {
       usage: { input_tokens: 8, cache_read_input_tokens: 4, output_tokens: 8 },
     });
     const { svc } = message as unknown as { svc: unknown };
-    await expectReceipt(front, svc, { request: hashOf(head), response: hashOf(message) });
+    const { receipt } = await expectReceipt(front, svc, { request: hashOf(head), response: hashOf(message) });
+    expect(message).toHaveProperty('_request_id', receipt.receipt_id);
   });
 
   it('create with stream', async () => {

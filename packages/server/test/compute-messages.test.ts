@@ -88,6 +88,7 @@ describe.each(PATHS)('%s', (path) => {
       response: { hash: answerHash(reply) },
     });
     expect(reply.headers.get('x-receipt-id')).toBe(receipt.receipt_id);
+    expect(reply.headers.get('request-id')).toBe(receipt.receipt_id);
     expect(routed.upstream.requests[0]?.body).toEqual({
       model: 'gpt-4o-mini',
       messages: [{ role: 'system', content: 'Be brief.' }, ...head.messages],

@@ -11,6 +11,7 @@ const EXPOSED = [
   'X-Evidence-Trusted',
   'X-Evidence-In-Window',
   'X-Request-Id',
+  'Request-Id',
   'Retry-After',
   'RateLimit',
   'RateLimit-Policy',

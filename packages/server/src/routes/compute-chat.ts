@@ -61,7 +61,7 @@ const CALL_SCHEMES = ['batch-settlement', 'upto'] as const;
 const CALL_PRICE = { usd: null, unit: 'call, by its tokens', schemes: CALL_SCHEMES };
 
 function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
-  const { protocol, path, body, answer } = route;
+  const { protocol, path, body, answer, answerIdHeader } = route;
   return endpoint({
     method: 'post',
     path,
@@ -82,7 +82,10 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
         description: 'The answer; with `stream` as server-sent events',
         schema: answer,
         otherwise: { 'text/event-stream': route.events },
-        headers: CALL_RESPONSE_HEADERS,
+        headers: {
+          ...CALL_RESPONSE_HEADERS,
+          ...(answerIdHeader && { 'Request-Id': 'The same as `X-Receipt-Id`.' }),
+        },
       },
     },
     errors: [...CALL_ERRORS, ...(route.errors ?? [])],
@@ -95,7 +98,7 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
       const request = readChatRequest(parsed, pipeline.catalogue, { protocol, text, header, items });
       const { stream } = request;
       try {
-        return await called(services, exchange, { route: path, request, stream }, (call) =>
+        return await called(services, exchange, { route: path, request, stream, answerIdHeader }, (call) =>
           stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
         );
       } catch (error) {
@@ -139,13 +142,14 @@ interface CallOptions<Request> {
   readonly route: string;
   readonly request: Request;
   readonly stream: boolean;
+  readonly answerIdHeader?: ProtocolRoute['answerIdHeader'];
 }
 
 /** Carries out a call; with an `Idempotency-Key` once, whichever process receives it. */
 async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
   services: Needs,
   exchange: ClientCall & Pick<Exchange, 'c'>,
-  { route, request, stream }: CallOptions<Request>,
+  { route, request, stream, answerIdHeader }: CallOptions<Request>,
   carryOut: (call: Call<Request>) => Promise<Completed | Streaming>,
 ): Promise<Answer> {
   const { clients, clock, callers, compute, config } = services;
@@ -173,7 +177,7 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
   // A stream ends the signal itself.
   if (!('events' in answered)) signal.end();
   await showLowBalance(services, { account: caller.account, atLeast: answered.available }, exchange);
-  return answerOf(answered);
+  return answerOf(answered, answerIdHeader);
 }
 
 /**
@@ -250,9 +254,10 @@ function inUse(): Refusal {
   );
 }
 
-function answerOf(answer: Completed | Streaming): Answer {
+function answerOf(answer: Completed | Streaming, answerIdHeader: ProtocolRoute['answerIdHeader']): Answer {
   const headers = {
     'x-receipt-id': answer.receiptId,
+    ...(answerIdHeader && { [answerIdHeader]: answer.receiptId }),
     'x-receipt-profile': ENVELOPE_PROFILE,
     'x-receipt-schema-version': SCHEMA_VERSION,
   };

@@ -41,6 +41,8 @@ export interface ProtocolRoute {
   readonly events: z.ZodType;
   /** Error codes besides those of every call. */
   readonly errors?: readonly ErrorCode[];
+  /** Header in which the protocol's own clients look for the id of an answer; it gets the id of the receipt. */
+  readonly answerIdHeader?: 'request-id';
 }
 
 const MESSAGES = {
@@ -54,6 +56,7 @@ const MESSAGES = {
   },
   answer: messageSchema,
   events: messageEvents,
+  answerIdHeader: 'request-id',
 } satisfies Partial<ProtocolRoute>;
 
 export const PROTOCOL_ROUTES: readonly ProtocolRoute[] = [
