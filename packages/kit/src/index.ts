@@ -33,7 +33,15 @@ export { createLogStorms, type LogStorms } from './log-storm.ts';
 export { type OpenAiError, openAiError } from './openai-error.ts';
 export { ownDocument } from './own-document.ts';
 export { type EndpointPrice, PAYMENT_ERRORS, SCHEMES, type Scheme } from './price.ts';
-export type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from './records.ts';
+export type {
+  IdempotencyRecord,
+  NewReceipt,
+  PutOutcome,
+  ReceiptRow,
+  Repeated,
+  SessionPlaceRow,
+  SessionRow,
+} from './records.ts';
 export { type BearerError, factsOf, type ProviderWords, Refusal } from './refusal.ts';
 export { inSpan, type Span, type SpanAttributes } from './span.ts';
 export { suggest } from './suggest.ts';

@@ -28,4 +28,30 @@ export interface ReceiptRow {
   readonly expiresAt: number;
 }
 
-export type PutOutcome = { kind: 'stored' } | Repeated | { kind: 'id_taken' };
+/** A session that the service signs. */
+export interface SessionRow {
+  /** 32 lower-case hex characters. */
+  readonly id: string;
+  /** Ledger account of the only caller that may go on with it. */
+  readonly owner: string;
+  /** 1 if its closing is to be anchored, else 0. */
+  readonly anchor: number;
+}
+
+/** Place of a receipt in a session. A place is taken once, and stays taken when the receipt is purged. */
+export interface SessionPlaceRow {
+  /** Id of the session. */
+  readonly session: string;
+  /** Number of the receipt, from 0. */
+  readonly seq: number;
+  readonly receiptId: string;
+}
+
+/** A receipt to be stored. */
+export interface NewReceipt extends ReceiptRow {
+  /** Place that it takes in a session; with number 0 it begins the session. Absent for a receipt of no session. */
+  readonly place?: { readonly session: SessionRow; readonly seq: number } | undefined;
+}
+
+/** Unless it is `stored`, nothing was written. */
+export type PutOutcome = { kind: 'stored' } | Repeated | { kind: 'id_taken' | 'place_taken' };

@@ -1,4 +1,4 @@
-import type { IdempotencyRecord, ReceiptRow, Repeated } from '@tallystick/kit';
+import type { IdempotencyRecord, NewReceipt, Repeated } from '@tallystick/kit';
 
 /** Money: billionths of a USDC. */
 export type NanoUsdc = bigint;
@@ -110,7 +110,7 @@ export interface Settlement {
   readonly compression?: CompressionIncrement | null;
   /** DID of the member whose completed job this is; null if the call counts as no job, for example because nothing was paid. */
   readonly jobOf: string | null;
-  readonly receipt: ReceiptRow;
+  readonly receipt: NewReceipt;
   readonly idempotency?: IdempotencyRecord | undefined;
 }
 
@@ -122,6 +122,8 @@ export type SettleOutcome =
   | 'unreserved'
   /** Another receipt has the id. */
   | 'id_taken'
+  /** Another receipt has the place in the session. */
+  | 'place_taken'
   | Repeated;
 
 /** A posting by an operator, such as a credit. */

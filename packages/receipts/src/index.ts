@@ -14,6 +14,7 @@ export { METERING_PRICE, RECEIPT_PRICE } from './receipt-payment.ts';
 export type { GetOutcome, ReceiptStore } from './receipt-store.ts';
 export { keptReceipt, purgeExpired } from './retention.ts';
 export { recommend, recommendedBy } from './rubric.ts';
+export type { KeptStep, SessionStore } from './sessions/session-store.ts';
 export { settlementReceipts } from './settlement-receipt.ts';
 export { receiptAnswer } from './stored-answer.ts';
 export {

@@ -5,6 +5,7 @@ import {
   inSpan,
   type KeyedMutex,
   keyReusedError,
+  type NewReceipt,
   type PutOutcome,
   type ReceiptRow,
   type Received,
@@ -26,7 +27,7 @@ export interface Terms {
   /** From the signed JCS text to the text that is kept: counts it, anchors it, and adds unsigned members that say so. */
   complete(signed: string, profile: ReceiptRow['profile']): Promise<string>;
   /** Keeps the receipt, with whatever its price moves, in one transaction. */
-  put(row: ReceiptRow, claim: IdempotencyRecord | undefined): Promise<PutOutcome>;
+  put(row: NewReceipt, claim: IdempotencyRecord | undefined): Promise<PutOutcome>;
   /** Where the receipt is anchored, or is to be; null where it is not. */
   anchorRef(kept: { readonly receipt: string; readonly replayed: boolean }): Promise<string | null>;
   /** What is to be done once it is durable: notes that a payment was answered, and what the payer has left. */
@@ -34,12 +35,12 @@ export interface Terms {
 }
 
 /** A receipt that is signed and not yet kept. */
-export interface Draft extends Pick<ReceiptRow, 'id' | 'profile' | 'issuedAt' | 'expiresAt'> {
+export interface Draft extends Pick<NewReceipt, 'id' | 'profile' | 'issuedAt' | 'expiresAt' | 'place'> {
   /** JCS text. */
   readonly signed: string;
   /**
-   * The receipt that is there already under the same id, of a receipt whose id follows from its contents; null where there is
-   * none. Rejects where what is there is another receipt.
+   * The receipt that is there already under the same id, of a receipt whose id follows from its contents, or in the same
+   * place of a session; null where there is none. Rejects where what is there is another receipt.
    */
   readonly earlier: () => Promise<string | null>;
 }
@@ -117,7 +118,8 @@ async function keep(draft: Draft, { claim, terms }: Issue): Promise<StoredReceip
       return replayed(outcome.response);
     case 'reused':
       throw keyReusedError();
-    case 'id_taken': {
+    case 'id_taken':
+    case 'place_taken': {
       const taken = await draft.earlier();
       if (taken !== null) return replayed(taken);
       throw noIdOfItsOwn();
@@ -126,8 +128,8 @@ async function keep(draft: Draft, { claim, terms }: Issue): Promise<StoredReceip
 }
 
 /** A draft as it is kept without any terms: public, as it was signed. */
-export function rowOf({ id, profile, issuedAt, expiresAt, signed }: Draft): ReceiptRow {
-  return { id, profile, tenant: null, body: signed, issuedAt, expiresAt };
+export function rowOf({ id, profile, issuedAt, expiresAt, place, signed }: Draft): NewReceipt {
+  return { id, profile, tenant: null, body: signed, issuedAt, expiresAt, place };
 }
 
 export function noIdOfItsOwn(): TallyError {

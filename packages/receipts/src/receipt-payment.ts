@@ -152,7 +152,7 @@ function putOutcome(outcome: Awaited<ReturnType<LedgerStore['settle']>>): PutOut
   if (outcome === 'settled' || outcome === 'settled_before') return { kind: 'stored' };
   if (outcome === 'unreserved')
     throw new TallyError('unavailable', 'The receipt could not be billed. Try again.');
-  return outcome === 'id_taken' ? { kind: 'id_taken' } : outcome;
+  return typeof outcome === 'string' ? { kind: outcome } : outcome;
 }
 
 function spent(price: NanoUsdc, available: NanoUsdc): TallyError {

@@ -1,4 +1,4 @@
-import type { IdempotencyReader, IdempotencyRecord, PutOutcome, ReceiptRow } from '@tallystick/kit';
+import type { IdempotencyReader, IdempotencyRecord, NewReceipt, PutOutcome } from '@tallystick/kit';
 
 export type GetOutcome =
   | { kind: 'found'; body: string; tenant: string | null; expiresAt: number }
@@ -8,10 +8,11 @@ export type GetOutcome =
 /** Receipts, and what ties them to an `Idempotency-Key`. */
 export interface ReceiptStore extends IdempotencyReader {
   /**
-   * Stores a receipt, and with it the idempotency record in the same transaction. Unless it answers
-   * `stored`, nothing was written. A scope holds until `purge` has deleted its record.
+   * Stores a receipt, and with it its place in a session and the idempotency record in the same transaction. Unless it
+   * answers `stored`, nothing was written. A scope holds until `purge` has deleted its record, and a place forever. Of
+   * several receipts for one place, from any number of processes, one is stored.
    */
-  putReceipt(row: ReceiptRow, idempotency?: IdempotencyRecord): Promise<PutOutcome>;
+  putReceipt(row: NewReceipt, idempotency?: IdempotencyRecord): Promise<PutOutcome>;
 
   /** A receipt is `found` until it is purged, also past its `expiresAt` (unix seconds): `keptReceipt` heeds that. */
   getReceipt(id: string): Promise<GetOutcome>;

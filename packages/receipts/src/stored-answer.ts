@@ -59,6 +59,7 @@ export async function receiptAnswer(
     case 'reused':
       throw keyReusedError();
     case 'id_taken':
+    case 'place_taken':
       throw noIdOfItsOwn();
   }
 }

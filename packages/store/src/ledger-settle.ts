@@ -54,6 +54,7 @@ function* failureOf(database: SqlDatabase, id: string, put: PutOutcome | undefin
   const [before] = yield* all(database.queries.postingById, { id });
   if (before !== undefined) return 'settled_before';
   if (put?.kind === 'replayed' || put?.kind === 'reused') return put;
+  if (put?.kind === 'place_taken') return 'place_taken';
   return put === undefined ? 'unreserved' : 'id_taken';
 }
 

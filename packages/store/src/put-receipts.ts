@@ -1,9 +1,9 @@
-import type { IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
+import type { IdempotencyRecord, NewReceipt, PutOutcome, Repeated, SessionPlaceRow } from '@tallystick/kit';
 import type { Work } from './database-work.ts';
 import { type Lookup, type ReceiptTables, type RecordRow } from './receipt-tables.ts';
 
 export interface Put {
-  readonly row: ReceiptRow;
+  readonly row: NewReceipt;
   readonly idempotency: IdempotencyRecord | undefined;
 }
 
@@ -18,8 +18,8 @@ export function* putReceipts(tables: ReceiptTables, puts: readonly Put[]): Work<
 }
 
 /**
- * Settles the first put of every scope and id, and with it those that repeat its scope or id. What stays open, because
- * its scope was released or purged just now, goes into another round.
+ * Settles the first put of every scope, id and session, and with it those that repeat its scope or id. What stays open,
+ * because it is of the same session, or its scope was released or purged just now, goes into another round.
  */
 function* putRound(
   tables: ReceiptTables,
@@ -28,13 +28,23 @@ function* putRound(
 ): Work<void> {
   const leaders = firstOfEach(waiting);
   const claimed = yield* tables.claimScopes(leaders.flatMap(recordOf));
-  const writers = leaders.filter(
+  const claimants = leaders.filter(
     ({ idempotency }) => idempotency === undefined || claimed.has(idempotency.scope),
   );
+  const placed = yield* tables.takePlaces(claimants.flatMap(placeOf));
+  const isPlaced = ({ row: { place } }: Put): boolean => place === undefined || placed.has(place.session.id);
+  const writers = claimants.filter(isPlaced);
   const stored = yield* tables.insertReceipts(writers.map(({ row }) => row));
-  for (const put of writers) if (stored.has(put.row.id)) outcomes.set(put, { kind: 'stored' });
+  const writtenDown = writers.filter(({ row }) => stored.has(row.id));
+  yield* tables.insertSessions(
+    writtenDown.flatMap(({ row: { place } }) => (place?.seq === 0 ? place.session : [])),
+  );
+  for (const put of writtenDown) outcomes.set(put, { kind: 'stored' });
 
-  yield* tables.releaseScopes(scopesOf(writers.filter((put) => !outcomes.has(put))));
+  const losers = claimants.filter((put) => !outcomes.has(put));
+  yield* tables.leavePlaces(losers.filter(isPlaced).flatMap(placeOf));
+  yield* tables.releaseScopes(scopesOf(losers));
+  for (const put of losers) if (!isPlaced(put)) outcomes.set(put, { kind: 'place_taken' });
   const records = yield* tables.findRecords(scopesOf(waiting.filter((put) => !outcomes.has(put))));
   const ids = new Set(writers.map((put) => put.row.id));
   for (const put of waiting) {
@@ -48,16 +58,22 @@ function* putRound(
   }
 }
 
-/** Drops every put whose scope or id an earlier put has. */
+/** Drops every put whose scope, id or session an earlier put has. */
 function firstOfEach(puts: readonly Put[]): Put[] {
-  const scopes = new Set<string>();
-  const ids = new Set<string>();
+  const seen = new Set<string>();
   return puts.filter(({ row, idempotency }) => {
-    const first = !ids.has(row.id) && (idempotency === undefined || !scopes.has(idempotency.scope));
-    ids.add(row.id);
-    if (idempotency !== undefined) scopes.add(idempotency.scope);
+    const names = [`id ${row.id}`];
+    if (idempotency !== undefined) names.push(`scope ${idempotency.scope}`);
+    if (row.place !== undefined) names.push(`session ${row.place.session.id}`);
+    const first = names.every((name) => !seen.has(name));
+    for (const name of names) seen.add(name);
     return first;
   });
+}
+
+/** The place that a put takes. */
+function placeOf({ row: { id, place } }: Put): SessionPlaceRow[] {
+  return place === undefined ? [] : [{ session: place.session.id, seq: place.seq, receiptId: id }];
 }
 
 /** The idempotency record of a put. It never outlives the receipt that it replays. */

@@ -8,6 +8,7 @@ import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
 import { paymentQueries } from './payment-queries.ts';
 import type { Schema } from './schema.ts';
+import { sessionQueries } from './session-queries.ts';
 import { type Compiler, statement } from './statement.ts';
 import { tenantQueries } from './tenant-queries.ts';
 import { treasuryQueries } from './treasury-queries.ts';
@@ -16,6 +17,7 @@ import { treasuryQueries } from './treasury-queries.ts';
 export function sharedQueries(db: Compiler, dialect: Dialect) {
   return {
     ...receiptQueries(db),
+    ...sessionQueries(db),
     ...purgeQueries(db, dialect.skipLocked),
     ...issuerQueries(db),
     ...documentQueries(db),

@@ -1,4 +1,4 @@
-import type { ReceiptRow } from '@tallystick/kit';
+import type { ReceiptRow, SessionPlaceRow, SessionRow } from '@tallystick/kit';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
 import type { Work } from './database-work.ts';
@@ -25,6 +25,10 @@ export interface Lookup {
 export interface ReceiptTables {
   /** Inserts the receipts whose id is free; each id comes once. Returns the ids of the inserted ones. */
   insertReceipts(rows: readonly ReceiptRow[]): Work<Set<string>>;
+  /** Inserts the places that are free; each session comes once. Returns the sessions of the inserted ones. */
+  takePlaces(places: readonly SessionPlaceRow[]): Work<Set<string>>;
+  leavePlaces(places: readonly SessionPlaceRow[]): Work<unknown>;
+  insertSessions(sessions: readonly SessionRow[]): Work<unknown>;
   /** Inserts the records whose scope is free; each scope comes once. Returns the scopes of the inserted ones. */
   claimScopes(records: readonly RecordRow[]): Work<Set<string>>;
   releaseScopes(scopes: readonly string[]): Work<void>;
@@ -40,6 +44,14 @@ const RECEIPTS = table<ReceiptRow>('receipts', ['id'], {
   issuedAt: 'integer',
   expiresAt: 'integer',
 });
+
+const PLACES = table<SessionPlaceRow>('session_places', ['session', 'seq'], {
+  session: 'text',
+  seq: 'integer',
+  receiptId: 'text',
+});
+
+const SESSIONS = table<SessionRow>('sessions', ['id'], { id: 'text', owner: 'text', anchor: 'integer' });
 
 const RECORDS = table<RecordRow>('idempotency', ['scope'], {
   scope: 'text',
@@ -60,6 +72,9 @@ export function receiptTables(bulk: Bulk): ReceiptTables {
   );
   return {
     insertReceipts: bulk.insertNew(RECEIPTS),
+    takePlaces: bulk.insertNew(PLACES),
+    leavePlaces: bulk.removeEqual(PLACES),
+    insertSessions: bulk.insert(SESSIONS),
     claimScopes: bulk.insertNew(RECORDS),
     releaseScopes: bulk.remove(RECORDS),
     *findRecords(scopes) {

@@ -1,7 +1,7 @@
 import type { ApiKeyRow, ExportRow, PurgeRow, TenantRow } from '@tallystick/callers';
 import type { VerifierKey } from '@tallystick/core';
 import type { IssuerRow } from '@tallystick/issuers';
-import type { ReceiptRow } from '@tallystick/kit';
+import type { ReceiptRow, SessionPlaceRow, SessionRow } from '@tallystick/kit';
 import type { Claim } from '@tallystick/ledger';
 import type { Leaf, PostingAttempt, StoredCheckpoint, Tile } from '@tallystick/log';
 import type {
@@ -31,6 +31,8 @@ export interface Schema {
     /** Null once purged. */
     body: string | null;
   };
+  sessions: Columns<SessionRow>;
+  session_places: Columns<SessionPlaceRow>;
   idempotency: {
     scope: string;
     request_hash: string;

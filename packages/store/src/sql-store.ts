@@ -1,8 +1,8 @@
 import type { ApiKeyStore, TenantStore } from '@tallystick/callers';
 import type { CompressionStore } from '@tallystick/inference';
 import type { IssuerRow } from '@tallystick/issuers';
-import type { ConsumeOutcome, IdempotencyRecord, PutOutcome, ReceiptRow, Repeated } from '@tallystick/kit';
-import type { GetOutcome } from '@tallystick/receipts';
+import type { ConsumeOutcome, IdempotencyRecord, NewReceipt, PutOutcome, Repeated } from '@tallystick/kit';
+import type { GetOutcome, SessionStore } from '@tallystick/receipts';
 import { type Consume, consume } from './counters.ts';
 import { all, type Work } from './database-work.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -16,6 +16,7 @@ import type { SqlDatabase } from './sql-database.ts';
 import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlLogStore } from './sql-log-store.ts';
 import { SqlPaymentStore } from './sql-payment-store.ts';
+import { SqlSessionStore } from './sql-session-store.ts';
 import { SqlTenantStore } from './sql-tenant-store.ts';
 import { SqlTreasuryStore } from './sql-treasury-store.ts';
 import { type CommitQueue, NO_OBSERVER, type Store, type StoreObserver } from './store.ts';
@@ -38,6 +39,7 @@ export class SqlStore implements Store {
   readonly payments: SqlPaymentStore;
   readonly tenants: TenantStore;
   readonly claims: SqlClaimStore;
+  readonly sessions: SessionStore;
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
   readonly #writes: GroupCommit<Write, PutOutcome | ConsumeOutcome>;
@@ -54,6 +56,7 @@ export class SqlStore implements Store {
     this.payments = new SqlPaymentStore(database);
     this.tenants = new SqlTenantStore(database);
     this.claims = new SqlClaimStore(database, onCommit('claims'));
+    this.sessions = new SqlSessionStore(database);
     this.#writes = new GroupCommit({
       commit: (batch) => database.transaction(commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),
@@ -63,7 +66,7 @@ export class SqlStore implements Store {
     });
   }
 
-  putReceipt(row: ReceiptRow, idempotency?: IdempotencyRecord): Promise<PutOutcome> {
+  putReceipt(row: NewReceipt, idempotency?: IdempotencyRecord): Promise<PutOutcome> {
     return this.#writes.submit({ kind: 'put', put: { row, idempotency } }) as Promise<PutOutcome>;
   }
 

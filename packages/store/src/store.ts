@@ -5,7 +5,7 @@ import type { CounterStore, DocumentStore } from '@tallystick/kit';
 import type { ClaimStore, LedgerStore } from '@tallystick/ledger';
 import type { LogStore } from '@tallystick/log';
 import type { PaymentStore, TreasuryStore } from '@tallystick/payments';
-import type { ReceiptStore } from '@tallystick/receipts';
+import type { ReceiptStore, SessionStore } from '@tallystick/receipts';
 
 /** The writes that share transactions: receipts and counters; hashes; money; claims of an `Idempotency-Key`. */
 export type CommitQueue = 'receipts' | 'log' | 'ledger' | 'claims';
@@ -40,6 +40,7 @@ export interface Store extends ReceiptStore, CounterStore, DocumentStore, Issuer
   readonly payments: PaymentStore;
   readonly tenants: TenantStore;
   readonly claims: ClaimStore;
+  readonly sessions: SessionStore;
 
   /** How much waits for its transaction to begin: hashes in the log's queue, writes in the others. From memory. */
   waiting(): Record<CommitQueue, number>;

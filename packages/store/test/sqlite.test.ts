@@ -17,6 +17,7 @@ import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
 import { logTreeSuite } from './log-tree-suite.ts';
 import { paymentSuite } from './payment-suite.ts';
+import { sessionSuite } from './session-suite.ts';
 import { storeSuite } from './store-suite.ts';
 import type { TestDatabase } from './test-database.ts';
 import { treasurySuite } from './treasury-suite.ts';
@@ -56,6 +57,7 @@ for (const suite of [
   ledgerSuite,
   compressionSuite,
   claimSuite,
+  sessionSuite,
   paymentSuite,
   treasurySuite,
 ]) {

@@ -37,6 +37,8 @@ const LATER_TABLES = [
   'processes',
   'claims',
   'log_witnesses',
+  'sessions',
+  'session_places',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {

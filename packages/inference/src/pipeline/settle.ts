@@ -123,7 +123,9 @@ async function settle(
       return { receipt, billing, compression, replayed: null };
     }
     if (outcome === 'unreserved') return 'unreserved';
-    if (outcome === 'id_taken') throw new TallyError('unavailable', 'The receipt could not be given its id.');
+    if (typeof outcome === 'string') {
+      throw new TallyError('unavailable', 'The receipt could not be given its id.');
+    }
     if (ended.stream) return 'billed_elsewhere';
     if (outcome.kind === 'reused') throw keyReusedError();
     return { receipt, billing, compression, replayed: outcome.response };

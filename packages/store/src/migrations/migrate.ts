@@ -13,6 +13,7 @@ import { logWitnesses } from './0008-log-witnesses.ts';
 import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
 import { releases } from './0010-releases.ts';
 import { receiptsRoom } from './0011-receipts-room.ts';
+import { sessions } from './0012-sessions.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   compressionOfEverybody,
   releases,
   receiptsRoom,
+  sessions,
 ];
 
 /** The first version whose row names the release that applied it. */
