@@ -29,7 +29,7 @@ def test_block(
         "OpenAI(": "r_env_ True True\n",
         "issue(": '{"amount_usd":1250.5,',
         "wait_for": "anchor True\nanchor_checkpoint True\nanchor_transaction None\n",
-        "SessionRecorder": "True True closed\n['edited']\n",
+        "open_session(": "True True closed\n['edited']\n",
         "build_bill": "metered_units_partially_evidence_backed\n",
     }
     assert [printed.startswith(text) for name, text in expected.items() if name in code] == [True]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import secrets
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any, NamedTuple
@@ -22,6 +24,7 @@ from tallystick import (
     ToolServer,
     anchored_hash,
     create_signer,
+    own_key_signer,
     salt_of,
     salted_hash,
     verify_session,
@@ -37,8 +40,14 @@ SERVER: ToolServer = {
 }
 
 
-def options_of(signer: Signer = KEY, **more: Any) -> RecorderOptions:
-    return RecorderOptions(signer=signer, salt=SALT, now=lambda: NOW, **more)
+def options_of(
+    signer: Signer = KEY,
+    *,
+    random: Callable[[int], bytes] = secrets.token_bytes,
+    agent_did: str | None = None,
+) -> RecorderOptions:
+    sign = own_key_signer(signer, now=lambda: NOW, random=random, agent_did=agent_did)
+    return RecorderOptions(sign=sign, salt=SALT, random=random)
 
 
 def call(recorder: SessionRecorder, argument: int, **changes: Any) -> str:
@@ -275,12 +284,10 @@ def test_a_session_without_its_end_is_open() -> None:
 
 
 @with_node
-@pytest.mark.parametrize("issuer_did", [None, "did:svc:acme"])
-def test_the_core_records_the_same_session_to_the_byte(issuer_did: str | None) -> None:
+def test_the_core_records_the_same_session_to_the_byte() -> None:
     drawn = count(1)
     options = options_of(
         random=lambda length: next(drawn).to_bytes(length, "big"),
-        issuer_did=issuer_did,
         agent_did=OTHER.key_id,
     )
     recorder, opening = SessionRecorder.open(options)
@@ -296,14 +303,12 @@ def test_the_core_records_the_same_session_to_the_byte(issuer_did: str | None) -
     theirs = core(
         """
         let drawn = 0;
-        const options = {
-          signer: await core.createSigner(core.fromHex(value.seed)),
-          salt: core.fromHex(value.salt),
-          now: () => value.now,
-          random: (length) => core.fromHex((++drawn).toString(16).padStart(2 * length, '0')),
-          ...(value.issuer && { issuerDid: value.issuer }),
-          agentDid: value.agent,
-        };
+        const random = (length) => core.fromHex((++drawn).toString(16).padStart(2 * length, '0'));
+        const signer = await core.createSigner(core.fromHex(value.seed));
+        const sign = core.ownKeySigner({
+          signer, random, now: () => value.now, agentDid: value.agent,
+        });
+        const options = { sign, salt: core.fromHex(value.salt), random };
         const { recorder, receipt } = await core.SessionRecorder.open(options);
         const call = (argument, changes = {}) => recorder.tool({
           tool: 'read',
@@ -329,7 +334,6 @@ def test_the_core_records_the_same_session_to_the_byte(issuer_did: str | None) -
             "seed": (bytes([1]) * 32).hex(),
             "salt": SALT.hex(),
             "now": int(NOW.timestamp() * 1_000),
-            "issuer": issuer_did,
             "agent": OTHER.key_id,
             "server": SERVER,
             "digest": digest,

@@ -1,8 +1,8 @@
 """Signed receipts for AI calls and machine work that anyone can check, offline, years later.
 
 ``verify`` judges a receipt without any network; ``Client`` and ``AsyncClient`` talk to a service;
-``issue`` and ``mint_metering`` sign receipts with a key of your own. ``SessionRecorder`` signs an
-agent's tool calls in order, and ``verify_session`` judges them.
+``issue`` and ``mint_metering`` sign receipts with a key of your own. ``open_session`` and
+``open_session_file`` record an agent's tool calls in order, and ``verify_session`` judges them.
 """
 
 from . import documents
@@ -79,6 +79,7 @@ from ._lib.receipts.settlement import SettlementTransaction, TokenTransfer
 from ._lib.sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
 from ._lib.sessions.recorder import RecorderOptions, SessionHead, SessionRecorder
 from ._lib.sessions.salted import SaltedPart, SessionValue, commit_salt, salt_of, salted_hash
+from ._lib.sessions.session import BegunCall, Session, open_session
 from ._lib.sessions.session_call import (
     ContinuedSession,
     ParentReceipt,
@@ -86,12 +87,15 @@ from ._lib.sessions.session_call import (
     ToolOutcome,
     ToolServer,
 )
+from ._lib.sessions.session_file import SessionFile, open_session_file
+from ._lib.sessions.session_receipt import SessionReceipt, read_session_receipt
+from ._lib.sessions.sign_entry import SessionEntryToSign, SessionSigner, own_key_signer
 from ._lib.sessions.verify_session import (
+    RecordedBy,
     ReferenceState,
     SessionEntry,
     SessionFault,
     SessionFaultName,
-    SessionSigner,
     SessionVerification,
     verify_session,
 )
@@ -125,6 +129,7 @@ __all__ = [
     "AnyReceipt",
     "AsyncClient",
     "AsyncReceiptTransport",
+    "BegunCall",
     "CallCheck",
     "CallCollector",
     "CallProtocol",
@@ -164,6 +169,7 @@ __all__ = [
     "Profile",
     "ProfileReceipt",
     "ReceiptTransport",
+    "RecordedBy",
     "RecorderOptions",
     "ReferenceState",
     "RetryPolicy",
@@ -171,11 +177,15 @@ __all__ = [
     "SavedTrust",
     "SealReference",
     "SealedDocument",
+    "Session",
     "SessionCall",
     "SessionEntry",
+    "SessionEntryToSign",
     "SessionFault",
     "SessionFaultName",
+    "SessionFile",
     "SessionHead",
+    "SessionReceipt",
     "SessionRecorder",
     "SessionSigner",
     "SessionValue",
@@ -224,11 +234,15 @@ __all__ = [
     "new_salt",
     "open_checkpoint",
     "open_seal",
+    "open_session",
+    "open_session_file",
     "opening_key",
+    "own_key_signer",
     "parse_anchor_ref",
     "parse_json",
     "parse_tlog_proof",
     "public_key_of_did_key",
+    "read_session_receipt",
     "read_signed_statement",
     "root_fingerprint",
     "salt_commitment",

@@ -75,7 +75,7 @@ class SessionEntry:
 
 
 @dataclass(frozen=True)
-class SessionSigner:
+class RecordedBy:
     """Who signed a session: the service, or whoever held the key."""
 
     key_id: str
@@ -99,7 +99,7 @@ class SessionVerification:
     id: str | None
     continues: ContinuedSession | None
     parent: ParentReceipt | None
-    recorder: SessionSigner | None
+    recorder: RecordedBy | None
     count: int
     head: str | None
     """Anchored hash of the newest receipt."""
@@ -192,9 +192,9 @@ class _Line:
             reference=reference,
         )
 
-    def signer(self) -> SessionSigner:
+    def signer(self) -> RecordedBy:
         issuer_did = text_or_none(self.receipt, "issuer_did")
-        return SessionSigner(
+        return RecordedBy(
             key_id=self.verdict.issuer.key_id or "",
             public_key=self.key,
             issuer_did=issuer_did,
@@ -229,7 +229,9 @@ class _Reading:
             else:
                 self._notes.append(f"Line {number} was cut before its end, and is left out.")
             return
-        verdict = verify(text, now=self._now, trust=self._trust)
+        # Parsed already: a copy is cheaper than parsing it again.
+        parsed = document if is_object(document) else text
+        verdict = verify(parsed, now=self._now, trust=self._trust)
         call = document.get("call") if is_object(document) else None
         known = call if is_session_call(call) else None
         seq = None if known is None else int(known["session"]["seq"])

@@ -1,0 +1,243 @@
+"""A session that is being recorded: calls begin, end, and each receipt is kept in order."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import RLock
+from types import TracebackType
+from typing import Protocol, TypeVar
+
+from ..canonical import copy_json, parse_json
+from ..errors import TallyError
+from ..issue import SigningKey, signer_of
+from .recorder import RecorderOptions, SessionHead, SessionRecorder
+from .salted import SessionValue
+from .session_call import ContinuedSession, ParentReceipt, ToolOutcome, ToolServer
+from .sign_entry import own_key_signer
+
+_Session = TypeVar("_Session", bound="Session")
+
+
+@dataclass(frozen=True)
+class BegunCall:
+    """A tool call that has begun and not ended."""
+
+    number: int
+    """Counts the calls of this recorder; it is not the place in the session."""
+    tool: str
+    server: ToolServer
+    arguments: SessionValue | None
+
+
+class ReceiptStore(Protocol):
+    """Where a session's receipts are kept. Its methods are called one at a time."""
+
+    def begin(self, begun: BegunCall) -> None:
+        """Notes a call before it goes on."""
+
+    def add(self, text: str, seq: int, ends: int | None) -> None:
+        """Keeps the receipt ``seq``. ``ends`` is the number of the call that it ends, if any."""
+
+
+class _Handed:
+    """Hands each receipt to a function."""
+
+    def __init__(self, keep: Callable[[str], object]) -> None:
+        self._keep = keep
+
+    def begin(self, begun: BegunCall) -> None:
+        pass
+
+    def add(self, text: str, seq: int, ends: int | None) -> None:  # noqa: ARG002
+        self._keep(text)
+
+
+class Session:
+    """Records what an agent does, a receipt for each tool call: ``open_session`` makes one.
+
+    Threads may share it; calls may run at the same time and are numbered as they end. Each method
+    that records returns the JCS text of its receipt once that is kept. A program on asyncio calls
+    them by ``asyncio.to_thread``, because they may wait for a disk or a service. They raise
+    ``session_closed`` after ``close``, and ``invalid_field`` and ``receipt_too_large``, after which
+    the session goes on. When a receipt could not be kept, every later call raises the same error.
+
+    As a context manager it is closed in the end.
+    """
+
+    def __init__(self, recorder: SessionRecorder, salt: bytes, store: ReceiptStore) -> None:
+        self._recorder = recorder
+        self._salt = salt
+        self._store = store
+        self._lock = RLock()
+        self._unanswered: dict[int, BegunCall] = {}
+        self._begun = 0
+        self._is_closed = False
+        self._failure: BaseException | None = None
+
+    @property
+    def id(self) -> str:
+        """32 lower-case hex characters."""
+        return self._recorder.head.id
+
+    @property
+    def head(self) -> SessionHead:
+        """The newest receipt."""
+        return self._recorder.head
+
+    @property
+    def salt(self) -> bytes:
+        """``session_salt``, 32 bytes. Whoever has it can open every value: keep it secret."""
+        return self._salt
+
+    def begin(self, *, tool: str, server: ToolServer, arguments: object = None) -> BegunCall:
+        """Notes that a tool is about to be called. ``end`` must follow.
+
+        ``arguments`` is any value, which is hashed as JSON writes it, with ``repr`` in place of
+        what JSON lacks; or ``bytes``, for JSON that is no I-JSON, as it came; or ``None`` if there
+        are none.
+        """
+        with self._lock:
+            self._require_open()
+            self._begun += 1
+            begun = BegunCall(self._begun, tool, server, session_value(arguments))
+            self._store.begin(begun)
+            self._unanswered[begun.number] = begun
+            return begun
+
+    def end(self, begun: BegunCall, *, outcome: ToolOutcome, result: object = None) -> str:
+        """Records how a call has ended. ``result`` is as ``arguments`` of ``begin``."""
+        with self._lock:
+            self._require_open()
+            if begun.number not in self._unanswered:
+                raise TallyError("invalid_field", "This call has ended already.", field="begun")
+            text = self._kept(
+                lambda: self._recorder.tool(
+                    tool=begun.tool,
+                    server=begun.server,
+                    outcome=outcome,
+                    arguments=begun.arguments,
+                    result=session_value(result),
+                ),
+                ends=begun.number,
+            )
+            del self._unanswered[begun.number]
+            return text
+
+    def record(
+        self,
+        *,
+        tool: str,
+        server: ToolServer,
+        outcome: ToolOutcome,
+        arguments: object = None,
+        result: object = None,
+    ) -> str:
+        """Records a call that has ended: ``begin`` and ``end`` in one."""
+        with self._lock:
+            begun = self.begin(tool=tool, server=server, arguments=arguments)
+            return self.end(begun, outcome=outcome, result=result)
+
+    def reference(self, *, receipt_id: str, receipt_sha256: str, child: str | None = None) -> str:
+        """Records that a receipt of somebody else belongs here.
+
+        ``receipt_sha256`` is its anchored hash as ``sha256:<hex>``, and ``child`` the id of the
+        session that it opens, if it opens one.
+        """
+        with self._lock:
+            self._require_open()
+            return self._kept(
+                lambda: self._recorder.reference(
+                    receipt_id=receipt_id, receipt_sha256=receipt_sha256, child=child
+                )
+            )
+
+    def close(self) -> str:
+        """Ends the session. Calls that have not ended are recorded as ``unknown`` before."""
+        with self._lock:
+            self._require_open()
+            for begun in tuple(self._unanswered.values()):
+                self.end(begun, outcome="unknown")
+            text = self._kept(self._recorder.close)
+            self._is_closed = True
+            return text
+
+    def __enter__(self: _Session) -> _Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if not self._is_closed and self._failure is None:
+                self.close()
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Gives back what the session holds besides its receipts."""
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise TallyError("session_closed", "This session is closed. Open a new one.")
+        if self._failure is not None:
+            raise self._failure
+
+    def _kept(self, sign: Callable[[], str], ends: int | None = None) -> str:
+        text = sign()
+        try:
+            self._store.add(text, self.head.seq, ends)
+        except BaseException as error:
+            # What was not kept has taken its number all the same, so nothing may follow it.
+            self._failure = error
+            raise
+        return text
+
+
+def open_session(
+    *,
+    key: SigningKey,
+    agent_did: str | None = None,
+    continues: ContinuedSession | None = None,
+    parent: ParentReceipt | None = None,
+    keep: Callable[[str], object] = lambda _: None,
+) -> Session:
+    """Begins a session.
+
+    - ``key``: signs every receipt of it.
+    - ``agent_did``: DID of the agent that is recorded, as it says itself.
+    - ``continues``: the closed session that this one goes on from under another key.
+    - ``parent``: the receipt of another session that this one was begun from.
+    - ``keep``: is given each receipt's text, in order and one at a time, the opening first. What
+      it has kept in its order, a line each, is the session's file.
+    """
+    sign = own_key_signer(signer_of(key), agent_did=agent_did)
+    options = RecorderOptions(sign, secrets.token_bytes(32))
+    recorder, opening = SessionRecorder.open(options, continues=continues, parent=parent)
+    keep(opening)
+    return Session(recorder, options.salt, _Handed(keep))
+
+
+def session_value(value: object) -> SessionValue | None:
+    """The value as a receipt hashes it; ``None`` for none.
+
+    Raises ``ValueError`` for a value that contains itself.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return {"raw": value}
+    try:
+        return {"json": copy_json(value)}
+    except TallyError:
+        written = json.dumps(value, ensure_ascii=False, default=repr, skipkeys=True)
+    data = written.encode("utf-8", "surrogatepass")
+    try:
+        return {"json": parse_json(data)}
+    except TallyError:
+        return {"raw": data}
