@@ -43,6 +43,7 @@ describe('the pages of docs/clients', () => {
   // As the tests of the Python package, these need a Python.
   const python = setUpPython();
   test.skipIf(python === undefined).each(titled('python'))('%s, Python', (_page, block) => {
-    expectPrints([python ?? '', '-W', 'error', '-c', atService(block.code)], block, { cwd: folder });
+    const env = { ...process.env, TALLY_HOME: folder };
+    expectPrints([python ?? '', '-W', 'error', '-c', atService(block.code)], block, { cwd: folder, env });
   });
 });
