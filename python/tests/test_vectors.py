@@ -98,6 +98,7 @@ OTHER_FILES = [
     "message-signatures.json",
     "recipients.json",
     "session-hashes.json",
+    "session-openings.json",
     "sessions.json",
     "statements.json",
     "tlog-proofs.json",

@@ -22,7 +22,7 @@ import { nanoCases } from './nano.ts';
 import { pqCases } from './pq.ts';
 import { rawCases } from './raw.ts';
 import { recipientCases } from './recipients.ts';
-import { saltedHashCases, sessionCases } from './sessions.ts';
+import { openedValueCases, saltedHashCases, sessionCases } from './sessions.ts';
 import { settlementCases } from './settlements.ts';
 import { standardCases } from './standard.ts';
 import { statementCases } from './statements.ts';
@@ -59,6 +59,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'raw.json': await rawCases(),
     'recipients.json': recipientCases(),
     'session-hashes.json': saltedHashCases(),
+    'session-openings.json': await openedValueCases(),
     'sessions.json': await sessionCases(),
     'settlements.json': await settlementCases(),
     'standard.json': await standardCases(),

@@ -1,9 +1,11 @@
 import {
+  canonicalBytes,
   commitSalt,
   declaredSigner,
   fromHex,
   type JsonObject,
   type JsonValue,
+  openSessionValue,
   ownKeySigner,
   type ReferenceState,
   readSessionReceipt,
@@ -14,6 +16,7 @@ import {
   saltedHash,
   saltOf,
   type ToolServer,
+  toBase64url,
   toHex,
 } from '../../packages/core/src/index.ts';
 import { ISSUED_MS, NOW } from './cases.ts';
@@ -339,5 +342,85 @@ export function saltedHashCases(): SaltedHashCase[] {
     caseOf('the same value in another receipt', '12', 'arguments', { json }),
     caseOf('null is a value', '1', 'arguments', { json: null }),
     caseOf('bytes that are no JSON', '1', 'result', { raw: 'ff00' }),
+  ];
+}
+
+/** An opening of one value, and what a verifier of the session says of it (spec/sessions.md, *Opening one value*). */
+export interface OpenedValueCase {
+  readonly name: string;
+  readonly comment: string;
+  /** The text of the session's file. */
+  readonly file: string;
+  readonly now: string;
+  readonly opening: JsonValue;
+  /** What the check finds, or the code of the error for what is no opening. */
+  readonly expected: ReferenceState | 'invalid_field' | 'invalid_base64url';
+}
+
+/** Openings of the values of one session. Its third receipt has arguments that are no I-JSON. */
+export async function openedValueCases(): Promise<OpenedValueCase[]> {
+  const { recorder, lines } = await recorded(signers.agent, 500);
+  const bytes = new Uint8Array([0xff, 0x00]);
+  const broken = await recorder.tool({ ...call('/notes/raw.txt'), arguments: { raw: bytes } });
+  const file = fileOf([...lines, broken, await recorder.close()]);
+  const session_id = recorder.head.id;
+  const json = { path: '/notes/completed.txt' };
+  const opening = openSessionValue(SALT, { session_id, seq: '1', part: 'arguments' }, { json });
+  const { result } = call('/notes/completed.txt');
+  const caseOf = (
+    name: string,
+    comment: string,
+    expected: OpenedValueCase['expected'],
+    change: object = {},
+  ): OpenedValueCase => ({
+    name,
+    comment,
+    file,
+    now: NOW,
+    opening: JSON.parse(JSON.stringify({ ...opening, ...change })) as JsonValue,
+    expected,
+  });
+  const raw = openSessionValue(SALT, { session_id, seq: '4', part: 'arguments' }, { raw: bytes });
+  const ofResult = openSessionValue(
+    SALT,
+    { session_id, seq: '1', part: 'result' },
+    { json: result?.json ?? null },
+  );
+  return [
+    caseOf('arguments', 'The arguments of receipt 1.', 'valid'),
+    caseOf('result', 'The result of receipt 1.', 'valid', ofResult),
+    caseOf('raw', 'Arguments that are no I-JSON, as their bytes.', 'valid', { ...raw, json: undefined }),
+    caseOf('another value', 'The path was changed.', 'contradicts', { json: { path: '/notes/other.txt' } }),
+    caseOf('another salt', 'The salt of the result, and the arguments.', 'contradicts', {
+      salt: ofResult.salt,
+    }),
+    caseOf(
+      'bytes of JSON',
+      'The same arguments as bytes: the receipt says that they came as JSON.',
+      'contradicts',
+      {
+        json: undefined,
+        raw: toBase64url(canonicalBytes(json)),
+      },
+    ),
+    caseOf('another number', 'Receipt 2 has other arguments.', 'contradicts', { seq: '2' }),
+    caseOf('a value that is not there', 'Receipt 3 was denied, and has no result.', 'contradicts', {
+      ...ofResult,
+      seq: '3',
+    }),
+    caseOf('no receipt', 'The session has no receipt 9.', 'not_given', { seq: '9' }),
+    caseOf('the opening receipt', 'Receipt 0 is of no tool.', 'not_given', { seq: '0' }),
+    caseOf('another session', 'The opening is of another session.', 'not_given', {
+      session_id: '0'.repeat(32),
+    }),
+    caseOf('without a value', 'Neither json nor raw.', 'invalid_field', { json: undefined }),
+    caseOf('two values', 'Both json and raw.', 'invalid_field', { raw: 'AA' }),
+    caseOf('a further member', 'An opening is closed.', 'invalid_field', { note: '' }),
+    caseOf('a short salt', '31 bytes.', 'invalid_field', { salt: opening.salt.slice(2) }),
+    caseOf('padded bytes', 'The bytes are not canonical base64url.', 'invalid_base64url', {
+      ...raw,
+      json: undefined,
+      raw: '/wA=',
+    }),
   ];
 }

@@ -202,7 +202,11 @@ export {
   type StatusState,
 } from './receipts/status-report.ts';
 export { openSeal, type SealedDocument, type SealReference, seal, sealReference } from './seal.ts';
+
 export { RECEIPT_META_KEY, resultWithoutReceipt } from './sessions/mcp-result.ts';
+
+export { checkOpenedValue, type OpenedValue, openSessionValue } from './sessions/opened-value.ts';
+
 export {
   type RecordedTool,
   type RecorderOptions,
@@ -212,7 +216,14 @@ export {
   SessionRecorder,
 } from './sessions/recorder.ts';
 export { commitSalt, type SaltedPart, type SessionValue, saltedHash, saltOf } from './sessions/salted.ts';
-export type { SessionCall, SessionOpening, ToolOutcome, ToolServer } from './sessions/session-call.ts';
+export {
+  rootOf,
+  type SessionCall,
+  type SessionOpening,
+  shortName,
+  type ToolOutcome,
+  type ToolServer,
+} from './sessions/session-call.ts';
 export { readSessionReceipt, type SessionReceipt } from './sessions/session-receipt.ts';
 export {
   declaredSigner,

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
-import type { SaltedHashCase, SessionCase } from '../../../scripts/vectors/sessions.ts';
-import { commitSalt, fromHex, saltedHash, saltOf, toHex, trustOf, verifySession } from '../src/index.ts';
+import type { OpenedValueCase, SaltedHashCase, SessionCase } from '../../../scripts/vectors/sessions.ts';
+import {
+  checkOpenedValue,
+  commitSalt,
+  fromHex,
+  saltedHash,
+  saltOf,
+  TallyError,
+  toHex,
+  trustOf,
+  verifySession,
+} from '../src/index.ts';
 import { readVectors, stores } from './receipt-vectors.ts';
 
 test.each(readVectors<SessionCase>('sessions.json'))('sessions.json: $name', async (vector) => {
@@ -19,3 +29,20 @@ test.each(readVectors<SaltedHashCase>('session-hashes.json'))('session-hashes.js
   expect(commitSalt(sessionSalt)).toBe(vector.salt_commitment);
   expect([toHex(salt), saltedHash(salt, value)]).toEqual([vector.salt, vector.hash]);
 });
+
+test.each(readVectors<OpenedValueCase>('session-openings.json'))(
+  'session-openings.json: $name',
+  async (vector) => {
+    const { file, now, opening, expected } = vector;
+    const verdict = await verifySession(file, { now: Date.parse(now) });
+    const outcome = (): string => {
+      try {
+        return checkOpenedValue(opening, verdict);
+      } catch (error) {
+        if (error instanceof TallyError) return error.code;
+        throw error;
+      }
+    };
+    expect(outcome()).toBe(expected);
+  },
+);

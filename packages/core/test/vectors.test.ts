@@ -78,6 +78,7 @@ const otherFiles = [
   'message-signatures.json',
   'recipients.json',
   'session-hashes.json',
+  'session-openings.json',
   'sessions.json',
   'settlements.json',
   'statements.json',

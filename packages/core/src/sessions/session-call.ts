@@ -20,8 +20,9 @@ const SESSION_VERSION = 'svc-session-v1';
 const MAX_NAME_BYTES = 128;
 
 /** 128 random bits. */
-const sessionId = pattern(/^[0-9a-f]{32}$/, '32 lower-case hex characters');
-const decimal = pattern(/^(?:0|[1-9][0-9]{0,14})$/, 'a whole number in decimal digits');
+export const sessionId = pattern(/^[0-9a-f]{32}$/, '32 lower-case hex characters');
+/** A number of a receipt. */
+export const decimal = pattern(/^(?:0|[1-9][0-9]{0,14})$/, 'a whole number in decimal digits');
 
 /** Place of a receipt in its session: from 0 without a gap, each with the anchored hash of the one before. */
 const place = object({ id: sessionId, seq: decimal, prev: sha256Text });

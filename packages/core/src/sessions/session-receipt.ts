@@ -11,7 +11,10 @@ import { type SessionCall, sessionCallShapeOf } from './session-call.ts';
 /** What a receipt of a session says of its place. */
 export interface SessionReceipt {
   readonly receipt_id: string;
+  readonly issued_at: string;
   readonly call: SessionCall;
+  /** Salted hash of a tool's arguments; null if there are none. */
+  readonly request_hash: string | null;
   /** `sha256:<hex>`, its anchored hash. */
   readonly hash: string;
   /** The key that signed it: 32 bytes in base64url. */
@@ -29,7 +32,9 @@ export function readSessionReceipt(text: string): SessionReceipt {
   if (call === null) throw new TallyError('not_a_receipt', 'The receipt is not of a session.');
   return {
     receipt_id: receipt.receipt_id,
+    issued_at: receipt.issued_at,
     call,
+    request_hash: receipt.request.hash,
     hash: `sha256:${sha256Hex(canonicalBytes(envelope.anchored(receipt)))}`,
     public_key: receipt.issuer_pubkey,
   };

@@ -14,7 +14,7 @@ const held = new Set<string>();
  * Takes a lock file, which holds the process id and the host of whoever has it. That of a process of this host that is gone
  * is taken over. A lock of another host is never taken over, because nobody here can see its process.
  * @param waitMs how long to wait for whoever has it
- * @returns gives the lock back
+ * @returns gives the lock back; only the first call does
  * @throws session_in_use
  */
 export async function takeLock(path: string, waitMs: number): Promise<() => void> {
@@ -30,8 +30,7 @@ export async function takeLock(path: string, waitMs: number): Promise<() => void
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
   return () => {
-    held.delete(path);
-    rmSync(path, { force: true });
+    if (held.delete(path)) rmSync(path, { force: true });
   };
 }
 

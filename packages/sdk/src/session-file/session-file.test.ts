@@ -10,9 +10,20 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSigner, type SessionVerification, verifySession } from '@tallystick/core';
+import {
+  canonicalize,
+  copyJson,
+  createSigner,
+  declaredSigner,
+  rootOf,
+  type SessionEntryToSign,
+  type SessionVerification,
+  TallyError,
+  verifySession,
+} from '@tallystick/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSession } from '../sessions/session.ts';
+import type { SessionIssuer } from '../sessions/signer.ts';
 import { openSessionFile } from './session-file.ts';
 
 const key = new Uint8Array(32).fill(1);
@@ -212,6 +223,78 @@ describe('a session’s file', () => {
       expect(await verifySession(readFileSync(file), { now: Date.now(), key: key_id })).toMatchObject({
         trusted: true,
       });
+  });
+});
+
+/** A service that signs sessions, and whose answers can be lost. */
+async function sessionService() {
+  const signer = await createSigner(new Uint8Array(32).fill(9));
+  const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+  const sign = declaredSigner({ signer, now: Date.now, random }, 'did:svc:tallystick');
+  const lines = new Map<string, string>();
+  let losing = 0;
+  const answer = async (entry: SessionEntryToSign): Promise<never> => {
+    const { seq } = entry.call.session;
+    const known = lines.get(seq);
+    if (known !== undefined && canonicalize(JSON.parse(known).call) !== canonicalize(copyJson(entry.call)))
+      throw new TallyError('session_closed', 'Another receipt has this number.');
+    const text = known ?? (await sign(entry));
+    lines.set(seq, text);
+    if (losing > 0 && losing-- > 0) throw new TallyError('unavailable', 'The answer was lost.');
+    return { text } as never;
+  };
+  const client: NonNullable<SessionIssuer['client']> = {
+    openServiceSession: ({ sessionId, saltCommitment }) =>
+      answer({
+        call: {
+          kind: 'session',
+          event: 'open',
+          salt_commitment: saltCommitment,
+          session: { id: sessionId, seq: '0', prev: rootOf(sessionId) },
+        },
+        purpose: 'session',
+        request: null,
+        response: null,
+      }),
+    addSessionReceipt: (_, { call: step, requestHash, responseHash }) =>
+      answer({ call: step, purpose: 'tool_call', request: requestHash, response: responseHash }),
+    getSession: async () => [...lines.values()].map((line) => `${line}\n`).join(''),
+  };
+  return { client, lose: (answers: number) => void (losing = answers) };
+}
+
+describe('a session that a service signs', () => {
+  it('keeps the receipt whose answer was lost before it goes on, once', async () => {
+    const { client, lose } = await sessionService();
+    const session = await openSessionFile(path, { client });
+    const begun = await session.begin(call('a'));
+    lose(1);
+    await expect(session.end(begun, call('a'))).rejects.toMatchObject({ code: 'unavailable' });
+    await session.record(call('b'));
+    await expect(session.end(begun, call('a'))).rejects.toMatchObject({ code: 'invalid_field' });
+    lose(1);
+    await expect(session.close()).rejects.toMatchObject({ code: 'unavailable' });
+    await session.close();
+    const verdict = await verifySession(readFileSync(path), { now: Date.now() });
+    expect(verdict).toMatchObject({ valid: true, state: 'closed', count: 4, recorder: { by: 'service' } });
+  });
+
+  it('keeps it when the same call is ended again, and at the next start', async () => {
+    const { client, lose } = await sessionService();
+    const first = await openSessionFile(path, { client });
+    const begun = await first.begin(call('a'));
+    lose(1);
+    await expect(first.end(begun, call('a'))).rejects.toMatchObject({ code: 'unavailable' });
+    await first.end(begun, call('a'));
+    lose(1);
+    await expect(first.record(call('b'))).rejects.toMatchObject({ code: 'unavailable' });
+    await first.release();
+    const second = await openSessionFile(path, { client });
+    expect(second.remarks).toEqual(['Receipts after number 1 came from the service.']);
+    await second.close();
+    const verdict = await verifySession(readFileSync(path), { now: Date.now() });
+    expect(verdict).toMatchObject({ valid: true, count: 4 });
+    expect(outcomes(verdict)).toEqual(['session', 'completed', 'completed', 'session']);
   });
 });
 

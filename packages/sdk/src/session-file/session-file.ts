@@ -27,12 +27,15 @@ import {
   toHex,
 } from '@tallystick/core';
 import {
+  type Kept,
   KeptSession,
   type OpenSessionOptions,
   type ReceiptStore,
   type Session,
 } from '../sessions/session.ts';
 import { randomBytes, sessionSigner } from '../sessions/signer.ts';
+import { putAnchors, type ReceiptAnchor } from './anchored-file.ts';
+import { Anchoring, type SessionAnchoring } from './anchoring.ts';
 import { syncFolderOf, writeNew } from './files.ts';
 import { Journal, unanswered } from './journal.ts';
 import { takeLock } from './lock.ts';
@@ -47,6 +50,10 @@ const BLOCK = 65_536;
 export interface SessionFileOptions extends Omit<OpenSessionOptions, 'keep' | 'continues'> {
   /** How long to wait for another process that records in this session, in milliseconds: 0 when absent. */
   readonly waitMs?: number | undefined;
+  /** `new`: refuse an open session; `open`: refuse to make one. */
+  readonly only?: 'new' | 'open' | undefined;
+  /** Has the newest receipt anchored at an interval, and the closing. */
+  readonly anchor?: SessionAnchoring | undefined;
 }
 
 /** A session that is kept in a file. A method that returns a receipt has flushed it to the disk. */
@@ -69,10 +76,12 @@ export interface SessionFile extends Session {
  */
 export async function openSessionFile(
   path: string | null,
-  { waitMs = 0, parent, ...issuer }: SessionFileOptions = {},
+  { waitMs = 0, only, parent, anchor, ...issuer }: SessionFileOptions = {},
 ): Promise<SessionFile> {
   const isOwn = issuer.key === undefined && issuer.client === undefined;
-  const { sign, publicKey } = await sessionSigner(isOwn ? { ...issuer, key: await ownKey() } : issuer);
+  const { sign, publicKey, signed } = await sessionSigner(
+    isOwn ? { ...issuer, key: await ownKey() } : issuer,
+  );
   const id = toHex(randomBytes(16));
   const first = path ?? defaultPath(id);
   mkdirSync(dirname(first), { recursive: true, mode: 0o700 });
@@ -90,13 +99,13 @@ export async function openSessionFile(
         unlock();
         continue;
       }
+      if (only === 'new' && found !== null) throw unusable(file, 'It holds an open session.');
+      if (only === 'open' && found === null) throw unusable(first, 'It holds no open session.');
       if (found !== null) return await goOn(found);
       const salt = randomBytes(32);
       const beginning = { id, ...(continues && { continues }), ...(parent && { parent }) };
-      const { recorder, receipt } = await SessionRecorder.open(
-        { sign, salt, random: randomBytes },
-        beginning,
-      );
+      const recording = { sign, salt, random: randomBytes };
+      const { recorder, receipt } = await SessionRecorder.open(recording, beginning);
       rmSync(`${file}.salt`, { force: true });
       writeNew(
         `${file}.salt`,
@@ -106,7 +115,8 @@ export async function openSessionFile(
       store.add(receipt, { seq: 0, ends: null });
       await store.flush();
       syncFolderOf(file);
-      return new SessionInFile({ recorder, salt, store, open: new Map() }, { file, remarks, unlock });
+      const kept = { recorder, options: recording, signed, store };
+      return new SessionInFile(kept, { file, remarks, unlock, anchor });
     } catch (error) {
       unlock();
       throw error;
@@ -120,42 +130,72 @@ export async function openSessionFile(
       const salt = readSalt(file, known, opening);
       const head = { id: known, seq: Number(seq), hash: newest.hash };
       const open = unanswered(`${file}.journal`, head.seq);
-      const recorder = SessionRecorder.resume({ sign, salt, random: randomBytes }, head);
+      const recording = { sign, salt, random: randomBytes };
+      const recorder = SessionRecorder.resume(recording, head);
       const store = new FileStore(file, open.keys());
-      const session = new SessionInFile({ recorder, salt, store, open }, { file, remarks, unlock });
-      for (const [lost, { tool }] of open) {
-        await session.end({ number: lost }, { outcome: 'unknown' });
-        remarks.push(`A call of ${tool} had no answer. Number ${recorder.head.seq} records it as unknown.`);
+      const kept = { recorder, options: recording, signed, store, open };
+      const session = new SessionInFile(kept, { file, remarks, unlock, anchor });
+      try {
+        await session.recover(remarks);
+      } catch (error) {
+        await session.release();
+        throw error;
       }
       return session;
     }
   }
 }
 
+interface Opened {
+  readonly file: string;
+  readonly remarks: readonly string[];
+  readonly unlock: () => void;
+  readonly anchor: SessionAnchoring | undefined;
+}
+
 class SessionInFile extends KeptSession implements SessionFile {
   readonly path: string;
   readonly remarks: readonly string[];
   readonly #store: FileStore;
+  readonly #anchoring: Anchoring | null;
   #unlock: (() => void) | null;
 
-  constructor(
-    kept: ConstructorParameters<typeof KeptSession>[0] & { readonly store: FileStore },
-    { file, remarks, unlock }: { file: string; remarks: readonly string[]; unlock: () => void },
-  ) {
+  constructor(kept: Kept & { readonly store: FileStore }, { file, remarks, unlock, anchor }: Opened) {
     super(kept);
     this.path = file;
     this.remarks = remarks;
     this.#store = kept.store;
     this.#unlock = unlock;
+    this.#anchoring = anchor
+      ? new Anchoring(anchor, {
+          head: () => this.head,
+          put: (anchors) => this.between(() => kept.store.anchor(anchors)),
+        })
+      : null;
+  }
+
+  /** Keeps what only the signer has, and records as `unknown` what an earlier process began. */
+  async recover(remarks: string[]): Promise<void> {
+    const before = this.head.seq;
+    const isClosed = await this.catchUp();
+    if (this.head.seq > before) remarks.push(`Receipts after number ${before} came from the service.`);
+    if (isClosed)
+      throw unusable(this.path, 'The service has closed it. Try again to continue it in another file.');
+    for (const [number, { tool }] of this.openCalls()) {
+      await this.end({ number }, { outcome: 'unknown' });
+      remarks.push(`A call of ${tool} had no answer. Number ${this.head.seq} records it as unknown.`);
+    }
   }
 
   override async close(): Promise<string> {
     const receipt = await super.close();
+    await this.#anchoring?.stop(true);
     await this.release();
     return receipt;
   }
 
   async release(): Promise<void> {
+    await this.#anchoring?.stop(false);
     await this.stop();
     if (this.#unlock === null) return;
     const unlock = this.#unlock;
@@ -168,12 +208,12 @@ class SessionInFile extends KeptSession implements SessionFile {
 /** The receipts of a session on a disk, and its journal. */
 class FileStore implements ReceiptStore {
   readonly #path: string;
-  readonly #file: number;
   readonly #journal: Journal;
+  #file: number;
   #size: number;
   /** Calls whose receipts are written and not flushed. */
   #ended: number[] = [];
-  #flushing: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
 
   /** @param open numbers of the calls in the journal that have not ended */
@@ -200,20 +240,35 @@ class FileStore implements ReceiptStore {
 
   /** Receipts that wait together share one flush: it begins when the one before it has ended. */
   flush(): Promise<void> {
-    this.#waiting ??= this.#flushing
-      .catch(() => undefined)
-      .then(() => {
-        this.#waiting = null;
-        this.#flushing = this.#sync();
-        return this.#flushing;
-      });
+    this.#waiting ??= this.#next(() => {
+      this.#waiting = null;
+      return this.#sync();
+    });
     return this.#waiting;
+  }
+
+  /** Puts anchors into lines that are there. No receipt may be added meanwhile. */
+  anchor(anchors: readonly ReceiptAnchor[]): Promise<void> {
+    return this.#next(async () => {
+      this.#requireAlone();
+      await this.#sync();
+      await putAnchors(this.#path, anchors);
+      closeSync(this.#file);
+      this.#file = openSync(this.#path, 'a', 0o600);
+      this.#size = fstatSync(this.#file).size;
+    });
   }
 
   async close(): Promise<void> {
     await this.flush().catch(() => undefined);
     this.#journal.close();
     closeSync(this.#file);
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
   }
 
   async #sync(): Promise<void> {
@@ -313,7 +368,16 @@ function readReceipt(line: string): SessionReceipt | null {
   }
 }
 
-/** @throws session_unusable if the salt is missing, or another session's */
+/**
+ * The `session_salt` of a session's file: 32 bytes.
+ * @throws session_unusable if it is missing, or another session's
+ */
+export function readSessionSalt(path: string): Uint8Array {
+  const found = readFile(path, []);
+  if (found === null) throw unusable(path, 'It holds no session.');
+  return readSalt(path, found.newest.call.session.id, found.opening);
+}
+
 function readSalt(path: string, id: string, { salt_commitment }: SessionOpening): Uint8Array {
   try {
     const file = parseJson(readFileSync(`${path}.salt`));

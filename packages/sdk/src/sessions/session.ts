@@ -1,10 +1,16 @@
 import {
   type RecordedTool,
+  type RecorderOptions,
   type Referenced,
+  readSessionReceipt,
   type SessionBeginning,
   type SessionHead,
+  type SessionReceipt,
   SessionRecorder,
   type SessionValue,
+  saltedHash,
+  saltOf,
+  shortName,
   TallyError,
   type ToolOutcome,
   type ToolServer,
@@ -74,12 +80,12 @@ export async function openSession({
   parent,
   ...issuer
 }: OpenSessionOptions): Promise<Session> {
-  const { sign } = await sessionSigner(issuer);
-  const salt = randomBytes(32);
+  const { sign, signed } = await sessionSigner(issuer);
+  const options = { sign, salt: randomBytes(32), random: randomBytes };
   const beginning = { ...(continues && { continues }), ...(parent && { parent }) };
-  const { recorder, receipt } = await SessionRecorder.open({ sign, salt, random: randomBytes }, beginning);
+  const { recorder, receipt } = await SessionRecorder.open(options, beginning);
   await keep?.(receipt);
-  return new KeptSession({ recorder, salt, store: { add: keep ?? (() => undefined) } });
+  return new KeptSession({ recorder, options, signed, store: { add: keep ?? (() => undefined) } });
 }
 
 /** `session.record`. */
@@ -111,7 +117,10 @@ export interface ReceiptStore {
 
 export interface Kept {
   readonly recorder: SessionRecorder;
-  readonly salt: Uint8Array;
+  /** Those of the recorder. */
+  readonly options: RecorderOptions;
+  /** The receipts of the session that its signer keeps, a line each; null if it keeps none. */
+  readonly signed: ((id: string) => Promise<string>) | null;
   readonly store: ReceiptStore;
   /** Calls that an earlier process began, by number. */
   readonly open?: ReadonlyMap<number, OpenCall>;
@@ -119,18 +128,24 @@ export interface Kept {
 
 /** A session whose receipts go into a store. */
 export class KeptSession implements Session {
-  readonly salt: Uint8Array;
-  readonly #recorder: SessionRecorder;
+  readonly #options: RecorderOptions;
+  readonly #signed: Kept['signed'];
   readonly #store: ReceiptStore;
   readonly #open: Map<number, OpenCall>;
+  /** Calls whose receipt is being signed. */
+  readonly #ending = new Set<number>();
   #begun: number;
+  #recorder: SessionRecorder;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Whether the signer may have signed a receipt that did not come back. */
+  #isUnsure = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor({ recorder, salt, store, open = new Map() }: Kept) {
+  constructor({ recorder, options, signed, store, open = new Map() }: Kept) {
     this.#recorder = recorder;
-    this.salt = salt;
+    this.#options = options;
+    this.#signed = signed;
     this.#store = store;
     this.#open = new Map(open);
     this.#begun = Math.max(0, ...open.keys());
@@ -138,6 +153,10 @@ export class KeptSession implements Session {
 
   get id(): string {
     return this.#recorder.head.id;
+  }
+
+  get salt(): Uint8Array {
+    return this.#options.salt;
   }
 
   get head(): SessionHead {
@@ -157,7 +176,7 @@ export class KeptSession implements Session {
     this.#requireOpen();
     const value = sessionValue(result);
     const call = this.#open.get(number);
-    if (call === undefined) {
+    if (call === undefined || this.#ending.has(number)) {
       throw new TallyError('invalid_field', 'This call was not begun here, or has ended.', {
         field: 'begun',
       });
@@ -177,10 +196,10 @@ export class KeptSession implements Session {
   async close(): Promise<string> {
     this.#requireOpen();
     this.#closed = true;
-    const unanswered = [...this.#open].map(([number, call]) =>
-      this.#endOpen(number, { ...call, outcome: 'unknown', result: null }),
-    );
-    const closing = this.#add(() => this.#recorder.close());
+    const unanswered = [...this.#open]
+      .filter(([number]) => !this.#ending.has(number))
+      .map(([number, call]) => this.#endOpen(number, { ...call, outcome: 'unknown', result: null }));
+    const closing = this.#add(() => this.#recorder.close(), 'closing');
     try {
       await Promise.all([...unanswered, closing]);
     } catch (error) {
@@ -196,14 +215,25 @@ export class KeptSession implements Session {
     await this.#last;
   }
 
+  protected openCalls(): readonly (readonly [number, OpenCall])[] {
+    return [...this.#open];
+  }
+
+  /** Does something between two receipts. */
+  protected between<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
   async #endOpen(number: number, call: RecordedTool): Promise<string> {
-    const opened = this.#open.get(number);
-    this.#open.delete(number);
+    this.#ending.add(number);
     try {
-      return await this.#add(() => this.#recorder.tool(call), number);
-    } catch (error) {
-      if (opened !== undefined) this.#open.set(number, opened);
-      throw error;
+      const receipt = await this.#add(() => this.#recorder.tool(call), number);
+      this.#open.delete(number);
+      return receipt;
+    } finally {
+      this.#ending.delete(number);
     }
   }
 
@@ -211,18 +241,69 @@ export class KeptSession implements Session {
     if (this.#closed) throw new TallyError('session_closed', 'This session is closed. Open a new one.');
   }
 
-  /** Signs the next receipt after those that were asked for before, and keeps it. */
-  async #add(sign: () => Promise<string>, ends: number | null = null): Promise<string> {
-    const added = this.#last.then(async () => {
+  /** Signs the next receipt after those that were asked for before, and keeps it. @param ends what it ends: a call, or all */
+  async #add(sign: () => Promise<string>, ends: number | 'closing' | null = null): Promise<string> {
+    const added = this.between(async () => {
       if (this.#failure !== null) throw this.#failure.error;
+      for (const found of this.#isUnsure ? await this.#catchUp() : [])
+        if (ends !== null && found.ends === ends) return found.receipt;
+      this.#isUnsure = this.#signed !== null;
       const receipt = await sign();
-      await this.#kept(() => this.#store.add(receipt, { seq: this.#recorder.head.seq, ends }));
+      this.#isUnsure = false;
+      await this.#keep(receipt, typeof ends === 'number' ? ends : null);
       return receipt;
     });
-    this.#last = added.catch(() => undefined);
     const receipt = await added;
     await this.#kept(() => this.#store.flush?.());
     return receipt;
+  }
+
+  /**
+   * Keeps the receipts that the signer has and this session has not: their answers were lost.
+   * @returns whether the session is closed
+   */
+  protected async catchUp(): Promise<boolean> {
+    const found = await this.between(() => this.#catchUp());
+    await this.#kept(() => this.#store.flush?.());
+    return found.some(({ ends }) => ends === 'closing');
+  }
+
+  async #catchUp(): Promise<{ readonly receipt: string; readonly ends: number | 'closing' | null }[]> {
+    const found = [];
+    const lines = (await this.#signed?.(this.id))?.split('\n') ?? [];
+    for (const receipt of lines.filter((line) => line !== '')) {
+      const read = readSessionReceipt(receipt);
+      const { id, seq: text, prev } = read.call.session;
+      const { head } = this.#recorder;
+      const seq = Number(text);
+      if (seq <= head.seq) continue;
+      if (id !== head.id || seq !== head.seq + 1 || prev !== head.hash) {
+        throw new TallyError('session_unusable', `The service has another receipt than number ${head.seq}.`);
+      }
+      const call = this.#callOf(read);
+      this.#recorder = SessionRecorder.resume(this.#options, { id, seq, hash: read.hash });
+      await this.#keep(receipt, call);
+      if (call !== null) this.#open.delete(call);
+      const isClosing = read.call.kind === 'session';
+      if (isClosing) this.#closed = true;
+      found.push({ receipt, ends: isClosing ? ('closing' as const) : call });
+    }
+    this.#isUnsure = false;
+    return found;
+  }
+
+  /** The open call that a receipt is of. */
+  #callOf({ call, request_hash: hash }: SessionReceipt): number | null {
+    if (call.kind !== 'tool') return null;
+    const salt = saltOf(this.salt, call.session.seq, 'arguments');
+    const isOf = ({ tool, arguments: value }: OpenCall): boolean =>
+      shortName(tool) === call.tool && (value === null ? null : saltedHash(salt, value)) === hash;
+    return [...this.#open].find(([, open]) => isOf(open))?.[0] ?? null;
+  }
+
+  /** Keeps a receipt that the recorder has just numbered. */
+  #keep(receipt: string, ends: number | null): Promise<void> {
+    return this.#kept(() => this.#store.add(receipt, { seq: this.#recorder.head.seq, ends }));
   }
 
   /** What was not kept has taken its number all the same, so nothing may follow it. */

@@ -18,19 +18,25 @@ export function randomBytes(length: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
-/** What signs for a session, and the public key if it is its own (32 bytes). @throws invalid_field, invalid_secret_key */
-export async function sessionSigner({
-  key,
-  client,
-  agentDid,
-}: SessionIssuer): Promise<{ readonly sign: SessionSigner; readonly publicKey: Uint8Array | null }> {
+/** What signs for a session. */
+interface Signing {
+  readonly sign: SessionSigner;
+  /** The recorder's own key, 32 bytes; null if a service signs. */
+  readonly publicKey: Uint8Array | null;
+  /** The receipts that a service has of a session, a line each; null for a key of one's own. */
+  readonly signed: ((id: string) => Promise<string>) | null;
+}
+
+/** @throws invalid_field, invalid_secret_key */
+export async function sessionSigner({ key, client, agentDid }: SessionIssuer): Promise<Signing> {
   if ((key === undefined) === (client === undefined)) {
     throw new TallyError('invalid_field', 'Give a key or a client, and not both.', { field: 'key' });
   }
-  if (client !== undefined) return { sign: serviceSigner(client), publicKey: null };
+  if (client !== undefined)
+    return { sign: serviceSigner(client), publicKey: null, signed: (id) => client.getSession(id) };
   const signer = await signerOf(key as SigningKey);
   const sign = ownKeySigner({ signer, now: Date.now, random: randomBytes, agentDid });
-  return { sign, publicKey: signer.publicKey };
+  return { sign, publicKey: signer.publicKey, signed: null };
 }
 
 /** Has a service sign. It gets the hashes, and neither arguments nor results. */
