@@ -1,5 +1,14 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { type CallReport, createClient, memoryTrustStore, receiptFetch, verifyCall } from '@tallystick/sdk';
+import { createSigner, generateSecretKey, type JsonObject } from '@tallystick/core';
+import {
+  type CallReport,
+  createClient,
+  memoryTrustStore,
+  openSession,
+  receiptFetch,
+  verifyCall,
+  verifySession,
+} from '@tallystick/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultPieces } from '../packages/server/test/upstream-script.ts';
@@ -98,6 +107,28 @@ describe('receiptFetch under the openai client', () => {
     );
     expect(reports.map(({ verdict }) => verdict.valid)).toEqual([true, true, true]);
     expect(new Set(reports.map(({ receiptId }) => receiptId)).size).toBe(3);
+  });
+
+  it('refers to each valid receipt in a session, in the order in which answers ended', async () => {
+    const lines: string[] = [];
+    const session = await openSession({
+      key: await createSigner(generateSecretKey()),
+      keep: (line) => lines.push(line),
+    });
+    const recorded = clientWith(receiptFetch({ trust: front.trust, session, onCall }));
+    await recorded.chat.completions.create(params);
+    await Array.fromAsync(await recorded.chat.completions.create({ ...params, stream: true }));
+    await expect(recorded.chat.completions.create({ ...params, model: 'no-such-model' })).rejects.toThrow(
+      '404',
+    );
+    await session.close();
+    const file = lines.map((line) => `${line}\n`).join('');
+    const referenced = reports.map(({ receipt }) => receipt as JsonObject);
+    const verdict = await verifySession(file, { now: Date.now(), referenced });
+    expect(verdict).toMatchObject({ valid: true, state: 'closed', references: { valid: 2, not_given: 0 } });
+    expect(verdict.entries.slice(1, -1).map(({ call }) => 'receipt_id' in call && call.receipt_id)).toEqual(
+      reports.map(({ receiptId }) => receiptId),
+    );
   });
 
   it('does not report a refusal, which the client reads as always', async () => {

@@ -1,13 +1,16 @@
 import {
+  anchoredHash,
   CallCollector,
   type CallProtocol,
   type CallVerdict,
   type JsonObject,
+  type Referenced,
   TallyError,
   type Trust,
   verifyCall,
 } from '@tallystick/core';
 import type { WebFetchInput, WebRequestInit, WebResponse } from '../http/platform.ts';
+import type { Session } from '../sessions/session.ts';
 import { type KnownIssuers, knownIssuers } from '../trust/known-issuers.ts';
 
 /** A `fetch` as clients of OpenAI and Anthropic take it. */
@@ -43,7 +46,12 @@ export interface ReceiptFetchOptions extends KnownIssuers {
    * reader learns of the end after `onCall` has returned, and after the promise that it may return. An error of `onCall`
    * becomes the error of the body, so a caller can refuse an answer whose receipt is not valid.
    */
-  readonly onCall: (report: CallReport) => unknown;
+  readonly onCall?: ((report: CallReport) => unknown) | undefined;
+  /**
+   * The session of the agent that makes these calls. It gets a reference to each receipt whose verdict is valid, in the order in which
+   * answers end, before `onCall` is called. If it can't be recorded, that is the error of the body.
+   */
+  readonly session?: Pick<Session, 'reference'> | undefined;
 }
 
 /**
@@ -52,7 +60,7 @@ export interface ReceiptFetchOptions extends KnownIssuers {
  * own. It hears of an answer only if the caller reads its body. Errors of the service (status 400 and above), and answers
  * without `X-Receipt-Id`, pass unreported.
  */
-export function receiptFetch({ fetch, onCall, ...issuers }: ReceiptFetchOptions): ClientFetch {
+export function receiptFetch({ fetch, onCall, session, ...issuers }: ReceiptFetchOptions): ClientFetch {
   const send: ClientFetch = fetch ?? ((input, init) => globalThis.fetch(input, init));
   return async (input, init) => {
     const request = requestBody(input, init);
@@ -67,13 +75,20 @@ export function receiptFetch({ fetch, onCall, ...issuers }: ReceiptFetchOptions)
       const verdict = await verifyCall({ ...call, trust, now: Date.now() });
       const { receipt, protocol } = verdict;
       const { svc, answerId } = collector.end();
-      await onCall({ receiptId, receipt, svc, answerId, call, protocol, verdict, trustError });
+      if (receipt !== null && verdict.valid)
+        await session?.reference(referenceTo(verdict.receipt_id ?? receiptId, receipt));
+      await onCall?.({ receiptId, receipt, svc, answerId, call, protocol, verdict, trustError });
     };
     return withBody(
       response,
       observed(response.body, (bytes) => collector.push(bytes), report),
     );
   };
+}
+
+/** @param receipt whose form was checked */
+function referenceTo(receiptId: string, receipt: JsonObject): Referenced {
+  return { receipt_id: receiptId, receipt_sha256: `sha256:${anchoredHash(receipt)}` };
 }
 
 interface OpenedTrust {
