@@ -5,6 +5,7 @@ import { compressionQuality } from './compression-quality.ts';
 import { embedding } from './embedding.ts';
 import { evidence } from './evidence.ts';
 import { gateway } from './gateway.ts';
+import { hooks } from './hooks.ts';
 import { machine } from './machine.ts';
 import { metering } from './metering.ts';
 import { otlp } from './otlp.ts';
@@ -26,6 +27,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   embedding,
   evidence,
   gateway,
+  hooks,
   metering,
   otlp,
   receipts,

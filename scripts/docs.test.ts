@@ -19,6 +19,7 @@ const pages = [
   'docs/architecture.md',
   'docs/releasing.md',
   'docs/sdk.md',
+  'docs/sessions.md',
   ...operating,
   ...clients,
   ...readmes,

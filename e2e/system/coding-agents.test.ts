@@ -1,15 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { type IssuerRecord, type JsonObject, type Trust, trustOf, verifyCall } from '@tallystick/core';
+import {
+  type IssuerRecord,
+  type JsonObject,
+  type SessionVerification,
+  type Trust,
+  trustOf,
+  verifyCall,
+} from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startUpstream, type Upstream } from '../../packages/server/test/upstream.ts';
 import { installInto } from '../packages/install.ts';
-import { type Served, serve } from '../process.ts';
+import { type Served, serve, tally } from '../process.ts';
 import { type Recorder, recordCalls } from './recorder.ts';
 
 // The newest versions that were tried. Their programs are large, so they are fetched here and are no dependency.
@@ -108,6 +115,52 @@ async function run(program: readonly string[], env: Readonly<Record<string, stri
   return stdout;
 }
 
+/** Has an agent's hooks record its tool uses. @param options of `tally hooks` */
+async function hook(...options: readonly string[]): Promise<void> {
+  const env = { TALLY_HOME: tallyHome(), HOME: join(work, '../home'), CODEX_HOME: join(work, '../codex') };
+  expect(await tally(['hooks', ...options, '--write'], env)).toMatchObject({ code: 0 });
+}
+
+const tallyHome = (): string => join(work, '../tally');
+
+/**
+ * The one session that the hooks have recorded is closed, and holds under its key: the tool uses in order, and a reference to
+ * the receipt of each call of a model in that of the calls.
+ */
+async function expectSession(
+  tools: readonly string[],
+  modelCalls: readonly (string | null)[],
+): Promise<void> {
+  const folder = join(tallyHome(), 'sessions');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+  expect(names).toHaveLength(1);
+  const file = join(folder, names[0] ?? '');
+  const { key_id: key } = JSON.parse(readFileSync(join(tallyHome(), 'recorder.json'), 'utf8')) as {
+    key_id: string;
+  };
+  const kept = file.replace(/jsonl$/, 'receipts');
+  const receipts = modelCalls.length === 0 ? [] : readdirSync(kept).map((name) => join(kept, name));
+  const referenced = receipts.length === 0 ? [] : ['--referenced', ...receipts];
+  const args = ['session', 'verify', file, '--json', '--key', key, ...referenced];
+  const { code, stdout } = await tally(args, { TALLY_HOME: tallyHome() });
+  expect(code).toBe(0);
+  const verdict = JSON.parse(stdout) as SessionVerification;
+  expect(verdict).toMatchObject({
+    valid: true,
+    trusted: true,
+    state: 'closed',
+    references: { valid: modelCalls.length, not_given: 0, contradicts: 0 },
+  });
+  const calls = verdict.entries.map(({ call }) => call);
+  expect(calls.flatMap((call) => (call.kind === 'tool' ? [`${call.tool} ${call.outcome}`] : []))).toEqual(
+    tools,
+  );
+  expect(calls.flatMap((call) => (call.kind === 'reference' ? [call.receipt_id] : []))).toEqual(modelCalls);
+}
+
+const receiptIds = (): readonly (string | null)[] =>
+  recorder.calls.filter(({ receiptId }) => receiptId !== null).map(({ receiptId }) => receiptId);
+
 /** Each call of a model has a receipt that the service signed for these very bytes. */
 async function expectReceipts(path: string, calls: number): Promise<void> {
   const called = recorder.calls.filter((call) => call.path.startsWith(path) && call.request.length > 0);
@@ -138,6 +191,7 @@ describe('Claude Code works through the service', () => {
   test.each(models)('with a model of %s', async (_name, model) => {
     begin(`claude-${model.replace('/', '-')}`);
     const file = join(work, 'stick.txt');
+    await hook('claude-code');
     play([
       { tool: 'Write', input: { file_path: file, content: 'one notch\n' } },
       { tool: 'Edit', input: { file_path: file, old_string: 'one notch', new_string: 'two notches' } },
@@ -158,6 +212,7 @@ describe('Claude Code works through the service', () => {
     expect(JSON.parse(said)).toMatchObject({ is_error: false, result: 'All done.' });
     expect(readFileSync(join(work, 'shown.txt'), 'utf8')).toBe('two notches\n');
     await expectReceipts('/v1/compute/v1/messages', 4);
+    await expectSession(['Write completed', 'Edit completed', 'Bash completed'], receiptIds());
   });
 });
 
@@ -172,6 +227,7 @@ describe('Codex works through the service', () => {
     const home = join(work, '../codex');
     mkdirSync(home);
     writeFileSync(join(home, 'config.toml'), codexConfig(model));
+    await hook('codex', '--service', recorder.url);
     const patch = '*** Begin Patch\n*** Add File: stick.txt\n+two notches\n*** End Patch';
     play([
       { tool: 'exec_command', input: { cmd: `apply_patch <<'EOF'\n${patch}\nEOF` } },
@@ -180,6 +236,8 @@ describe('Codex works through the service', () => {
     const said = await run(
       [join(programs, '.bin/codex'), 'exec', '--json', '--skip-git-repo-check'].concat([
         '--dangerously-bypass-approvals-and-sandbox',
+        // Nobody is there to look at the hooks and to trust them.
+        '--dangerously-bypass-hook-trust',
         'Make two notches.',
       ]),
       { CODEX_HOME: home, TALLY_API_KEY: 'none' },
@@ -187,6 +245,8 @@ describe('Codex works through the service', () => {
     expect(said).toContain('All done.');
     expect(readFileSync(join(work, 'shown.txt'), 'utf8')).toBe('two notches\n');
     await expectReceipts('/v1/compute/responses', 3);
+    // Of a provider that speaks Responses, Codex writes down the provider's id of an answer alone.
+    await expectSession(['Bash completed', 'Bash completed'], model === 'native/gpt' ? [] : receiptIds());
   });
 });
 

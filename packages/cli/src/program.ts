@@ -4,6 +4,7 @@ import { anchorCommands } from './commands/anchor.ts';
 import { completionCommands } from './commands/completion.ts';
 import { documentCommands } from './commands/documents.ts';
 import { evidenceCommands } from './commands/evidence.ts';
+import { hookCommands } from './commands/hooks.ts';
 import { keyCommands } from './commands/keys.ts';
 import { logCommands } from './commands/log.ts';
 import { meterCommands } from './commands/meter.ts';
@@ -38,6 +39,7 @@ export async function createProgram(
   meterCommands(program, finish);
   evidenceCommands(program, finish);
   sessionCommands(program, finish);
+  hookCommands(program);
   program.commandsGroup('A service, from outside:');
   anchorCommands(program);
   logCommands(program);
