@@ -7,6 +7,7 @@ import { evidenceCommands } from './commands/evidence.ts';
 import { hookCommands } from './commands/hooks.ts';
 import { keyCommands } from './commands/keys.ts';
 import { logCommands } from './commands/log.ts';
+import { mcpCommands } from './commands/mcp.ts';
 import { meterCommands } from './commands/meter.ts';
 import { receiptCommands } from './commands/receipts.ts';
 import { sessionCommands } from './commands/session.ts';
@@ -40,6 +41,7 @@ export async function createProgram(
   evidenceCommands(program, finish);
   sessionCommands(program, finish);
   hookCommands(program);
+  mcpCommands(program);
   program.commandsGroup('A service, from outside:');
   anchorCommands(program);
   logCommands(program);

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { judge, run } from './mcp-wrapped.ts';
+import { TALLY, temporaryFolder } from './process.ts';
+
+const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
+const SERVER = fileURLToPath(new URL('mcp-conformance-server.ts', import.meta.url));
+const OVER_HTTP = fileURLToPath(new URL('mcp-over-http.ts', import.meta.url));
+
+let folder: string;
+let wrapped: readonly string[];
+let env: Record<string, string>;
+const running: ChildProcess[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+  wrapped = [TALLY, 'mcp', 'wrap'];
+  env = { TALLY_HOME: folder };
+});
+afterEach(stopAll);
+
+async function stopAll(): Promise<void> {
+  await Promise.all(
+    running.splice(0).map((child) => {
+      const ended = new Promise((resolve) => void child.once('close', resolve));
+      child.kill('SIGTERM');
+      return ended;
+    }),
+  );
+}
+
+/** Starts a program that says a URL when it is ready. */
+function start(...args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.push(child);
+  let said = '';
+  return new Promise((resolve, reject) => {
+    const listen = (chunk: Buffer): void => {
+      said += chunk;
+      const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said)?.[0];
+      if (url !== undefined) resolve(url);
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    child.once('close', () => reject(new Error(said)));
+  });
+}
+
+/** What the official suite finds, line by line. */
+async function findings(url: string): Promise<readonly string[]> {
+  const { stdout } = await run([SUITE, 'server', '--url', url, '--suite', 'active'], '', {});
+  const lines = stdout.split('\n').filter((line) => /^\s*(?:✓|✗)|^Total|Passed:/.test(line));
+  expect(lines.length, stdout).toBeGreaterThan(30);
+  return lines;
+}
+
+/** Number of calls that have a receipt, in the sessions that were kept. */
+async function recorded(): Promise<number> {
+  const files = readdirSync(join(folder, 'sessions')).filter((name) => name.endsWith('.jsonl'));
+  const verdicts = await Promise.all(files.map((name) => judge(join(folder, 'sessions', name))));
+  for (const verdict of verdicts) expect(verdict).toMatchObject({ valid: true, state: 'closed' });
+  return verdicts.reduce((sum, { count }) => sum + count - 2, 0);
+}
+
+// A session of the suite starts up to three processes, and it has more than thirty.
+describe('the official conformance suite finds the same with the proxy as without it', {
+  timeout: 900_000,
+}, () => {
+  it('over Streamable HTTP', async () => {
+    const bare = await start(SERVER, 'http');
+    const proxied = await start(...wrapped, '--server', bare, '--listen', '0');
+    const expected = await findings(bare);
+    expect(await findings(proxied)).toEqual(expected);
+    expect(expected.join('\n')).toMatch(/Total: [4-9]\d passed, 0 failed/);
+    await stopAll();
+    expect(await recorded()).toBeGreaterThan(10);
+  });
+
+  it('over stdio', async () => {
+    const server = [process.execPath, SERVER];
+    const bare = await start(OVER_HTTP, ...server);
+    const proxied = await start(OVER_HTTP, process.execPath, ...wrapped, '--', ...server);
+    const expected = await findings(bare);
+    expect(await findings(proxied)).toEqual(expected);
+    expect(expected.join('\n')).toMatch(/Total: [4-9]\d passed, 0 failed/);
+    await stopAll();
+    expect(await recorded()).toBeGreaterThan(10);
+  });
+
+  it('over stdio in front of Streamable HTTP', async () => {
+    const server = await start(SERVER, 'http');
+    const bare = await start(OVER_HTTP, process.execPath, SERVER);
+    const proxied = await start(OVER_HTTP, process.execPath, ...wrapped, '--server', server);
+    expect(await findings(proxied)).toEqual(await findings(bare));
+    await stopAll();
+    expect(await recorded()).toBeGreaterThan(10);
+  });
+});

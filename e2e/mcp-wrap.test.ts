@@ -1,0 +1,286 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CallToolResult, Client, ClientOptions } from '@modelcontextprotocol/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connectStdio, judge, receiptIn, referenceServer, run, textIn } from './mcp-wrapped.ts';
+import { type Env, TALLY, tally, temporaryFolder } from './process.ts';
+import { drawing } from './random.ts';
+
+let folder: string;
+let file: string;
+let env: Env;
+const clients: Client[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder, 's.jsonl');
+  env = { TALLY_HOME: join(folder, 'home') };
+});
+afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
+
+async function connect(
+  wrapped: readonly string[] | null,
+  server: readonly string[],
+  options?: ClientOptions,
+) {
+  const connected = await connectStdio(wrapped, server, env, options);
+  clients.push(connected.client);
+  return connected;
+}
+
+const call = (client: Client, name: string, args: Record<string, unknown> = {}) =>
+  client.callTool({ name, arguments: args });
+
+/** A server that writes what its argument says, and then what it reads. */
+const scripted = (script: string): string => {
+  const path = join(folder, 'server.mjs');
+  writeFileSync(path, script);
+  return path;
+};
+
+describe('the reference servers behind the proxy', () => {
+  it('lose none of 10,000 calls', { timeout: 600_000 }, async () => {
+    const path = join(folder, 'a.txt');
+    writeFileSync(path, 'hello');
+    const servers = [
+      {
+        server: [referenceServer('everything')],
+        calls: 8_000,
+        name: 'echo',
+        args: (n: number) => ({ message: `m${n}` }),
+        expected: (n: number) => `Echo: m${n}`,
+      },
+      {
+        server: [referenceServer('filesystem'), folder],
+        calls: 1_000,
+        name: 'read_text_file',
+        args: () => ({ path }),
+        expected: () => 'hello',
+      },
+      {
+        server: [referenceServer('memory')],
+        calls: 1_000,
+        name: 'search_nodes',
+        args: (n: number) => ({ query: `q${n}` }),
+        expected: () => '{\n  "entities": [],\n  "relations": []\n}',
+      },
+    ];
+    for (const { server, calls, name, args, expected } of servers) {
+      const session = join(folder, `${name}.jsonl`);
+      const { client } = await connect(['--session', session], server);
+      const seen = new Set<string>();
+      let next = 0;
+      const caller = async (): Promise<void> => {
+        for (let n = next++; n < calls; n = next++) {
+          const result = await call(client, name, args(n));
+          expect(textIn(result)).toBe(expected(n));
+          seen.add(receiptIn(result).call.session.seq);
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, caller));
+      await client.close();
+      expect(seen.size).toBe(calls);
+      const verdict = await judge(session);
+      expect(verdict).toMatchObject({ valid: true, state: 'closed', count: calls + 2, faults: [] });
+      expect(
+        verdict.entries.filter((entry) => entry.call.kind === 'tool' && entry.call.outcome === 'completed'),
+      ).toHaveLength(calls);
+    }
+  });
+
+  it('lose nothing that was acknowledged when the proxy is killed, and go on', async () => {
+    const draw = drawing('mcp-wrap');
+    const acknowledged: { id: string; seq: number }[] = [];
+    for (let round = 0; round < 6; round++) {
+      const { client, pid } = await connect(['--session', file], [referenceServer('everything')]);
+      const enough = draw.below(60) + 1;
+      let answered = 0;
+      const caller = async (): Promise<void> => {
+        for (;;) {
+          const {
+            receipt_id: id,
+            call: { session },
+          } = receiptIn(await call(client, 'echo', { message: 'x' }));
+          acknowledged.push({ id, seq: Number(session.seq) });
+          answered += 1;
+          if (answered === enough) process.kill(pid, 'SIGKILL');
+        }
+      };
+      await Promise.allSettled(Array.from({ length: 8 }, caller));
+      const verdict = await judge(file);
+      expect(verdict).toMatchObject({ valid: true, state: 'open', faults: [] });
+      const ids = new Map(verdict.entries.map(({ seq, receipt_id }) => [seq, receipt_id]));
+      for (const { id, seq } of acknowledged) expect(ids.get(seq)).toBe(id);
+    }
+    const { client, stderr } = await connect(['--session', file], [referenceServer('everything')]);
+    await call(client, 'echo', { message: 'x' });
+    await client.close();
+    const verdict = await judge(file);
+    expect(verdict).toMatchObject({ valid: true, state: 'closed', faults: [] });
+    expect(
+      verdict.entries.some((entry) => entry.call.kind === 'tool' && entry.call.outcome === 'unknown'),
+    ).toBe(true);
+    expect(stderr()).toContain('had no answer');
+  });
+
+  it('answer as they do without it', async () => {
+    const script = async (wrapped: readonly string[] | null) => {
+      const { client } = await connect(wrapped, [referenceServer('everything')]);
+      const without = (result: CallToolResult) => {
+        const { _meta: meta = {}, ...rest } = result;
+        const { 'tallystick/receipt': _receipt, ...others } = meta;
+        return { ...rest, others };
+      };
+      return {
+        server: [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()],
+        tools: await client.listTools(),
+        prompts: await client.listPrompts(),
+        prompt: await client.getPrompt({ name: 'simple-prompt' }),
+        resources: await client.listResources(),
+        templates: await client.listResourceTemplates(),
+        image: without(await call(client, 'get-tiny-image')),
+        structured: without(await call(client, 'get-structured-content', { location: 'Chicago' })),
+        wrong: without(await call(client, 'get-sum', { a: 'x' })),
+        ping: await client.ping(),
+      };
+    };
+    expect(await script(['--session', file])).toEqual(await script(null));
+  });
+
+  it('tell progress, sample, elicit and are cancelled through it', async () => {
+    const { client } = await connect(['--session', file], [referenceServer('everything')], {
+      capabilities: { sampling: {}, elicitation: {}, roots: { listChanged: true } },
+    });
+    client.setRequestHandler('sampling/createMessage', ({ params }) => ({
+      model: 'm',
+      role: 'assistant' as const,
+      content: { type: 'text' as const, text: `sampled ${JSON.stringify(params.messages)}` },
+    }));
+    client.setRequestHandler('elicitation/create', () => ({
+      action: 'accept' as const,
+      content: { name: 'Ada' },
+    }));
+    client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///tmp' }] }));
+    expect(textIn(await call(client, 'trigger-sampling-request', { prompt: 'why' }))).toContain('sampled');
+    expect(textIn(await call(client, 'trigger-elicitation-request'))).toContain('provided');
+    const steps: number[] = [];
+    const long = { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 4 } };
+    await client.callTool(long, { onprogress: ({ progress }) => void steps.push(progress) });
+    expect(steps).toEqual([1, 2, 3, 4]);
+    const stop = new AbortController();
+    const cancelled = client.callTool(
+      { ...long, arguments: { duration: 100, steps: 1_000 } },
+      { signal: stop.signal, onprogress: () => stop.abort('enough') },
+    );
+    await expect(cancelled).rejects.toThrow('enough');
+    expect(textIn(await call(client, 'echo', { message: 'still here' }))).toBe('Echo: still here');
+    await client.close();
+    const verdict = await judge(file);
+    expect(verdict).toMatchObject({ valid: true, state: 'closed' });
+    const outcomes = verdict.entries.flatMap((entry) =>
+      entry.call.kind === 'tool' ? entry.call.outcome : [],
+    );
+    expect(outcomes.toSorted()).toEqual(['cancelled', 'completed', 'completed', 'completed', 'completed']);
+  });
+});
+
+describe('tally mcp wrap', () => {
+  it('makes a key and a session of its own, and the session verifies by that key', async () => {
+    const { client, stderr } = await connect([], [referenceServer('memory')]);
+    const result = await call(client, 'read_graph');
+    await client.close();
+    const path = /The session is in (\S+)\.$/m.exec(stderr())?.[1] ?? '';
+    expect(path.startsWith(join(folder, 'home/sessions'))).toBe(true);
+    const key = JSON.parse(readFileSync(join(folder, 'home/recorder.json'), 'utf8'));
+    expect(statSync(join(folder, 'home/recorder.json')).mode & 0o777).toBe(0o600);
+    const verified = await tally(['session', 'verify', path, '--key', key.key_id], env);
+    expect(verified.code, verified.stdout + verified.stderr).toBe(0);
+    const receipt = join(folder, 'receipt.json');
+    writeFileSync(receipt, JSON.stringify(receiptIn(result)));
+    expect((await tally(['verify', receipt, '--json'], env)).stdout).toContain('"integrity": true');
+  });
+
+  it('refuses by policy, and asks the user where the client can', async () => {
+    const policy = ['--session', file, '--deny', 'get-*', '--ask', 'echo'];
+    const { client } = await connect(policy, [referenceServer('everything')], {
+      capabilities: { elicitation: {} },
+    });
+    const answers: ('accept' | 'decline')[] = ['accept', 'decline'];
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      expect(params.message).toContain('"echo" of "mcp-servers/everything"');
+      return { action: answers.shift() ?? 'cancel' };
+    });
+    const denied = await call(client, 'get-env');
+    expect(denied.isError).toBe(true);
+    expect(textIn(denied)).toBe('The tool "get-env" was not called: the policy of the proxy denies it.');
+    expect(textIn(await call(client, 'echo', { message: 'a' }))).toBe('Echo: a');
+    expect((await call(client, 'echo', { message: 'b' })).isError).toBe(true);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('get-env');
+    await client.close();
+    const { entries } = await judge(file);
+    expect(entries.flatMap((entry) => (entry.call.kind === 'tool' ? entry.call.outcome : []))).toEqual([
+      'denied',
+      'completed',
+      'denied',
+    ]);
+  });
+
+  it('passes bytes, standard error and the exit status of a server', async () => {
+    const server = scripted(`
+      process.stderr.write('from the server\\n');
+      process.stdout.write('no JSON at all\\n{"jsonrpc":"2.0",  "method":"notifications/x"}\\r\\n');
+      process.stdin.on('data', (chunk) => process.stdout.write(chunk)).on('end', () => {
+        process.stdout.write('without an end');
+        process.exitCode = 7;
+      });`);
+    const input = ' {"jsonrpc":"2.0","id":1,\t"method":"x"}\n\n{"jsonrpc":"2.0","method":"no end"}';
+    const said = await run(
+      [TALLY, 'mcp', 'wrap', '--session', file, '--', process.execPath, server],
+      input,
+      env,
+    );
+    expect(said.stdout).toBe(
+      `no JSON at all\n{"jsonrpc":"2.0",  "method":"notifications/x"}\r\n${input}\nwithout an end\n`,
+    );
+    expect(said.stderr).toContain('from the server\n');
+    expect(said).toMatchObject({ code: 7, signal: null });
+    expect(await judge(file)).toMatchObject({ valid: true, state: 'closed', count: 2 });
+  });
+
+  it('passes signals, and closes the session when the server has ended by one', async () => {
+    const server = scripted(`process.stdout.write('{}\\n'); setInterval(() => {}, 1000);`);
+    const said = await run(
+      [TALLY, 'mcp', 'wrap', '--session', file, '--', process.execPath, server],
+      null,
+      env,
+      (kill) => kill('SIGTERM'),
+    );
+    expect(said).toMatchObject({ code: null, signal: 'SIGTERM' });
+    expect(await judge(file)).toMatchObject({ state: 'closed' });
+  });
+
+  it('records a call as unknown whose server dies', async () => {
+    const server = scripted(`process.stdin.once('data', () => process.exit(3));`);
+    const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } })}\n`;
+    const said = await run(
+      [TALLY, 'mcp', 'wrap', '--session', file, '--', process.execPath, server],
+      input,
+      env,
+    );
+    expect(said.code).toBe(3);
+    expect((await judge(file)).entries[1]?.call).toMatchObject({ tool: 'x', outcome: 'unknown' });
+  });
+
+  it.each([
+    [['--', 'no-such-program-at-all'], "no-such-program-at-all can't be started: there is no such program."],
+    [[], 'Name the server: either a command after --, or --server URL.'],
+    [['--server', 'ftp://x'], 'is not the URL of a server'],
+    [['--listen', '1', '--', 'x'], '--listen works with --server only'],
+    [['--listen', '0.0.0.0:1', '--server', 'http://x/'], 'name one address of this machine'],
+    [['--header-from', 'A=NO_SUCH', '--server', 'http://x/'], 'there is no variable NO_SUCH'],
+  ])('says what is wrong with %j', async (args, message) => {
+    const { code, stderr } = await tally(['mcp', 'wrap', ...args], env);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+    expect(existsSync(file)).toBe(false);
+  });
+});

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type CallToolResult, Client, type ClientOptions } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { type SessionVerification, verifySession } from '@tallystick/core';
+import { type Env, TALLY } from './process.ts';
+
+/** The programs of the protocol's reference servers. */
+const REFERENCE = {
+  everything: import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
+  filesystem: import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'),
+  memory: import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js'),
+};
+
+export function referenceServer(name: keyof typeof REFERENCE): string {
+  return fileURLToPath(REFERENCE[name]);
+}
+
+/** The SDK's own client of a server behind `tally mcp wrap`, or of the bare server if no arguments of it are given. */
+export async function connectStdio(
+  wrapped: readonly string[] | null,
+  server: readonly string[],
+  env: Env = {},
+  options: ClientOptions = {},
+): Promise<{ readonly client: Client; readonly pid: number; readonly stderr: () => string }> {
+  const args =
+    wrapped === null
+      ? server
+      : [TALLY, 'mcp', 'wrap', ...wrapped, ...(server.length > 0 ? ['--', process.execPath, ...server] : [])];
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...args],
+    env: { ...env },
+    stderr: 'pipe',
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: 'legacy' }, ...options },
+  );
+  await client.connect(transport);
+  return { client, pid: transport.pid ?? 0, stderr: () => stderr };
+}
+
+/** The receipt in a result, without which a call was not acknowledged. */
+export function receiptIn({ _meta: meta }: Pick<CallToolResult, '_meta'>) {
+  return meta?.['tallystick/receipt'] as {
+    readonly receipt_id: string;
+    readonly call: {
+      readonly tool: string;
+      readonly outcome: string;
+      readonly session: { readonly id: string; readonly seq: string };
+    };
+  };
+}
+
+export const textIn = ({ content }: CallToolResult): string => (content[0] as { text: string }).text;
+
+export function judge(file: string): Promise<SessionVerification> {
+  return verifySession(readFileSync(file), { now: Date.now() });
+}
+
+export interface Said {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs Node with these arguments and this on its standard input; `whileIt` runs when it first writes to standard output. */
+export function run(
+  args: readonly string[],
+  input: string | null,
+  env: Env,
+  whileIt?: (kill: (signal: NodeJS.Signals) => void) => void,
+): Promise<Said> {
+  const child = spawn(process.execPath, args, { env });
+  const said = { stdout: '', stderr: '' };
+  child.stdout.once('data', () => whileIt?.((signal) => child.kill(signal)));
+  child.stdout.on('data', (chunk) => (said.stdout += chunk));
+  child.stderr.on('data', (chunk) => (said.stderr += chunk));
+  if (input !== null) child.stdin.end(input);
+  return new Promise(
+    (resolve) => void child.once('close', (code, signal) => resolve({ code, signal, ...said })),
+  );
+}
