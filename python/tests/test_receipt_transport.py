@@ -22,8 +22,11 @@ from tallystick import (
     Client,
     ReceiptTransport,
     TallyError,
+    create_signer,
     generate_secret_key,
+    open_session,
     verify_call,
+    verify_session,
 )
 
 pytestmark = with_node
@@ -292,3 +295,34 @@ def test_the_clients_for_asyncio_call_as_this_client(front: str) -> None:
             return answer.choices[0].message.content
 
     assert asyncio.run(chat()) == SAID
+
+
+def test_a_session_refers_to_each_call_that_is_valid(front: str) -> None:
+    lines: list[str] = []
+    key = generate_secret_key()
+    reports: list[CallReport] = []
+    with open_session(key=key, keep=lines.append) as session:
+        with Client(front) as service:
+            options = service.client_options(on_call=reports.append, session=session)
+        with openai.OpenAI(**options) as client:
+            client.chat.completions.create(model=MODEL, messages=MESSAGES)
+            for _ in client.chat.completions.create(model=MODEL, messages=MESSAGES, stream=True):
+                pass
+
+        async def main() -> None:
+            async with AsyncClient(front) as service:
+                options = service.client_options(session=session)
+            async with openai.AsyncOpenAI(**options) as client:
+                await client.chat.completions.create(model=MODEL, messages=MESSAGES)
+
+        asyncio.run(main())
+        cut = httpx.MockTransport(
+            lambda _: httpx.Response(200, headers={"x-receipt-id": "r_env_1"}, json={})
+        )
+        with httpx.Client(transport=ReceiptTransport(cut, session=session)) as other:
+            other.post(front, json={})
+    file = "".join(f"{line}\n" for line in lines)
+    receipts: Any = [report.receipt for report in reports]
+    verdict = verify_session(file, key=create_signer(key).key_id, referenced=receipts)
+    assert verdict.trusted
+    assert verdict.references == {"valid": 2, "not_given": 1, "contradicts": 0}

@@ -5,6 +5,7 @@ For the clients of OpenAI, Anthropic and others whose base URL is the service's.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import contextvars
 import inspect
@@ -18,8 +19,10 @@ from typing import Any, TypeAlias, TypedDict
 from ..call.collector import CallCollector
 from ..call.protocol import CallProtocol
 from ..call.verify_call import CallVerdict, verify_call
+from ..countersign import anchored_hash
 from ..errors import TallyError
 from ..json_types import JsonObject, JsonValue
+from ..sessions.session import Session
 from ..trust import Trust
 from ..trust_store import KnownTrust, issuers_in
 from .http_bases import (
@@ -135,9 +138,21 @@ class ReceiptTransport(BaseTransport):
     unreported.
     """
 
-    def __init__(self, inner: Any = None, *, on_call: OnCall, trust: GivenTrust = None) -> None:
-        """``inner`` sends the requests; by default the library's own ``HTTPTransport``."""
+    def __init__(
+        self,
+        inner: Any = None,
+        *,
+        on_call: OnCall | None = None,
+        trust: GivenTrust = None,
+        session: Session | None = None,
+    ) -> None:
+        """``inner`` sends the requests; by default the library's own ``HTTPTransport``.
+
+        ``session`` gets a reference to the receipt of each call whose verdict is valid, after
+        ``on_call``, in the order in which the answers end.
+        """
         self._inner = inner
+        self._session = session
         self._opening = threading.Lock()
         self._on_call = on_call
         self._trust = trust
@@ -166,8 +181,11 @@ class ReceiptTransport(BaseTransport):
             self._inner.close()
 
     def _report(self, observer: _Observer) -> None:
-        trust, error = self._opened()
-        observer.context.run(self._on_call, observer.report(trust, error))
+        report = observer.report(*self._opened())
+        if self._on_call is not None:
+            observer.context.run(self._on_call, report)
+        if self._session is not None:
+            _refer(self._session, report)
 
     def _opened(self) -> tuple[Trust | None, TallyError | None]:
         try:
@@ -180,10 +198,19 @@ class AsyncReceiptTransport(AsyncBaseTransport):
     """``ReceiptTransport`` for asyncio."""
 
     def __init__(
-        self, inner: Any = None, *, on_call: AsyncOnCall, trust: AsyncGivenTrust = None
+        self,
+        inner: Any = None,
+        *,
+        on_call: AsyncOnCall | None = None,
+        trust: AsyncGivenTrust = None,
+        session: Session | None = None,
     ) -> None:
-        """``inner`` sends the requests; by default the library's own ``AsyncHTTPTransport``."""
+        """``inner`` sends the requests; by default the library's own ``AsyncHTTPTransport``.
+
+        ``session`` is as for ``ReceiptTransport``; another thread records in it.
+        """
         self._inner = inner
+        self._session = session
         self._on_call = on_call
         self._trust = trust
 
@@ -209,10 +236,13 @@ class AsyncReceiptTransport(AsyncBaseTransport):
             await self._inner.aclose()
 
     async def _report(self, observer: _Observer) -> None:
-        trust, error = await self._opened()
-        result = observer.context.run(self._on_call, observer.report(trust, error))
-        if inspect.isawaitable(result):
-            await result
+        report = observer.report(*await self._opened())
+        if self._on_call is not None:
+            result = observer.context.run(self._on_call, report)
+            if inspect.isawaitable(result):
+                await result
+        if self._session is not None:
+            await asyncio.to_thread(_refer, self._session, report)
 
     async def _opened(self) -> tuple[Trust | None, TallyError | None]:
         try:
@@ -274,6 +304,12 @@ class _AsyncObservedStream(AsyncByteStream):
     async def _end(self) -> None:
         if self._observer.ends():
             await self._report(self._observer)
+
+
+def _refer(session: Session, report: CallReport) -> None:
+    if report.verdict.valid:
+        digest = f"sha256:{anchored_hash(report.receipt)}"
+        session.reference(receipt_id=report.receipt_id, receipt_sha256=digest)
 
 
 def _is_json(message: Any) -> bool:

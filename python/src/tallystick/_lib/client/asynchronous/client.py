@@ -10,6 +10,7 @@ import httpx
 
 from ...errors import TallyError
 from ...issue import AnchorError, IssuedByIssuer, sign_issue
+from ...sessions.session import Session
 from ...trust_store import MemoryTrustStore, TrustStore
 from ..agent_auth import AgentAuth, CallerAuth
 from ..calls import anchors
@@ -111,16 +112,21 @@ class AsyncClient(
         if self._own:
             await self._http.aclose()
 
-    def client_options(self, *, on_call: AsyncOnCall | None = None) -> ModelClientOptions:
+    def client_options(
+        self, *, on_call: AsyncOnCall | None = None, session: Session | None = None
+    ) -> ModelClientOptions:
         """What ``openai.AsyncOpenAI`` and ``anthropic.AsyncAnthropic`` take to call as this client.
 
         ``AsyncOpenAI(**client.client_options())`` sends its requests with this client's API key or
         agent's signature, in place of credentials of its own. ``on_call`` is told of each call with
-        a verdict, by the trust in this client's store, which ``fetch_trust`` fills: see
-        ``AsyncReceiptTransport``.
+        a verdict, by the trust in this client's store, which ``fetch_trust`` fills, and ``session``
+        gets a reference to the receipt of each: see ``AsyncReceiptTransport``.
         """
+        is_observed = on_call is not None or session is not None
         transport = (
-            None if on_call is None else AsyncReceiptTransport(on_call=on_call, trust=self._trust)
+            AsyncReceiptTransport(on_call=on_call, trust=self._trust, session=session)
+            if is_observed
+            else None
         )
         auth = CallerAuth(self._service, self._agent)
         return {
