@@ -11,17 +11,36 @@ import pytest
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import SecretStr
 from support import front, with_node
 
-from tallystick import CallReport, Client
-from tallystick.langchain import RunReceipt, TallystickCallbackHandler
+from tallystick import (
+    CallReport,
+    Client,
+    SessionEntry,
+    SessionVerification,
+    TallyError,
+    create_signer,
+    open_session,
+    salt_of,
+    salted_hash,
+    verify_session,
+)
+from tallystick.langchain import (
+    RunReceipt,
+    SessionCallbackHandler,
+    TallystickCallbackHandler,
+)
 
 pytestmark = with_node
 
 MODEL = "gpt-4o-mini"
+KEY = bytes([1]) * 32
 # Says again what it was asked, the later words the slower; calls a tool where it has one.
 SCRIPTED = """
     (!body.messages ? {} : body.tools && body.messages.at(-1).role === 'user'
@@ -207,3 +226,106 @@ def test_anthropic_for_asyncio(claude: ChatAnthropic, watched: Watched) -> None:
         await watched.handler.aclose()
 
     asyncio.run(main())
+
+
+@tool
+def weather(city: str) -> str:
+    """The weather of a city."""
+    if city == "nowhere":
+        raise ValueError("There is no such city.")
+    return f"9 °C in {city}"
+
+
+class Recorded:
+    """A session in memory, with the handler that records tools in it."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.session = open_session(key=KEY, keep=self.lines.append)
+        self.config: RunnableConfig = {"callbacks": [SessionCallbackHandler(self.session)]}
+
+    def closed(self, *receipts: Any) -> SessionVerification:
+        """The verdict on the session, once it is closed."""
+        self.session.close()
+        file = "".join(f"{line}\n" for line in self.lines)
+        verdict = verify_session(file, key=create_signer(KEY).key_id, referenced=receipts)
+        assert verdict.trusted
+        return verdict
+
+    def covers(self, entry: SessionEntry, arguments: Any, result: Any) -> bool:
+        """Whether a receipt covers these arguments and this result."""
+
+        def digest(part: Any, value: Any) -> str:
+            return salted_hash(salt_of(self.session.salt, str(entry.seq), part), {"json": value})
+
+        found = (entry.request_hash, entry.response_hash)
+        return found == (digest("arguments", arguments), digest("result", result))
+
+
+def outcomes(verdict: SessionVerification) -> list[tuple[str, str]]:
+    calls = (entry.call for entry in verdict.entries)
+    return [(call["tool"], call["outcome"]) for call in calls if call["kind"] == "tool"]
+
+
+def test_tool_calls_are_recorded() -> None:
+    recorded = Recorded()
+    weather.invoke({"city": "Bern"}, recorded.config)
+    with pytest.raises(ValueError, match="no such city"):
+        weather.invoke({"city": "nowhere"}, recorded.config)
+
+    async def main() -> None:
+        cities = ("Basel", "Genf", "Lugano")
+        await asyncio.gather(*(weather.ainvoke({"city": one}, recorded.config) for one in cities))
+
+    asyncio.run(main())
+    verdict = recorded.closed()
+    assert outcomes(verdict) == [
+        ("weather", "completed"),
+        ("weather", "error"),
+        *[("weather", "completed")] * 3,
+    ]
+    assert recorded.covers(verdict.entries[1], {"city": "Bern"}, "9 °C in Bern")
+    assert recorded.covers(verdict.entries[2], {"city": "nowhere"}, "There is no such city.")
+
+
+def test_a_tool_that_cannot_be_recorded_does_not_run() -> None:
+    recorded = Recorded()
+    recorded.session.close()
+    ran: list[str] = []
+
+    @tool
+    def send(text: str) -> None:
+        """Sends a text."""
+        ran.append(text)
+
+    with pytest.raises(TallyError, match="session_closed"):
+        send.invoke({"text": "hello"}, recorded.config)
+    assert ran == []
+
+
+def test_an_agent_of_langgraph_with_its_model_calls(base_url: str) -> None:
+    recorded = Recorded()
+    calls: list[CallReport] = []
+    handler = TallystickCallbackHandler(on_call=calls.append, session=recorded.session)
+    model = ChatOpenAI(
+        model=MODEL,
+        base_url=base_url,
+        api_key=SecretStr("sk-of-somewhere-else"),
+        http_client=handler.http_client,
+        http_async_client=handler.http_async_client,
+    ).bind_tools([weather])
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([weather]))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    question: Any = {"messages": [HumanMessage("weather?")]}
+    answer = graph.compile().invoke(question, recorded.config)
+    handler.close()
+    assert answer["messages"][-1].content == "You said: 9 °C in Zürich"
+    verdict = recorded.closed(*(call.receipt for call in calls))
+    kinds = [entry.call["kind"] for entry in verdict.entries]
+    assert kinds == ["session", "reference", "tool", "reference", "session"]
+    assert verdict.references["valid"] == 2
+    assert recorded.covers(verdict.entries[2], {"city": "Zürich"}, "9 °C in Zürich")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,11 +12,22 @@ import agents
 import pytest
 from support import front, with_node
 
-from tallystick import CallReport, Client
-from tallystick.openai_agents import TallystickProvider
+from tallystick import (
+    CallReport,
+    Client,
+    SessionVerification,
+    create_signer,
+    open_session,
+    salt_of,
+    salted_hash,
+    verify_session,
+)
+from tallystick.openai_agents import SessionHooks, TallystickProvider
 
 pytestmark = with_node
 
+KEY = bytes([1]) * 32
+ARGUMENTS = {"city": "Bern", "input": "?"}
 # Calls the tool once, then says again what it was asked.
 SCRIPTED = """
     (body.tools && body.messages.at(-1).role === 'user'
@@ -123,3 +135,101 @@ def test_a_run_after_the_block_is_not_recorded(base_url: str) -> None:
         assert len(receipts) == 1
 
     asyncio.run(main())
+
+
+@agents.function_tool(name_override="weather")
+def broken(city: str) -> str:
+    """The weather of a city."""
+    raise ValueError(city)
+
+
+@agents.function_tool(name_override="weather", failure_error_function=lambda _, error: str(error))
+def broken_in_its_own_words(city: str) -> str:
+    """The weather of a city."""
+    raise ValueError(city)
+
+
+@agents.function_tool(name_override="weather", failure_error_function=None)
+def fatal(city: str) -> str:
+    """The weather of a city."""
+    raise ValueError(city)
+
+
+def recorded_with(
+    base_url: str, tool: agents.Tool, *, traced: bool = False
+) -> tuple[SessionVerification, bytes]:
+    """The verdict on the session of one run, and its salt."""
+    lines: list[str] = []
+    session = open_session(key=KEY, keep=lines.append)
+
+    async def main() -> None:
+        provider = TallystickProvider(
+            base_url=base_url, api_key="k", use_responses=False, session=session
+        )
+        config = agents.RunConfig(model_provider=provider, tracing_disabled=not traced)
+        agent = agents.Agent(name="Equipped", model="gpt-4o-mini", tools=[tool])
+        hooks = SessionHooks(session)
+        with contextlib.suppress(agents.UserError):
+            await agents.Runner.run(agent, "weather?", run_config=config, hooks=hooks)
+        await provider.aclose()
+
+    asyncio.run(main())
+    session.close()
+    verdict = verify_session("".join(f"{line}\n" for line in lines), key=create_signer(KEY).key_id)
+    assert verdict.trusted
+    return verdict, session.salt
+
+
+def outcomes(verdict: SessionVerification) -> list[str]:
+    calls = (entry.call for entry in verdict.entries)
+    return [call["outcome"] if call["kind"] == "tool" else call["kind"] for call in calls]
+
+
+def test_tool_calls_are_recorded_between_model_calls(base_url: str) -> None:
+    verdict, salt = recorded_with(base_url, weather)
+    assert outcomes(verdict) == ["session", "reference", "completed", "reference", "session"]
+    entry = verdict.entries[2]
+    assert entry.call["kind"] == "tool"
+    assert (entry.call["tool"], entry.call["server"]["name"]) == ("weather", "openai-agents")
+    arguments = salted_hash(salt_of(salt, "2", "arguments"), {"json": ARGUMENTS})
+    result = salted_hash(salt_of(salt, "2", "result"), {"json": "9 °C in Bern"})
+    assert (entry.request_hash, entry.response_hash) == (arguments, result)
+
+
+@pytest.mark.parametrize(
+    ("tool", "traced", "outcome"),
+    [
+        (broken, False, "error"),
+        (broken_in_its_own_words, True, "error"),
+        (broken_in_its_own_words, False, "completed"),
+        (fatal, False, "unknown"),
+    ],
+    ids=["by the text of the SDK", "by the span", "untraced", "without an end"],
+)
+def test_a_failed_call(base_url: str, tool: agents.Tool, outcome: str, *, traced: bool) -> None:
+    agents.set_trace_processors([])
+    verdict, _ = recorded_with(base_url, tool, traced=traced)
+    assert outcomes(verdict)[2] == outcome
+
+
+def test_a_tool_that_cannot_be_recorded_does_not_run(base_url: str) -> None:
+    session = open_session(key=KEY)
+    session.close()
+    ran: list[str] = []
+
+    @agents.function_tool(name_override="weather")
+    def noted(city: str) -> str:
+        """The weather of a city."""
+        ran.append(city)
+        return city
+
+    async def main() -> None:
+        async with opened(base_url) as provider:
+            config = agents.RunConfig(model_provider=provider, tracing_disabled=True)
+            agent = agents.Agent(name="Equipped", model="gpt-4o-mini", tools=[noted])
+            hooks = SessionHooks(session)
+            with pytest.raises(agents.UserError, match="session_closed"):
+                await agents.Runner.run(agent, "weather?", run_config=config, hooks=hooks)
+
+    asyncio.run(main())
+    assert ran == []

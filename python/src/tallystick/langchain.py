@@ -1,4 +1,4 @@
-"""Receipts of LangChain's chat models, each for its own run. Needs ``tallystick[langchain]``."""
+"""Receipts of LangChain's chat models and tools. Needs ``tallystick[langchain]``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,25 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import ToolMessage
 from langchain_core.outputs import LLMResult
 
-from tallystick import AsyncReceiptTransport, CallReport, ReceiptTransport
+from tallystick import (
+    AsyncReceiptTransport,
+    BegunCall,
+    CallReport,
+    ReceiptTransport,
+    Session,
+    ToolOutcome,
+    ToolServer,
+)
 
 from ._lib.client.http_bases import newest_library
 
 if TYPE_CHECKING:
     from langchain_anthropic import ChatAnthropic
 
-__all__ = ["RunReceipt", "TallystickCallbackHandler"]
+__all__ = ["RunReceipt", "SessionCallbackHandler", "TallystickCallbackHandler"]
 
 
 @dataclass(frozen=True)
@@ -188,3 +197,65 @@ def _shown(call: CallReport) -> dict[str, Any]:
         "verdict": call.verdict.to_json(),
         "svc": call.svc,
     }
+
+
+class SessionCallbackHandler(BaseCallbackHandler):
+    """Records the tool calls of a run in a session, of LangChain and of LangGraph::
+
+        with open_session_file("agent.jsonl") as session:
+            agent.invoke(…, {"callbacks": [SessionCallbackHandler(session)]})
+
+    A call that can't be noted in the session is not made. One that is cancelled has no end in
+    LangChain's callbacks; it is recorded as ``unknown`` when the session is closed. ``server`` is
+    recorded as the server of every tool: when absent, LangChain in this process.
+    """
+
+    # A tool that can't be recorded must not run.
+    raise_error = True
+    # Only the tools are of interest.
+    ignore_llm = True
+    ignore_chain = True
+    ignore_retriever = True
+
+    def __init__(self, session: Session, *, server: ToolServer | None = None) -> None:
+        self._session = session
+        self._server: ToolServer = server or {
+            "name": "langchain",
+            "version": None,
+            "transport": "in_process",
+            "identity_sha256": None,
+        }
+        self._begun: dict[UUID, BegunCall] = {}
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,
+        *,
+        run_id: UUID,
+        inputs: dict[str, Any] | None = None,
+        **_: Any,
+    ) -> None:
+        """Notes a call before the tool runs."""
+        self._begun[run_id] = self._session.begin(
+            tool=serialized["name"],
+            server=self._server,
+            arguments=input_str if inputs is None else inputs,
+        )
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
+        """Records what the tool returned: the content of a message, or the value itself."""
+        is_message = isinstance(output, ToolMessage)
+        failed = is_message and output.status == "error"
+        result = output.content if is_message else output
+        self._end(run_id, "error" if failed else "completed", result)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        """Records that the tool raised an error, and its text."""
+        interrupted = not isinstance(error, Exception)
+        self._end(run_id, "cancelled" if interrupted else "error", str(error))
+
+    def _end(self, run_id: UUID, outcome: ToolOutcome, result: object) -> None:
+        begun = self._begun.pop(run_id, None)
+        if begun is not None:
+            self._session.end(begun, outcome=outcome, result=result)

@@ -1,18 +1,36 @@
-"""Receipts of the OpenAI Agents SDK, by run. Needs ``tallystick[openai-agents]``."""
+"""Receipts of the OpenAI Agents SDK: models by run, tools. Needs ``tallystick[openai-agents]``."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from agents import OpenAIProvider
+from agents import (
+    Agent,
+    OpenAIProvider,
+    RunContextWrapper,
+    RunHooks,
+    Tool,
+    default_tool_error_function,
+    get_current_span,
+)
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-from tallystick import AsyncReceiptTransport, CallReport
+from tallystick import (
+    AsyncReceiptTransport,
+    BegunCall,
+    CallReport,
+    Session,
+    TallyError,
+    ToolOutcome,
+    ToolServer,
+    parse_json,
+)
 
-__all__ = ["TallystickProvider"]
+__all__ = ["SessionHooks", "TallystickProvider"]
 
 # What this context records, each list with the provider whose receipts go there.
 _recordings: ContextVar[tuple[tuple[TallystickProvider, list[CallReport]], ...]] = ContextVar(
@@ -77,3 +95,71 @@ class TallystickProvider(OpenAIProvider):
                 receipts.append(call)
         if self._on_call is not None:
             self._on_call(call)
+
+
+class SessionHooks(RunHooks[Any]):
+    """Records the tool calls of a run in a session::
+
+        with open_session_file("agent.jsonl") as session:
+            await Runner.run(agent, "…", hooks=SessionHooks(session))
+
+    A call that can't be noted in the session is not made. The SDK tells its hooks neither that a
+    tool failed nor that it was cancelled. A failure is known by the SDK's own text for the model,
+    or by the span of the call, if the run is traced; a call without an end is recorded as
+    ``unknown`` when the session is closed. ``server`` is recorded as the server of every tool: when
+    absent, the SDK in this process.
+    """
+
+    def __init__(self, session: Session, *, server: ToolServer | None = None) -> None:
+        self._session = session
+        self._server: ToolServer = server or {
+            "name": "openai-agents",
+            "version": None,
+            "transport": "in_process",
+            "identity_sha256": None,
+        }
+        # By the context and the tool: the context of a function tool is of this call only.
+        self._begun: dict[tuple[int, str], tuple[RunContextWrapper[Any], BegunCall]] = {}
+
+    async def on_tool_start(
+        self,
+        context: RunContextWrapper[Any],
+        agent: Agent[Any],  # noqa: ARG002
+        tool: Tool,
+    ) -> None:
+        """Notes a call before the tool runs. Tools other than functions show no arguments."""
+        begun = await asyncio.to_thread(
+            self._session.begin,
+            tool=tool.name,
+            server=self._server,
+            arguments=_arguments_in(getattr(context, "tool_arguments", None)),
+        )
+        self._begun[id(context), tool.name] = context, begun
+
+    async def on_tool_end(
+        self,
+        context: RunContextWrapper[Any],
+        agent: Agent[Any],  # noqa: ARG002
+        tool: Tool,
+        result: object,
+    ) -> None:
+        """Records what the tool returned."""
+        _, begun = self._begun.pop((id(context), tool.name), (None, None))
+        if begun is not None:
+            outcome: ToolOutcome = "error" if _has_failed(context, result) else "completed"
+            await asyncio.to_thread(self._session.end, begun, outcome=outcome, result=result)
+
+
+def _arguments_in(text: str | None) -> object:
+    """The arguments as a model wrote them: as JSON if they are, else as bytes."""
+    data = None if text is None else text.encode("utf-8", "surrogatepass")
+    try:
+        return None if data is None else parse_json(data)
+    except TallyError:
+        return data
+
+
+def _has_failed(context: RunContextWrapper[Any], result: object) -> bool:
+    span = get_current_span()
+    has_error = span is not None and span.error is not None
+    return has_error or result == default_tool_error_function(context, Exception())

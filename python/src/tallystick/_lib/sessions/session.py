@@ -95,9 +95,9 @@ class Session:
     def begin(self, *, tool: str, server: ToolServer, arguments: object = None) -> BegunCall:
         """Notes that a tool is about to be called. ``end`` must follow.
 
-        ``arguments`` is any value, which is hashed as JSON writes it, with ``repr`` in place of
-        what JSON lacks; or ``bytes``, for JSON that is no I-JSON, as it came; or ``None`` if there
-        are none.
+        ``arguments`` is any value, which is hashed as JSON writes it, a model of Pydantic as its
+        members, and anything else that JSON lacks as its ``repr``; or ``bytes``, for JSON that is
+        no I-JSON, as it came; or ``None`` if there are none.
         """
         with self._lock:
             self._require_open()
@@ -235,9 +235,14 @@ def session_value(value: object) -> SessionValue | None:
     try:
         return {"json": copy_json(value)}
     except TallyError:
-        written = json.dumps(value, ensure_ascii=False, default=repr, skipkeys=True)
+        written = json.dumps(value, ensure_ascii=False, default=_plain, skipkeys=True)
     data = written.encode("utf-8", "surrogatepass")
     try:
         return {"json": parse_json(data)}
     except TallyError:
         return {"raw": data}
+
+
+def _plain(value: object) -> object:
+    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
+    return dump(mode="json") if callable(dump) else repr(value)
