@@ -22,9 +22,11 @@ from tallystick import (
     TallyError,
     ToolServer,
     anchored_hash,
+    check_opened_value,
     create_signer,
     open_session,
     open_session_file,
+    open_session_value,
     salt_of,
     salted_hash,
     verify_session,
@@ -162,11 +164,16 @@ os.kill(os.getpid(), signal.SIGKILL)
         ]
         salt = session.salt
     assert outcomes(path) == ["completed", "completed", "unknown", "unknown"]
-    write, send = judge(path).entries[3:5]
+    verdict = judge(path)
+    write, send = verdict.entries[3:5]
     value: SessionValue = {"json": {"deep": [1.5, None]}}
     assert write.request_hash == salted_hash(salt_of(salt, "3", "arguments"), value)
     assert send.request_hash == salted_hash(salt_of(salt, "4", "arguments"), {"raw": b"\xff"})
     assert send.response_hash is None
+    shown: dict[str, Any] = {"session_id": session.id, "seq": 3, "part": "arguments"}
+    opening = open_session_value(salt, **shown, value=value)
+    assert check_opened_value(opening, verdict) == "valid"
+    assert check_opened_value({**opening, "seq": "4"}, verdict) == "contradicts"
 
 
 def test_killed_at_any_point_nothing_acknowledged_is_lost(path: Path) -> None:

@@ -35,6 +35,7 @@ from tallystick import (
     canonicalize,
     check_cosignature,
     check_issuer_document,
+    check_opened_value,
     check_opening,
     check_trust,
     commit,
@@ -387,6 +388,13 @@ def test_session_hashes(case: Case) -> None:
     hashed: SessionValue = {"raw": bytes.fromhex(value["raw"])} if "raw" in value else value
     assert commit_salt(session_salt) == case["salt_commitment"]
     assert [salt.hex(), salted_hash(salt, hashed)] == [case["salt"], case["hash"]]
+
+
+@pytest.mark.parametrize("case", vectors("session-openings.json"))
+def test_session_openings(case: Case) -> None:
+    verdict = verify_session(case["file"], now=instant(case["now"]))
+    found = outcome(lambda: {"code": check_opened_value(case["opening"], verdict)})
+    assert found == {"code": case["expected"]}
 
 
 @pytest.mark.parametrize("case", vectors("statements.json"))

@@ -77,6 +77,7 @@ from ._lib.receipts.profiles import (
 )
 from ._lib.receipts.settlement import SettlementTransaction, TokenTransfer
 from ._lib.sealing import SealedDocument, SealReference, open_seal, seal, seal_reference
+from ._lib.sessions.opened_value import check_opened_value, open_session_value
 from ._lib.sessions.recorder import RecorderOptions, SessionHead, SessionRecorder
 from ._lib.sessions.salted import SaltedPart, SessionValue, commit_salt, salt_of, salted_hash
 from ._lib.sessions.session import BegunCall, Session, open_session
@@ -215,6 +216,7 @@ __all__ = [
     "canonicalize",
     "check_cosignature",
     "check_issuer_document",
+    "check_opened_value",
     "check_opening",
     "check_trust",
     "commit",
@@ -236,6 +238,7 @@ __all__ = [
     "open_seal",
     "open_session",
     "open_session_file",
+    "open_session_value",
     "opening_key",
     "own_key_signer",
     "parse_anchor_ref",

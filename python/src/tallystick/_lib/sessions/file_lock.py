@@ -49,9 +49,10 @@ class FileLock:
         return cls(path)
 
     def release(self) -> None:
-        """Gives the lock back."""
-        _held.discard(self._name)
-        self._path.unlink(missing_ok=True)
+        """Gives the lock back; only the first call does."""
+        if self._name in _held:
+            _held.remove(self._name)
+            self._path.unlink(missing_ok=True)
 
 
 def _try(path: Path) -> bool:

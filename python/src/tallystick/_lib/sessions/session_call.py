@@ -124,9 +124,9 @@ class SessionReference(_ReferenceOptional):
 SessionCall: TypeAlias = SessionOpening | SessionClosing | ToolCall | SessionReference
 """The member ``call`` of a session's receipts."""
 
-_session_id = pattern("[0-9a-f]{32}", "32 lower-case hex characters")
-_decimal = pattern("0|[1-9][0-9]{0,14}", "a whole number in decimal digits")
-_place = members({"id": _session_id, "seq": _decimal, "prev": sha256_text})
+session_id = pattern("[0-9a-f]{32}", "32 lower-case hex characters")
+decimal = pattern("0|[1-9][0-9]{0,14}", "a whole number in decimal digits")
+_place = members({"id": session_id, "seq": decimal, "prev": sha256_text})
 _part = one_of("arguments", "result")
 
 _opening = members(
@@ -137,8 +137,8 @@ _opening = members(
         "session": _place,
     },
     optional={
-        "continues": members({"id": _session_id, "count": _decimal, "head": sha256_text}),
-        "parent": members({"id": _session_id, "seq": _decimal, "receipt_sha256": sha256_text}),
+        "continues": members({"id": session_id, "count": decimal, "head": sha256_text}),
+        "parent": members({"id": session_id, "seq": decimal, "receipt_sha256": sha256_text}),
     },
 )
 
@@ -146,7 +146,7 @@ _closing = members(
     {
         "kind": constant("session"),
         "event": constant("close"),
-        "count": _decimal,
+        "count": decimal,
         "head": sha256_text,
         "session": _place,
     }
@@ -177,7 +177,7 @@ _reference = members(
         "receipt_sha256": sha256_text,
         "session": _place,
     },
-    optional={"child": _session_id},
+    optional={"child": session_id},
 )
 
 
