@@ -11,6 +11,11 @@ import { currencyCodes } from './currencies.ts';
 import { ed25519Cases } from './ed25519.ts';
 import { encodingCases } from './encodings.ts';
 import { envelopeCases } from './envelope.ts';
+import { foreignActaCases } from './foreign-acta.ts';
+import { foreignDsseCases } from './foreign-dsse.ts';
+import { foreignOtherCases } from './foreign-others.ts';
+import { foreignTlogProofCases } from './foreign-tlog-proof.ts';
+import { foreignX402Cases } from './foreign-x402.ts';
 import { gateCases } from './gate.ts';
 import { issueCases } from './issue.ts';
 import { issuerCases } from './issuers.ts';
@@ -46,6 +51,11 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'ed25519.json': ed25519Cases(),
     'encodings.json': encodingCases(),
     'envelope.json': await envelopeCases(),
+    'foreign-acta.json': await foreignActaCases(),
+    'foreign-dsse.json': await foreignDsseCases(),
+    'foreign-others.json': foreignOtherCases(),
+    'foreign-tlog-proof.json': await foreignTlogProofCases(),
+    'foreign-x402.json': await foreignX402Cases(),
     'issue.json': await issueCases(),
     'issuer-stores.json': stores,
     'issuers.json': await issuerCases(),

@@ -7,11 +7,13 @@ import { buildVectors } from '../../../scripts/vectors/build.ts';
 import type { CommitmentCase } from '../../../scripts/vectors/commitments.ts';
 import type { Ed25519Case } from '../../../scripts/vectors/ed25519.ts';
 import type { EncodingCase } from '../../../scripts/vectors/encodings.ts';
+import type { ForeignCase } from '../../../scripts/vectors/foreign.ts';
 import type { GateCase } from '../../../scripts/vectors/gate.ts';
 import type { RecipientCase } from '../../../scripts/vectors/recipients.ts';
 import type { SessionCase } from '../../../scripts/vectors/sessions.ts';
 import type { StatementCase } from '../../../scripts/vectors/statements.ts';
 import type { TrustCase } from '../../../scripts/vectors/trust.ts';
+import { verifyForeign } from '../src/foreign/index.ts';
 import {
   anchoredHash,
   applyStatement,
@@ -72,6 +74,11 @@ const otherFiles = [
   'currencies.json',
   'ed25519.json',
   'encodings.json',
+  'foreign-acta.json',
+  'foreign-dsse.json',
+  'foreign-others.json',
+  'foreign-tlog-proof.json',
+  'foreign-x402.json',
   'issuer-stores.json',
   'json-gate.json',
   'keys.json',
@@ -303,6 +310,10 @@ describe('schemas', () => {
   test('a verdict has the form of verification.schema.json', async () => {
     for (const vector of readVectors('metering.json').slice(0, 40)) {
       expect(schema('verification')(copyJson(await inCore(vector)))).toBe(true);
+    }
+    for (const { file, keys, now } of readVectors<ForeignCase>('foreign-acta.json')) {
+      const verdict = await verifyForeign(file, { now: Date.parse(now), keys });
+      expect(schema('verification')(copyJson(verdict))).toBe(true);
     }
     expect(schema('verification')({ valid: true })).toBe(false);
   });

@@ -1,9 +1,9 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '../encoding/bytes.ts';
 import { fromHex, toHex } from '../encoding/hex.ts';
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import { isObject } from '../receipts/shape.ts';
+import { signerOf } from './recover.ts';
 import { bigEndian, encodeRlp, type Rlp } from './rlp.ts';
 
 /** Members of a transaction that follow from its hash alone. */
@@ -35,18 +35,6 @@ export function readNodeTransaction(transaction: JsonValue, txHash: string): Has
 /** The Keccak-256 hash of a type-2 transaction's members, which come in the order of EIP-1559. */
 function keccakOf(members: readonly Rlp[]): Uint8Array {
   return keccak_256(concatBytes(Uint8Array.of(2), encodeRlp(members)));
-}
-
-function signerOf(
-  hash: Uint8Array,
-  { r, s, yParity }: { readonly r: bigint; readonly s: bigint; readonly yParity: bigint },
-): string | null {
-  try {
-    const key = new secp256k1.Signature(r, s, Number(yParity)).recoverPublicKey(hash).toBytes(false);
-    return `0x${toHex(keccak_256(key.subarray(1)).subarray(12))}`;
-  } catch {
-    return null;
-  }
 }
 
 function fieldsOf(transaction: JsonObject) {

@@ -1,0 +1,69 @@
+import { utf8 } from '../encoding/bytes.ts';
+import { TallyError } from '../errors.ts';
+import { parseLine } from '../json/lines.ts';
+import { parseJson } from '../json/parse.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
+import { orNull } from '../or-null.ts';
+import { isObject } from '../receipts/shape.ts';
+import type { ForeignDocument } from './family.ts';
+
+/** Largest file in bytes, and the most documents in one: more are not read. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_DOCUMENTS = 100_000;
+
+/** The documents of a file, and what is wrong with it as a list; null if nothing is. */
+export interface Documents {
+  readonly documents: readonly ForeignDocument[];
+  readonly fault: string | null;
+}
+
+/** Reads a JSON object, a list of them, JSON Lines, or else one text. Returns null for what is none of these. */
+export function readDocuments(file: Uint8Array | string): Documents | null {
+  if (file.length > MAX_BYTES) return null;
+  const text = typeof file === 'string' ? file : decoded(file);
+  if (text === null) return null;
+  const whole = orNull(() => parseJson(utf8(text)));
+  if (whole !== null) return ofList(Array.isArray(whole) ? whole : [whole]);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) return null;
+  return lines[0]?.startsWith('{') && lines.length > 1 ? ofLines(lines) : { documents: [text], fault: null };
+}
+
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function ofList(values: readonly JsonValue[]): Documents | null {
+  const documents: JsonObject[] = [];
+  for (const value of values.slice(0, MAX_DOCUMENTS)) {
+    if (!isObject(value)) {
+      const fault = `Item ${documents.length + 1} is not a JSON object.`;
+      return documents.length === 0 ? null : { documents, fault };
+    }
+    documents.push(value);
+  }
+  if (documents.length === 0) return null;
+  return {
+    documents,
+    fault: values.length > MAX_DOCUMENTS ? `It holds more than ${MAX_DOCUMENTS} items.` : null,
+  };
+}
+
+function ofLines(lines: readonly string[]): Documents | null {
+  const values: JsonValue[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (index === MAX_DOCUMENTS) break;
+    try {
+      values.push(parseLine(utf8(line), `Line ${index + 1}`));
+    } catch (error) {
+      if (!(error instanceof TallyError)) throw error;
+      const read = ofList(values);
+      return read === null ? null : { ...read, fault: read.fault ?? error.message };
+    }
+  }
+  return ofList(lines.length > MAX_DOCUMENTS ? [...values, null] : values);
+}

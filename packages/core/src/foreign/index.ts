@@ -1,0 +1,15 @@
+export type {
+  ForeignDocument,
+  ForeignFacts,
+  ForeignFamily,
+  ForeignFamilyName,
+  ForeignReceipt,
+  ForeignSignature,
+} from './family.ts';
+export { type ForeignKey, keyName, parseForeignKeys } from './keys.ts';
+export {
+  type ForeignVerification,
+  foreignFamilies,
+  type VerifyForeignOptions,
+  verifyForeign,
+} from './verify-foreign.ts';
