@@ -132,7 +132,7 @@ const draft: ActaForm = {
   publicKey: ({ signature }) => textIn(signature, 'pubkey'),
 };
 
-export const ACTA_FORMS: readonly ActaForm[] = [v2, artifact, draft, v1];
+const ACTA_FORMS: readonly ActaForm[] = [v2, artifact, draft, v1];
 
 /** The members that name the receipt before: each producer has its own. */
 const LINKS = ['previousReceiptHash', 'previous_receipt_hash', 'parent_receipt_hash', 'prev_hash'] as const;
