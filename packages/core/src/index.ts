@@ -277,6 +277,7 @@ export {
 export {
   type EvidenceSources,
   evidenceVerifier,
+  readReceipt,
   settlementOf,
   type Verification,
   type VerifyOptions,

@@ -7,7 +7,21 @@ import { minify } from 'terser';
 export const TARGET = 'es2022';
 
 /** Bundles an entry and its imports into one script, with the licences of the libraries in it; empty if there are none. */
-export async function bundleScript(entry: URL): Promise<{ script: string; licenses: string }> {
+export function bundleScript(entry: URL): Promise<Bundle> {
+  return bundle(entry, [verifyingOnly]);
+}
+
+/** As `bundleScript`, for a script that is run by another one, whose verifier it uses. */
+export function bundleLater(entry: URL): Promise<Bundle> {
+  return bundle(entry, [verifyingOnly, verifierOfPage]);
+}
+
+interface Bundle {
+  readonly script: string;
+  readonly licenses: string;
+}
+
+async function bundle(entry: URL, plugins: Plugin[]): Promise<Bundle> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
     outdir: 'out',
@@ -20,7 +34,7 @@ export async function bundleScript(entry: URL): Promise<{ script: string; licens
     charset: 'utf8',
     legalComments: 'external',
     logLevel: 'silent',
-    plugins: [verifyingOnly],
+    plugins,
   });
   const [script, licenses] = ['.js', '.LEGAL.txt'].map((end) =>
     outputFiles.find(({ path }) => path.endsWith(end)),
@@ -91,6 +105,17 @@ const verifyingOnly: Plugin = {
     });
     build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => ({
       contents: await changed(path, SIGNING, 'export const ed25519 = { Point: ed25519_Point };'),
+    }));
+  },
+};
+
+/** What the first script gives to the second (`src/later/run.ts`); of the module's other exports neither needs any. */
+const verifierOfPage: Plugin = {
+  name: 'verifier-of-page',
+  setup(build) {
+    build.onLoad({ filter: /core[\\/]src[\\/]verify\.ts$/ }, () => ({
+      contents:
+        'export const { readReceipt, verifyParsed, evidenceVerifier, familyOf, settlementOf, verify } = globalThis.tallystickVerifier;',
     }));
   },
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { profiles, type ReceiptProfile } from '@tallystick/core';
 import { transform } from 'esbuild';
-import { bundleScript, inert, TARGET } from './bundle.ts';
+import { bundleLater, bundleScript, inert, TARGET } from './bundle.ts';
 import { makeSamples } from './samples.ts';
 
 const source = new URL('../src/', import.meta.url);
@@ -33,11 +33,11 @@ const PAGES = {
     title: 'Verify a receipt',
     description: 'Checks a signed receipt in your own browser. Nothing is sent.',
     path: '/verify',
-    content: ['verify.html', 'verdict.html'],
-    words: ['words.json'],
+    content: ['verify.html', 'verdict.html', 'sessions/parts.html'],
+    words: ['words.json', 'sessions/words.json'],
     entry: 'main.ts',
-    later: 'calls/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'media'],
+    later: 'later/main.ts',
+    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'session', 'media'],
     connect: "'none'",
     data: async () => ({ samples: await makeSamples() }),
   },
@@ -139,7 +139,7 @@ export async function buildPage(
 ): Promise<{ html: string; script: string; later: string | null }> {
   const page: PageDefinition = PAGES[name];
   const { script, licenses } = await bundleScript(new URL(page.entry, source));
-  const later = page.later === undefined ? null : (await bundleScript(new URL(page.later, source))).script;
+  const later = page.later === undefined ? null : (await bundleLater(new URL(page.later, source))).script;
   const style = await minifyStyle(page.styles);
   const parts: Record<string, string> = {
     title: page.title,

@@ -1,40 +1,34 @@
-import { isObject, type JsonValue, parseJson, parseLine, parseTimestamp } from '@tallystick/core';
-import { calls } from './calls/later.ts';
+import { isObject, type JsonValue, parseTimestamp } from '@tallystick/core';
+import { later } from './later/run.ts';
 import { formatText, prose } from './words.ts';
 
 /** Kind of a dropped file. */
-export type Kind = 'receipt' | 'evidence' | 'anchor' | 'trust' | 'request' | 'response';
+export type Kind = 'receipt' | 'session' | 'evidence' | 'anchor' | 'trust' | 'request' | 'response';
 
 const bundle = /"type"\s*:\s*"svc-trust-v1"/;
 const anchor = /^\s*\{[^{}]*"(?:merkle_path|batch_id)"\s*:[^{}]*\}\s*$/;
 const items = /^\s*(\[|\{\s*"(?:unit|receipt)"|\{[^{}]*"receipt_sha256")/;
+/** A receipt's place in a session; and, in the same file, another line or the session's opening. */
+const place = /"session"\s*:\s*\{\s*"id"/;
+const session = /\n\{|"event"\s*:\s*"open"/;
 
 /** Tells what a file is from its contents; one that looks like nothing else counts as a receipt, and is judged as one. */
 export function kindOf(bytes: Uint8Array): Kind {
   const text = new TextDecoder().decode(bytes);
   if (bundle.test(text)) return 'trust';
   if (anchor.test(text)) return 'anchor';
-  return items.test(text) ? 'evidence' : (calls().partOf(bytes) ?? 'receipt');
+  if (items.test(text)) return 'evidence';
+  return isSession(text) ? 'session' : (later().partOf(bytes) ?? 'receipt');
+}
+
+/** Tells whether a text is a session (JSON Lines), and not one of its receipts. */
+export function isSession(text: string): boolean {
+  return place.test(text) && session.test(text);
 }
 
 /** The trust bundle in a document: as it is served, or as `tally trust fetch` saves it, with its pin. */
 export function bundleIn(document: JsonValue): JsonValue {
   return isObject(document) && isObject(document.bundle) ? document.bundle : document;
-}
-
-/** The items of evidence in their order: from a JSON array, or one JSON value a line. Blank lines are skipped. @throws json_* */
-export function leavesOf(bytes: Uint8Array): JsonValue[] {
-  const first = bytes.find((byte) => byte > 0x20);
-  if (first === 0x5b) return parseJson(bytes) as JsonValue[];
-  const found: JsonValue[] = [];
-  let start = 0;
-  for (let line = 1; start < bytes.length; line++) {
-    const end = bytes.indexOf(0x0a, start);
-    const text = bytes.subarray(start, end < 0 ? bytes.length : end);
-    if (text.some((byte) => byte > 0x20)) found.push(parseLine(text, `line ${line}`));
-    start += text.length + 1;
-  }
-  return found;
 }
 
 /** The Unix milliseconds of a UTC time, or undefined for an empty text. @throws RangeError for anything else */

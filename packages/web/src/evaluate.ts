@@ -8,8 +8,8 @@ import {
   verifyParsed,
 } from '@tallystick/core';
 import { attempt } from './attempt.ts';
-import { calls } from './calls/later.ts';
-import { leavesOf } from './documents.ts';
+import { later } from './later/run.ts';
+import { leavesOf } from './leaves.ts';
 import type { TrustInUse } from './trust.ts';
 
 /** A receipt and everything that it is judged by. Times are Unix milliseconds. */
@@ -44,7 +44,7 @@ export type Outcome =
 /** Judges one receipt. */
 export async function evaluate(question: Question): Promise<Outcome> {
   const { receipt: bytes, request, response, evidence, anchor, now, trust } = question;
-  const call = (request ?? response) === null ? null : calls().read(question);
+  const call = (request ?? response) === null ? null : later().read(question);
   const receipt = call?.receipt ?? attempt(() => parseJson(bytes ?? new Uint8Array()));
   if (receipt instanceof TallyError) return { fault: receipt, input: 'receipt' };
   const leaves = evidence === null ? undefined : attempt(() => leavesOf(evidence));
@@ -57,7 +57,7 @@ export async function evaluate(question: Question): Promise<Outcome> {
     evidence: leaves,
     anchor: givenAnchor,
   });
-  const verdict = call === null ? found : calls().callVerdict(call, found);
+  const verdict = call === null ? found : later().callVerdict(call, found);
   const anchored = attempt(() => anchoredHash(receipt));
   return {
     fault: null,

@@ -1,10 +1,12 @@
 import { TallyError, utf8 } from '@tallystick/core';
-import { kindOf, timeOf } from './documents.ts';
+import { isSession, kindOf, timeOf } from './documents.ts';
 import { byId, on, setContents } from './dom.ts';
 import { evaluate } from './evaluate.ts';
 import { fiveChecks } from './five-checks.ts';
 import { createInput, onDrop, onFile } from './inputs.ts';
+import { later } from './later/run.ts';
 import { enableSaving } from './save.ts';
+import type { SessionDesk } from './sessions/desk.ts';
 import { remember, trustAt } from './trust.ts';
 import { refusal, showTrust } from './trust-panel.ts';
 import { hideOutcome, showFault, showOutcome } from './verdict.ts';
@@ -26,19 +28,32 @@ const kinds = Object.keys(beside) as Beside[];
 const asOf = byId('as-of', HTMLInputElement);
 const trustBox = byId('trust', HTMLTextAreaElement);
 let runs = 0;
+/** What is judged instead of the boxes, from the first session on until everything is cleared. */
+let sessions: SessionDesk | null = null;
 
-/** Whether there is a receipt to judge: an answer contains its own. */
-const isReady = (): boolean => (receipt.bytes() ?? beside.response.bytes()) !== null;
+/** Whether there is something to judge: an answer contains its own receipt. */
+const isReady = (): boolean => (sessions ?? receipt.bytes() ?? beside.response.bytes()) !== null;
 
 /** Judges the contents of the boxes; of two judgements that overlap, the later one is shown. */
 async function verifyNow(): Promise<void> {
   const run = ++runs;
   const times = readTimes();
   if (times === null) return;
+  const pasted = receipt.bytes();
+  if (pasted !== null && (sessions !== null || isSession(new TextDecoder().decode(pasted)))) {
+    receipt.clear();
+    return take(pasted, prose.text.pasted);
+  }
   const bytes = kinds.map((kind) => [kind, beside[kind].bytes()]);
   const inputs: Record<Beside, Uint8Array | null> = Object.fromEntries(bytes);
   try {
     const trust = await trustAt(times.now);
+    if (sessions !== null) {
+      showTrust(trust, refresh);
+      const fault = await sessions.judge({ ...times, trust: trust.issuers }, () => run === runs);
+      if (fault !== null) showFault(fault.error, fault.input);
+      return;
+    }
     const question = { ...times, ...inputs, receipt: receipt.bytes(), trust };
     const outcome = await evaluate(question);
     if (run !== runs) return;
@@ -91,7 +106,16 @@ async function addTrust(bytes: Uint8Array): Promise<void> {
 async function take(bytes: Uint8Array, name: string): Promise<void> {
   const kind = kindOf(bytes);
   if (kind === 'trust') return addTrust(bytes);
+  if (kind === 'session' || sessions !== null) return takeForSessions(bytes, name, kind === 'session');
   return kind === 'receipt' ? takeReceipt(bytes, name) : takeBeside(kind, bytes, name);
+}
+
+/** Judges sessions from now on. A judgement that the next file makes superfluous gives up, so no file waits for one. */
+function takeForSessions(bytes: Uint8Array, name: string, isOne: boolean): void {
+  sessions ??= later().createSessionDesk(refresh);
+  const fault = sessions.take(bytes, name, isOne);
+  if (fault === null) void verifyNow();
+  else showFault(fault.error, fault.input);
 }
 
 async function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {
@@ -113,6 +137,8 @@ on(desk, 'submit', (event) => {
 on(desk, 'reset', () => {
   runs++;
   receipt.clear();
+  sessions?.clear();
+  sessions = null;
   for (const kind of kinds) beside[kind].clear();
   hideOutcome();
   byId('receipt').focus();
@@ -124,7 +150,8 @@ desk.addEventListener('keydown', (event) => {
 });
 on(asOf, 'change', refresh);
 on(byId('trust-add'), 'click', () => addTrust(utf8(trustBox.value)));
-onFile('receipt', takeReceipt);
+onFile('receipt', take);
+onFile('session', take);
 for (const kind of kinds) onFile(kind, (bytes, name) => takeBeside(kind, bytes, name));
 onFile('trust', addTrust);
 onDrop(take);

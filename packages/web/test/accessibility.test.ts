@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SessionCase } from '../../../scripts/vectors/sessions.ts';
 import { anchorCases, authorityOf, bundleOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
 import { expectAccessible, LOOKS, lookOf } from './axe.ts';
@@ -35,6 +36,16 @@ const states: Record<string, (page: Page) => Promise<void>> = {
   'an anchor that holds': (page) => showAnchor(page, 'offline'),
   'an anchor that does not': (page) => showAnchor(page, 'one bit of the path'),
   'not readable': (page) => verifyText(page, '{'),
+  'sessions, one of them with faults': async (page) => {
+    const named = (name: string) =>
+      readVectors<SessionCase>('sessions.json').find((one) => one.name === name);
+    for (const name of ['reference-not-given', 'torn']) {
+      const buffer = Buffer.from(named(name)?.file ?? '');
+      await page.setInputFiles('#session-file', { name: `${name}.jsonl`, mimeType: '', buffer });
+    }
+    await page.waitForSelector('#result .session + .session .timeline');
+    await page.locator('.hashes summary').first().click();
+  },
   'a bundle refused': async (page) => {
     await addBundle(page, '{}');
     await page.waitForSelector('#trust-error p');

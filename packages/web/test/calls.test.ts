@@ -78,7 +78,7 @@ describe('a call whose files are dropped together', () => {
 
 test('the second script is text until it is needed', async () => {
   const opened = await open(browser, pathToFileURL(builtPage('verify').pathname).href);
-  const ran = () => opened.page.evaluate(() => 'tallystickCalls' in globalThis);
+  const ran = () => opened.page.evaluate(() => 'tallystickLater' in globalThis);
   expect(await ran()).toBe(false);
   expect(readFileSync(builtPage('verify'), 'utf8')).toContain('type="text/plain" id="later"');
   await opened.page.click('#run-five');

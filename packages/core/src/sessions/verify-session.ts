@@ -91,6 +91,8 @@ export interface VerifySessionOptions extends Pick<VerifyOptions, 'now' | 'trust
   readonly key?: string | undefined;
   /** Receipts that the session refers to, whole. */
   readonly referenced?: Iterable<JsonValue> | undefined;
+  /** Called after each line with the number of lines read so far, and of all; the next line waits for what it returns. */
+  readonly progress?: ((done: number, of: number) => void | Promise<void>) | undefined;
 }
 
 /** The members of an envelope about its signer and time. */
@@ -115,7 +117,8 @@ interface Line {
  * Verifies the receipts of one session: each of them, their order, and their one key (spec/sessions.md). Never throws for
  * what the file holds.
  * @param file JSON Lines: a receipt a line
- * @throws invalid_did, invalid_multibase, invalid_public_key, invalid_base64url for an option `key` that is none
+ * @throws invalid_did, invalid_multibase, invalid_public_key, invalid_base64url for an option `key` that is none; what
+ * `progress` throws
  */
 export async function verifySession(
   file: Uint8Array | string,
@@ -123,7 +126,10 @@ export async function verifySession(
 ): Promise<SessionVerification> {
   const reading = new Reading(options);
   const texts = linesOf(file);
-  for (const [index, { text, isWhole }] of texts.entries()) await reading.take(index + 1, text, isWhole);
+  for (const [index, { text, isWhole }] of texts.entries()) {
+    await reading.take(index + 1, text, isWhole);
+    await options.progress?.(index + 1, texts.length);
+  }
   return reading.verdict();
 }
 

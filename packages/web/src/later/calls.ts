@@ -1,12 +1,4 @@
-import {
-  callVerdict,
-  isObject,
-  type JsonObject,
-  parseJson,
-  type ReadCall,
-  readCall,
-  TallyError,
-} from '@tallystick/core';
+import { isObject, type JsonObject, parseJson, type ReadCall, readCall, TallyError } from '@tallystick/core';
 
 /** Files of a call; null for those that were not given. */
 interface CallFiles {
@@ -16,7 +8,7 @@ interface CallFiles {
 }
 
 /** Reads a call. Its receipt is the one in the answer if none was given. */
-function read({ receipt, request, response }: CallFiles): ReadCall {
+export function read({ receipt, request, response }: CallFiles): ReadCall {
   return readCall({
     request: request ?? undefined,
     response: response ?? undefined,
@@ -29,7 +21,7 @@ const ANSWERS = ['svc', 'choices', 'output'];
 const REQUESTS = ['messages', 'prompt', 'input'];
 
 /** Tells from a file's contents whether it is a request or an answer of a call; null if it is neither. */
-function partOf(bytes: Uint8Array): 'request' | 'response' | null {
+export function partOf(bytes: Uint8Array): 'request' | 'response' | null {
   if (stream.test(new TextDecoder().decode(bytes.subarray(0, 1000)))) return 'response';
   const body = objectIn(bytes);
   const has = (name: string): boolean => Object.hasOwn(body, name);
@@ -46,7 +38,3 @@ function objectIn(bytes: Uint8Array): JsonObject {
     throw error;
   }
 }
-
-const made = { read, callVerdict, partOf };
-export type Calls = typeof made;
-globalThis.tallystickCalls = made;
