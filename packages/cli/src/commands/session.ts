@@ -1,44 +1,29 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  type JsonValue,
-  type SessionEntry,
-  type SessionVerification,
-  TallyError,
-  trustOf,
-  verifySession,
-} from '@tallystick/core';
-import type { Command } from 'commander';
-import { unreadable } from '../files.ts';
-import { nameOf, readBytes, readJson } from '../input.ts';
-import { EXIT, type Exit, paint, print, printJson, remark, UsageError } from '../output.ts';
-import { printable } from '../printable.ts';
-import { type TrustSource, trustSources } from '../trust-sources.ts';
-import { timeOf, trustOptions } from '../verify-options.ts';
+import type { SaltedPart } from '@tallystick/core';
+import { Argument, type Command, Option } from 'commander';
+import { apiKeyOption } from '../api-key.ts';
+import type { Exit } from '../output.ts';
+import { urlOption } from '../service.ts';
+import type { AnchorSessionOptions } from '../session/anchor.ts';
+import type { OpenValueOptions } from '../session/open-value.ts';
+import type { RecordOptions, SigningOptions } from '../session/record.ts';
+import type { VerifySessionsOptions } from '../session/verify.ts';
+import { trustOptions } from '../verify-options.ts';
 
-interface SessionOptions {
-  readonly trust?: string;
-  readonly root?: string;
-  readonly key?: string;
-  readonly referenced?: readonly string[];
-  readonly asOf?: string;
-  readonly quiet?: boolean;
-  readonly json?: boolean;
-}
-
-/** Ends the name of a session's file. */
-const SUFFIX = '.jsonl';
-
-/** `tally session`: receipts of an agent's tool calls, in order. */
+/** `tally session`: receipts of an agent's tool calls, in order. What a command needs is loaded when it runs. */
 export function sessionCommands(program: Command, finish: (exit: Exit) => void): void {
   const session = program
     .command('session')
-    .summary('verify an agent’s session')
+    .summary('record and verify an agent’s session')
     .description('Sessions: receipts of an agent’s tool calls, in an order that shows what is missing.');
+  recording(session);
+  reading(session);
   trustOptions(
     session
       .command('verify')
-      .argument('<file>', 'the session, a receipt a line; or a folder of such files; or - for standard input')
+      .argument(
+        '<file>',
+        'the session, a receipt a line; a folder of such files; a URL; or - for standard input',
+      )
       .summary('verify a session, offline')
       .description(
         'Verifies each receipt of a session, their order and their one key, and shows what was recorded. Of a folder it verifies every file whose name ends with .jsonl.',
@@ -46,137 +31,121 @@ export function sessionCommands(program: Command, finish: (exit: Exit) => void):
   )
     .option('--key <key>', 'the key that the session must have: a did:key, or 32 bytes in base64url')
     .option('--referenced <files...>', 'receipts that the session refers to')
+    .option('--opening <files...>', 'values that were opened, as tally session open writes them')
     .option('--as-of <time>', 'verify as of this UTC time (YYYY-MM-DDThh:mm:ssZ) instead of now')
+    .addOption(urlOption())
+    .addOption(apiKeyOption())
     .option('-q, --quiet', 'only the verdict, and what is wrong')
     .option('--json', 'the verdict as JSON')
-    .addHelpText('after', HELP)
-    .action(async (path: string, options: SessionOptions) => finish(await verifyAll(path, options)));
+    .addHelpText('after', VERIFY_HELP)
+    .action(async (path: string, options: VerifySessionsOptions) =>
+      finish(await (await import('../session/verify.ts')).verifySessions(path, options)),
+    );
 }
 
-const HELP = `
+const VERIFY_HELP = `
 Exit status, of several files the worst (1, then 3):
   0  valid, and the key is trusted
-  1  not valid: a receipt is missing, doubled, moved, edited, or of another key
+  1  not valid: a receipt is missing, doubled, moved, edited, or of another key;
+     or an opened value is not the one that was recorded
   2  wrong usage, or a file that can't be read
   3  intact, but the key is not trusted
 
 Of an open session nobody can see whether its newest receipts were cut off.
+The API key is sent only to a URL of the service that --url names.
 
 Examples:
   $ tally session verify session.jsonl --key did:key:z6Mk…
   $ tally session verify session.jsonl --referenced call-1.json
   $ tally session verify sessions/ --quiet`;
 
-async function verifyAll(path: string, options: SessionOptions): Promise<Exit> {
-  const now = timeOf(options.asOf);
-  const { sources, refused } = await trustSources(options.trust, { now, root: options.root });
-  const referenced = await Promise.all((options.referenced ?? []).map(readJson));
-  let worst: Exit = EXIT.ok;
-  for (const file of filesAt(path)) {
-    const verdict = await judge(await readBytes(file), { now, key: options.key, sources, referenced });
-    if (options.json) printJson({ file, ...verdict });
-    else for (const line of linesOf(verdict, options.quiet === true)) print(line);
-    const exit = exitOf(verdict);
-    if (exit === EXIT.failed || worst === EXIT.ok) worst = exit;
-  }
-  for (const { from, reason } of refused) remark(`${from} is not used: ${reason}`);
-  return worst;
+/** The commands that sign. */
+function recording(session: Command): void {
+  signing(
+    session
+      .command('new')
+      .argument('[file]', 'where to keep it (a new file in $TALLY_HOME/sessions)')
+      .summary('open a session, and print its id')
+      .description('Opens a session and leaves it open. A closed one in the file is continued in <file>-2.'),
+  )
+    .option('--json', 'id and file as JSON')
+    .action(async (file: string | undefined, options: SigningOptions & { json?: boolean }) =>
+      (await import('../session/record.ts')).newSession(file, options),
+    );
+  signing(
+    session
+      .command('record')
+      .argument('<file>', 'the session; it is opened if there is none')
+      .summary('record one call, and print its receipt')
+      .description(
+        'Records a call that is over. The receipt has the hashes of arguments and result, never themselves.',
+      ),
+  )
+    .requiredOption('--tool <name>', 'what was called')
+    .option('--server <name>', 'what the tool is of', 'shell')
+    .option('--arguments <json>', 'its arguments: JSON, or @<file>')
+    .option('--result <json>', 'its result: JSON, or @<file>')
+    .addOption(
+      new Option('--outcome <outcome>', 'how it ended')
+        .choices(['completed', 'error', 'denied', 'cancelled', 'unknown'])
+        .default('completed'),
+    )
+    .action(async (file: string, options: RecordOptions) =>
+      (await import('../session/record.ts')).recordCall(file, options),
+    );
+  signing(
+    session
+      .command('close')
+      .argument('<file>', 'the session')
+      .summary('close a session, and print its last receipt')
+      .description('Closes a session: from then on a verifier sees if its end is missing.'),
+  ).action(async (file: string, options: SigningOptions) =>
+    (await import('../session/record.ts')).closeSession(file, options),
+  );
 }
 
-/** @throws UsageError for a folder without sessions */
-function filesAt(path: string): readonly string[] {
-  if (path === '-' || !isFolder(path)) return [path];
-  const files = readdirSync(path).filter((name) => name.endsWith(SUFFIX));
-  if (files.length === 0) throw new UsageError(`${path} has no file whose name ends with ${SUFFIX}.`);
-  return files.toSorted((a, b) => a.localeCompare(b)).map((name) => join(path, name));
+function signing(command: Command): Command {
+  return command
+    .option('--key <file>', 'the key file that signs ($TALLY_HOME/recorder.json, made on first use)')
+    .option('--agent <did>', 'DID of the agent, which its receipts then name');
 }
 
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw unreadable(nameOf(path), error);
-  }
-}
-
-interface Basis {
-  readonly now: number;
-  readonly key: string | undefined;
-  readonly sources: readonly TrustSource[];
-  readonly referenced: readonly JsonValue[];
-}
-
-/** The verdict by the first bundle that trusts the session; without one, by none. */
-async function judge(
-  file: Uint8Array,
-  { now, key, sources, referenced }: Basis,
-): Promise<SessionVerification> {
-  const verdictBy = async (source?: TrustSource): Promise<SessionVerification> => {
-    const trust = source && trustOf(source.bundle.issuers, [source.bundle]);
-    try {
-      return await verifySession(file, { now, key, referenced, trust });
-    } catch (error) {
-      if (error instanceof TallyError) throw new UsageError(`--key: ${error.message}`, { code: error.code });
-      throw error;
-    }
-  };
-  if (key === undefined) {
-    for (const source of sources) {
-      const verdict = await verdictBy(source);
-      if (verdict.trusted) return verdict;
-    }
-  }
-  return verdictBy();
-}
-
-function exitOf({ valid, trusted }: SessionVerification): Exit {
-  if (!valid) return EXIT.failed;
-  return trusted ? EXIT.ok : EXIT.untrusted;
-}
-
-function* linesOf(verdict: SessionVerification, quiet: boolean): Generator<string> {
-  const { faults, notes, entries } = verdict;
-  yield headlineOf(verdict);
-  for (const { name, detail } of faults) yield `  ${paint('red', '✗')} ${name}: ${printable(detail)}`;
-  if (quiet) return;
-  for (const note of notes) yield `  ${paint('yellow', '○')} ${note}`;
-  if (entries.length > 0) yield '';
-  for (const entry of entries) yield `  ${entryLine(entry)}`;
-}
-
-function headlineOf(verdict: SessionVerification): string {
-  const { valid, trusted, state, count, recorder, faults, references } = verdict;
-  if (!valid) {
-    const why =
-      faults.length > 0 ? `${faults.length} fault${faults.length === 1 ? '' : 's'}` : otherWhy(verdict);
-    return `${paint('bold', paint('red', '✗ Not valid'))}: ${why}.`;
-  }
-  const by = recorder?.by === 'service' ? recorder.issuer_did : recorder?.key_id;
-  const anchored =
-    verdict.anchored_up_to === null ? 'not anchored' : `anchored up to number ${verdict.anchored_up_to}`;
-  const named = references.not_given > 0 ? `, ${references.not_given} references without their receipts` : '';
-  const facts = `${state}, ${count} receipts, signed by ${printable(by ?? 'nobody')}, ${anchored}${named}`;
-  return trusted
-    ? `${paint('bold', paint('green', '✓ Valid'))}: ${facts}.`
-    : `${paint('bold', paint('yellow', '○ Intact, but not trusted'))}: ${facts}. Pin its key with --key.`;
-}
-
-function otherWhy({ state, references }: SessionVerification): string {
-  if (state === 'none') return 'it holds no receipt of a session';
-  return references.contradicts > 0
-    ? 'a receipt that it refers to is another one'
-    : 'a receipt contradicts what is known';
-}
-
-function entryLine({ seq, issued_at: at, call, reference }: SessionEntry): string {
-  return paint('dim', `${String(seq).padStart(4)}  ${at}  `) + printable(whatOf(call, reference));
-}
-
-function whatOf(call: SessionEntry['call'], reference: SessionEntry['reference']): string {
-  if (call.kind === 'tool') return `${call.tool} (${call.server.name}): ${call.outcome}`;
-  if (call.kind === 'reference')
-    return `refers to ${call.receipt_id}: ${(reference ?? 'not_given').replace('_', ' ')}`;
-  return call.event === 'open'
-    ? `opens the session ${call.session.id}`
-    : `closes the session of ${call.count} receipts`;
+/** The commands that read a session, or add what nobody signs. */
+function reading(session: Command): void {
+  session
+    .command('show')
+    .argument('<file>', 'the session, or - for standard input')
+    .summary('show what was recorded, without judging it')
+    .description('Shows what the receipts of a session say. It verifies nothing.')
+    .option('--json', 'as JSON')
+    .action(async (file: string, options: { json?: boolean }) =>
+      (await import('../session/show.ts')).showSession(file, options),
+    );
+  session
+    .command('open')
+    .argument('<file>', 'the session; its salt is beside it')
+    .argument('<seq>', 'number of the receipt')
+    .addArgument(new Argument('<part>', 'which of its values').choices(['arguments', 'result']))
+    .summary('make the document that opens one value')
+    .description(
+      'Makes the document by which anybody can check one value of a session. It tells nothing of the others.',
+    )
+    .requiredOption('--value <file>', 'the value, as it was recorded')
+    .option('--out <file>', 'write the document to a file')
+    .action(async (file: string, seq: string, part: SaltedPart, options: OpenValueOptions) =>
+      (await import('../session/open-value.ts')).openValue(file, seq, part, options),
+    );
+  session
+    .command('anchor')
+    .argument('<file>', 'the session')
+    .summary('anchor the newest receipt')
+    .description(
+      'Has the hash of the newest receipt anchored, waits for the proof, and puts it into the file. Up to there, nothing can be changed without contradicting the anchor. Only the hash leaves this machine.',
+    )
+    .addOption(urlOption())
+    .addOption(apiKeyOption())
+    .option('--json', 'what was anchored, as JSON')
+    .action(async (file: string, options: AnchorSessionOptions) =>
+      (await import('../session/anchor.ts')).anchorSession(file, options),
+    );
 }
