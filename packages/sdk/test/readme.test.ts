@@ -18,6 +18,7 @@ const PRINTED = {
     /^true true\n$/,
     /^did:svc:local-[0-9a-f]{8} verified\n$/,
     /^r_env_\d+_[0-9a-f]{12} chat true\nrequest true\nresponse true\nfalse\n$/,
+    /^true true closed 3\n$/,
     /^anchor true\nanchor_checkpoint true\nanchor_transaction null\n$/,
     /^r_issue_\d+_[0-9a-f]{12} true\n$/,
     /^32 metered_units_partially_evidence_backed\n$/,
