@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -21,8 +21,13 @@ afterEach(() => {
 });
 
 /** Runs the hook with an event, as Claude Code does. Its standard output would be read by the agent. */
-async function hook(name: string, more: object = {}, options: readonly string[] = []): Promise<string> {
-  const child = spawn(process.execPath, [HOOK, 'claude-code', '--home', home, ...options], {
+async function hook(
+  name: string,
+  more: object = {},
+  options: readonly string[] = [],
+  agent = 'claude-code',
+): Promise<string> {
+  const child = spawn(process.execPath, [HOOK, agent, '--home', home, ...options], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.end(JSON.stringify({ hook_event_name: name, session_id: SESSION, cwd: '/', ...more }));
@@ -52,8 +57,8 @@ function recorderPid(): number | null {
 }
 
 /** The verdict on a session, once it is closed. */
-async function closed(name = ''): Promise<SessionVerification> {
-  const path = join(home, 'sessions', `claude-code-${SESSION}${name}.jsonl`);
+async function closed(name = '', agent = 'claude-code'): Promise<SessionVerification> {
+  const path = join(home, 'sessions', `${agent}-${SESSION}${name}.jsonl`);
   return vi.waitFor(
     async () => {
       const verdict = await verifySession(readFileSync(path), { now: Date.now() });
@@ -158,6 +163,37 @@ test('an agent that comes back to its session goes on in a file that continues i
   const second = await closed('-2');
   expect(outcomes(second)).toEqual(['open', 'Bash completed', 'close']);
   expect(second.continues).toMatchObject({ id: first.id, count: '2' });
+});
+
+test('what Codex does not tell its hooks is read from its transcript, once', async () => {
+  const transcript = join(home, '../rollout.jsonl');
+  const codex = (name: string, more: object = {}) =>
+    hook(name, { transcript_path: transcript, ...more }, [], 'codex');
+  const line = (payload: object): string => `${JSON.stringify({ type: 'response_item', payload })}\n`;
+  const call = (id: string, name: string): string =>
+    line({ type: 'function_call', call_id: id, name, arguments: '{"cmd":"x"}' });
+  const output = (id: string): string => line({ type: 'function_call_output', call_id: id, output: 'said' });
+  writeFileSync(transcript, call('earlier', 'exec_command') + output('earlier'));
+  await codex('SessionStart', { source: 'resume' });
+  await codex('PreToolUse', use('a'));
+  await codex('PostToolUse', { ...use('a'), tool_response: '' });
+  appendFileSync(transcript, call('a', 'exec_command') + output('a'));
+  await codex('PreToolUse', use('b'));
+  // A tool that failed, one that hooks are not told of, and a line that is still being written.
+  appendFileSync(
+    transcript,
+    call('b', 'view_image') + output('b') + call('c', 'get_goal') + output('c') + '{"ty',
+  );
+  await codex('Stop');
+  await codex('SessionEnd');
+  const verdict = await closed('', 'codex');
+  expect(outcomes(verdict)).toEqual([
+    'open',
+    'Bash completed',
+    'Bash completed',
+    'get_goal completed',
+    'close',
+  ]);
 });
 
 test('what is no event is left out, and the agent goes on', async () => {

@@ -86,7 +86,6 @@ export class RecordedAgent {
 
   /** Ends a tool use, also one that was never begun; nothing, if it has ended already. */
   async end(use: ToolUse, outcome: ToolOutcome, result: unknown): Promise<void> {
-    if (this.#ended.has(use.id)) return;
     await this.begin(use);
     const begun = this.#begun.get(use.id);
     if (begun === undefined) return;

@@ -24,6 +24,8 @@ interface HookCommand {
 
 /** Seconds. A little longer than the hook itself waits. */
 const TIMEOUT_S = 15;
+/** Codex gives its hooks no more at the end of a session, and complains if they ask for it. */
+const CODEX_END_S = 3;
 const HOOK = fileURLToPath(new URL('../../bin/tally-hook.js', import.meta.url));
 
 /** Events that are recorded, and those that tell where a session and its batches begin and end. */
@@ -78,13 +80,18 @@ export function settingsFile(agent: AgentName, project: string | null): string {
 
 /** The settings with our hooks, in place of any that are there. All else is kept. */
 export function withHooks<S extends Settings>(settings: S, target: HookTarget): S & Required<Settings> {
-  const hook = { type: 'command', command: commandOf(target), timeout: TIMEOUT_S };
+  const hookOf = (event: string): HookCommand => ({
+    type: 'command',
+    command: commandOf(target),
+    timeout: target.agent === 'codex' && event === 'SessionEnd' ? CODEX_END_S : TIMEOUT_S,
+  });
   const others = Object.entries(settings.hooks ?? {}).flatMap(([event, groups]) => {
     const kept = groups.flatMap(withoutOurs);
     return kept.length > 0 ? [[event, kept] as const] : [];
   });
   const hooks: Record<string, HookGroup[]> = Object.fromEntries(others);
-  for (const event of EVENTS[target.agent]) hooks[event] = [...(hooks[event] ?? []), { hooks: [hook] }];
+  for (const event of EVENTS[target.agent])
+    hooks[event] = [...(hooks[event] ?? []), { hooks: [hookOf(event)] }];
   return { ...settings, hooks };
 }
 
