@@ -11,6 +11,8 @@ export class AgentSession {
   readonly #log: (text: string) => void;
   #main: RecordedAgent | null = null;
   readonly #children = new Map<string, RecordedAgent>();
+  /** Ids of sub-agents that have ended, and whose sessions are not closed yet. */
+  readonly #ending = new Set<string>();
   /** What writes into the files, one after the other. */
   #writing: Promise<unknown> = Promise.resolve();
   /** References that are being fetched, in the order of their model calls. */
@@ -84,6 +86,8 @@ export class AgentSession {
   async #of({ agent_id: id }: HookEvent): Promise<RecordedAgent> {
     this.#main ??= await this.#open(this.#path);
     if (id === undefined) return this.#main;
+    // A sub-agent that goes on has not ended.
+    this.#ending.delete(id);
     const child = this.#children.get(id) ?? (await this.#open(`${this.#path}-${id}`, this.#main));
     this.#children.set(id, child);
     return child;
@@ -100,9 +104,18 @@ export class AgentSession {
     const { agent_id: id, agent_transcript_path: path } = event;
     if (id === undefined) return;
     if (typeof path === 'string') await this.#read(child, path, service);
-    this.#children.delete(id);
+    this.#ending.add(id);
     // Its references are still to come: the session is closed after them.
-    this.#fetching = this.#fetching.then(() => this.#inOrder(() => child.close()));
+    this.#fetching = this.#fetching
+      .then(() => this.#inOrder(() => this.#closeChild(id)))
+      .catch((error: Error) => this.#log(`${child.path} is not closed: ${error.message}`));
+  }
+
+  async #closeChild(id: string): Promise<void> {
+    const child = this.#children.get(id);
+    if (child === undefined || !this.#ending.delete(id)) return;
+    this.#children.delete(id);
+    await child.close();
   }
 
   async #read(recorded: RecordedAgent, path: string, service: string | null): Promise<void> {
