@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  anchoredHash,
   createSigner,
   generateSecretKey,
   type JsonObject,
@@ -116,11 +117,27 @@ const asTenant = ({ tenant }: Context): Ask => ({ headers: tenant.headers, param
 const asPartner = ({ partner }: Context): Ask => ({ headers: partner });
 const signed = ({ signer }: Context): Ask => ({ signer });
 const plain = (): Ask => ({});
+/** The receipt behind the opening of the session in the example. */
+const nextOfSession = async ({ key }: Context): Promise<Ask> => {
+  const { json: opening } = await exchange('openSession', { headers: key });
+  const media = operations.get('addSessionReceipt')?.requestBody?.content['application/json'];
+  const example = media?.example as JsonObject & { call: JsonObject };
+  const { id, seq } = example.call['session'] as Record<'id' | 'seq', string>;
+  const session = { id, seq, prev: `sha256:${anchoredHash(opening)}` };
+  return {
+    headers: key,
+    params: { id },
+    body: { ...example, call: { ...example.call, session } },
+    status: 201,
+  };
+};
 
 /** At least one request to each operation with a JSON answer, in an order in which what is asked for is there. */
 const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask>>> = {
   mintReceipt: plain,
   emitReceipt: withKey,
+  openSession: ({ key }) => ({ headers: key, status: 201 }),
+  addSessionReceipt: nextOfSession,
   getReceipt: ({ receipt }) => ({ params: { id: receipt.receipt_id } }),
   emitTenantReceipt: asTenant,
   exportEvidence: ({ tenant }) => ({

@@ -1,15 +1,25 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import Anthropic from '@anthropic-ai/sdk';
-import { createSigner, generateSecretKey, type JsonObject, type Signer, verify } from '@tallystick/core';
+import {
+  createSigner,
+  generateSecretKey,
+  type JsonObject,
+  readSessionReceipt,
+  type Signer,
+  verify,
+} from '@tallystick/core';
 import {
   type Client,
   type ClientOptions,
   createClient,
   type EnvelopeReceipt,
   type Fetch,
+  openSession,
   signStatement,
+  verifySession,
 } from '@tallystick/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -174,6 +184,8 @@ const ISSUE = {
   issuerSk: generateSecretKey(),
   anchor: true,
 };
+const SALTED = `sha256:${'ab'.repeat(32)}`;
+const TOOL_SERVER = { name: 'files', version: null, transport: 'in_process', identity_sha256: null } as const;
 const CHAT = { messages: [{ role: 'user' as const, content: 'Who holds the stock?' }] };
 
 /** A call of each method that the service answers with success. */
@@ -182,6 +194,32 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   emit: ({ client }) => client.emit({ payload: { order: 42 } }),
   meter: ({ client }) => client.meter(BILL),
   issue: ({ client }) => client.issue(ISSUE),
+  openServiceSession: ({ client }) =>
+    client.openServiceSession({ sessionId: randomBytes(16).toString('hex'), saltCommitment: SALTED }),
+  addSessionReceipt: async ({ client }) => {
+    const session = await openSession({ client });
+    await session.record({
+      tool: 'read',
+      server: TOOL_SERVER,
+      outcome: 'completed',
+      arguments: { path: '/' },
+    });
+    expect(readSessionReceipt(await session.close()).call.session.seq).toBe('2');
+  },
+  getSession: async ({ payer, client }) => {
+    const session = await openSession({ client });
+    await session.close();
+    const lines = await client.getSession(session.id);
+    expect(await verifySession(lines, { now: Date.now() })).toMatchObject({ valid: true, state: 'closed' });
+    // Whoever pays by x402 keeps what it gets.
+    const kept: string[] = [];
+    const paid = await openSession({ client: payer, keep: (receipt) => kept.push(receipt) });
+    await paid.close();
+    expect(await verifySession(kept.map((line) => `${line}\n`).join(''), { now: Date.now() })).toMatchObject({
+      valid: true,
+      count: 2,
+    });
+  },
   anchor: ({ client, receipt }) => client.anchor(receipt),
   anchorBatch: ({ client }) => client.anchorBatch([HASH]),
   getAnchor: async ({ client }) => client.getAnchor((await client.anchor(HASH)).anchor_ref),

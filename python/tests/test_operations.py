@@ -11,6 +11,7 @@ import inspect
 import json
 import os
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -30,6 +31,7 @@ from tallystick import (
     Client,
     RetryPolicy,
     TallyError,
+    anchored_hash,
     build_bill,
     create_signer,
     generate_secret_key,
@@ -38,6 +40,7 @@ from tallystick import (
     parse_tlog_proof,
     sign_statement,
     verify,
+    verify_session,
 )
 from tallystick._lib.encoding import from_base64url
 
@@ -196,6 +199,31 @@ def issue(given: Given) -> None:
     assert issued.receipt["tier"] == "enterprise"
 
 
+def session(given: Given) -> None:
+    """Opens a session, adds a reference, and reads both."""
+    session_id = secrets.token_hex(16)
+    commitment = f"sha256:{HASH}"
+    opening = given.client.open_service_session(session_id, commitment)
+    assert given.client.open_service_session(session_id, commitment).text == opening.text
+    place = {"id": session_id, "seq": "1", "prev": f"sha256:{anchored_hash(opening.text)}"}
+    call: Any = {
+        "kind": "reference",
+        "receipt_id": json.loads(given.receipt)["receipt_id"],
+        "receipt_sha256": f"sha256:{anchored_hash(given.receipt)}",
+        "session": place,
+    }
+    hashes: Any = {"request_hash": None, "response_hash": None}
+    added = given.client.add_session_receipt(session_id, call, **hashes, anchor=True)
+    later: Any = {**call, "session": {**place, "seq": "2"}}
+    with pytest.raises(TallyError) as caught:
+        given.client.add_session_receipt(session_id, later, **hashes)
+    assert caught.value.problem is not None
+    expected = {"id": session_id, "seq": "2", "prev": f"sha256:{anchored_hash(added.text)}"}
+    assert caught.value.problem["session"] == expected
+    verdict = verify_session(given.client.get_session(session_id))
+    assert (verdict.valid, verdict.state, verdict.count) == (True, "open", 2)
+
+
 def anchor_proof(given: Given) -> None:
     anchored = given.client.wait_for_anchor(HASH)
     proof = parse_tlog_proof(given.client.get_anchor_proof(anchored["anchor_ref"]))
@@ -324,6 +352,9 @@ CALLS: dict[str, Callable[[Given], object]] = {
     "emit": lambda given: given.client.emit(payload={"order": 42}),
     "meter": lambda given: given.client.meter(BILL),
     "issue": issue,
+    "open_service_session": session,
+    "add_session_receipt": session,
+    "get_session": session,
     "anchor": lambda given: given.client.anchor(given.receipt),
     "anchor_batch": lambda given: given.client.anchor_batch([HASH]),
     "get_anchor": lambda given: given.client.get_anchor(given.client.anchor(HASH)["anchor_ref"]),

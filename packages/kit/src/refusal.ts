@@ -18,6 +18,8 @@ export interface RefusalFacts {
   /** Ways to pay: x402's document. */
   readonly payment?: JsonObject | undefined;
   readonly providerWords?: ProviderWords | undefined;
+  /** Place of the next receipt of the session that the request is about: `{id, seq, prev}`. */
+  readonly session?: JsonObject | undefined;
 }
 
 interface RefusalOptions extends RefusalFacts {

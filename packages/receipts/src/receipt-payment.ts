@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Agent } from '@tallystick/callers';
 import {
+  ENVELOPE_PROFILE,
   METERING_TERMS,
   type Profile,
   profileNamed,
@@ -57,6 +58,13 @@ export const METERING_PRICE = {
   usd: priceOf('metering').priceUsd,
   unit: 'receipt',
   schemes: priceOf('metering').schemes,
+} as const satisfies EndpointPrice;
+
+/** As the endpoints that sign a session's receipts declare it: each is an envelope, which is of the profile standard. */
+export const STEP_PRICE = {
+  usd: priceOf(ENVELOPE_PROFILE).priceUsd,
+  unit: 'receipt',
+  schemes: priceOf(ENVELOPE_PROFILE).schemes,
 } as const satisfies EndpointPrice;
 
 /** How long money that is about to be taken stays reserved, in seconds. */

@@ -30,6 +30,7 @@ import { type LogMethods, logMethods } from './methods/log.ts';
 import { type MemberMethods, memberMethods } from './methods/members.ts';
 import { type PartnerMethods, partnerMethods } from './methods/partners.ts';
 import { type ServiceMethods, serviceMethods } from './methods/service.ts';
+import { type SessionMethods, sessionMethods } from './methods/sessions.ts';
 import { type TenantMethods, tenantMethods } from './methods/tenants.ts';
 import type { EnvelopeReceipt, StoredReceipt } from './receipts/documents.ts';
 import { type EmitParams, emit } from './receipts/emit.ts';
@@ -63,6 +64,7 @@ export interface Client
     MemberMethods,
     PartnerMethods,
     ServiceMethods,
+    SessionMethods,
     TenantMethods {
   mintFree(params: MintFreeParams, call?: CallOptions): Promise<Issued<EnvelopeReceipt>>;
   emit<P extends Profile = typeof DEFAULT_PROFILE>(
@@ -106,6 +108,7 @@ export function createClient({ trust = memoryTrustStore(), ...options }: ClientO
     ...memberMethods(transport),
     ...partnerMethods(transport),
     ...serviceMethods(transport),
+    ...sessionMethods(transport),
     ...tenantMethods(transport),
     mintFree: (params, call) => mintFree(transport, params, call),
     emit: (params, call) => emit(transport, params, call),

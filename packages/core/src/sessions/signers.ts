@@ -27,6 +27,8 @@ export interface SessionSignerOptions {
   readonly random: (length: number) => Uint8Array;
   /** DID of the agent that is recorded, as it says itself. */
   readonly agentDid?: string | undefined;
+  /** What paid for the receipt; nothing when absent. */
+  readonly settlement?: EnvelopeFacts['settlement'];
 }
 
 const NOBODY = { entity: null, region: null, training_region: null };
@@ -43,7 +45,7 @@ export function declaredSigner(options: SessionSignerOptions, issuerDid: string)
 }
 
 function mint(
-  { signer, now, random, agentDid }: SessionSignerOptions,
+  { signer, now, random, agentDid, settlement = UNPAID }: SessionSignerOptions,
   { call, purpose, request, response }: SessionEntryToSign,
   issuerDid: string | null,
 ): Promise<string> {
@@ -54,7 +56,7 @@ function mint(
     operator: NOBODY,
     request: { hash: request, origin: agentDid ?? null, policy_hash: null, purpose },
     response: { hash: response, sealed: response === null ? null : false },
-    settlement: UNPAID,
+    settlement,
   };
   const issuedAt = now();
   const issuance = {

@@ -18,6 +18,7 @@ import { charge } from './fixed.ts';
 import { open } from './metered.ts';
 import { offersOf } from './offers.ts';
 import { ownerOf } from './owner.ts';
+import { exactOf, voucherOf } from './payloads.ts';
 import type { Payments } from './payments.ts';
 import { claimOf } from './replay.ts';
 import { sweep } from './sweep.ts';
@@ -60,6 +61,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       const { proof, payload, identifier } = carried;
       return {
         scheme: payload.accepted.scheme,
+        payer: exactOf(payload)?.from ?? voucherOf(payload)?.payer ?? null,
         isNamed: identifier !== null,
         claim: (requestHash) => claimOf(proof, requestHash, seconds(clock)),
       };

@@ -62,6 +62,8 @@ export interface OpenPayment {
 /** A payment that came with a request. Only its form is checked. */
 interface Offered {
   readonly scheme: string;
+  /** Address of the wallet that it says it is of, in lower case; null for a scheme or form that has no fixed price. */
+  readonly payer: string | null;
   /** Whether the payer gave it an identifier. */
   readonly isNamed: boolean;
   /** Ties an answer to it; see `PaymentResult.claim`. */

@@ -22,6 +22,7 @@ import { prospectorRoutes } from '../routes/prospector.ts';
 import { paidRoutes } from '../routes/purchases.ts';
 import { receiptRoutes } from '../routes/receipts.ts';
 import { rosettaRoutes } from '../routes/rosetta.ts';
+import { sessionRoutes } from '../routes/sessions.ts';
 import { statusRoutes } from '../routes/status.ts';
 import { tenantRoutes } from '../routes/tenants.ts';
 import { verifyRoutes } from '../routes/verify.ts';
@@ -47,6 +48,7 @@ export function createApp(services: Services, { extendMcp }: AppOptions = {}): A
   });
   const endpoints = [
     ...receiptRoutes(services),
+    ...sessionRoutes(services),
     ...tenantRoutes(services),
     ...meteringRoutes(services),
     ...verifyRoutes(services),

@@ -355,7 +355,7 @@ export function urlsOf({
   apiUrl,
   receiptsUrl,
 }: Pick<Config, 'apiUrl' | 'receiptsUrl'>): (path: string) => string {
-  return (path) => (path.startsWith('/v1/receipt') ? receiptsUrl : apiUrl) + path;
+  return (path) => (/^\/v1\/(?:receipt|sessions)/.test(path) ? receiptsUrl : apiUrl) + path;
 }
 
 /** The path of the Unix socket that a `HOST` names, or null for another one. */

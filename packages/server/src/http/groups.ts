@@ -1,6 +1,7 @@
 /** What the operations of each group do, for the tags of the OpenAPI document and the reference. */
 export const GROUPS: Readonly<Record<string, string>> = {
   Receipts: 'Mint, emit and read signed receipts.',
+  Sessions: 'What an agent did, as receipts in order that the service signs.',
   Tenants: 'A tenant’s own receipts, and the evidence room that they are kept in.',
   Verify: 'Check receipts and evidence, without an account.',
   Anchor: 'Place hashes in the anchor log, look them up, and buy the API keys that anchoring needs.',

@@ -22,8 +22,10 @@ export function published(document: Generated): OpenApiDocument {
 function addExample({ operationId, responses }: JsonObject): void {
   const example = EXAMPLES[operationId as string];
   const { 200: ok, 201: created } = responses as Record<string, { content?: Record<string, JsonObject> }>;
-  const json = Object.entries((ok ?? created)?.content ?? {}).find(([type]) => isJson(type));
-  if (json !== undefined && example !== undefined) json[1]['example'] = example;
+  for (const answer of [ok, created]) {
+    const json = Object.entries(answer?.content ?? {}).find(([type]) => isJson(type));
+    if (json !== undefined && example !== undefined) json[1]['example'] = example;
+  }
 }
 
 /** `application/json`, `application/did+json` */

@@ -70,6 +70,20 @@ export const problemSchema = {
       type: 'object' as const,
       description: 'With `payment_required` alone: how to pay (x402), as in PAYMENT-REQUIRED.',
     },
+    session: {
+      type: 'object' as const,
+      description:
+        'With `session_conflict` and `session_key_changed`: the place of the session’s next receipt.',
+      required: ['id', 'seq', 'prev'],
+      properties: {
+        id: { type: 'string' as const, description: 'The id of the session.' },
+        seq: {
+          type: 'string' as const,
+          description: 'The number of the next receipt, which is the number of receipts so far.',
+        },
+        prev: { type: 'string' as const, description: 'The anchored hash of the newest receipt.' },
+      },
+    },
     instance: { type: 'string' as const, description: '`urn:request:` and the value of `X-Request-Id`.' },
   },
 };

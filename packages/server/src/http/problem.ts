@@ -18,6 +18,8 @@ export interface Problem {
   readonly request_id?: string;
   /** How to pay: the contents of `PAYMENT-REQUIRED`. */
   readonly payment?: JsonObject;
+  /** Place of the session's next receipt: `{id, seq, prev}`. */
+  readonly session?: JsonObject;
   /** `urn:request:<id>`, with the id of `X-Request-Id`. */
   readonly instance?: string;
 }
@@ -29,7 +31,7 @@ export interface Problem {
 export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestId?: string }): Problem {
   const error = publicError(thrown);
   const { status, title } = errorTable[error.code];
-  const { payment } = factsOf(error);
+  const { payment, session } = factsOf(error);
   return {
     type: `${docs.receiptsUrl}/docs/errors#${error.code}`,
     title,
@@ -38,6 +40,7 @@ export function toProblem(thrown: unknown, docs: { receiptsUrl: string; requestI
     code: error.code,
     ...(error.field === undefined ? {} : { field: error.field }),
     ...(payment !== undefined && { payment }),
+    ...(session !== undefined && { session }),
     ...(docs.requestId === undefined ? {} : { instance: `urn:request:${docs.requestId}` }),
   };
 }

@@ -24,6 +24,7 @@ from .compute import AsyncComputeMethods
 from .money import AsyncMoneyMethods
 from .partners import AsyncPartnerMethods
 from .receipts import AsyncReceiptMethods
+from .sessions import AsyncSessionMethods
 from .trust import AsyncTrustMethods
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 class AsyncClient(
     AsyncReceiptMethods,
+    AsyncSessionMethods,
     AsyncAnchorMethods,
     AsyncTrustMethods,
     AsyncComputeMethods,

@@ -25,6 +25,7 @@ from .compute import ComputeMethods
 from .money import MoneyMethods
 from .partners import PartnerMethods
 from .receipts import ReceiptMethods
+from .sessions import SessionMethods
 from .trust import TrustMethods
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 class Client(
     ReceiptMethods,
+    SessionMethods,
     AnchorMethods,
     TrustMethods,
     ComputeMethods,
