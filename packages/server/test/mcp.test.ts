@@ -1,5 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
-import { createSigner, generateSecretKey, type JsonObject, signRequest, utf8 } from '@tallystick/core';
+import {
+  anchoredHash,
+  createSigner,
+  generateSecretKey,
+  type JsonObject,
+  signRequest,
+  utf8,
+} from '@tallystick/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL, messages, type Routed, startRouted } from './compute.ts';
@@ -22,6 +30,8 @@ const BILL = {
 const NAMES = [
   'mint_receipt',
   'emit_receipt',
+  'open_session',
+  'add_session_receipt',
   'meter',
   'verify_receipt',
   'anchor_hash',
@@ -101,6 +111,26 @@ describe.each(REVISIONS)('the tools in revision %s', (revision) => {
     expect([status, text === first.text]).toEqual([200, false]);
     const reused = await callTool(client, 'emit_receipt', { ...args, payload: 1 });
     expect(reused).toMatchObject({ isError: true, json: { code: 'idempotency_key_reused' } });
+  });
+
+  it('open_session and add_session_receipt', async () => {
+    const id = randomBytes(16).toString('hex');
+    const opening = { session_id: id, salt_commitment: `sha256:${hex('a')}` };
+    const opened = await callTool(client, 'open_session', opening);
+    expect((await callTool(client, 'open_session', opening)).text).toBe(opened.text);
+    const session = { id, seq: '1', prev: `sha256:${anchoredHash(opened.json)}` };
+    const closing = { kind: 'session', event: 'close', count: '2', head: session.prev, session };
+    const args = { id, call: closing, request_hash: null, response_hash: null };
+    const closed = await callTool(client, 'add_session_receipt', args);
+    expect(closed.json, closed.text).toMatchObject({
+      call: closing,
+      declared: ['call', 'request', 'response'],
+    });
+    const late = { ...closing, count: '3', session: { ...session, seq: '2' } };
+    expect((await callTool(client, 'add_session_receipt', { ...args, call: late })).json).toMatchObject({
+      code: 'session_closed',
+      status: 409,
+    });
   });
 
   it('meter', async () => {

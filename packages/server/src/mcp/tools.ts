@@ -38,6 +38,22 @@ export const TOOLS: readonly ToolDefinition[] = [
     annotations: { ...ADDS, idempotentHint: false },
   },
   {
+    name: 'open_session',
+    title: 'Open a session',
+    description:
+      'Opens a session that the service signs: receipts of what an agent does, in an order that shows what is missing. Draw 32 hex characters as its id and 32 random bytes as its salt, and keep the salt secret. The same id again returns the same receipt.',
+    routes: ['POST /v1/sessions'],
+    annotations: { ...ADDS, idempotentHint: true },
+  },
+  {
+    name: 'add_session_receipt',
+    title: 'Add a receipt to a session',
+    description:
+      'Signs the next receipt of a session: of a tool call, a reference to a receipt, or the closing. Give the number of the receipt and the anchored hash of the one before; an error `session_conflict` says which they are.',
+    routes: ['POST /v1/sessions/{id}/receipts'],
+    annotations: { ...ADDS, idempotentHint: true },
+  },
+  {
     name: 'meter',
     title: 'Mint a metering receipt',
     description:
