@@ -32,6 +32,11 @@ export async function readBytes(path: string): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
+/** The text of a file that is UTF-8. @throws UsageError when it cannot be read, body_too_large */
+export async function readText(path: string): Promise<string> {
+  return new TextDecoder().decode(await readBytes(path));
+}
+
 /** The JSON of a file or of standard input, checked as raw bytes. @throws UsageError, body_too_large, json_* */
 export async function readJson(path: string): Promise<JsonValue> {
   return parseNamed(await readBytes(path), nameOf(path));

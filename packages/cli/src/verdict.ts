@@ -54,7 +54,7 @@ function untrusted(status: Verification['issuer']['status'], checks: readonly Ch
   return printable(window?.detail ?? 'the issuer is registered, but its service has not verified it.');
 }
 
-function headline(style: 'green' | 'yellow' | 'red', verdict: string, text: string): string {
+export function headline(style: 'green' | 'yellow' | 'red', verdict: string, text: string): string {
   return `${paint('bold', paint(style, verdict))}: ${text}`;
 }
 
@@ -91,7 +91,7 @@ function identity(
   return parts.map(printable).join(' · ');
 }
 
-function checkLine({ name, ok, detail }: Check, width: number): string {
+export function checkLine({ name, ok, detail }: Check, width: number): string {
   const label = name.padEnd(width);
   const text = printable(detail);
   if (ok === null) return paint('dim', `– ${label}  ${text}`);

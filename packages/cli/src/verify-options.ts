@@ -1,4 +1,5 @@
 import {
+  familyOf,
   formatTimestamp,
   type IssuerRecord,
   isObject,
@@ -13,7 +14,9 @@ import { rpcOption } from './anchor/rpc-option.ts';
 import { readAnchor } from './anchor/verify-anchor.ts';
 import { askNode, type NodeAnswers } from './ask-node.ts';
 import { evaluate } from './evaluate.ts';
-import { nameOf, readJson } from './input.ts';
+import { judgeForeign, readEntry, readKeys, withPins } from './foreign.ts';
+import { foreignHeadline, foreignLines } from './foreign-verdict.ts';
+import { nameOf, parseNamed, readBytes } from './input.ts';
 import { readIssuer } from './issuer-record.ts';
 import { lineOfItem } from './meter/evidence.ts';
 import { watchedEvidence } from './meter/progress.ts';
@@ -40,6 +43,8 @@ export interface VerifyOptions {
   readonly evidence?: string;
   readonly anchor?: string;
   readonly rpc?: string;
+  readonly key?: readonly string[];
+  readonly entry?: string;
   readonly asOf?: string;
   readonly quiet?: boolean;
   readonly json?: boolean;
@@ -159,13 +164,17 @@ interface Basis {
   readonly trust: TrustSources;
   readonly record: IssuerRecord | undefined;
   readonly anchor: JsonValue | undefined;
+  /** Keys that are trusted, as texts. */
+  readonly keys: readonly string[];
+  readonly entry: Uint8Array | undefined;
 }
 
 async function basisOf(options: VerifyOptions): Promise<Basis> {
   const now = timeOf(options.asOf);
   const trust = await trustSources(options.trust, { now, root: options.root });
   const record = await readIssuer(options.issuer);
-  return { options, now, trust, record, anchor: await readAnchor(options.anchor) };
+  const [keys, entry] = [await readKeys(options.key ?? []), await readEntry(options.entry)];
+  return { options, now, trust, record, anchor: await readAnchor(options.anchor), keys, entry };
 }
 
 /** Result for a file, to be printed at length or in one line. */
@@ -181,6 +190,8 @@ interface FileVerdict {
 /** Judges the receipt in a file. @throws UsageError if it, or another input, can't be read */
 async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Add): Promise<FileVerdict> {
   const receipt = typeof file === 'string' ? await readReceipt(file) : file;
+  const foreign = await foreignVerdict(receipt, basis);
+  if (foreign !== null) return foreign;
   if ('error' in receipt) return noReceipt(receipt.error);
   const { options, now, trust, record, anchor } = basis;
   const { rpc } = options;
@@ -195,7 +206,8 @@ async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Ad
     transaction: chain?.transaction,
     settlement: settlement?.transaction,
   });
-  const judged = { ...found, verdict: withLine(found.verdict, options.evidence) };
+  const pinned = await withPins(found.verdict, basis.keys);
+  const judged = { ...found, verdict: withLine(pinned, options.evidence) };
   const { checks = [], lines = [] } = add(receipt.json, judged.verdict);
   const verdict = withChecks(judged.verdict, checks);
   const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
@@ -265,15 +277,43 @@ function anchorRemarks(anchor: JsonValue, { valid, checks }: Verification): stri
   return [`The anchor proves nothing so far. ${open.detail}${fetch}`];
 }
 
-async function readReceipt(
-  file: string,
-): Promise<{ readonly json: JsonValue } | { readonly error: TallyError }> {
+/** An input as it was read: the JSON in it, or why it has none, and its bytes if they were read here. */
+type ReadInput =
+  | { readonly json: JsonValue; readonly bytes?: Uint8Array }
+  | { readonly error: TallyError; readonly bytes?: Uint8Array };
+
+async function readReceipt(file: string): Promise<ReadInput> {
+  let bytes: Uint8Array | undefined;
   try {
-    return { json: await readJson(file) };
+    bytes = await readBytes(file);
+    return { json: parseNamed(bytes, nameOf(file)), bytes };
   } catch (error) {
-    if (error instanceof TallyError) return { error };
-    throw error;
+    if (!(error instanceof TallyError)) throw error;
+    return bytes === undefined ? { error } : { error, bytes };
   }
+}
+
+/** The result for a file of foreign receipts; null for any other. @throws UsageError for options that can't apply to them */
+async function foreignVerdict(input: ReadInput, basis: Basis): Promise<FileVerdict | null> {
+  const isOurs = 'json' in input && isObject(input.json) && familyOf(input.json) !== null;
+  if (isOurs || input.bytes === undefined) return null;
+  const judged = await judgeForeign(input.bytes, { ...basis, sources: basis.trust.sources });
+  if (judged === null) return null;
+  const { verdict, vouchedBy } = judged;
+  const unfit = (['anchor', 'evidence', 'rpc', 'issuer'] as const).find(
+    (name) => basis.options[name] !== undefined,
+  );
+  if (unfit !== undefined)
+    throw new UsageError(`--${unfit} does not apply to receipts of other makers (${verdict.family}).`);
+  return {
+    exit: verdict.valid ? (verdict.issuer.trusted ? EXIT.ok : EXIT.untrusted) : EXIT.failed,
+    document: { ...verdict, trust: account(basis.trust, vouchedBy) },
+    headline: foreignHeadline(verdict),
+    lines: () => foreignLines(verdict),
+    remarks: basis.trust.refused.map(
+      ({ from, reason }) => `The saved bundle of ${from} was not used. ${reason}`,
+    ),
+  };
 }
 
 /** Reads the evidence file. An error in it is no fault of the receipt. */

@@ -277,6 +277,7 @@ export {
 export {
   type EvidenceSources,
   evidenceVerifier,
+  familyOf,
   readReceipt,
   settlementOf,
   type Verification,

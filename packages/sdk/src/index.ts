@@ -57,6 +57,7 @@ export {
   type VerifySessionOptions,
   verifySession,
 } from '@tallystick/core';
+export type { ForeignVerification } from '@tallystick/core/foreign';
 export type { Anchor, PendingAnchor } from './anchors/anchor.ts';
 export type { HashOrReceipt } from './anchors/hash.ts';
 export type { WaitOptions } from './anchors/wait-for-anchor.ts';
@@ -107,6 +108,7 @@ export type { IssuedBill, MeterParams } from './receipts/meter.ts';
 export type { MintFreeParams } from './receipts/mint-free.ts';
 export type { ReceiptInput } from './receipts/read.ts';
 export type { RemoteVerifyOptions } from './receipts/verify.ts';
+export { type VerifyForeignParams, verifyForeign } from './receipts/verify-foreign.ts';
 export { type VerifyReceiptOptions, verifyReceipt } from './receipts/verify-receipt.ts';
 export {
   type Begun,

@@ -24,10 +24,12 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
       )
       .summary('verify receipts, offline')
       .description(
-        'Verifies receipts of any family, and their anchors. Needs no network: trust comes from bundles saved by `tally trust fetch`. With --rpc the chain is asked as well. Of several files it says one line each. With --request and --response it verifies an inference call of any protocol.',
+        'Verifies receipts of any family, and their anchors. Knows the receipts of other makers too: Acta, x402, DSSE with in-toto, tlog-proofs, x-agent-trust. Needs no network: trust comes from bundles saved by `tally trust fetch`. With --rpc the chain is asked as well. Of several files it says one line each. With --request and --response it verifies an inference call of any protocol.',
       ),
   )
     .option('--evidence <file>', 'the evidence of a metering receipt: leaves or receipts, NDJSON or CSV')
+    .option('--key <key>', 'a key that must have signed it, or a file with one; may be repeated', collect, [])
+    .option('--entry <file>', 'for a tlog-proof: the entry that it is about, as a file or 64 hex digits')
     .option('--request <file>', 'for an inference call: the request body as it was sent')
     .option('--response <file>', 'for an inference call: the response body, or the bytes of the stream')
     .addOption(
@@ -54,6 +56,8 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
     });
 }
 
+const collect = (one: string, all: readonly string[]): readonly string[] => [...all, one];
+
 /** The receipt in the answer. @throws UsageError if no answer is given, or it contains none */
 function receiptIn(call: CallInput | null, { response }: CallFiles): ParsedReceipt {
   if (call === null || response === undefined)
@@ -67,7 +71,7 @@ function receiptIn(call: CallInput | null, { response }: CallFiles): ParsedRecei
 
 /** Refuses options that can apply to one receipt only. @throws UsageError */
 function assertForMany(files: readonly string[], options: VerifyOptions & CallFiles): void {
-  const single = (['anchor', 'evidence', 'request', 'response'] as const).find(
+  const single = (['anchor', 'entry', 'evidence', 'request', 'response'] as const).find(
     (name) => options[name] !== undefined,
   );
   if (single !== undefined) throw new UsageError(`--${single} is of one receipt: give one file with it.`);
@@ -95,4 +99,8 @@ Examples:
                                                     what was asked and answered
   $ tally verify --request req.json --response res.sse
                                                     by the receipt in the answer
+  $ tally verify acta.jsonl --key 4cb5abf6…         a chain of another maker’s receipts
+  $ tally verify attestation.json --key signer.pem  a DSSE envelope
+  $ tally verify proof.txt --key log.example+… --entry entry.bin
+                                                    a proof of inclusion in any log
   $ tally verify receipt.json --json | jq .valid`;
