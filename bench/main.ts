@@ -7,6 +7,7 @@ import { evidence } from './evidence.ts';
 import { gateway } from './gateway.ts';
 import { hooks } from './hooks.ts';
 import { machine } from './machine.ts';
+import { mcpWrap } from './mcp-wrap.ts';
 import { metering } from './metering.ts';
 import { otlp } from './otlp.ts';
 import { receipts } from './receipts.ts';
@@ -28,6 +29,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   evidence,
   gateway,
   hooks,
+  'mcp-wrap': mcpWrap,
   metering,
   otlp,
   receipts,
