@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { CLIENTS, type ClientName } from '../mcp/clients.ts';
+import type { InstallOptions } from '../mcp/install.ts';
 import type { ListenAddress, WrapOptions } from '../mcp/wrap.ts';
 import { UsageError } from '../output.ts';
 
@@ -49,7 +51,33 @@ export function mcpCommands(program: Command): void {
       const { wrap } = await import('../mcp/wrap.ts');
       endLike(await wrap(command, options));
     });
+  mcp
+    .command('install')
+    .addArgument(mcp.createArgument('<client>', 'the client').choices(Object.keys(CLIENTS)))
+    .argument('[command...]', 'after --: the server to start, and its arguments')
+    .usage('<client> (--all | --name <name> [-- <command> [arguments...] | --server <url>])')
+    .summary('configure a client so that it uses the proxy')
+    .description(
+      'Prints, and with --write makes, the change of a client’s configuration by which its servers are behind the proxy. The rest of the file stays, and a copy is kept.',
+    )
+    .option('--name <name>', 'the server, which may be configured already')
+    .option('--server <url>', 'the URL of that server, if it is not configured', serverUrl)
+    .option('--all', 'all servers that are configured')
+    .option('--file <file>', 'another file of the client, such as that of a project')
+    .option('--write', 'make the change')
+    .addHelpText('after', INSTALL_HELP)
+    .action(async (client: ClientName, command: string[], options: InstallOptions) => {
+      const { install } = await import('../mcp/install.ts');
+      install(client, command, options);
+    });
 }
+
+const INSTALL_HELP = `
+Examples:
+  $ tally mcp install cursor --all
+  $ tally mcp install claude-code --name files --write -- npx -y my-server .
+  $ tally mcp install vscode --name docs --server https://mcp.example/mcp
+  $ tally mcp install claude-code --all --file .mcp.json --write`;
 
 const WRAP_HELP = `
 A call is refused if --deny names its tool, if --ask does and the user does not
