@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallToolResult, Client, ClientOptions } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { verifyForeign } from '@tallystick/core/foreign';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectStdio, judge, receiptIn, referenceServer, run, textIn } from './mcp-wrapped.ts';
 import { type Env, TALLY, tally, temporaryFolder } from './process.ts';
@@ -222,6 +224,45 @@ describe('tally mcp wrap', () => {
       'completed',
       'denied',
     ]);
+  });
+
+  it('writes Acta receipts beside the session, and goes on with their chain', async () => {
+    const acta = join(folder, 's.acta.jsonl');
+    for (const deny of ['echo', 'none']) {
+      const { client } = await connect(
+        ['--session', file, '--format', 'acta', '--deny', deny],
+        [referenceServer('everything')],
+      );
+      await call(client, 'echo', { message: 'x' });
+      process.kill(
+        client.transport instanceof StdioClientTransport ? (client.transport.pid ?? 0) : 0,
+        'SIGKILL',
+      );
+      appendFileSync(acta, '{"cut');
+    }
+    const { client } = await connect(
+      ['--session', file, '--format', 'acta'],
+      [referenceServer('everything')],
+    );
+    await call(client, 'echo', { message: 'x' });
+    await client.close();
+    const { recorder, entries } = await judge(file);
+    const verdict = await verifyForeign(readFileSync(acta), {
+      now: Date.now(),
+      keys: [recorder?.key_id ?? ''],
+    });
+    expect(verdict).toMatchObject({ family: 'acta', valid: true });
+    expect(
+      verdict?.checks.filter(({ name }) => name === 'chain' || name === 'sequence').map(({ ok }) => ok),
+    ).toEqual([true, true]);
+    const receipts = readFileSync(acta, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).payload);
+    expect(receipts.map(({ decision }) => decision)).toEqual(['deny', 'allow', 'allow']);
+    expect(receipts.map(({ context }) => context.receipt_sha256)).toEqual(
+      entries.filter((entry) => entry.call.kind === 'tool').map(({ sha256 }) => sha256),
+    );
   });
 
   it('passes bytes, standard error and the exit status of a server', async () => {

@@ -185,7 +185,7 @@ describe('help', () => {
       'trust show',
       'trust forget',
     );
-    commands.push('apikey create', 'rosetta', 'rosetta normalize');
+    commands.push('apikey create', 'mcp', 'mcp wrap', 'mcp install', 'rosetta', 'rosetta normalize');
     commands.push('prospector', 'prospector qualify');
     commands.push('trust draft', 'trust sign', 'trust publish', 'trust approve');
     const reference = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');

@@ -22,6 +22,11 @@ export function mcpCommands(program: Command): void {
     )
     .option('--session <file>', 'where to keep the session (a new file in $TALLY_HOME/sessions)')
     .option('--key <file>', 'the key file that signs ($TALLY_HOME/recorder.json, made on first use)')
+    .addOption(
+      new Option('--format <format>', 'write receipts of another form beside the session’s').choices([
+        'acta',
+      ]),
+    )
     .option('--server <url>', 'a server that is reached by Streamable HTTP', serverUrl)
     .option(
       '--listen <[host:]port>',

@@ -1,8 +1,10 @@
 import { basename } from 'node:path';
-import { canonicalBytes, sha256Hex, type ToolServer, utf8 } from '@tallystick/core';
-import { openSessionFile, type SessionFile } from '@tallystick/sdk/session-file';
+import { canonicalBytes, type Signer, sha256Hex, type ToolServer, utf8 } from '@tallystick/core';
+import { createSigner } from '@tallystick/sdk';
+import { openSessionFile, ownKey, type SessionFile } from '@tallystick/sdk/session-file';
 import { readSecretKey } from '../key-file.ts';
 import { asUsage, remark, UsageError } from '../output.ts';
+import { withActa } from './acta-file.ts';
 import { runBridge } from './bridge.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { policyOf } from './policy.ts';
@@ -13,6 +15,7 @@ import { runStdio, type ServerEnd } from './stdio.ts';
 export interface WrapOptions {
   readonly session?: string;
   readonly key?: string;
+  readonly format?: 'acta';
   readonly server?: URL;
   readonly listen?: ListenAddress;
   readonly header: readonly string[];
@@ -43,10 +46,13 @@ export async function wrap(command: readonly string[], options: WrapOptions): Pr
     );
   }
   const headers = headersOf(options.header);
-  const session = await openSession(options);
+  const signer =
+    options.key === undefined ? await ownKey() : await createSigner(await readSecretKey(options.key));
+  const session = await openSession(options.session, signer);
   for (const text of session.remarks) remark(text);
   const conversation: ConversationOptions = {
-    recorder: session,
+    recorder:
+      options.format === 'acta' ? withActa(session, session.path, { signer, policy: options }) : session,
     decide: policyOf(options),
     server: target === undefined ? commandServer(command) : urlServer(target),
     remark,
@@ -74,10 +80,9 @@ async function listenUntilToldToEnd(options: Parameters<typeof listenInFront>[0]
   await proxy.close();
 }
 
-async function openSession({ session, key }: WrapOptions): Promise<SessionFile> {
-  const secret = key === undefined ? undefined : await readSecretKey(key);
+async function openSession(path: string | undefined, key: Signer): Promise<SessionFile> {
   try {
-    return await openSessionFile(session ?? null, { key: secret });
+    return await openSessionFile(path ?? null, { key });
   } catch (error) {
     throw asUsage(error);
   }

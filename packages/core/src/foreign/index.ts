@@ -1,3 +1,4 @@
+export { type ActaDecision, signActa } from './acta/sign.ts';
 export type {
   ForeignDocument,
   ForeignFacts,
