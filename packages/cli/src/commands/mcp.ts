@@ -16,7 +16,7 @@ export function mcpCommands(program: Command): void {
     .command('wrap')
     .argument('[command...]', 'after --: the server to start, and its arguments')
     .usage('[options] (-- <command> [arguments...] | --server <url>)')
-    .summary('sign a receipt for each tool call of a server')
+    .summary('stand in front of a server')
     .description(
       'Passes everything between a client and a server, signs a receipt for each tool call, adds it to the result, and keeps all receipts as a session.',
     )
@@ -60,8 +60,8 @@ export function mcpCommands(program: Command): void {
     .command('install')
     .addArgument(mcp.createArgument('<client>', 'the client').choices(Object.keys(CLIENTS)))
     .argument('[command...]', 'after --: the server to start, and its arguments')
-    .usage('<client> (--all | --name <name> [-- <command> [arguments...] | --server <url>])')
-    .summary('configure a client so that it uses the proxy')
+    .usage('<client> [options] [-- <command> [arguments...]]')
+    .summary('configure a client to use it')
     .description(
       'Prints, and with --write makes, the change of a client’s configuration by which its servers are behind the proxy. The rest of the file stays, and a copy is kept.',
     )
