@@ -89,6 +89,7 @@ from ._lib.sessions.session_call import (
     ToolServer,
 )
 from ._lib.sessions.session_file import SessionFile, open_session_file
+from ._lib.sessions.session_issuer import SessionService
 from ._lib.sessions.session_receipt import SessionReceipt, read_session_receipt
 from ._lib.sessions.sign_entry import SessionEntryToSign, SessionSigner, own_key_signer
 from ._lib.sessions.verify_session import (
@@ -188,6 +189,7 @@ __all__ = [
     "SessionHead",
     "SessionReceipt",
     "SessionRecorder",
+    "SessionService",
     "SessionSigner",
     "SessionValue",
     "SessionVerification",

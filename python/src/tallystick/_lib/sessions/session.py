@@ -8,17 +8,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import RLock
 from types import TracebackType
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from ..canonical import copy_json, parse_json
 from ..errors import TallyError
-from ..issue import SigningKey, signer_of
+from ..issue import SigningKey
 from .recorder import RecorderOptions, SessionHead, SessionRecorder
-from .salted import SessionValue
-from .session_call import ContinuedSession, ParentReceipt, ToolOutcome, ToolServer
-from .sign_entry import own_key_signer
+from .salted import SessionValue, salt_of, salted_hash
+from .session_call import (
+    ContinuedSession,
+    ParentReceipt,
+    ToolOutcome,
+    ToolServer,
+    is_closing,
+    short_name,
+)
+from .session_issuer import SessionService, session_issuer
+from .session_receipt import SessionReceipt, read_session_receipt
 
 _Session = TypeVar("_Session", bound="Session")
+_Ends: TypeAlias = int | Literal["closing"] | None
+"""What a receipt ends: the call of this number, the session, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +72,24 @@ class Session:
     that records returns the JCS text of its receipt once that is kept. A program on asyncio calls
     them by ``asyncio.to_thread``, because they may wait for a disk or a service. They raise
     ``session_closed`` after ``close``, and ``invalid_field`` and ``receipt_too_large``, after which
-    the session goes on. When a receipt could not be kept, every later call raises the same error.
+    the session goes on; so it does if the service did not answer. When a receipt could not be kept,
+    every later call raises the same error.
 
     As a context manager it is closed in the end.
     """
 
-    def __init__(self, recorder: SessionRecorder, salt: bytes, store: ReceiptStore) -> None:
+    def __init__(
+        self,
+        recorder: SessionRecorder,
+        options: RecorderOptions,
+        signed: Callable[[str], str] | None,
+        store: ReceiptStore,
+    ) -> None:
         self._recorder = recorder
-        self._salt = salt
+        self._options = options
+        self._signed = signed
+        self._is_unsure = False
+        """Whether a service may have signed a receipt that did not come back."""
         self._store = store
         self._lock = RLock()
         self._unanswered: dict[int, BegunCall] = {}
@@ -90,7 +110,7 @@ class Session:
     @property
     def salt(self) -> bytes:
         """``session_salt``, 32 bytes. Whoever has it can open every value: keep it secret."""
-        return self._salt
+        return self._options.salt
 
     def begin(self, *, tool: str, server: ToolServer, arguments: object = None) -> BegunCall:
         """Notes that a tool is about to be called. ``end`` must follow.
@@ -123,7 +143,7 @@ class Session:
                 ),
                 ends=begun.number,
             )
-            del self._unanswered[begun.number]
+            self._unanswered.pop(begun.number, None)
             return text
 
     def record(
@@ -158,9 +178,9 @@ class Session:
         """Ends the session. Calls that have not ended are recorded as ``unknown`` before."""
         with self._lock:
             self._require_open()
-            for begun in tuple(self._unanswered.values()):
-                self.end(begun, outcome="unknown")
-            text = self._kept(self._recorder.close)
+            while self._unanswered:
+                self.end(next(iter(self._unanswered.values())), outcome="unknown")
+            text = self._kept(lambda: self._recorder.close(), ends="closing")
             self._is_closed = True
             return text
 
@@ -188,20 +208,69 @@ class Session:
         if self._failure is not None:
             raise self._failure
 
-    def _kept(self, sign: Callable[[], str], ends: int | None = None) -> str:
+    def _kept(self, sign: Callable[[], str], ends: _Ends = None) -> str:
+        for text, ended in self._catch_up() if self._is_unsure else ():
+            if ends is not None and ended == ends:
+                return text
+        self._is_unsure = self._signed is not None
         text = sign()
+        self._is_unsure = False
+        self._keep(text, ends)
+        return text
+
+    def _keep(self, text: str, ends: _Ends) -> None:
         try:
-            self._store.add(text, self.head.seq, ends)
+            self._store.add(text, self.head.seq, None if ends == "closing" else ends)
         except BaseException as error:
             # What was not kept has taken its number all the same, so nothing may follow it.
             self._failure = error
             raise
-        return text
+
+    def _catch_up(self) -> list[tuple[str, _Ends]]:
+        """Keeps receipts that the service has and this session lacks: their answers were lost.
+
+        Returns each with what it ends. Raises ``session_unusable`` if they do not follow.
+        """
+        found: list[tuple[str, _Ends]] = []
+        lines = [] if self._signed is None else self._signed(self.id).split("\n")
+        for text in filter(None, lines):
+            read, head = read_session_receipt(text), self.head
+            place = read.call["session"]
+            if read.seq <= head.seq:
+                continue
+            if (place["id"], read.seq, place["prev"]) != (head.id, head.seq + 1, head.hash):
+                message = f"The service has another receipt than number {head.seq}."
+                raise TallyError("session_unusable", message)
+            ends: _Ends = "closing" if is_closing(read.call) else self._number_of(read)
+            following = SessionHead(head.id, read.seq, read.hash)
+            self._recorder = SessionRecorder.resume(self._options, following)
+            self._keep(text, ends)
+            if ends == "closing":
+                self._is_closed = True
+            elif ends is not None:
+                self._unanswered.pop(ends)
+            found.append((text, ends))
+        self._is_unsure = False
+        return found
+
+    def _number_of(self, read: SessionReceipt) -> int | None:
+        """The call that has not ended and that a receipt is of."""
+        call = read.call
+        if call["kind"] != "tool":
+            return None
+        salt = salt_of(self.salt, call["session"]["seq"], "arguments")
+        for begun in self._unanswered.values():
+            value = begun.arguments
+            digest = None if value is None else salted_hash(salt, value)
+            if short_name(begun.tool) == call["tool"] and digest == read.request_hash:
+                return begun.number
+        return None
 
 
 def open_session(
     *,
-    key: SigningKey,
+    key: SigningKey | None = None,
+    client: SessionService | None = None,
     agent_did: str | None = None,
     continues: ContinuedSession | None = None,
     parent: ParentReceipt | None = None,
@@ -209,18 +278,19 @@ def open_session(
 ) -> Session:
     """Begins a session.
 
-    - ``key``: signs every receipt of it.
-    - ``agent_did``: DID of the agent that is recorded, as it says itself.
-    - ``continues``: the closed session that this one goes on from under another key.
+    - ``key`` or ``client``: signs every receipt of it: a key of your own, or the service of a
+      ``Client``, which gets the hashes and neither arguments nor results.
+    - ``agent_did``: DID of the agent that is recorded, as it says itself; only with a key.
+    - ``continues``: the closed session that this one goes on from.
     - ``parent``: the receipt of another session that this one was begun from.
     - ``keep``: is given each receipt's text, in order and one at a time, the opening first. What
       it has kept in its order, a line each, is the session's file.
     """
-    sign = own_key_signer(signer_of(key), agent_did=agent_did)
-    options = RecorderOptions(sign, secrets.token_bytes(32))
+    issuer = session_issuer(key, client, agent_did)
+    options = RecorderOptions(issuer.sign, secrets.token_bytes(32))
     recorder, opening = SessionRecorder.open(options, continues=continues, parent=parent)
     keep(opening)
-    return Session(recorder, options.salt, _Handed(keep))
+    return Session(recorder, options, issuer.signed, _Handed(keep))
 
 
 def session_value(value: object) -> SessionValue | None:

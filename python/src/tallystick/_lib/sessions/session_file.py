@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,7 +14,7 @@ from ..canonical import canonicalize, parse_json
 from ..encoding import from_base64url, to_base64url
 from ..errors import TallyError
 from ..home import own_key, tally_home, write_secret
-from ..issue import SigningKey, signer_of
+from ..issue import SigningKey
 from ..shape import is_object
 from .file_lock import FileLock
 from .journal import Journal, open_to_append, unanswered, write_all
@@ -22,8 +22,8 @@ from .recorder import RecorderOptions, SessionHead, SessionRecorder
 from .salted import commit_salt
 from .session import BegunCall, Session
 from .session_call import ContinuedSession, ParentReceipt, SessionOpening, is_closing, is_opening
+from .session_issuer import SessionIssuer, SessionService, session_issuer
 from .session_receipt import SessionReceipt, read_session_receipt
-from .sign_entry import SessionSigner, own_key_signer
 
 _SUFFIX = ".jsonl"
 _SALT_TYPE = "tally-session-salt-v1"
@@ -46,12 +46,13 @@ class SessionFile(Session):
     def __init__(
         self,
         recorder: SessionRecorder,
-        salt: bytes,
+        options: RecorderOptions,
+        signed: Callable[[str], str] | None,
         store: _FileStore,
         *,
         begun: Iterable[BegunCall] = (),
     ) -> None:
-        super().__init__(recorder, salt, store)
+        super().__init__(recorder, options, signed, store)
         self.path = store.path
         self.remarks = []
         self.resumed = recorder.head.seq > 0
@@ -75,6 +76,23 @@ class SessionFile(Session):
             self._is_closed = True
             self._let_go()
 
+    def recover(self) -> None:
+        """Keeps what only the service has, and records as ``unknown`` what a process began."""
+        with self._lock:
+            before = self.head.seq
+            self._catch_up()
+            if self.head.seq > before:
+                self.remarks.append(f"Receipts after number {before} came from the service.")
+            if self._is_closed:
+                why = "The service has closed it. Try again to continue it in another file."
+                raise _unusable(self.path, why)
+            for call in tuple(self._unanswered.values()):
+                self.end(call, outcome="unknown")
+                self.remarks.append(
+                    f"A call of {call.tool} had no answer. "
+                    f"Number {self.head.seq} records it as unknown."
+                )
+
     def _let_go(self) -> None:
         self._files.close()
 
@@ -83,6 +101,7 @@ def open_session_file(
     path: str | os.PathLike[str] | None = None,
     *,
     key: SigningKey | None = None,
+    client: SessionService | None = None,
     agent_did: str | None = None,
     parent: ParentReceipt | None = None,
     wait_seconds: float = 0.0,
@@ -94,21 +113,17 @@ def open_session_file(
     goes into ``NAME-2.jsonl``, then ``NAME-3.jsonl``, and so on.
 
     - ``path``: ``None`` for a new file in ``sessions`` of the user's folder, ``TALLY_HOME``.
-    - ``key``: signs every receipt. When absent it is the user's own, ``recorder.json`` in that
-      folder, which is made on first use.
+    - ``key`` or ``client``: signs every receipt, as for ``open_session``. Without either it is the
+      user's own key, ``recorder.json`` in that folder, which is made on first use.
     - ``agent_did`` and ``parent`` are as for ``open_session``; ``parent`` is for a new session.
     - ``wait_seconds``: how long to wait for another process that records in this session.
 
     Raises ``session_in_use``; ``session_unusable`` if the file can't be gone on with;
     ``invalid_secret_key``; ``OSError``.
     """
-    signer = own_key() if key is None else signer_of(key)
-    opener = _Opener(
-        sign=own_key_signer(signer, agent_did=agent_did),
-        public_key=to_base64url(signer.public_key),
-        session_id=secrets.token_hex(16),
-        parent=parent,
-    )
+    signing = own_key() if key is None and client is None else key
+    issuer = session_issuer(signing, client, agent_did)
+    opener = _Opener(issuer, secrets.token_hex(16), parent)
     first = _default_path(opener.session_id) if path is None else Path(path)
     first.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     continues: ContinuedSession | None = None
@@ -145,8 +160,7 @@ class _Found:
 class _Opener:
     """Begins a session in a file, or goes on with the one that is there."""
 
-    sign: SessionSigner
-    public_key: str
+    issuer: SessionIssuer
     session_id: str
     parent: ParentReceipt | None
 
@@ -158,7 +172,7 @@ class _Opener:
         return self._go_on(file, lock, found)
 
     def _begin(self, file: Path, lock: FileLock, continues: ContinuedSession | None) -> SessionFile:
-        options = RecorderOptions(self.sign, secrets.token_bytes(32))
+        options = RecorderOptions(self.issuer.sign, secrets.token_bytes(32))
         recorder, opening = SessionRecorder.open(
             options, session_id=self.session_id, continues=continues, parent=self.parent
         )
@@ -166,25 +180,30 @@ class _Opener:
         store = _FileStore(file, lock, ())
         store.add(opening, 0, None)
         _sync_folder_of(file)
-        return SessionFile(recorder, options.salt, store)
+        return SessionFile(recorder, options, self.issuer.signed, store)
 
     def _go_on(self, file: Path, lock: FileLock, found: _Found) -> SessionFile:
         newest = found.newest
-        if newest.public_key != self.public_key:
+        if self.issuer.public_key not in (None, newest.public_key):
             why = "It is signed by another key. Use that key, or another file."
             raise _unusable(file, why)
         salt = _read_salt(file, newest.call["session"]["id"], found.opening)
         head = SessionHead(newest.call["session"]["id"], newest.seq, newest.hash)
         begun = unanswered(_beside(file, ".journal"), newest.seq)
-        recorder = SessionRecorder.resume(RecorderOptions(self.sign, salt), head)
-        session = SessionFile(recorder, salt, _FileStore(file, lock, begun), begun=begun.values())
+        options = RecorderOptions(self.issuer.sign, salt)
+        session = SessionFile(
+            SessionRecorder.resume(options, head),
+            options,
+            self.issuer.signed,
+            _FileStore(file, lock, begun),
+            begun=begun.values(),
+        )
         session.resumed = True
-        for call in begun.values():
-            session.end(call, outcome="unknown")
-            session.remarks.append(
-                f"A call of {call.tool} had no answer. "
-                f"Number {session.head.seq} records it as unknown."
-            )
+        try:
+            session.recover()
+        except BaseException:
+            session.release()
+            raise
         return session
 
 

@@ -8,7 +8,7 @@ from ..canonical import canonical_bytes
 from ..errors import TallyError
 from ..hashes import sha256_hex
 from ..receipts.envelope import ENVELOPE
-from ..receipts.family import text_at
+from ..receipts.family import object_at, text_at, text_or_none
 from ..receipts.read import read_receipt
 from .session_call import SessionCall, is_session_call
 
@@ -21,6 +21,7 @@ class SessionReceipt:
     call: SessionCall
     hash: str
     """``sha256:<hex>``, its anchored hash."""
+    request_hash: str | None
     public_key: str
     """The key that signed it: 32 bytes in base64url."""
 
@@ -40,5 +41,6 @@ def read_session_receipt(text: str | bytes) -> SessionReceipt:
         receipt_id=text_at(receipt, "receipt_id"),
         call=call,
         hash=f"sha256:{sha256_hex(canonical_bytes(family.anchored(receipt)))}",
+        request_hash=text_or_none(object_at(receipt, "request"), "hash"),
         public_key=text_at(receipt, "issuer_pubkey"),
     )
