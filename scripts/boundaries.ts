@@ -11,6 +11,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   sdk: ['core'],
   'ai-sdk': ['sdk'],
   langchain: ['sdk'],
+  mcp: ['core', 'sdk'],
   web: ['core'],
   // `tally` loads the operator's commands by name, where the server is installed.
   cli: ['core', 'sdk'],

@@ -20,7 +20,7 @@ export function softwareBill(time: number): string {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--loglevel=error'];
   const bom = JSON.parse(run('npm', args)) as Bom;
   const refs = new Set(
-    ['server', 'ai-sdk', 'langchain'].flatMap((name) =>
+    ['server', 'ai-sdk', 'langchain', 'mcp'].flatMap((name) =>
       [...neededInProduction(name)].map(([path, entry]) => refOf(path, entry)),
     ),
   );

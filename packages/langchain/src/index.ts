@@ -3,3 +3,4 @@ export {
   TallystickCallbackHandler,
   type TallystickCallbackHandlerFields,
 } from './handler.ts';
+export { SessionCallbackHandler } from './session-handler.ts';

@@ -1,0 +1,1 @@
+export { type RecordableServer, recordTools } from './record-tools.ts';
