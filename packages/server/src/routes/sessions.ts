@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
 import { AGENT_HEADERS, CALLER_ERRORS, type Caller, type ClientCall } from '@tallystick/callers';
 import {
@@ -335,7 +336,7 @@ function read(services: Needs): Endpoint {
       const lines = await readSession(services, { id, owner });
       return {
         status: 200,
-        body: ReadableStream.from(lines).pipeThrough(new TextEncoderStream()),
+        body: Readable.toWeb(Readable.from(lines, { objectMode: false })),
         contentType: LINES,
         headers: { 'cache-control': 'private, no-store' },
       };
