@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import {
   canonicalize,
   copyJson,
@@ -13,6 +12,7 @@ import {
   type TrustPin,
   utf8,
 } from '@tallystick/core';
+import { tallyHome } from '@tallystick/sdk/home';
 import { writeAtomically } from './files.ts';
 import { parseNamed } from './input.ts';
 import { describe } from './output.ts';
@@ -30,14 +30,7 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** Folder in which `tally` saves what it has seen of services. A relative XDG_CONFIG_HOME is ignored, as its standard says. */
-export function homeFolder(): string {
-  const { TALLY_HOME: home = '', XDG_CONFIG_HOME: config = '' } = process.env;
-  if (home !== '') return home;
-  return join(isAbsolute(config) ? config : join(homedir(), '.config'), 'tallystick');
-}
-
-const folder = (): string => join(homeFolder(), 'trust');
+const folder = (): string => join(tallyHome(), 'trust');
 
 /** Path of the file with the bundle of a service; each URL has its own. */
 export function trustFile(url: string): string {

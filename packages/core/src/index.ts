@@ -18,6 +18,7 @@ export { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
 export { didSvc, parseDidSvc, type SvcDid } from './did/svc.ts';
 export { didWebUrl } from './did/web.ts';
 export { defaultEngine, nobleEngine, webCryptoEngine } from './ed25519/engines.ts';
+export { keyDocument, secretInKeyDocument } from './ed25519/key-document.ts';
 export {
   checkPublicKey,
   type Ed25519Engine,

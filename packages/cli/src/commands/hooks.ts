@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
+import { tallyHome } from '@tallystick/sdk/home';
 import type { Command } from 'commander';
 import { AGENTS, type AgentName } from '../hooks/event.ts';
 import { type HookTarget, settingsFile, withHooks, writeHooks } from '../hooks/settings.ts';
 import { printJson, remark } from '../output.ts';
 import { serviceUrl } from '../service.ts';
-import { homeFolder } from '../trust-store.ts';
 
 interface HookOptions {
   readonly write?: boolean;
@@ -34,7 +34,7 @@ export function hookCommands(program: Command): void {
     .option('--socket <path>', 'listen there, for members of the socket’s group too, until a signal')
     .action(async ({ socket }: { socket?: string }) => {
       const { runRecorder, socketOf } = await import('../hooks/recorder.ts');
-      const home = homeFolder();
+      const home = tallyHome();
       const isFirst = await runRecorder({
         folder: join(home, 'sessions'),
         socket: socket === undefined ? socketOf(home) : resolve(socket),
@@ -65,7 +65,7 @@ function agentCommand(hooks: Command, agent: AgentName): void {
     .action(({ write, project, socket, service }: HookOptions) => {
       const target: HookTarget = {
         agent,
-        home: resolve(homeFolder()),
+        home: resolve(tallyHome()),
         service,
         socket: socket && resolve(socket),
       };

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { canonicalize, isObject, type SeenStatus, sha256Hex, utf8 } from '@tallystick/core';
+import { tallyHome } from '@tallystick/sdk/home';
 import { unreadable, unwritable, writeAtomically } from '../files.ts';
 import { parseNamed } from '../input.ts';
 import { UsageError } from '../output.ts';
-import { homeFolder } from '../trust-store.ts';
 
 /** The newest status seen of a service, and its issuer. */
 export interface LastSeenStatus extends SeenStatus {
@@ -14,7 +14,7 @@ export interface LastSeenStatus extends SeenStatus {
 
 /** Path of the file for a URL, in the folder of the saved trust. */
 export function statusFile(url: string): string {
-  return join(homeFolder(), 'status', `${sha256Hex(utf8(url)).slice(0, 16)}.json`);
+  return join(tallyHome(), 'status', `${sha256Hex(utf8(url)).slice(0, 16)}.json`);
 }
 
 /** Reads the newest status seen of the service at a URL; null if there is no file. @throws UsageError if it is damaged */

@@ -37,9 +37,10 @@ import { randomBytes, sessionSigner } from '../sessions/signer.ts';
 import { putAnchors, type ReceiptAnchor } from './anchored-file.ts';
 import { Anchoring, type SessionAnchoring } from './anchoring.ts';
 import { syncFolderOf, writeNew } from './files.ts';
+import { tallyHome } from './home.ts';
 import { Journal, unanswered } from './journal.ts';
 import { takeLock } from './lock.ts';
-import { ownKey, tallyHome } from './own-key.ts';
+import { ownKey } from './own-key.ts';
 
 const SUFFIX = '.jsonl';
 const SALT_TYPE = 'tally-session-salt-v1';

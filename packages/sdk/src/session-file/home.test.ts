@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { homeFolder } from './trust-store.ts';
+import { tallyHome } from './home.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -10,7 +10,7 @@ test.each([
   ['then XDG_CONFIG_HOME', { TALLY_HOME: '', XDG_CONFIG_HOME: '/x' }, '/x/tallystick'],
   ['unless it is relative', { TALLY_HOME: '', XDG_CONFIG_HOME: 'x' }, join(homedir(), '.config/tallystick')],
   ['then the user’s', { TALLY_HOME: '', XDG_CONFIG_HOME: '' }, join(homedir(), '.config/tallystick')],
-])('what was seen is kept where the environment says: %s', (_, env, folder) => {
+])('the folder is where the environment says: %s', (_, env, folder) => {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  expect(homeFolder()).toBe(folder);
+  expect(tallyHome()).toBe(folder);
 });
