@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type SessionVerification, verifySession } from '@tallystick/core';
+import { createClient } from '@tallystick/sdk';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { tally, temporaryFolder } from './process.ts';
+import { serve, TALLY, tally, temporaryFolder } from './process.ts';
 
 const HOOK = fileURLToPath(new URL('../packages/cli/bin/tally-hook.js', import.meta.url));
 const SESSION = '3420f233-04ce-4d4b-b393-a6dcf31395b9';
@@ -194,6 +195,35 @@ test('what Codex does not tell its hooks is read from its transcript, once', asy
     'get_goal completed',
     'close',
   ]);
+});
+
+test('a recorder that somebody runs has a service sign and anchor', async () => {
+  const data = { TALLY_DATA_DIR: join(temporaryFolder(), 'data'), TALLY_DEVNET: 'off' };
+  const service = await serve(data);
+  const made = await tally(['apikey', 'create', '--tier', 'scale', '--json'], data);
+  const { key } = JSON.parse(made.stdout) as { key: string };
+  const socket = join(home, 'recorder.sock');
+  const at = ['--sign-at', service.url, '--anchor-at', service.url, '--socket', socket];
+  const recorder = spawn(process.execPath, [TALLY, 'hooks', 'recorder', ...at], {
+    env: { TALLY_HOME: home, TALLY_API_KEY: key },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  try {
+    await vi.waitFor(() => expect(existsSync(socket)).toBe(true), { timeout: 20_000 });
+    for (const name of ['PreToolUse', 'PostToolUse', 'SessionEnd']) {
+      expect(await hook(name, { ...use('a'), tool_response: 1 }, ['--socket', socket])).toBe('');
+    }
+    const verdict = await closed();
+    expect(outcomes(verdict)).toEqual(['open', 'Bash completed', 'close']);
+    expect(verdict).toMatchObject({ valid: true, recorder: { by: 'service' } });
+    const client = createClient({ baseUrl: service.url, apiKey: key });
+    const head = verdict.head?.slice('sha256:'.length) ?? '';
+    await vi.waitFor(() => client.getAnchorByHash(head), { timeout: 20_000 });
+  } finally {
+    recorder.kill('SIGTERM');
+    await once(recorder, 'close');
+    await service.kill('SIGTERM');
+  }
 });
 
 test('what is no event is left out, and the agent goes on', async () => {

@@ -1,10 +1,19 @@
 import { join, resolve } from 'node:path';
 import { tallyHome } from '@tallystick/sdk/home';
 import type { Command } from 'commander';
+import { apiKeyOption, requireKey } from '../api-key.ts';
 import { AGENTS, type AgentName } from '../hooks/event.ts';
+import type { Issuance } from '../hooks/recorded-agent.ts';
 import { type HookTarget, settingsFile, withHooks, writeHooks } from '../hooks/settings.ts';
-import { printJson, remark } from '../output.ts';
+import { describe, printJson, remark } from '../output.ts';
 import { serviceUrl } from '../service.ts';
+
+interface RecorderCommand {
+  readonly socket?: string;
+  readonly signAt?: string;
+  readonly anchorAt?: string;
+  readonly apiKey?: string;
+}
 
 interface HookOptions {
   readonly write?: boolean;
@@ -17,6 +26,8 @@ const NAMES: Readonly<Record<AgentName, string>> = { 'claude-code': 'Claude Code
 
 /** How long the recorder that a hook has started waits for an event before it ends. */
 const IDLE_MS = 3_600_000;
+/** Time between two anchors of a session. */
+const ANCHOR_MS = 600_000;
 
 /** `tally hooks`: receipts of what a coding agent does, built-in tools too. */
 export function hookCommands(program: Command): void {
@@ -32,18 +43,38 @@ export function hookCommands(program: Command): void {
       'Runs the recorder, to which hooks hand over what the agent does. A hook starts it by itself; run it where its key is to be out of the agent’s reach: as another user.',
     )
     .option('--socket <path>', 'listen there, for members of the socket’s group too, until a signal')
-    .action(async ({ socket }: { socket?: string }) => {
+    .option('--sign-at <url>', 'have this service sign, not an own key; needs an API key', serviceUrl)
+    .option('--anchor-at <url>', 'have this service anchor the newest receipt each ten minutes', serviceUrl)
+    .addOption(apiKeyOption())
+    .action(async ({ socket, ...issuing }: RecorderCommand) => {
       const { runRecorder, socketOf } = await import('../hooks/recorder.ts');
       const home = tallyHome();
+      const log = (text: string): void => remark(`${new Date().toISOString()} ${text}`);
       const isFirst = await runRecorder({
         folder: join(home, 'sessions'),
         socket: socket === undefined ? socketOf(home) : resolve(socket),
         mode: socket === undefined ? 0o600 : 0o660,
         idleMs: socket === undefined ? IDLE_MS : null,
-        log: (text) => remark(`${new Date().toISOString()} ${text}`),
+        issuance: await issuanceOf(issuing, log),
+        log,
       });
       if (!isFirst) remark('Another recorder listens there already.');
     });
+}
+
+async function issuanceOf(
+  { signAt, anchorAt, apiKey }: RecorderCommand,
+  log: (text: string) => void,
+): Promise<Issuance> {
+  if (signAt === undefined && anchorAt === undefined) return {};
+  const key = requireKey(apiKey);
+  const { createClient } = await import('@tallystick/sdk');
+  const clientAt = (baseUrl: string) => createClient({ baseUrl, apiKey: key });
+  const onError = (error: unknown): void => log(`Not anchored yet: ${describe(error).message}`);
+  return {
+    ...(signAt !== undefined && { client: clientAt(signAt) }),
+    ...(anchorAt !== undefined && { anchor: { client: clientAt(anchorAt), everyMs: ANCHOR_MS, onError } }),
+  };
 }
 
 function agentCommand(hooks: Command, agent: AgentName): void {

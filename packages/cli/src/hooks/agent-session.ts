@@ -2,12 +2,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentName, Handed, HookEvent } from './event.ts';
 import { fetchReceipt } from './model-calls.ts';
-import { RecordedAgent, type ToolUse } from './recorded-agent.ts';
+import { type Issuance, RecordedAgent, type ToolUse } from './recorded-agent.ts';
+
+export interface AgentSessionOptions {
+  readonly issuance: Issuance;
+  readonly log: (text: string) => void;
+}
 
 /** A session of a coding agent: its own tool uses in one file, those of each sub-agent in another. */
 export class AgentSession {
   readonly #agent: AgentName;
   readonly #path: string;
+  readonly #issuance: Issuance;
   readonly #log: (text: string) => void;
   #main: RecordedAgent | null = null;
   readonly #children = new Map<string, RecordedAgent>();
@@ -19,9 +25,10 @@ export class AgentSession {
   #fetching: Promise<unknown> = Promise.resolve();
 
   /** @param path file of the session, without `.jsonl` */
-  constructor(agent: AgentName, path: string, log: (text: string) => void) {
+  constructor(agent: AgentName, path: string, { issuance, log }: AgentSessionOptions) {
     this.#agent = agent;
     this.#path = path;
+    this.#issuance = issuance;
     this.#log = log;
   }
 
@@ -94,7 +101,7 @@ export class AgentSession {
   }
 
   async #open(path: string, parent?: RecordedAgent): Promise<RecordedAgent> {
-    const recorded = await RecordedAgent.open(this.#agent, `${path}.jsonl`, parent);
+    const recorded = await RecordedAgent.open(this.#agent, `${path}.jsonl`, this.#issuance, parent);
     for (const text of recorded.remarks) this.#log(text);
     if (parent !== undefined) this.#keep(recorded.opening);
     return recorded;

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { readSessionReceipt, type SessionHead, type ToolOutcome } from '@tallystick/core';
 import type { Begun } from '@tallystick/sdk';
-import { openSessionFile, type SessionFile } from '@tallystick/sdk/session-file';
+import { openSessionFile, type SessionFile, type SessionFileOptions } from '@tallystick/sdk/session-file';
 import type { AgentName } from './event.ts';
 import { referencedIn, Transcript } from './transcript.ts';
 
 /** How long to wait for a recorder that is ending, in milliseconds. */
 const WAIT_MS = 5_000;
+
+/** Who signs a session's receipts, and what anchors them: the recorder's own key and nothing, if absent. */
+export type Issuance = Pick<SessionFileOptions, 'client' | 'anchor'>;
 
 /** A tool use as an event or a transcript tells it. */
 export interface ToolUse {
@@ -44,9 +47,15 @@ export class RecordedAgent {
    * @param path file of the session; another one if that session is closed
    * @param parent the agent that this is a sub-agent of; its session refers to the new one
    */
-  static async open(agent: AgentName, path: string, parent?: RecordedAgent): Promise<RecordedAgent> {
+  static async open(
+    agent: AgentName,
+    path: string,
+    issuance: Issuance,
+    parent?: RecordedAgent,
+  ): Promise<RecordedAgent> {
     const head = parent?.head;
     const file = await openSessionFile(path, {
+      ...issuance,
       waitMs: WAIT_MS,
       ...(head && { parent: { id: head.id, receipt_sha256: head.hash, seq: String(head.seq) } }),
     });

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { AgentSession } from './agent-session.ts';
+import { AgentSession, type AgentSessionOptions } from './agent-session.ts';
 import { type Handed, readHanded } from './event.ts';
 
-export interface RecorderOptions {
+export interface RecorderOptions extends AgentSessionOptions {
   /** Folder of the sessions. */
   readonly folder: string;
   /** Unix socket, or named pipe, on which events come. */
@@ -15,7 +15,6 @@ export interface RecorderOptions {
   readonly mode: number;
   /** How long to wait for an event before it ends, in milliseconds; null: it ends on a signal only. */
   readonly idleMs: number | null;
-  readonly log: (text: string) => void;
 }
 
 /** Where the recorder of a home folder listens: `recorderSocket` of bin/tally-hook.js says the same. */
@@ -88,8 +87,8 @@ class HookRecorder {
     const { agent, event } = handed;
     const name = `${agent}-${event.session_id}`;
     await this.#leaving.get(name);
-    const { folder, log } = this.#options;
-    const session = this.#sessions.get(name) ?? new AgentSession(agent, join(folder, name), log);
+    const path = join(this.#options.folder, name);
+    const session = this.#sessions.get(name) ?? new AgentSession(agent, path, this.#options);
     this.#sessions.set(name, session);
     try {
       await session.take(handed);
