@@ -7,6 +7,7 @@ import {
   toHex,
   utf8,
 } from '@tallystick/core';
+import { verifyForeign } from '@tallystick/sdk';
 import {
   extractJWSHeader,
   type JWSSignedOffer,
@@ -194,6 +195,13 @@ describe('the x402 client buys by exact', () => {
       payer: address.toLowerCase(),
       transaction: settled.transaction,
     });
+    const judged = await Promise.all(
+      [extensions, settled.extensions].map((one) => verifyForeign({ extensions: one })),
+    );
+    expect(judged).toMatchObject([
+      { family: 'x402', valid: true, count: offers.length },
+      { family: 'x402', valid: true, count: 1 },
+    ]);
     const { key_id } = (await response.json()) as { key_id: string };
     expect(extractJWSHeader(receipt.signature).kid).toBe(`${key_id}#${key_id.slice('did:key:'.length)}`);
   });

@@ -138,6 +138,13 @@ export async function foreignActaCases(): Promise<ForeignCase[]> {
       keys: [key],
     }),
     acta(
+      'draft envelope around another signed text',
+      'What a key signed for something else is no receipt.',
+      text(await draft({ issuer_id: null })),
+      ['format'],
+      { keys: [key] },
+    ),
+    acta(
       'draft envelope, another algorithm',
       'Only EdDSA is defined.',
       text({ ...(await draft()), signature: { alg: 'none', kid: 'k', sig: '00'.repeat(64) } }),

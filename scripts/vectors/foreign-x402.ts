@@ -73,6 +73,8 @@ export async function foreignX402Cases(): Promise<ForeignCase[]> {
     toBase64url(Buffer.from('{"alg":"EdDSA","crit":["b64"]}')),
     ...signed.split('.').slice(1),
   ].join('.');
+  const jwk = JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: toBase64url(signers.agent.publicKey) });
+  const ofJwk = await createJWS(receipt, { ...agent, kid: `did:jwk:${toBase64url(Buffer.from(jwk))}#0` });
   const none = [toBase64url(Buffer.from('{"alg":"none"}')), ...signed.split('.').slice(1)].join('.');
   return [
     x402('receipt, JWS', 'Signed by a did:key with Ed25519.', text(jws), []),
@@ -104,6 +106,16 @@ export async function foreignX402Cases(): Promise<ForeignCase[]> {
       text({ format: 'jws', signature: await createJWS(receipt, es256k) }),
       [],
       { signers: [es256k.kid], keys: [es256k.kid] },
+    ),
+    x402('receipt, JWS, did:jwk', 'The key is in its kid.', text({ format: 'jws', signature: ofJwk }), []),
+    x402(
+      'receipt, JWS, of the end of time',
+      'Its time is in the future.',
+      text({
+        format: 'jws',
+        signature: await createJWS({ ...receipt, issuedAt: Number.MAX_SAFE_INTEGER }, agent),
+      }),
+      ['issued_at'],
     ),
     x402(
       'receipt, JWS, did:web',

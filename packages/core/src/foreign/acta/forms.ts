@@ -116,12 +116,15 @@ const artifact: ActaForm = {
   ) as Rule<JsonObject>,
 };
 
-/** The envelope of the draft itself: `{payload, signature: {alg, kid, sig}}`. */
+/**
+ * The envelope of the draft itself: `{payload, signature: {alg, kid, sig}}`. The members that section 2.2 asks of every payload keep
+ * other JCS texts that a key has signed from passing for a receipt.
+ */
 const draft: ActaForm = {
   name: 'draft',
   recognises: ({ payload, signature }) => isObject(payload) && isObject(signature) && 'alg' in signature,
   shape: object({
-    payload: anyObject,
+    payload: object({ type: nonEmptyText, issued_at: nonEmptyText, issuer_id: nonEmptyText }),
     signature: object(
       { alg: constant('EdDSA'), kid: nonEmptyText, sig: hex128 },
       { optional: { pubkey: hex64 } },
