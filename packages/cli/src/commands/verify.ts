@@ -99,8 +99,8 @@ Examples:
                                                     what was asked and answered
   $ tally verify --request req.json --response res.sse
                                                     by the receipt in the answer
-  $ tally verify acta.jsonl --key 4cb5abf6…         a chain of another maker’s receipts
+  $ tally verify acta.jsonl --key 4cb5abf6…         another maker’s chain
   $ tally verify attestation.json --key signer.pem  a DSSE envelope
   $ tally verify proof.txt --key log.example+… --entry entry.bin
-                                                    a proof of inclusion in any log
+                                                    that a log has the entry
   $ tally verify receipt.json --json | jq .valid`;
