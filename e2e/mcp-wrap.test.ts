@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { verifyForeign } from '@tallystick/core/foreign';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectStdio, judge, receiptIn, referenceServer, run, textIn } from './mcp-wrapped.ts';
-import { type Env, TALLY, tally, temporaryFolder } from './process.ts';
+import { type Env, serve, TALLY, tally, temporaryFolder } from './process.ts';
 import { drawing } from './random.ts';
 
 let folder: string;
@@ -226,6 +226,31 @@ describe('tally mcp wrap', () => {
     ]);
   });
 
+  it('has a service sign, which sees hashes only', async () => {
+    const data = { TALLY_DATA_DIR: join(folder, 'data'), TALLY_DEVNET: 'off' };
+    const service = await serve(data);
+    const { key } = JSON.parse((await tally(['apikey', 'create', '--tier', 'scale', '--json'], data)).stdout);
+    env = { ...env, TALLY_API_KEY: key };
+    const { client } = await connect(['--session', file, '--url', service.url], [referenceServer('memory')]);
+    const result = await call(client, 'read_graph');
+    expect(receiptIn(result)).toMatchObject({
+      declared: ['call', 'request', 'response'],
+      call: { outcome: 'completed' },
+    });
+    await client.close();
+    expect(await judge(file)).toMatchObject({
+      valid: true,
+      state: 'closed',
+      count: 3,
+      recorder: { by: 'service' },
+    });
+    expect(existsSync(join(folder, 'home/recorder.json'))).toBe(false);
+    await service.kill('SIGTERM');
+    const { code, stderr } = await tally(['mcp', 'wrap', '--url', service.url, '--', 'x'], env);
+    expect(stderr).toContain(service.url);
+    expect(code).not.toBe(0);
+  });
+
   it('writes Acta receipts beside the session, and goes on with their chain', async () => {
     const acta = join(folder, 's.acta.jsonl');
     for (const deny of ['echo', 'none']) {
@@ -315,6 +340,7 @@ describe('tally mcp wrap', () => {
     [['--', 'no-such-program-at-all'], "no-such-program-at-all can't be started: there is no such program."],
     [[], 'Name the server: either a command after --, or --server URL.'],
     [['--server', 'ftp://x'], 'is not the URL of a server'],
+    [['--key', 'a', '--url', 'http://x', '--', 'x'], 'Give --key or --url, not both.'],
     [['--listen', '1', '--', 'x'], '--listen works with --server only'],
     [['--listen', '0.0.0.0:1', '--server', 'http://x/'], 'name one address of this machine'],
     [['--header-from', 'A=NO_SUCH', '--server', 'http://x/'], 'there is no variable NO_SUCH'],

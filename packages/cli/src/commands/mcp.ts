@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
+import { apiKeyOption } from '../api-key.ts';
 import { CLIENTS, type ClientName } from '../mcp/clients.ts';
 import type { InstallOptions } from '../mcp/install.ts';
 import type { ListenAddress, WrapOptions } from '../mcp/wrap.ts';
 import { UsageError } from '../output.ts';
+import { serviceUrl } from '../service.ts';
 
 /** `tally mcp`: a proxy that records the tool calls of an MCP client. What runs it is loaded when it is needed. */
 export function mcpCommands(program: Command): void {
@@ -22,6 +24,8 @@ export function mcpCommands(program: Command): void {
     )
     .option('--session <file>', 'where to keep the session (a new file in $TALLY_HOME/sessions)')
     .option('--key <file>', 'the key file that signs ($TALLY_HOME/recorder.json, made on first use)')
+    .option('--url <service>', 'the service that signs, instead of a key', serviceUrl)
+    .addOption(apiKeyOption())
     .addOption(
       new Option('--format <format>', 'write receipts of another form beside the session’s').choices([
         'acta',

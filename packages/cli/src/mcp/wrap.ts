@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { canonicalBytes, type Signer, sha256Hex, type ToolServer, utf8 } from '@tallystick/core';
-import { createSigner } from '@tallystick/sdk';
+import { createClient, createSigner } from '@tallystick/sdk';
 import { openSessionFile, ownKey, type SessionFile } from '@tallystick/sdk/session-file';
 import { readSecretKey } from '../key-file.ts';
 import { asUsage, remark, UsageError } from '../output.ts';
@@ -15,6 +15,8 @@ import { runStdio, type ServerEnd } from './stdio.ts';
 export interface WrapOptions {
   readonly session?: string;
   readonly key?: string;
+  readonly url?: string;
+  readonly apiKey?: string;
   readonly format?: 'acta';
   readonly server?: URL;
   readonly listen?: ListenAddress;
@@ -45,14 +47,17 @@ export async function wrap(command: readonly string[], options: WrapOptions): Pr
       '--listen works with --server only: a command speaks over its standard input and output.',
     );
   }
+  if (options.key !== undefined && options.url !== undefined) {
+    throw new UsageError('Give --key or --url, not both.');
+  }
   const headers = headersOf(options.header);
-  const signer =
-    options.key === undefined ? await ownKey() : await createSigner(await readSecretKey(options.key));
-  const session = await openSession(options.session, signer);
+  const session = await openSession(options);
   for (const text of session.remarks) remark(text);
   const conversation: ConversationOptions = {
     recorder:
-      options.format === 'acta' ? withActa(session, session.path, { signer, policy: options }) : session,
+      options.format === 'acta'
+        ? withActa(session, session.path, { signer: await signerOf(options), policy: options })
+        : session,
     decide: policyOf(options),
     server: target === undefined ? commandServer(command) : urlServer(target),
     remark,
@@ -80,12 +85,20 @@ async function listenUntilToldToEnd(options: Parameters<typeof listenInFront>[0]
   await proxy.close();
 }
 
-async function openSession(path: string | undefined, key: Signer): Promise<SessionFile> {
+async function openSession(options: WrapOptions): Promise<SessionFile> {
+  const { session, url, apiKey } = options;
+  const issuer =
+    url === undefined ? { key: await signerOf(options) } : { client: createClient({ baseUrl: url, apiKey }) };
   try {
-    return await openSessionFile(path ?? null, { key });
+    return await openSessionFile(session ?? null, issuer);
   } catch (error) {
     throw asUsage(error);
   }
+}
+
+/** The key that is named, or the user's own. */
+async function signerOf({ key }: WrapOptions): Promise<Signer> {
+  return key === undefined ? ownKey() : createSigner(await readSecretKey(key));
 }
 
 /** @param given `<name>=<variable>` each @returns names and values in turn */
