@@ -292,12 +292,13 @@ describe('tally mcp wrap', () => {
 
   it('passes bytes, standard error and the exit status of a server', async () => {
     const server = scripted(`
-      process.stderr.write('from the server\\n');
+      process.stderr.write('from the server, ' + process.env.OTHER + process.env.TALLY_API_KEY + '\\n');
       process.stdout.write('no JSON at all\\n{"jsonrpc":"2.0",  "method":"notifications/x"}\\r\\n');
       process.stdin.on('data', (chunk) => process.stdout.write(chunk)).on('end', () => {
         process.stdout.write('without an end');
         process.exitCode = 7;
       });`);
+    env = { ...env, OTHER: 'passed, ', TALLY_API_KEY: 'k' };
     const input = ' {"jsonrpc":"2.0","id":1,\t"method":"x"}\n\n{"jsonrpc":"2.0","method":"no end"}';
     const said = await run(
       [TALLY, 'mcp', 'wrap', '--session', file, '--', process.execPath, server],
@@ -307,7 +308,7 @@ describe('tally mcp wrap', () => {
     expect(said.stdout).toBe(
       `no JSON at all\n{"jsonrpc":"2.0",  "method":"notifications/x"}\r\n${input}\nwithout an end\n`,
     );
-    expect(said.stderr).toContain('from the server\n');
+    expect(said.stderr).toContain('from the server, passed, undefined\n');
     expect(said).toMatchObject({ code: 7, signal: null });
     expect(await judge(file)).toMatchObject({ valid: true, state: 'closed', count: 2 });
   });

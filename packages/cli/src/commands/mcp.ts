@@ -41,20 +41,13 @@ export function mcpCommands(program: Command): void {
       repeated(
         '--header-from <name=variable>',
         'with --server: a header to send, and the environment variable of its value; repeatable',
-        'header',
       ),
     )
     .addOption(
-      repeated(
-        '--allow <tool>',
-        'only these tools may be called; * stands for any characters; repeatable',
-        'allow',
-      ),
+      repeated('--allow <tool>', 'only these tools may be called; * stands for any characters; repeatable'),
     )
-    .addOption(
-      repeated('--deny <tool>', 'tools that may not be called; wins over the others; repeatable', 'deny'),
-    )
-    .addOption(repeated('--ask <tool>', 'tools that the user has to allow at each call; repeatable', 'ask'))
+    .addOption(repeated('--deny <tool>', 'tools that may not be called; wins over the others; repeatable'))
+    .addOption(repeated('--ask <tool>', 'tools that the user has to allow at each call; repeatable'))
     .addHelpText('after', WRAP_HELP)
     .action(async (command: string[], options: WrapOptions) => {
       const { wrap } = await import('../mcp/wrap.ts');
@@ -105,12 +98,10 @@ function endLike({ code, signal }: { code: number | null; signal: NodeJS.Signals
 }
 
 /** An option that may be given several times. */
-function repeated(flags: string, description: string, name: string): Option {
-  const option = new Option(flags, description)
+function repeated(flags: string, description: string): Option {
+  return new Option(flags, description)
     .default([], 'none')
     .argParser((text: string, before: string[]) => [...before, text]);
-  option.attributeName = () => name;
-  return option;
 }
 
 function serverUrl(text: string): URL {

@@ -82,7 +82,9 @@ type Server = ChildProcess & {
 
 function start([program = '', ...args]: readonly string[]): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    // The key of who signs is not the server's business.
+    const { TALLY_API_KEY: _key, ...env } = process.env;
+    const server = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
     server.once('spawn', () => resolve(server));
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'ENOENT' ? 'there is no such program' : cause.message;

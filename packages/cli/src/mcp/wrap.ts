@@ -20,7 +20,7 @@ export interface WrapOptions {
   readonly format?: 'acta';
   readonly server?: URL;
   readonly listen?: ListenAddress;
-  readonly header: readonly string[];
+  readonly headerFrom: readonly string[];
   readonly allow: readonly string[];
   readonly deny: readonly string[];
   readonly ask: readonly string[];
@@ -50,7 +50,7 @@ export async function wrap(command: readonly string[], options: WrapOptions): Pr
   if (options.key !== undefined && options.url !== undefined) {
     throw new UsageError('Give --key or --url, not both.');
   }
-  const headers = headersOf(options.header);
+  const headers = headersOf(options.headerFrom);
   const session = await openSession(options);
   for (const text of session.remarks) remark(text);
   const conversation: ConversationOptions = {
