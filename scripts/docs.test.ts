@@ -20,6 +20,7 @@ const pages = [
   'docs/releasing.md',
   'docs/sdk.md',
   'docs/sessions.md',
+  'docs/sessions-through-the-service.md',
   ...operating,
   ...clients,
   ...readmes,

@@ -31,6 +31,7 @@ const PRINTED = {
     /^standard 1\n$/,
     /^2 17\n$/,
   ],
+  '../../docs/sessions-through-the-service.md': [/^true closed 3\n$/],
 };
 
 describe.each(Object.entries(PRINTED))('the programs in %s', (page, printed) => {
