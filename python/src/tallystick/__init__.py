@@ -27,6 +27,7 @@ from ._lib.countersign import anchored_hash, countersign, with_anchor
 from ._lib.did import did_key_of, did_svc, is_did, public_key_of_did_key
 from ._lib.ed25519 import Signer, create_signer, generate_secret_key, verify_ed25519
 from ._lib.errors import TallyError
+from ._lib.foreign.verify_foreign import ForeignVerification, verify_foreign
 from ._lib.issue import AnchorError, IssuedByIssuer, SigningKey
 from ._lib.issuers import (
     IssuerDocument,
@@ -147,6 +148,7 @@ __all__ = [
     "EnvelopeReceipt",
     "EvidenceClass",
     "EvidenceCounts",
+    "ForeignVerification",
     "IssueReceipt",
     "Issued",
     "IssuedBill",
@@ -260,6 +262,7 @@ __all__ = [
     "verify",
     "verify_call",
     "verify_ed25519",
+    "verify_foreign",
     "verify_session",
     "with_anchor",
 ]

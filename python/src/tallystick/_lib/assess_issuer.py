@@ -21,7 +21,7 @@ class IssuerVerdict:
     status: IssuerStatus
     key_state: KeyState
     trusted: bool
-    checks: tuple[Check, Check]
+    checks: tuple[Check, ...]
 
 
 def assess_issuer(

@@ -1,0 +1,1 @@
+"""Receipts of other makers, judged by the same verdicts (spec/verification.md)."""
