@@ -13,7 +13,7 @@ from support import NOW, ROOT, STORES, Case, code_of, core, instant, vectors, wi
 from tallystick import ForeignVerification, Trust, verify_foreign
 
 MODULE = (ROOT / "packages/core/src/foreign/index.ts").as_uri()
-FILES = ["acta", "dsse", "tlog-proof", "others"]
+FILES = ["acta", "x402", "dsse", "tlog-proof", "others"]
 CASES = [case for name in FILES for case in vectors(f"foreign-{name}.json")]
 
 
@@ -42,6 +42,62 @@ def test_vectors(case: Case) -> None:
         "failed_checks": [one.name for one in verdict.checks if one.ok is False],
     }
     assert found == case["expected"]
+
+
+ACTA = ROOT / "spec" / "acta"
+GATEWAY = sorted((ACTA / "aps-gateway-enforcement").rglob("*/*.json"))
+HEADERS = sorted((ACTA / "a2a-trust-header").glob("[a-z]*.json"))
+
+
+def fixtures() -> list[Case]:
+    """Acta's own files: receipts of a gateway under its key, and headers with what they are."""
+    jwks = (ACTA / "aps-gateway-enforcement" / "jwks.json").read_text()
+    headers = [json.loads(path.read_text()) for path in HEADERS]
+    return [
+        *({"file": path.read_text(), "keys": [jwks], "output": "valid"} for path in GATEWAY),
+        *(
+            {
+                "file": json.dumps(one["header_value"]),
+                "keys": [],
+                "output": one["expected_verifier_output"],
+            }
+            for one in headers
+        ),
+    ]
+
+
+def judged(file: str, keys: list[str]) -> Any:
+    verdict = verify_foreign(file, keys=keys, now=instant("2026-11-01T00:00:00Z"))
+    return verdict and verdict.to_json()
+
+
+def test_actas_own_fixtures_are_as_they_say() -> None:
+    assert (len(GATEWAY), len(HEADERS)) == (4, 6)
+    for one in fixtures():
+        verdict = judged(one["file"], one["keys"])
+        output = one["output"]
+        expected = (output == "valid", output != "invalid")
+        assert (verdict["valid"], verdict["integrity"]) == expected, one["file"]
+
+
+@with_node
+def test_actas_fixtures_altered_or_not_are_judged_as_by_the_core() -> None:
+    given = [(one["file"], one["keys"]) for one in fixtures()]
+    given += [(alter(file, at), keys) for file, keys in given for at in range(3, len(file), 97)]
+    theirs = core(
+        """
+        const { verifyForeign } = await import(value.module);
+        const now = Date.parse('2026-11-01T00:00:00Z');
+        return Promise.all(value.given.map(([one, keys]) => verifyForeign(one, { now, keys })));
+        """,
+        {"given": given, "module": MODULE},
+    )
+    for (file, keys), other in zip(given, theirs, strict=True):
+        assert judged(file, keys) == other, file
+
+
+def alter(file: str, at: int) -> str:
+    return file[:at] + ("x" if file[at] != "x" else "y") + file[at + 1 :]
 
 
 @with_node

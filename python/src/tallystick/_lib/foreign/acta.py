@@ -30,6 +30,7 @@ from ..timestamps import parse_timestamp
 from .documents import as_object
 from .family import (
     ForeignDocument,
+    ForeignFacts,
     ForeignFormError,
     ForeignReceipt,
     ForeignSignature,
@@ -191,14 +192,17 @@ class Acta:
     def recognises(self, document: ForeignDocument) -> bool:
         return is_object(document) and _form_of(document) is not None
 
-    def read(self, document: ForeignDocument, entry: bytes | None) -> ForeignReceipt:  # noqa: ARG002
+    def read(self, document: ForeignDocument, facts: ForeignFacts) -> list[ForeignReceipt]:  # noqa: ARG002
         form = _form_of(as_object(document))
         if form is None:
             raise ForeignFormError("It is no Acta receipt.")
-        return _receipt_of(form, require_form(form.shape, document))
+        return [_receipt_of(form, require_form(form.shape, document))]
 
     def together(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:
         return _check_chain([as_object(one.document) for one in receipts])
+
+    def contradictions(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:  # noqa: ARG002
+        return ()
 
     def notes(self, receipts: Sequence[ForeignReceipt]) -> Sequence[str]:
         return _notes_on([as_object(one.document) for one in receipts])

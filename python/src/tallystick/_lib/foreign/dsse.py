@@ -12,6 +12,7 @@ from ..receipts.family import Check, failed, passed, text_at, unchecked
 from ..shape import MISSING, Fault, Rule, constant, is_object, members, non_empty_text, text
 from .family import (
     ForeignDocument,
+    ForeignFacts,
     ForeignFormError,
     ForeignReceipt,
     ForeignSignature,
@@ -64,7 +65,7 @@ class Dsse:
     def recognises(self, document: ForeignDocument) -> bool:
         return is_object(document) and "payloadType" in document and "signatures" in document
 
-    def read(self, document: ForeignDocument, entry: bytes | None) -> ForeignReceipt:  # noqa: ARG002
+    def read(self, document: ForeignDocument, facts: ForeignFacts) -> list[ForeignReceipt]:  # noqa: ARG002
         envelope = require_form(_shape, document)
         payload_type = text_at(envelope, "payloadType")
         payload = _base64(text_at(envelope, "payload"), "payload")
@@ -79,7 +80,7 @@ class Dsse:
             raise ForeignFormError("It has no signature.")
         is_statement = payload_type == _IN_TOTO
         unread = unchecked("statement", f"A payload of {payload_type} is not read.")
-        return ForeignReceipt(
+        receipt = ForeignReceipt(
             profile="in-toto" if is_statement else payload_type,
             id=None,
             issued_at=None,
@@ -87,8 +88,12 @@ class Dsse:
             document=document,
             checks=[_statement_check(payload) if is_statement else unread],
         )
+        return [receipt]
 
     def together(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:  # noqa: ARG002
+        return ()
+
+    def contradictions(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:  # noqa: ARG002
         return ()
 
     def notes(self, receipts: Sequence[ForeignReceipt]) -> Sequence[str]:  # noqa: ARG002

@@ -13,11 +13,11 @@ from ..shape import Rule, is_object
 from ..trust import Trust
 from .keys import ForeignKey
 
-ForeignFamilyName: TypeAlias = Literal["acta", "dsse", "tlog_proof"]
+ForeignFamilyName: TypeAlias = Literal["acta", "x402", "dsse", "tlog_proof", "a2a_trust"]
 ForeignDocument: TypeAlias = JsonObject | str
 """One document of a file: a JSON object, or the whole text of a file that is not JSON."""
-Algorithm: TypeAlias = Literal["EdDSA", "ECDSA"]
-"""``ECDSA`` is P-256 with SHA-256, as DER or as r || s."""
+Algorithm: TypeAlias = Literal["EdDSA", "ECDSA", "ES256", "ES256K", "EIP-712"]
+"""``ECDSA`` is P-256 with SHA-256, as DER or as r || s. The message of ``EIP-712`` is a hash."""
 
 _T = TypeVar("_T")
 
@@ -57,6 +57,16 @@ class ForeignReceipt:
     """Why it proves nothing of what it is for, even under a trusted key."""
 
 
+@dataclass(frozen=True)
+class ForeignFacts:
+    """Beside the document, what a reader may use."""
+
+    entry: bytes | None
+    """The entry that a proof of inclusion is about: the bytes that the log hashed."""
+    now: int
+    """Unix milliseconds."""
+
+
 class ForeignFamily(Protocol):
     """A kind of foreign receipts: docs/foreign-receipts.md says how to write one."""
 
@@ -66,11 +76,14 @@ class ForeignFamily(Protocol):
     def recognises(self, document: ForeignDocument) -> bool:
         """Whether a document says that it is of this family. It need not be well-formed."""
 
-    def read(self, document: ForeignDocument, entry: bytes | None) -> ForeignReceipt:
-        """Raises ``ForeignFormError`` if its form is wrong. ``entry`` is what the log hashed."""
+    def read(self, document: ForeignDocument, facts: ForeignFacts) -> Sequence[ForeignReceipt]:
+        """The receipts in a document. Raises ``ForeignFormError`` if its form is wrong."""
 
     def together(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:
         """Rules about all receipts of a file, in their order."""
+
+    def contradictions(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:
+        """What intact receipts say against being valid."""
 
     def notes(self, receipts: Sequence[ForeignReceipt]) -> Sequence[str]:
         """What such receipts do not cover, in sentences."""

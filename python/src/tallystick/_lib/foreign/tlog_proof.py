@@ -13,7 +13,14 @@ from ..log.tlog_proof import TlogProof, parse_tlog_proof
 from ..merkle import leaf_hash, root_from_inclusion
 from ..receipts.family import Check, check, unchecked
 from ..trust import Trust
-from .family import ForeignDocument, ForeignFormError, ForeignReceipt, ForeignSignature, or_fault
+from .family import (
+    ForeignDocument,
+    ForeignFacts,
+    ForeignFormError,
+    ForeignReceipt,
+    ForeignSignature,
+    or_fault,
+)
 from .keys import ForeignKey, ed25519_key
 
 
@@ -25,7 +32,7 @@ class TlogProofs:
     def recognises(self, document: ForeignDocument) -> bool:
         return isinstance(document, str) and document.startswith("c2sp.org/tlog-proof@")
 
-    def read(self, document: ForeignDocument, entry: bytes | None) -> ForeignReceipt:
+    def read(self, document: ForeignDocument, facts: ForeignFacts) -> list[ForeignReceipt]:
         text = document if isinstance(document, str) else ""
         proof = or_fault(lambda: parse_tlog_proof(text), "It is no tlog-proof of version 1.")
         note = parse_note(proof.checkpoint)
@@ -34,17 +41,21 @@ class TlogProofs:
         if len(lines) < len(note.signatures):
             raise ForeignFormError("The checkpoint has two signatures of one key.")
         missing = "Without the entry, nothing shows what the proof is about: give the entry."
-        return ForeignReceipt(
+        receipt = ForeignReceipt(
             profile=f"index {proof.index} of {checkpoint.size}",
             id=None,
             issued_at=None,
             signatures=[_signature_of(line, checkpoint, note.text) for line in note.signatures],
             document=document,
-            checks=[_inclusion_check(proof, checkpoint, entry)],
-            undecided=missing if entry is None else None,
+            checks=[_inclusion_check(proof, checkpoint, facts.entry)],
+            undecided=missing if facts.entry is None else None,
         )
+        return [receipt]
 
     def together(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:  # noqa: ARG002
+        return ()
+
+    def contradictions(self, receipts: Sequence[ForeignReceipt]) -> Sequence[Check]:  # noqa: ARG002
         return ()
 
     def notes(self, receipts: Sequence[ForeignReceipt]) -> Sequence[str]:  # noqa: ARG002

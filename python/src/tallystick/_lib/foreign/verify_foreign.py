@@ -20,25 +20,44 @@ from ..timestamps import format_timestamp, unix_ms
 from ..trust import Trust
 from ..trust_store import KnownTrust, issuers_in
 from ..verify import Issuer
+from .a2a_trust import A2aTrust
 from .acta import Acta
 from .documents import read_documents
 from .dsse import Dsse
+from .ethereum import recover_address
 from .family import (
+    Algorithm,
     ForeignDocument,
+    ForeignFacts,
     ForeignFamily,
     ForeignFamilyName,
     ForeignFormError,
     ForeignReceipt,
     ForeignSignature,
 )
-from .keys import ForeignKey, parse_foreign_keys
+from .keys import ForeignKey, KeyKind, parse_foreign_keys
 from .tlog_proof import TlogProofs
+from .x402 import X402
 
-_FAMILIES: Final[tuple[ForeignFamily, ...]] = (Dsse(), Acta(), TlogProofs())
+_FAMILIES: Final[tuple[ForeignFamily, ...]] = (
+    X402(),
+    Dsse(),
+    Acta(),
+    A2aTrust(),
+    TlogProofs(),
+)
 """In the order in which they are asked whether a document is theirs."""
 
-_KINDS: Final = {"EdDSA": "Ed25519", "ECDSA": "P-256"}
+_KINDS: Final[dict[Algorithm, KeyKind]] = {
+    "EdDSA": "Ed25519",
+    "ECDSA": "P-256",
+    "ES256": "P-256",
+    "ES256K": "secp256k1",
+    "EIP-712": "account",
+}
 """The kind of key that makes a signature of an algorithm."""
+
+_CURVES: Final = {"P-256": ec.SECP256R1(), "secp256k1": ec.SECP256K1()}
 
 _T = TypeVar("_T")
 
@@ -56,7 +75,7 @@ class ForeignVerification:
     count: int
     """Number of receipts in the file."""
     signers: tuple[str, ...]
-    """The keys that signed, each once, as did:key."""
+    """The keys that signed, each once: a did:key, or an address."""
     checks: tuple[Check, ...]
     notes: tuple[str, ...]
     """What such receipts do not cover, in sentences."""
@@ -80,7 +99,7 @@ def verify_foreign(
     entry: bytes | None = None,
     now: datetime | None = None,
 ) -> ForeignVerification | None:
-    """Verifies the foreign receipts in a file: Acta's, DSSE envelopes, tlog-proofs of C2SP.
+    """Verifies foreign receipts: of Acta, x402 and A2A, DSSE envelopes, tlog-proofs of C2SP.
 
     - ``file``: one document, a list, JSON Lines, or the text of a tlog-proof.
     - ``keys``: keys that are trusted, and one of which must have signed each receipt: a did:key, 64
@@ -95,7 +114,7 @@ def verify_foreign(
     """
     now = now or datetime.now(timezone.utc)
     pins = [key for text in keys for key in parse_foreign_keys(text)]
-    basis = _Basis(unix_ms(now), issuers_in(trust, now), pins, entry)
+    basis = _Basis(unix_ms(now), issuers_in(trust, now), pins)
     read = read_documents(file)
     if read is None:
         return None
@@ -106,7 +125,12 @@ def verify_foreign(
     try:
         if read.fault is not None:
             raise ForeignFormError(read.fault)
-        receipts = [_read_one(family, one, at, entry) for at, one in enumerate(read.documents)]
+        facts = ForeignFacts(entry, basis.now)
+        receipts = [
+            receipt
+            for index, document in enumerate(read.documents)
+            for receipt in _read_one(family, document, index, facts)
+        ]
         return _judge_all(family, receipts, basis)
     except ForeignFormError as fault:
         return _malformed(family, str(fault), basis.now)
@@ -118,7 +142,6 @@ class _Basis:
     """Unix milliseconds."""
     trust: Trust
     pins: Sequence[ForeignKey]
-    entry: bytes | None
 
 
 @dataclass(frozen=True)
@@ -133,12 +156,12 @@ class _Judged:
 
 
 def _read_one(
-    family: ForeignFamily, document: ForeignDocument, index: int, entry: bytes | None
-) -> ForeignReceipt:
+    family: ForeignFamily, document: ForeignDocument, index: int, facts: ForeignFacts
+) -> Sequence[ForeignReceipt]:
     try:
         if not family.recognises(document):
             raise ForeignFormError("It is of another kind than the first one.")
-        return family.read(document, entry)
+        return family.read(document, facts)
     except ForeignFormError as fault:
         if index > 0:
             raise ForeignFormError(f"Receipt {index + 1}: {fault}") from None
@@ -148,6 +171,8 @@ def _read_one(
 def _judge_all(
     family: ForeignFamily, receipts: Sequence[ForeignReceipt], basis: _Basis
 ) -> ForeignVerification:
+    if not receipts:
+        raise ForeignFormError("It holds no signed receipt.")
     judged = [_judge(receipt, basis) for receipt in receipts]
     profile = ", ".join(dict.fromkeys(one.profile for one in receipts))
     integrity_checks = (
@@ -155,7 +180,10 @@ def _judge_all(
         *_combined([one.integrity for one in judged]),
         *family.together(receipts),
     )
-    contradictions = _combined([one.contradictions for one in judged])
+    contradictions = (
+        *_combined([one.contradictions for one in judged]),
+        *family.contradictions(receipts),
+    )
     integrity = _fine(integrity_checks)
     valid = integrity and _fine(contradictions)
     signers = tuple(dict.fromkeys(one.signer.name for one in judged if one.signer is not None))
@@ -241,12 +269,14 @@ def _holds(signature: ForeignSignature, key: ForeignKey) -> bool:
     if key.kind == "Ed25519":
         return verify_ed25519(key.public_key, signature.message, signature.signature)
     data = signature.signature
+    if key.kind == "account":
+        return recover_address(signature.message, data) == key.public_key
     if len(data) == 64:
         # JWS writes r || s; DSSE's signers write DER.
         halves = (int.from_bytes(half, "big") for half in (data[:32], data[32:]))
         data = encode_dss_signature(*halves)
     try:
-        point = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), key.public_key)
+        point = ec.EllipticCurvePublicKey.from_encoded_point(_CURVES[key.kind], key.public_key)
         point.verify(data, signature.message, ec.ECDSA(SHA256()))
     except (InvalidSignature, ValueError):
         return False
