@@ -13,7 +13,7 @@ export function bundleScript(entry: URL): Promise<Bundle> {
 
 /** As `bundleScript`, for a script that is run by another one, whose verifier it uses. */
 export function bundleLater(entry: URL): Promise<Bundle> {
-  return bundle(entry, [verifyingOnly, verifierOfPage]);
+  return bundle(entry, [verifierOfPage]);
 }
 
 interface Bundle {

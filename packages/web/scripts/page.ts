@@ -34,7 +34,7 @@ const PAGES = {
     description: 'Checks a signed receipt in your own browser. Nothing is sent.',
     path: '/verify',
     content: ['verify.html', 'verdict.html', 'sessions/parts.html'],
-    words: ['words.json', 'sessions/words.json'],
+    words: ['words.json', 'sessions/words.json', 'foreign/words.json'],
     entry: 'main.ts',
     later: 'later/main.ts',
     styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'session', 'media'],

@@ -1,25 +1,9 @@
 import { isObject, type JsonValue, parseTimestamp } from '@tallystick/core';
-import { later } from './later/run.ts';
 import { formatText, prose } from './words.ts';
 
-/** Kind of a dropped file. */
-export type Kind = 'receipt' | 'session' | 'evidence' | 'anchor' | 'trust' | 'request' | 'response';
-
-const bundle = /"type"\s*:\s*"svc-trust-v1"/;
-const anchor = /^\s*\{[^{}]*"(?:merkle_path|batch_id)"\s*:[^{}]*\}\s*$/;
-const items = /^\s*(\[|\{\s*"(?:unit|receipt)"|\{[^{}]*"receipt_sha256")/;
 /** A receipt's place in a session; and, in the same file, another line or the session's opening. */
 const place = /"session"\s*:\s*\{\s*"id"/;
 const session = /\n\{|"event"\s*:\s*"open"/;
-
-/** Tells what a file is from its contents; one that looks like nothing else counts as a receipt, and is judged as one. */
-export function kindOf(bytes: Uint8Array): Kind {
-  const text = new TextDecoder().decode(bytes);
-  if (bundle.test(text)) return 'trust';
-  if (anchor.test(text)) return 'anchor';
-  if (items.test(text)) return 'evidence';
-  return isSession(text) ? 'session' : (later().partOf(bytes) ?? 'receipt');
-}
 
 /** Tells whether a text is a session (JSON Lines), and not one of its receipts. */
 export function isSession(text: string): boolean {

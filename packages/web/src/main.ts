@@ -1,5 +1,5 @@
 import { TallyError, utf8 } from '@tallystick/core';
-import { isSession, kindOf, timeOf } from './documents.ts';
+import { isSession, timeOf } from './documents.ts';
 import { byId, on, setContents } from './dom.ts';
 import { evaluate } from './evaluate.ts';
 import { fiveChecks } from './five-checks.ts';
@@ -58,6 +58,12 @@ async function verifyNow(): Promise<void> {
     const outcome = await evaluate(question);
     if (run !== runs) return;
     showTrust(trust, refresh);
+    if (pasted !== null && (outcome.fault !== null || outcome.verdict.family === null)) {
+      const basis = { ...times, trust: trust.issuers, entry: inputs.evidence, isWanted: () => run === runs };
+      const found = await later().judgeForeign(pasted, basis);
+      if (found === true || run !== runs) return;
+      if (found !== false) return showFault(found, 'key');
+    }
     showOutcome(outcome, question);
   } catch (error) {
     // An older verdict must not remain on the page.
@@ -104,7 +110,7 @@ async function addTrust(bytes: Uint8Array): Promise<void> {
 
 /** Puts a file into the input that it belongs to. */
 async function take(bytes: Uint8Array, name: string): Promise<void> {
-  const kind = kindOf(bytes);
+  const kind = later().kindOf(bytes);
   if (kind === 'trust') return addTrust(bytes);
   if (kind === 'session' || sessions !== null) return takeForSessions(bytes, name, kind === 'session');
   return kind === 'receipt' ? takeReceipt(bytes, name) : takeBeside(kind, bytes, name);
@@ -112,7 +118,7 @@ async function take(bytes: Uint8Array, name: string): Promise<void> {
 
 /** Judges sessions from now on. A judgement that the next file makes superfluous gives up, so no file waits for one. */
 function takeForSessions(bytes: Uint8Array, name: string, isOne: boolean): void {
-  sessions ??= later().createSessionDesk(refresh);
+  sessions ??= later().createSessionDesk();
   const fault = sessions.take(bytes, name, isOne);
   if (fault === null) void verifyNow();
   else showFault(fault.error, fault.input);
@@ -148,7 +154,7 @@ on(desk, 'reset', () => {
 desk.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) desk.requestSubmit();
 });
-on(asOf, 'change', refresh);
+for (const input of [asOf, byId('pinned-key')]) on(input, 'change', refresh);
 on(byId('trust-add'), 'click', () => addTrust(utf8(trustBox.value)));
 onFile('receipt', take);
 onFile('session', take);

@@ -52,10 +52,10 @@ async function drop(files: Readonly<Record<string, string>>): Promise<void> {
 async function prepare({ now, key = '' }: Pick<SessionCase, 'now' | 'key'>): Promise<void> {
   await page.click('#clear');
   await page.evaluate(() => {
-    for (const id of ['time-panel', 'session-panel']) document.getElementById(id)?.setAttribute('open', '');
+    for (const id of ['time-panel', 'key-panel']) document.getElementById(id)?.setAttribute('open', '');
   });
   await page.fill('#as-of', now);
-  await page.fill('#session-key', key);
+  await page.fill('#pinned-key', key);
 }
 
 /** What is shown of so many sessions, once all of them are judged. */
@@ -143,11 +143,11 @@ describe('a session that is dropped', () => {
     await prepare(vector('closed-key-not-pinned'));
     await drop({ 'session.jsonl': vector('closed').file });
     expect(await shownOf(1)).toMatchObject([{ title: 'Intact, but not trusted', trusted: false }]);
-    await page.fill('#session-key', vector('closed').key ?? '');
-    await page.press('#session-key', 'Tab');
+    await page.fill('#pinned-key', vector('closed').key ?? '');
+    await page.press('#pinned-key', 'Tab');
     await page.waitForSelector('#result .verdict[data-state=pass]');
-    await page.fill('#session-key', 'did:key:z6Mk');
-    await page.press('#session-key', 'Tab');
+    await page.fill('#pinned-key', 'did:key:z6Mk');
+    await page.press('#pinned-key', 'Tab');
     await page.waitForSelector('text=The key can’t be read');
   });
 

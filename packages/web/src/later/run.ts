@@ -7,7 +7,7 @@ declare global {
   var tallystickVerifier: object;
 }
 
-/** The page's second script, which is run when an inference call or a session is judged for the first time. */
+/** The page's second script, for what most readers never need: inference calls, sessions, foreign receipts, and the kinds of dropped files. */
 export function later(): Later {
   if (globalThis.tallystickLater === undefined) {
     // scripts/bundle.ts: the second script has no verifier of its own.

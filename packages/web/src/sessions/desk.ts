@@ -1,5 +1,5 @@
 import { isObject, type JsonValue, parseJson, TallyError, type Trust, verifySession } from '@tallystick/core';
-import { announce, byId, element, on, setContents } from '../dom.ts';
+import { announce, byId, element, setContents } from '../dom.ts';
 import { createYielder } from '../evidence/yield-to-page.ts';
 import { partOf, read } from '../later/calls.ts';
 import { leavesOf } from '../leaves.ts';
@@ -37,12 +37,10 @@ export interface SessionDesk {
   clear(): void;
 }
 
-/** @param changed called when the reader has changed the pinned key */
-export function createSessionDesk(changed: () => unknown): SessionDesk {
-  const key = byId('session-key', HTMLInputElement);
+export function createSessionDesk(): SessionDesk {
+  const key = byId('pinned-key', HTMLTextAreaElement);
   const sessions: SessionFile[] = [];
   const referenced: JsonValue[] = [];
-  on(key, 'change', changed);
 
   const note = (name: string, what: string): void => {
     byId('session-files').append(element('li', '', `${name}: ${what}`));
