@@ -178,12 +178,36 @@ describe('tally session verify of a URL', () => {
   );
 });
 
-describe('tally session anchor', () => {
+describe('tally session at a service', () => {
   let service: Service;
   beforeAll(async () => {
     service = await serve(at('data'), { env: { TALLY_DEVNET: 'on', TALLY_ANCHOR_PERIOD_SECONDS: '1' } });
   });
   afterAll(() => service.stop());
+
+  test('has the service sign, which anybody can fetch the session from that has the API key', async () => {
+    const { stdout: apiKey } = await tally(['apikey', 'create', '--tier', 'pro'], { env: service.env });
+    const env = { TALLY_API_KEY: apiKey.trim() };
+    const signer = ['--url', service.url];
+    const words = ['session', 'record', at('signed.jsonl'), '--tool', 'read', '--arguments', '{"path":"a"}'];
+    for (let call = 0; call < 2; call++)
+      expect(await tally([...words, ...signer], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect((await tally(['session', 'close', at('signed.jsonl'), ...signer], { env })).code).toBe(0);
+    await tally(['trust', 'fetch'], { env: service.env });
+    const file = await tally(['session', 'verify', at('signed.jsonl'), '--json']);
+    expect(file.code).toBe(0);
+    const { id, recorder, state, count } = JSON.parse(file.stdout);
+    expect({ by: recorder.by, state, count }).toEqual({ by: 'service', state: 'closed', count: 4 });
+    const fetched = await tally(['session', 'verify', `${service.url}/v1/sessions/${id}`, ...signer], {
+      env,
+    });
+    expect(fetched).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('✓ Valid: closed, 4 receipts'),
+    });
+    const nobody = await tally(['session', 'verify', `${service.url}/v1/sessions/${id}`, ...signer]);
+    expect(nobody.code).toBe(1);
+  });
 
   test('puts the proof into the newest receipt', async () => {
     const { stdout: apiKey } = await tally(['apikey', 'create', '--tier', 'pro'], { env: service.env });

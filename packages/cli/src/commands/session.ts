@@ -4,8 +4,9 @@ import { apiKeyOption } from '../api-key.ts';
 import type { Exit } from '../output.ts';
 import { urlOption } from '../service.ts';
 import type { AnchorSessionOptions } from '../session/anchor.ts';
+import { type SigningOptions, signingOptions } from '../session/issuer.ts';
 import type { OpenValueOptions } from '../session/open-value.ts';
-import type { RecordOptions, SigningOptions } from '../session/record.ts';
+import type { RecordOptions } from '../session/record.ts';
 import type { VerifySessionsOptions } from '../session/verify.ts';
 import { trustOptions } from '../verify-options.ts';
 
@@ -61,7 +62,7 @@ Examples:
 
 /** The commands that sign. */
 function recording(session: Command): void {
-  signing(
+  signingOptions(
     session
       .command('new')
       .argument('[file]', 'where to keep it (a new file in $TALLY_HOME/sessions)')
@@ -72,7 +73,7 @@ function recording(session: Command): void {
     .action(async (file: string | undefined, options: SigningOptions & { json?: boolean }) =>
       (await import('../session/record.ts')).newSession(file, options),
     );
-  signing(
+  signingOptions(
     session
       .command('record')
       .argument('<file>', 'the session; it is opened if there is none')
@@ -93,7 +94,7 @@ function recording(session: Command): void {
     .action(async (file: string, options: RecordOptions) =>
       (await import('../session/record.ts')).recordCall(file, options),
     );
-  signing(
+  signingOptions(
     session
       .command('close')
       .argument('<file>', 'the session')
@@ -102,12 +103,6 @@ function recording(session: Command): void {
   ).action(async (file: string, options: SigningOptions) =>
     (await import('../session/record.ts')).closeSession(file, options),
   );
-}
-
-function signing(command: Command): Command {
-  return command
-    .option('--key <file>', 'the key file that signs ($TALLY_HOME/recorder.json, made on first use)')
-    .option('--agent <did>', 'DID of the agent, which its receipts then name');
 }
 
 /** The commands that read a session, or add what nobody signs. */

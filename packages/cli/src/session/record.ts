@@ -1,15 +1,9 @@
 import { parseJson, TallyError, type ToolOutcome, utf8 } from '@tallystick/core';
 import { openSessionFile, type SessionFile, type SessionFileOptions } from '@tallystick/sdk/session-file';
+import { ServiceError } from '@tallystick/sdk/transport';
 import { readBytes } from '../input.ts';
-import { readSecretKey } from '../key-file.ts';
 import { asUsage, print, printJson, remark, UsageError } from '../output.ts';
-
-/** How a session is signed. */
-export interface SigningOptions {
-  /** Path of a key file; the user's own key if absent. */
-  readonly key?: string;
-  readonly agent?: string;
-}
+import { issuerOf, type SigningOptions } from './issuer.ts';
 
 export interface RecordOptions extends SigningOptions {
   readonly tool: string;
@@ -66,16 +60,16 @@ export async function closeSession(file: string, signing: SigningOptions): Promi
 
 async function opened(
   file: string | null,
-  { key, agent }: SigningOptions,
+  signing: SigningOptions,
   only?: SessionFileOptions['only'],
 ): Promise<SessionFile> {
-  const secret = key === undefined ? undefined : await readSecretKey(key);
+  const issuer = await issuerOf(signing);
   try {
-    const session = await openSessionFile(file, { key: secret, agentDid: agent, only, waitMs: WAIT_MS });
+    const session = await openSessionFile(file, { ...issuer, only, waitMs: WAIT_MS });
     for (const text of session.remarks) remark(text);
     return session;
   } catch (error) {
-    throw asUsage(error);
+    throw error instanceof ServiceError ? error : asUsage(error);
   }
 }
 
