@@ -58,6 +58,11 @@ describe('an installation of the command line', () => {
       code: 0,
       stdout: expect.stringMatching(/^✓ Valid/),
     });
+    const foreign = join(root, 'spec/acta/aps-gateway-enforcement');
+    const key = ['--key', join(foreign, 'jwks.json')];
+    expect(await tally(['verify', join(foreign, '4-portability/receipt.json'), ...key])).toMatchObject({
+      code: 0,
+    });
     const forged = readFileSync(receipt, 'utf8').replace('"purpose":"receipt"', '"purpose":"refund!"');
     writeFileSync(at('forged.json'), forged);
     expect(await tally(['verify', at('forged.json')])).toMatchObject({ code: 1 });
