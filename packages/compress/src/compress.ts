@@ -22,8 +22,8 @@ export interface Compressed {
 const DEFAULT_SHARE = 0.5;
 
 /**
- * Compresses a conversation. System and assistant turns, code, diffs, schemas and everything before an explicit cache
- * breakpoint stay byte for byte, and no text becomes longer. The same arguments give the same result everywhere.
+ * Compresses a conversation. System and assistant turns, users' instructions, code, diffs, schemas and everything before an
+ * explicit cache breakpoint stay byte for byte, and no text becomes longer. The same arguments give the same result everywhere.
  * @throws invalid_field for an unknown tier or a budget that is out of range
  */
 export function compress(messages: readonly ChatMessage[], options: CompressOptions = {}): Compressed {

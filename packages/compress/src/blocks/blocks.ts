@@ -5,7 +5,8 @@ import type { ChatMessage, MessagePart } from '../messages.ts';
 import { textsOf } from '../messages.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { Kind } from './kind.ts';
-import { segmentsOf } from './segments.ts';
+import { pastesOf } from './pastes.ts';
+import { type Segment, segmentsOf } from './segments.ts';
 
 export type Method = LosslessMethod | 'dedupe' | 'extract' | 'remembered';
 
@@ -67,14 +68,41 @@ export function blocksOf(
     textsOf(message, index).flatMap(({ place, text }) =>
       frozen(place) || (message.role === 'user' && text.length < MIN_PASTE)
         ? []
-        : blocksOfText(place, text, tokenizer),
+        : blocksOfText(
+            place,
+            text,
+            message.role === 'user' ? userSegments(text) : segmentsOf(text),
+            tokenizer,
+          ),
     ),
   );
 }
 
+/** The segments of a user's text: those of what was pasted, and instructions between them. */
+function userSegments(text: string): Segment[] {
+  const segments: Segment[] = [];
+  let from = 0;
+  const instructions = (end: number): void => {
+    if (end > from) segments.push({ kind: 'instructions', start: from, end });
+  };
+  for (const { start, end } of pastesOf(text)) {
+    instructions(start);
+    for (const own of segmentsOf(text.slice(start, end)))
+      segments.push({ ...own, start: start + own.start, end: start + own.end });
+    from = end;
+  }
+  instructions(text.length);
+  return segments;
+}
+
 /** Cuts a text into blocks and counts their tokens once, in the units that cutting needs next. */
-function blocksOfText(place: MessagePart, text: string, tokenizer: Tokenizer): Draft[] {
-  const pieces = segmentsOf(text).map(({ kind, start, end }) => {
+function blocksOfText(
+  place: MessagePart,
+  text: string,
+  segments: readonly Segment[],
+  tokenizer: Tokenizer,
+): Draft[] {
+  const pieces = segments.map(({ kind, start, end }) => {
     const original = text.slice(start, end);
     return { kind, start, original, units: unitsOf(kind, original) };
   });

@@ -1,5 +1,6 @@
 /** Kind of a stretch of text, which decides what may be done to it. */
 export type Kind =
+  | 'instructions'
   | 'code'
   | 'diff'
   | 'schema'
@@ -8,11 +9,12 @@ export type Kind =
   | 'log'
   | 'search'
   | 'table'
+  | 'markup'
   | 'dialogue'
   | 'prose';
 
 /** Kinds whose bytes are never changed, in any tier. */
-export const frozenKinds: ReadonlySet<Kind> = new Set(['code', 'diff', 'schema']);
+export const frozenKinds: ReadonlySet<Kind> = new Set(['instructions', 'code', 'diff', 'schema']);
 
 /** Most lines of a text that are read to tell its kind. */
 const SAMPLE = 400;
@@ -24,6 +26,7 @@ export function kindOfPlain(text: string): Kind {
   if (lines.length === 0) return 'prose';
   if (isDiff(lines)) return 'diff';
   if (share(lines, searchHit) >= 0.6) return 'search';
+  if (isMarkup(lines)) return 'markup';
   if (isCode(lines)) return 'code';
   if (isTable(lines)) return 'table';
   const logged = share(lines, logLine);
@@ -58,11 +61,11 @@ function isDiff(lines: readonly string[]): boolean {
   );
 }
 
-const searchHit = /^(?:\.{0,2}\/)?[\w.@+-]+(?:[/\\][\w.@+-]+)*\.\w+[:-]\d+[:-]/;
+export const searchHit = /^(?:\.{0,2}\/)?[\w.@+-]+(?:[/\\][\w.@+-]+)*\.\w+[:-]\d+[:-]/;
 
 const stamp = String.raw`\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{10}(?:\d{3})?\b)`;
 const level = String.raw`\b(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC)\b|level=\w+`;
-const logLine = new RegExp(`^(?:${stamp}|\\[?(?:${level})|[IWEF]\\d{4} |\\d+\\.\\d+\\.\\d+\\.\\d+ )`);
+export const logLine = new RegExp(`^(?:${stamp}|\\[?(?:${level})|[IWEF]\\d{4} |\\d+\\.\\d+\\.\\d+\\.\\d+ )`);
 const logLevel = new RegExp(level);
 
 /** Line number as `cat -n` and editors' read tools put it before each line. */
@@ -80,16 +83,25 @@ export function isCode(lines: readonly string[]): boolean {
   return bare.length > 0 && share(bare, codeLine) + commented >= 0.5 && share(bare, sentence) < 0.25;
 }
 
+const element = /^\s*<[/!?]?[a-z][^<>]*>/i;
+/** Matches a line of a program that has elements in it. */
+const script = /[;{]\s*$|=>|^\s*(?:import|export|const|let|var|function|return|class)\b|=\{/;
+
+/** Whether most lines are elements of XML or HTML, and hardly any is of a program. */
+function isMarkup(lines: readonly string[]): boolean {
+  return share(lines, element) >= 0.5 && share(lines, script) <= 0.05;
+}
+
 function isTable(lines: readonly string[]): boolean {
   if (lines.length < 4) return false;
   if (share(lines, /^\s*\|.*\|$/) >= 0.6) return true;
-  return ['\t', ',', ';'].some((separator) => sameCells(lines, separator));
+  return ['\t', ',', ';', '|'].some((separator) => sameCells(lines, separator));
 }
 
 function sameCells(lines: readonly string[], separator: string): boolean {
-  const cells = (lines[0] ?? '').split(separator).length;
-  if (cells < 3) return false;
-  return lines.filter((line) => line.split(separator).length === cells).length / lines.length >= 0.9;
+  const counts = lines.map((line) => line.replaceAll(/"(?:[^"]|"")*"/g, '""').split(separator).length);
+  const cells = counts[0] ?? 0;
+  return cells >= 3 && counts.filter((count) => count === cells).length / lines.length >= 0.9;
 }
 
 const labelPrefix = [
@@ -116,9 +128,12 @@ export function speakerOf(line: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
+/** Matches a line of the header of a mail, whose name is no speaker's. */
+export const mailHeader = /^[\s>]*(?:from|date|to|cc|sent|subject|reply-to):/i;
+
 /** Returns whether several labels come again and again, on a fair share of the lines. */
 function isDialogue(lines: readonly string[]): boolean {
-  const labels = lines.flatMap((line) => speakerOf(line) ?? []);
+  const labels = lines.flatMap((line) => (mailHeader.test(line) ? [] : (speakerOf(line) ?? [])));
   if (labels.length < 4 || labels.length / lines.length < 0.25) return false;
   return new Set(labels).size <= Math.max(2, labels.length / 3);
 }

@@ -74,6 +74,11 @@ function fixedStretches(text: string): Segment[] {
   return found;
 }
 
+/** The JSON that stands in other text, on lines of its own. */
+export function embeddedJson(text: string): Segment[] {
+  return fixedStretches(text).filter(({ kind }) => kind !== 'code');
+}
+
 /** Offset after the line that closes a fence, or the end of the text. */
 function fenceEnd(text: string, from: number, fence: string): number {
   const closing = new RegExp(`^ {0,3}${fence}${fence.charAt(0)}*[ \\t]*$`, 'gm');

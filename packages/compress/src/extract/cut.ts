@@ -7,26 +7,18 @@ import type { Scored } from './scored.ts';
 import { type Choice, ranked, select } from './select.ts';
 import type { CountedUnit } from './units.ts';
 
-/** A block that may be cut. */
-export interface Cuttable extends Piece {
-  /** Whether its first and its last unit may be instructions, which are kept. */
-  readonly instructs: boolean;
-}
-
 export interface CutPlan {
   readonly query: string;
   /** Number of tokens that the blocks may have together. */
   readonly budget: number;
   readonly ranking: Ranking;
   readonly worth: (score: number, tokens: number) => number;
-  /** Whether a heading is kept if a unit under it is kept. */
+  /** Whether headings are kept if a unit under them is kept. */
   readonly headings: boolean;
 }
 
 /** Approximate cost of a gap's mark in tokens: a little more if it stands within a line. */
 const GAP_TOKENS = 1.2;
-/** Most tokens of an instruction; a longer unit is material. */
-const MAX_INSTRUCTION_TOKENS = 120;
 /** Approximate cost of a notice in tokens. */
 const NOTICE_TOKENS = 18;
 const ROUNDS = 6;
@@ -37,16 +29,15 @@ const MOST_ROUNDS = 16;
  * would gain nothing from it.
  */
 export function cutBlocks(
-  blocks: readonly Cuttable[],
+  blocks: readonly Piece[],
   plan: CutPlan,
   tokenizer: Tokenizer,
 ): readonly (BlockCut | undefined)[] {
-  const prepared = blocks.map((block) => ({ ...block, units: protectInstructions(block) }));
-  const choices = choicesOf(prepared, plan);
+  const choices = choicesOf(blocks, plan);
   const order = ranked(choices);
   const choose = (target: number): boolean[] => select(choices, order, target, GAP_TOKENS);
   const attempt = (target: number): Attempt => {
-    const cuts = assemble(prepared, near(target, choose, prepared), tokenizer);
+    const cuts = assemble(blocks, near(target, choose, blocks), tokenizer);
     const tokens = cuts.reduce((sum, cut, i) => sum + tokenizer.count(cut?.text ?? blocks[i]?.text ?? ''), 0);
     return { cuts, tokens };
   };
@@ -76,11 +67,7 @@ function fitted(budget: number, attempt: (target: number) => Attempt): Attempt {
 }
 
 /** A selection whose estimated tokens come near to `budget`; the cost of marks depends on the selection. */
-function near(
-  budget: number,
-  choose: (target: number) => boolean[],
-  prepared: readonly Cuttable[],
-): boolean[] {
+function near(budget: number, choose: (target: number) => boolean[], prepared: readonly Piece[]): boolean[] {
   let target = budget;
   let kept = choose(target);
   for (let round = 1; round < ROUNDS; round++) {
@@ -93,7 +80,7 @@ function near(
 }
 
 /** Estimates the tokens of a selection, without assembling its text. */
-function estimate(prepared: readonly Cuttable[], kept: readonly boolean[]): number {
+function estimate(prepared: readonly Piece[], kept: readonly boolean[]): number {
   let tokens = 0;
   let next = 0;
   for (const { units } of prepared) {
@@ -111,52 +98,58 @@ function estimate(prepared: readonly Cuttable[], kept: readonly boolean[]): numb
   return tokens;
 }
 
-/** Fixes the first and the last unit of a user's text if they are short. */
-function protectInstructions({ instructs, units }: Cuttable): readonly CountedUnit[] {
-  if (!instructs) return units;
-  return units.map((unit, i) => {
-    const edge = i === 0 || i === units.length - 1;
-    return edge && unit.tokens <= MAX_INSTRUCTION_TOKENS ? { ...unit, fixed: true } : unit;
-  });
-}
+const indexByStart = (units: readonly CountedUnit[]): ReadonlyMap<number, number> =>
+  new Map(units.map(({ start }, i) => [start, i]));
 
-function choicesOf(prepared: readonly Cuttable[], { ranking, query, worth, headings }: CutPlan): Choice[] {
+/** Share of the tokens from which on every heading is kept with what stands under it; below it, those that turn its meaning. */
+const ALL_HEADINGS = 0.24;
+/** Matches headings without which the text under them would be taken wrongly: dates, sessions, versions, negations. */
+const telling =
+  /^(?:from|date|subject):|\b(?:\d{4}|session|not|no|never|none|without|except(?:ions?)?|forbidden|prohibited|banned|excluded|unless|old|former|previous|superseded|obsolete|deprecated|withdrawn|cancel(?:l?ed)|rejected|discontinued|expired|void|false|wrong|incorrect|untrue|myths?|bad|draft|proposed|planned|avoid|don['’]?ts?|only|allowed|kein|keine|nicht|verboten|interdits?|sauf|prohibido)\b/i;
+
+function choicesOf(
+  prepared: readonly Piece[],
+  { ranking, query, worth, headings, budget }: CutPlan,
+): Choice[] {
   const scores = ranking(
     prepared.flatMap((one, block) => scoredUnits(one, block)),
     query,
   );
+  const before = prepared.reduce((all, { units }) => units.reduce((sum, { tokens }) => sum + tokens, all), 0);
   const choices: Choice[] = [];
-  for (const [block, { units }] of prepared.entries()) {
+  for (const [block, { kind, text, units }] of prepared.entries()) {
     const first = choices.length;
-    let heading: number | undefined;
-    for (const [i, { tokens, fixed, ...unit }] of units.entries()) {
-      if (unit.heading) heading = first + i;
+    const at = indexByStart(units);
+    const isKeptWith = (above: CountedUnit | undefined): boolean =>
+      headings &&
+      above !== undefined &&
+      (!above.heading ||
+        kind === 'dialogue' ||
+        budget >= before * ALL_HEADINGS ||
+        telling.test(text.slice(above.start, above.end)));
+    for (const [i, { tokens, fixed, under }] of units.entries()) {
+      const above = at.get(under ?? -1) ?? -1;
       const own = worth(scores[first + i] ?? 0, Math.max(1, tokens));
-      choices.push({
-        tokens,
-        worth: own,
-        block,
-        heading: unit.heading || !headings ? undefined : heading,
-        fixed,
-      });
+      const heading = isKeptWith(units[above]) ? first + above : undefined;
+      choices.push({ tokens, worth: own, block, heading, fixed });
     }
   }
   return choices;
 }
 
-function scoredUnits({ kind, text: whole, units }: Cuttable, block: number): Scored[] {
+function scoredUnits({ kind, text: whole, units }: Piece, block: number): Scored[] {
   const texts = units.map(({ start, end }) => whole.slice(start, end));
   const salience = kind === 'log' ? logSalience(texts) : undefined;
   let lead = 0;
-  let heading: number | undefined;
+  const at = indexByStart(units);
   return texts.map((text, i) => {
     if (kind !== 'prose' || paragraphEnd.test(texts[i - 1]?.slice(-40) ?? '\n\n')) lead = i;
-    if (units[i]?.heading === true) heading = i;
+    const { under } = units[i]?.heading === true ? {} : (units[i] ?? {});
     return {
       text,
       block,
       lead: i - lead,
-      heading: i - (heading ?? i),
+      heading: under === undefined ? 0 : i - (at.get(under) ?? i),
       speaker: kind === 'dialogue' ? speakerOf(text.slice(0, 200)) : undefined,
       edge: i === 0 || i === texts.length - 1,
       salience: salience?.[i] ?? 0,
@@ -167,7 +160,7 @@ function scoredUnits({ kind, text: whole, units }: Cuttable, block: number): Sco
 const paragraphEnd = /\n[ \t\r]*\n\s*$/;
 
 function assemble(
-  prepared: readonly Cuttable[],
+  prepared: readonly Piece[],
   kept: readonly boolean[],
   tokenizer: Tokenizer,
 ): (BlockCut | undefined)[] {

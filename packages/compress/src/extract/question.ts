@@ -79,12 +79,6 @@ const amountWords =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|several|couple)\b|[$€£%]/i;
 const nameWords = /\s[A-Z][a-z]+/;
 
-const dated =
-  /\b(?:when|dates?|days?|weeks?|months?|years?|how long|since|until|ago|before|after|first|last|latest|recent(?:ly)?|earliest|earlier|later|times?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b/i;
-
-/** Returns whether the answer depends on when something was said, which headings tell. */
-export const isDated = (query: string): boolean => dated.test(query);
-
 /** Returns patterns that an answer to the question must contain. */
 export function cuesOf(query: string): RegExp[] {
   const cues: RegExp[] = [];

@@ -11,6 +11,8 @@ export interface Piece {
   readonly kind: Kind;
   /** Form in which `text` is written. */
   readonly form: Form;
+  /** Whether its long units were cut further. */
+  readonly finer: boolean;
   /** Name of the block, from its original text. */
   readonly id: string;
   /** Lossless form of the block, which the units divide. */
@@ -27,8 +29,11 @@ export interface BlockCut {
 }
 
 /** Makes the record of a cut. */
-export function removalOf({ id, form }: Piece, { text, amount, kept, recoverable }: BlockCut): Removal {
-  return { id, ...amount, selection: selectionOf(form, kept, recoverable, digestOf(text)) };
+export function removalOf(
+  { id, form, finer }: Piece,
+  { text, amount, kept, recoverable }: BlockCut,
+): Removal {
+  return { id, ...amount, selection: selectionOf({ form, finer }, kept, recoverable, digestOf(text)) };
 }
 
 /** Names of the units in a notice, by kind. */
@@ -38,6 +43,7 @@ const unitNames: Readonly<Partial<Record<Kind, string>>> = {
   log: 'lines',
   search: 'hits',
   table: 'rows',
+  markup: 'elements',
   json: 'rows',
   jsonl: 'rows',
 };
@@ -96,9 +102,9 @@ export function recut(
   return cut !== undefined && digestOf(cut.text) === selection.digest ? cut : undefined;
 }
 
-export function wholeSelection({ form, text, units }: Piece): Selection {
+export function wholeSelection({ form, finer, text, units }: Piece): Selection {
   return selectionOf(
-    form,
+    { form, finer },
     units.map(() => true),
     true,
     digestOf(text),

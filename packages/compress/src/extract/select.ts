@@ -26,6 +26,13 @@ export function select(
   const isKept = (i: number, from: number): boolean => kept[i] === true || !same(i, from);
   /** Number of gaps that keeping `i` adds: it may split, shorten or close the gap that it lies in. */
   const gapsAdded = (i: number): number => (isKept(i - 1, i) ? 0 : 1) + (isKept(i + 1, i) ? 0 : 1) - 1;
+  /** The headings that keeping `i` adds, from the nearest up. */
+  const headingsAbove = (i: number): number[] => {
+    const above: number[] = [];
+    for (let up = choices[i]?.heading; up !== undefined && kept[up] !== true; up = choices[up]?.heading)
+      above.push(up);
+    return above;
+  };
   let left = budget;
   let inGap = false;
   for (const [i, { tokens }] of choices.entries()) {
@@ -35,13 +42,14 @@ export function select(
   }
   for (const i of order) {
     if (kept[i] === true) continue;
-    const { tokens, heading } = choices[i] ?? { tokens: 0, heading: undefined };
-    const withHeading = heading !== undefined && kept[heading] !== true;
-    // The heading itself adds at most one more gap.
-    const price = tokens + gap * gapsAdded(i) + (withHeading ? (choices[heading]?.tokens ?? 0) + gap : 0);
+    const above = headingsAbove(i);
+    // Each heading adds at most one more gap.
+    const price = above.reduce(
+      (sum, one) => sum + (choices[one]?.tokens ?? 0) + gap,
+      (choices[i]?.tokens ?? 0) + gap * gapsAdded(i),
+    );
     if (price > left) continue;
-    kept[i] = true;
-    if (withHeading) kept[heading] = true;
+    for (const one of [i, ...above]) kept[one] = true;
     left -= price;
   }
   return kept;

@@ -1,7 +1,7 @@
 import type { Form } from './units.ts';
 
 /** Version of selections. Raised whenever the same units would be written differently, or a text is cut into other units. */
-const VERSION = 1;
+const VERSION = 2;
 
 /**
  * The units of a block that were kept: everything needed to write the same bytes again from the block's
@@ -11,6 +11,8 @@ export interface Selection {
   readonly version: number;
   /** Form in which the block was written when it was cut. */
   readonly form: string;
+  /** Whether the block's long units were cut further, because the budget had no place for them. */
+  readonly finer: boolean;
   /** Whether everything that was left out also stands elsewhere in the block. */
   readonly recoverable: boolean;
   /** Lengths of the runs of kept and omitted units, in turn, beginning with kept. One number if all were kept. */
@@ -26,7 +28,7 @@ export interface RememberedSelection {
 }
 
 export function selectionOf(
-  form: Form,
+  { form, finer }: { readonly form: Form; readonly finer: boolean },
   kept: readonly boolean[],
   recoverable: boolean,
   digest: string,
@@ -37,7 +39,7 @@ export function selectionOf(
     while (at < kept.length && kept[at] === keeps) at++;
     runs.push(at - from);
   }
-  return { version: VERSION, form, recoverable, runs, digest };
+  return { version: VERSION, form, finer, recoverable, runs, digest };
 }
 
 /** Which of `units` units a selection keeps; undefined if it is of another version, form or number of units. */

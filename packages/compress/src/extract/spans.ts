@@ -4,6 +4,8 @@ export interface Unit {
   readonly end: number;
   /** Whether it is a heading, which says what the units after it belong to, and is kept with them. */
   readonly heading: boolean;
+  /** Offset at which the unit begins that this one stands under: a heading, a key, a row that names columns. */
+  readonly under?: number | undefined;
   /** Whether it is always kept: rows that name columns, and others that the rest can't be read without. */
   readonly fixed: boolean;
 }
@@ -57,9 +59,13 @@ export function safeCut(text: string, least: number, most: number): number {
 const joinsBackwards = /^(?:\p{M}|\u{200d}|\p{Variation_Selector}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}])/u;
 const regional = /^[\u{1f1e6}-\u{1f1ff}]/u;
 
+/** Viramas, which join the consonants on both sides (UAX 29, GB9c). */
+const conjoining = /[\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d]/;
+
 /** Returns whether two user-perceived characters meet at `at` (UAX 29, the cases that emoji and accents need). */
 function splits(text: string, at: number): boolean {
   if (isLowSurrogate(text, at) || text.charCodeAt(at - 1) === 0x200d) return false;
+  if (conjoining.test(text.charAt(at - 1))) return false;
   const next = text.slice(at, at + 2);
   return !joinsBackwards.test(next) && !regional.test(next);
 }

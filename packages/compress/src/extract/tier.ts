@@ -4,13 +4,13 @@ import type { Kind } from '../blocks/kind.ts';
 import { type ChatMessage, textsOf } from '../messages.ts';
 import type { CompressOptions } from '../options.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
-import { type CutPlan, type Cuttable, cutBlocks } from './cut.ts';
+import { type CutPlan, cutBlocks } from './cut.ts';
 import { idOf } from './marks.ts';
-import { askedIn, isDated } from './question.ts';
+import { askedIn } from './question.ts';
 import { type BlockCut, cutRepeats, type Piece, recut, removalOf, wholeSelection } from './rebuild.ts';
 import { extractiveRanking } from './relevance.ts';
 import type { RememberedSelection } from './selection.ts';
-import { type CountedUnit, countedUnits, type Form } from './units.ts';
+import { type CountedUnit, countedUnits, type Form, finerUnits } from './units.ts';
 
 /** A conversation whose blocks are in their lossless form. */
 export interface Uncut {
@@ -29,14 +29,14 @@ const LENGTH_EXPONENT = 0.3;
 
 /** How the units to keep are chosen. */
 export interface Strategy extends Pick<CutPlan, 'ranking' | 'worth'> {
-  /** Returns whether a question needs the headings above the kept units. */
-  readonly headings: (query: string) => boolean;
+  /** Whether the headings above kept units are kept. */
+  readonly headings: boolean;
 }
 
 export const extractive: Strategy = {
   ranking: extractiveRanking,
   worth: (score, tokens) => score / tokens ** LENGTH_EXPONENT,
-  headings: isDated,
+  headings: true,
 };
 
 /** Cuts the blocks that may be cut until the conversation is within the budget, as far as that is possible. */
@@ -48,34 +48,74 @@ export function cutToBudget(
   const { messages, blocks, before, allowed, tokenizer } = uncut;
   const material = blocks
     .filter(isCuttable)
-    .map((block) => ({ block, piece: cuttableOf(block, messages, tokenizer) }))
+    .map((block) => ({ block, piece: pieceOf(block, tokenizer) }))
     .filter(({ piece }) => piece.units.some(({ fixed }) => !fixed));
   const open = material.filter(({ block, piece }) => !recall(block, piece, options, tokenizer));
   const now = blocks.reduce((sum, block) => sum + block.tokens_after - block.tokens_before, before);
   if (now > allowed && open.length > 0) {
     const theirs = open.reduce((sum, { block }) => sum + block.tokens_after, 0);
-    const pieces = open.map(({ piece }) => piece);
     const query = options.query ?? askedLast(messages);
+    const plan = { ...strategy, query, budget: Math.max(0, allowed - (now - theirs)) };
     const cuts =
       options.recoverable === true
-        ? pieces.map((piece) => cutRepeats(piece, tokenizer))
-        : cutBlocks(
-            pieces,
-            {
-              ...strategy,
-              query,
-              budget: Math.max(0, allowed - (now - theirs)),
-              headings: strategy.headings(query),
-            },
+        ? open.map(({ piece }) => ({ piece, cut: cutRepeats(piece, tokenizer) }))
+        : cutFilling(
+            open.map(({ piece }) => piece),
+            plan,
             tokenizer,
           );
-    for (const [i, { block, piece }] of open.entries()) record(block, piece, cuts[i], 'extract', tokenizer);
+    for (const [i, { block }] of open.entries()) {
+      const { piece, cut } = cuts[i] ?? {};
+      if (piece !== undefined) record(block, piece, cut, 'extract', tokenizer);
+    }
   }
   return material.map(({ block, piece }) =>
     block.removed === null
       ? { id: piece.id, selection: wholeSelection(piece) }
       : { id: piece.id, selection: block.removed.selection },
   );
+}
+
+/** Part of the budget that is to be used; where long units leave more of it free, they are cut further. */
+const WELL_USED = 0.9;
+
+interface PieceCut {
+  readonly piece: Piece;
+  readonly cut: BlockCut | undefined;
+}
+
+function cutFilling(pieces: readonly Piece[], plan: CutPlan, tokenizer: Tokenizer): PieceCut[] {
+  const attempt = (tried: readonly Piece[]): { cuts: PieceCut[]; tokens: number } => {
+    const found = cutBlocks(tried, plan, tokenizer);
+    const cuts = tried.map((piece, i) => ({ piece, cut: found[i] }));
+    return {
+      cuts,
+      tokens: cuts.reduce((sum, { piece, cut }) => sum + tokenizer.count((cut ?? piece).text), 0),
+    };
+  };
+  const first = attempt(pieces);
+  if (first.tokens >= plan.budget * WELL_USED && first.tokens <= plan.budget) return first.cuts;
+  const finer = attempt(pieces.map((piece) => finerPiece(piece, tokenizer)));
+  const better =
+    finer.tokens <= plan.budget
+      ? finer.tokens > first.tokens || first.tokens > plan.budget
+      : finer.tokens < first.tokens;
+  return better ? finer.cuts : first.cuts;
+}
+
+/** Forms whose units are rows or values, which are never cut further. */
+const whole: ReadonlySet<Form> = new Set<Form>([
+  'json',
+  'jsonl',
+  'json-tsv',
+  'jsonl-tsv',
+  'json-toon',
+  'json-compact',
+]);
+
+function finerPiece(piece: Piece, tokenizer: Tokenizer): Piece {
+  if (whole.has(piece.form)) return piece;
+  return { ...piece, finer: true, units: finerUnits(piece.text, piece.units, tokenizer) };
 }
 
 function isCuttable({ steps, tokens_after: tokens }: Draft): boolean {
@@ -104,18 +144,18 @@ function recall(
   const selection = remembered?.(piece.id, block.message);
   if (selection === 'whole') return true;
   if (selection === undefined || (recoverable === true && !selection.recoverable)) return false;
-  const cut = recut(piece, selection, tokenizer);
+  const own = selection.finer ? finerPiece(piece, tokenizer) : piece;
+  const cut = recut(own, selection, tokenizer);
   if (cut === undefined) return false;
-  if (cut !== 'whole') record(block, piece, cut, 'remembered', tokenizer);
+  if (cut !== 'whole') record(block, own, cut, 'remembered', tokenizer);
   return true;
 }
 
-function cuttableOf(block: Draft, messages: readonly ChatMessage[], tokenizer: Tokenizer): Cuttable {
+function pieceOf(block: Draft, tokenizer: Tokenizer): Piece {
   const { kind, original, text, steps } = block;
-  const instructs = messages[block.message]?.role === 'user';
   const method = steps.at(-1)?.method;
   const form = method === undefined ? kind : formOf(kind, method);
-  return { kind, form, id: idOf(original), text, units: unitsNow(block, tokenizer), instructs };
+  return { kind, form, finer: false, id: idOf(original), text, units: unitsNow(block, tokenizer) };
 }
 
 /** The units of a block's present text. */

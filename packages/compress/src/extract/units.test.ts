@@ -86,3 +86,48 @@ describe('prose', () => {
     expect(texts('prose', `${wrapped}.`)).toHaveLength(1);
   });
 });
+
+describe('listings', () => {
+  const unders = (form: Form, text: string): [string, string | undefined][] => {
+    const units = unitsOf(form, text);
+    const textAt = (at: number | undefined): string | undefined => {
+      const found = units.find(({ start }) => start === at);
+      return found && text.slice(found.start, found.end).trim();
+    };
+    return units.map(({ start, end, under }) => [text.slice(start, end).trim(), textAt(under)]);
+  };
+  const lines = (count: number, line: (i: number) => string): string =>
+    Array.from({ length: count }, (_, i) => line(i)).join('\n');
+
+  test('a line of a configuration stands under its key', () => {
+    const text = `services:\n${lines(5, (i) => `  store-${i}:\n    image: registry.example/store:${i}\n    replicas: ${i}`)}`;
+    const found = unders('prose', text);
+    expect(found).toHaveLength(16);
+    expect(found[0]).toStrictEqual(['services:', undefined]);
+    expect(found[4]).toStrictEqual(['store-1:', 'services:']);
+    expect(found[6]).toStrictEqual(['replicas: 1', 'store-1:']);
+  });
+
+  test('an entry stands under its section, a row under the names of the columns', () => {
+    const ini = `[store]\n${lines(20, (i) => `key.of.entry.${i} = ${i}`)}`;
+    expect(unders('prose', ini)[9]).toStrictEqual(['key.of.entry.8 = 8', '[store]']);
+    const pods = `NAME        READY   STATUS    AGE\n${lines(12, (i) => `pod-${i}       1/1     Running   ${i}d`)}`;
+    expect(unders('prose', pods)[3]?.[1]).toBe('NAME        READY   STATUS    AGE');
+  });
+
+  test('an item stands under its heading, a mail under its header', () => {
+    const list = `## Not allowed\n${lines(12, (i) => `- Feeding the lab mice of shelf ${i}`)}`;
+    expect(unders('prose', list)[4]).toStrictEqual(['- Feeding the lab mice of shelf 3', '## Not allowed']);
+    const mail = 'From: Ann\nDate: 1 May 2024\n\nThe kettle is in room 4.';
+    expect(unders('prose', mail)[1]).toStrictEqual([
+      'The kettle is in room 4.',
+      'From: Ann\nDate: 1 May 2024',
+    ]);
+  });
+
+  test('a table of SQL and markup are lines', () => {
+    const rows = lines(10, (i) => `  ${i} | name ${i} | ${i * 7}`);
+    expect(texts('table', `  id | name | sum\n-----+------+----\n${rows}`, true)).toHaveLength(2);
+    expect(texts('markup', `<ul>\n${lines(10, (i) => `<li>${i}</li>`)}\n</ul>`)).toHaveLength(12);
+  });
+});

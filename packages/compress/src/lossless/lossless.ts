@@ -1,4 +1,4 @@
-import type { Kind } from '../blocks/kind.ts';
+import { frozenKinds, type Kind } from '../blocks/kind.ts';
 import { minifyJson } from '../json/minify.ts';
 import { compactJson, isJson, parseTree, sameTree, type Tree } from '../json/tree.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
@@ -89,7 +89,7 @@ function jsonLinesForms(text: string): Candidate[] {
 }
 
 function lineForms(kind: Kind, text: string): Candidate[] {
-  if (kind === 'code' || kind === 'diff' || kind === 'schema') return [];
+  if (frozenKinds.has(kind)) return [];
   const collapsed = collapseLines(text);
   if (collapsed === undefined) return [];
   return [{ method: 'line-runs', text: collapsed, decodes: () => expandLines(collapsed) === text }];

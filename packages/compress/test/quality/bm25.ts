@@ -12,7 +12,7 @@ const plainBm25: Strategy = {
     return smoothed(bm25(index, terms, 0.75));
   },
   worth: (score) => score,
-  headings: () => false,
+  headings: false,
 };
 
 /** Each score with half of its neighbours': an answer often stands beside its question. */
