@@ -43,13 +43,44 @@ function wholeJson(text: string): Segment[] | undefined {
   return isJson(json) ? [{ kind: kindOfJson(json), start: 0, end: text.length }] : undefined;
 }
 
-/** The kind of a JSON text: JSON Schemas, OpenAPI documents and tool definitions are known by their members. */
+/** Members that only schemas have, which are looked for before the text is parsed. */
+const schematic =
+  /"(?:\$(?:schema|ref|defs)|openapi|swagger|properties|parameters|input_schema|inputSchema)"\s*:/;
+
+/** The kind of a JSON text: JSON Schemas, OpenAPI documents and tool definitions are known by the members at their top. */
 function kindOfJson(json: string): Kind {
-  return /"\$(?:schema|ref|defs)"\s*:|"openapi"\s*:|"properties"\s*:\s*\{|"parameters"\s*:\s*\{\s*"type"/.test(
-    json,
+  if (!schematic.test(json)) return 'json';
+  const value = JSON.parse(json) as unknown;
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.length > 0 && items.every(isSchema) ? 'schema' : 'json';
+}
+
+function isSchema(value: unknown): boolean {
+  const own = objectOf(value);
+  if (own === undefined) return false;
+  if (
+    ['$schema', '$ref', '$defs', 'openapi', 'swagger'].some(
+      (name) => typeof own[name] === 'string' || objectOf(own[name]),
+    )
   )
-    ? 'schema'
-    : 'json';
+    return true;
+  const definitions = [
+    own,
+    own['parameters'],
+    own['input_schema'],
+    own['inputSchema'],
+    objectOf(own['function'])?.['parameters'],
+  ];
+  return definitions.some((one) => {
+    const schema = objectOf(one);
+    return schema?.['type'] === 'object' && objectOf(schema['properties']) !== undefined;
+  });
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
 }
 
 const opening = /^(?: {0,3}(`{3,}|~{3,})[^\n`]*$|[{[])/gm;
