@@ -280,6 +280,8 @@ describe('tally mcp wrap', () => {
     expect(
       verdict?.checks.filter(({ name }) => name === 'chain' || name === 'sequence').map(({ ok }) => ok),
     ).toEqual([true, true]);
+    // Of a folder, the sessions alone are verified: intact, and of a key that nobody pinned.
+    expect((await tally(['session', 'verify', folder, '--quiet'], env)).code).toBe(3);
     const receipts = readFileSync(acta, 'utf8')
       .trimEnd()
       .split('\n')

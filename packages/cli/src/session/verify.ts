@@ -33,6 +33,8 @@ export interface VerifySessionsOptions {
 
 /** Ends the name of a session's file. */
 const SUFFIX = '.jsonl';
+/** Ends the name of the Acta receipts beside a session, which are no session. */
+const ACTA_SUFFIX = '.acta.jsonl';
 
 /** Verifies the sessions of a file, a folder or a URL. @returns the worst of their exit codes */
 export async function verifySessions(path: string, options: VerifySessionsOptions): Promise<Exit> {
@@ -109,7 +111,7 @@ function openingLine({ file, seq, part, state }: CheckedOpening): string {
 /** @throws UsageError for a folder without sessions */
 function filesAt(path: string): readonly string[] {
   if (path === '-' || !isFolder(path)) return [path];
-  const files = readdirSync(path).filter((name) => name.endsWith(SUFFIX));
+  const files = readdirSync(path).filter((name) => name.endsWith(SUFFIX) && !name.endsWith(ACTA_SUFFIX));
   if (files.length === 0) throw new UsageError(`${path} has no file whose name ends with ${SUFFIX}.`);
   return files.toSorted((a, b) => a.localeCompare(b)).map((name) => join(path, name));
 }
