@@ -73,7 +73,7 @@ def python(
 
 
 def test_a_users_program_runs(python: Path, tmp_path: Path) -> None:
-    assert run(python, PROGRAM, cwd=tmp_path) == "25 True False\n"
+    assert run(python, PROGRAM, cwd=tmp_path) == "25 True False True True\n"
 
 
 def test_the_namespace_has_what_is_public_and_nothing_else(python: Path, tmp_path: Path) -> None:

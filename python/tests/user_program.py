@@ -9,12 +9,19 @@ from tallystick import (
     AsyncReceiptTransport,
     CallReport,
     Client,
+    ForeignVerification,
     ReceiptTransport,
+    Session,
+    SessionVerification,
     Verification,
+    create_signer,
     generate_secret_key,
     issue,
+    open_session,
     verify,
     verify_call,
+    verify_foreign,
+    verify_session,
 )
 from tallystick.documents import Balance, Model
 
@@ -65,6 +72,26 @@ def http_clients() -> tuple[httpx.Client, httpx.AsyncClient]:
     )
 
 
+def record(session: Session) -> str:
+    """Records a call of a tool."""
+    begun = session.begin(
+        tool="read",
+        server={"name": "f", "version": None, "transport": "stdio", "identity_sha256": None},
+        arguments={"path": "/a"},
+    )
+    return session.end(begun, outcome="completed", result=["text"])
+
+
+def verdicts() -> tuple[SessionVerification, ForeignVerification | None]:
+    """Records a session in memory, and judges it."""
+    key = generate_secret_key()
+    lines: list[str] = []
+    with open_session(key=key, keep=lines.append) as session:
+        record(session)
+    file = "\n".join(lines)
+    return verify_session(file, key=create_signer(key).key_id), verify_foreign(file)
+
+
 def main() -> None:
     """Signs a receipt, and verifies it as of now."""
     recipient = "0x00000000000000000000000000000000000000aa"
@@ -72,7 +99,8 @@ def main() -> None:
     units: int = issued.receipt["units"]
     verdict: Verification = verify(issued.text)
     forged = verify(issued.text.replace("ACME", "ACNE"))
-    print(units, verdict.valid, forged.valid)
+    session, foreign = verdicts()
+    print(units, verdict.valid, forged.valid, session.trusted, foreign is None)
     http_clients()[0].close()
 
 
