@@ -156,7 +156,9 @@ _DRAFT = _Form(
     recognises=lambda one: is_object(one.get("payload")) and "alg" in _object(one.get("signature")),
     shape=members(
         {
-            "payload": _any_object,
+            "payload": members(
+                {"type": non_empty_text, "issued_at": non_empty_text, "issuer_id": non_empty_text}
+            ),
             "signature": members(
                 {"alg": constant("EdDSA"), "kid": non_empty_text, "sig": _hex128},
                 optional={"pubkey": hex64},
@@ -167,7 +169,11 @@ _DRAFT = _Form(
     signature=lambda one: _text_in(one.get("signature"), "sig"),
     public_key=lambda one: _text_in(one.get("signature"), "pubkey"),
 )
-"""The envelope of the draft itself: ``{payload, signature: {alg, kid, sig}}``."""
+"""The envelope of the draft itself: ``{payload, signature: {alg, kid, sig}}``.
+
+The members that section 2.2 asks of every payload keep other JCS texts that a key has signed from
+passing for a receipt.
+"""
 
 _FORMS: Final = (_V2, _ARTIFACT, _DRAFT, _V1)
 
