@@ -263,6 +263,21 @@ describe('cutting', () => {
     expect(contentOf(result)).toContain('Quenfort');
   });
 
+  test.each([
+    'What is the sum of the third column?',
+    'List all errors in it.',
+    'Translate it completely, leaving nothing out.',
+    'How many rows are there?',
+    'Compare the two versions.',
+  ])('nothing is cut for a request that needs everything: %s', (query) => {
+    const text = Array.from({ length: 100 }, (_, i) => `${i},order ${i * 7},${i * 31}`).join('\n');
+    const messages = [...asTool(text), { role: 'user', content: query }];
+    const result = compress(messages, { tier: 'extractive', budget: 0.2 });
+    expect(result.messages).toStrictEqual(messages);
+    expect(result.needed).toBe(true);
+    expect(compress(messages, { tier: 'extractive', budget: 0.2, always: true }).needed).toBe(false);
+  });
+
   test('a list of Markdown is no code', () => {
     const text = Array.from(
       { length: 60 },

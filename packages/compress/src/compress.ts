@@ -15,6 +15,8 @@ export interface Compressed {
   readonly account: Account;
   /** Every block that was considered, in order, and what was done to it. `restore` undoes it. */
   readonly blocks: readonly Block[];
+  /** Whether nothing new was cut because the request needs the whole text: a sum, a complete list, a translation. */
+  readonly needed: boolean;
   /** Selections for `remembered` in later calls, those of uncut blocks included. Empty if nothing may be cut. */
   readonly selections: readonly RememberedSelection[];
 }
@@ -44,11 +46,11 @@ export function compressBy(
   dedupe(messages, blocks, tokenizer);
   const before = countMessages(messages, tokenizer);
   const allowed = budget < 1 ? Math.floor(before * budget) : budget;
-  const selections =
+  const { selections, needed } =
     tier === 'lossless'
-      ? []
+      ? { selections: [], needed: false }
       : cutToBudget({ messages, blocks, before, allowed, tokenizer }, options, strategy);
-  return { ...accountFor({ messages, blocks, before, tokenizer }, options.accept), selections };
+  return { ...accountFor({ messages, blocks, before, tokenizer }, options.accept), selections, needed };
 }
 
 function check(tier: string, budget: number): void {

@@ -22,6 +22,8 @@ export interface CompressOptions {
   readonly remembered?: (id: string, message: number) => Selection | 'whole' | undefined;
   /** Whether only text that also stands elsewhere in its block may be cut: for callers that can't retrieve the rest. */
   readonly recoverable?: boolean;
+  /** Whether a request that needs the whole text, such as a sum or a translation, is cut like any other. */
+  readonly always?: boolean;
   /**
    * Returns whether the message at this index may become shorter by so many tokens; if not, it stays unchanged. Called in
    * order, for each message that would.

@@ -120,3 +120,20 @@ export function askedIn(text: string): string {
   const short = paragraphs.filter(({ length }) => length <= MAX_ASKING);
   return short.length > 0 ? short.join('\n') : `${first.slice(0, MAX_ASKING)}\n${last.slice(-MAX_ASKING)}`;
 }
+
+const everything = [
+  // The whole text in other words, or looked through.
+  /\b(?:translate|proof-?read|spell-?check|transcribe|anonymi[sz]e|redact|pseudonymi[sz]e|reformat|copy-?edit|übersetze?n?|korrigiere?n?|lektoriere?n?|traduis|traduisez|corrige[sz]?|traduce|traduzca)\b/i,
+  /\b(?:word for word|verbatim|leav(?:e|ing) (?:nothing|none) out|without (?:omitting|leaving (?:out )?any)|in full|in its entirety|from beginning to end|line by line)\b/i,
+  // Sums, counts and extremes of what is listed.
+  /\b(?:add up|sum up the|the (?:sum|total|average|mean|median|maximum|minimum) of|sum of|total (?:of|amount of) (?:all|the)|count (?:all|the|every|how many)|number of (?:rows|lines|entries|records|items|errors|warnings|columns|files|occurrences|messages|requests|tests))\b/i,
+  /\bhow many (?:rows|lines|entries|errors|warnings|columns|files|occurrences|messages|requests|pods|tests|failures)\b/i,
+  /\b(?:what is|find|give|tell) (?:me )?the (?:maximum|minimum|average|median|sum|total)\b/i,
+  // Lists that must be complete, and comparisons.
+  /\b(?:list|name|enumerate|extract|find|give|show|return|print|output|collect) (?:me )?(?:all|every|each|a complete list)\b/i,
+  /\b(?:all|every) (?:the |of the )?(?:errors|warnings|rows|entries|records|items|lines|names|dates|failures)\b/i,
+  /\b(?:compare|diff) (?:the |these |both |all )*(?:\w+ )?(?:versions?|drafts?|revisions?|documents?|files?|texts?|contracts?)\b|\bdifferences? between the (?:two |three )?(?:\w+ )?(?:versions?|drafts?|revisions?|documents?|files?|texts?)\b/i,
+] as const;
+
+/** Returns whether a request can only be met with the whole text: sums, counts, complete lists, translations, comparisons. */
+export const needsEverything = (query: string): boolean => everything.some((need) => need.test(query));

@@ -6,7 +6,7 @@ import type { CompressOptions } from '../options.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { type CutPlan, cutBlocks } from './cut.ts';
 import { idOf } from './marks.ts';
-import { askedIn } from './question.ts';
+import { askedIn, needsEverything } from './question.ts';
 import { type BlockCut, cutRepeats, type Piece, recut, removalOf, wholeSelection } from './rebuild.ts';
 import { extractiveRanking } from './relevance.ts';
 import type { RememberedSelection } from './selection.ts';
@@ -39,12 +39,15 @@ export const extractive: Strategy = {
   headings: true,
 };
 
+/** What cutting did. */
+export interface Cut {
+  readonly selections: RememberedSelection[];
+  /** Whether nothing new was cut because the request needs everything. */
+  readonly needed: boolean;
+}
+
 /** Cuts the blocks that may be cut until the conversation is within the budget, as far as that is possible. */
-export function cutToBudget(
-  uncut: Uncut,
-  options: CompressOptions,
-  strategy: Strategy,
-): RememberedSelection[] {
+export function cutToBudget(uncut: Uncut, options: CompressOptions, strategy: Strategy): Cut {
   const { messages, blocks, before, allowed, tokenizer } = uncut;
   const material = blocks
     .filter(isCuttable)
@@ -52,9 +55,11 @@ export function cutToBudget(
     .filter(({ piece }) => piece.units.some(({ fixed }) => !fixed));
   const open = material.filter(({ block, piece }) => !recall(block, piece, options, tokenizer));
   const now = blocks.reduce((sum, block) => sum + block.tokens_after - block.tokens_before, before);
-  if (now > allowed && open.length > 0) {
+  const query = options.query ?? askedLast(messages);
+  const exceeds = now > allowed && open.length > 0;
+  const needed = exceeds && options.always !== true && options.recoverable !== true && needsEverything(query);
+  if (exceeds && !needed) {
     const theirs = open.reduce((sum, { block }) => sum + block.tokens_after, 0);
-    const query = options.query ?? askedLast(messages);
     const plan = { ...strategy, query, budget: Math.max(0, allowed - (now - theirs)) };
     const cuts =
       options.recoverable === true
@@ -69,11 +74,11 @@ export function cutToBudget(
       if (piece !== undefined) record(block, piece, cut, 'extract', tokenizer);
     }
   }
-  return material.map(({ block, piece }) =>
-    block.removed === null
-      ? { id: piece.id, selection: wholeSelection(piece) }
-      : { id: piece.id, selection: block.removed.selection },
-  );
+  const selections = material.map(({ block, piece }) => ({
+    id: piece.id,
+    selection: block.removed === null ? wholeSelection(piece) : block.removed.selection,
+  }));
+  return { selections, needed };
 }
 
 /** Part of the budget that is to be used; where long units leave more of it free, they are cut further. */

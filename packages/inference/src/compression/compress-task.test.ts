@@ -19,6 +19,7 @@ const task = (messages: JsonObject[], change: Partial<CompressionTask> = {}): Co
   tier: 'lossless',
   budget: null,
   retrieve: true,
+  mustFit: false,
   query: null,
   encoding: 'o200k_base',
   account: 'caller:a',

@@ -33,7 +33,7 @@ const tokenizers = new Map<string, Tokenizer>();
 
 /** Compresses a conversation. Blocks that were sent before keep their form. */
 export function compressTask(task: CompressionTask): CompressionResult {
-  const { messages, tier, retrieve, query, form, cachePrice } = task;
+  const { messages, tier, retrieve, mustFit, query, form, cachePrice } = task;
   const tokenizer = tokenizerOf(task);
   const before = messages.map((message) => tokensOf(message, tokenizer));
   const gate =
@@ -49,6 +49,7 @@ export function compressTask(task: CompressionTask): CompressionResult {
     budget,
     tokenizer,
     recoverable: !retrieve,
+    always: mustFit,
     remembered: (id, message) => known.selection(id, message),
     accept(message, saved) {
       const accepted = gate(message, saved);
@@ -59,7 +60,12 @@ export function compressTask(task: CompressionTask): CompressionResult {
   });
   const notes = known.notesOf(result.selections);
   spared ||= budget > requestedBudget && result.account.tokens_after > requestedBudget;
-  return resultOf(task, result, tokenizer, { notes, spared, restored: known.restored });
+  return resultOf(task, result, tokenizer, {
+    notes,
+    spared,
+    needed: result.needed,
+    restored: known.restored,
+  });
 }
 
 function budgetOf({ tier, budget }: CompressionTask, before: readonly number[]): number {

@@ -27,6 +27,8 @@ const SPARED =
 const RECOVERABLE = 'Without svc.retrieve only repeated text is removed, so the prompt exceeds the budget.';
 const TOOLLESS =
   'None of the candidate models accepts tools, so svc_retrieve was not added: only repeated text was removed, and the prompt exceeds the budget.';
+const NEEDED =
+  'The request needs all of the material, for example to add up, list or translate it, so nothing was cut and the prompt may exceed the budget.';
 const NOTHING: ConversationState = { sent: null, blocks: new Map() };
 const FAILED = 'The prompt could not be compressed at the moment and was sent unchanged.';
 
@@ -73,6 +75,7 @@ export function createCompressor({
       tier: options.tier === 'extractive' || fit !== undefined ? 'extractive' : 'lossless',
       budget: fit ?? options.budget,
       retrieve: options.retrieve,
+      mustFit: fit !== undefined,
       encoding,
       // A prompt that must fit has no other form that could be cheaper.
       cachePrice: fit === undefined ? cachePriceOf(modelsMeant(catalogue(), body), encoding) : null,
@@ -164,6 +167,7 @@ export function createCompressor({
         tier: 'extractive',
         budget: maxTokens,
         retrieve: true,
+        mustFit: true,
         encoding: 'o200k_base',
         cachePrice: null,
         account,
@@ -201,6 +205,7 @@ function compressedBy(
     methods,
     removed,
     spared,
+    needed,
     restored,
   } = result;
   const replaced = new Map(result.changed);
@@ -218,7 +223,8 @@ function compressedBy(
       removed,
       layout: { before, after, sent, changed: restored },
     },
-    note: fit === undefined ? (shortOf(options, result) ?? (spared ? SPARED : null)) : null,
+    note:
+      fit === undefined ? (needed ? NEEDED : (shortOf(options, result) ?? (spared ? SPARED : null))) : null,
   };
 }
 

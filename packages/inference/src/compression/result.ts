@@ -9,7 +9,7 @@ export function resultOf(
   { messages, retrieve, form: { plain } }: CompressionTask,
   { messages: out, account, blocks }: Compressed,
   tokenizer: Tokenizer,
-  facts: Pick<CompressionResult, 'notes' | 'spared' | 'restored'>,
+  facts: Pick<CompressionResult, 'notes' | 'spared' | 'needed' | 'restored'>,
 ): CompressionResult {
   const changed: [number, JsonObject][] = [];
   const before: number[] = [];

@@ -10,6 +10,8 @@ export interface CompressionTask {
   readonly budget: number | null;
   /** Whether the tool can return what is cut; without it, only what is repeated elsewhere in its block is cut. */
   readonly retrieve: boolean;
+  /** Whether the prompt must fit into a context, so that it is cut even if the request needs all of it. */
+  readonly mustFit: boolean;
   /** The encoding that counts tokens, or the name of one that is not public. */
   readonly encoding: string;
   /** The question to the conversation; null to take it from the last user message. */
@@ -50,6 +52,8 @@ export interface CompressionResult {
   readonly removed: readonly Removed[];
   /** Whether something was kept as it came because of the provider's cache. */
   readonly spared: boolean;
+  /** Whether nothing new was cut because the request needs the whole text. */
+  readonly needed: boolean;
   /** Whether something that an earlier call sent cut is sent whole now. */
   readonly restored: boolean;
   /** Tokens of each message. */
