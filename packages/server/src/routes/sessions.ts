@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
 import { AGENT_HEADERS, CALLER_ERRORS, type Caller, type ClientCall } from '@tallystick/callers';
 import {
@@ -10,6 +9,7 @@ import {
   type SessionEntryToSign,
   shortName,
   TallyError,
+  utf8,
 } from '@tallystick/core';
 import { X402 } from '@tallystick/ledger';
 import {
@@ -336,10 +336,28 @@ function read(services: Needs): Endpoint {
       const lines = await readSession(services, { id, owner });
       return {
         status: 200,
-        body: Readable.toWeb(Readable.from(lines, { objectMode: false })),
+        body: streamOf(lines),
         contentType: LINES,
         headers: { 'cache-control': 'private, no-store' },
       };
     },
   });
+}
+
+/** The lines as bytes, each read when it is asked for. `ReadableStream.from` has no type where browsers' types count. */
+function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = lines[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(utf8(value));
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
