@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { CallToolResult, Client, ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { verifyForeign } from '@tallystick/core/foreign';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient } from '@tallystick/sdk';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectStdio, judge, receiptIn, referenceServer, run, textIn } from './mcp-wrapped.ts';
 import { type Env, serve, TALLY, tally, temporaryFolder } from './process.ts';
 import { drawing } from './random.ts';
@@ -249,6 +250,25 @@ describe('tally mcp wrap', () => {
     const { code, stderr } = await tally(['mcp', 'wrap', '--url', service.url, '--', 'x'], env);
     expect(stderr).toContain(service.url);
     expect(code).not.toBe(0);
+  });
+
+  it('has a service anchor what its own key signs', async () => {
+    const data = { TALLY_DATA_DIR: join(folder, 'data'), TALLY_DEVNET: 'off' };
+    const service = await serve(data);
+    const { key } = JSON.parse((await tally(['apikey', 'create', '--tier', 'scale', '--json'], data)).stdout);
+    env = { ...env, TALLY_API_KEY: key };
+    const { client } = await connect(
+      ['--session', file, '--anchor-at', service.url],
+      [referenceServer('memory')],
+    );
+    await call(client, 'read_graph');
+    await client.close();
+    const { valid, state, recorder, head } = await judge(file);
+    expect({ valid, state, by: recorder?.by }).toEqual({ valid: true, state: 'closed', by: 'own_key' });
+    const anchors = createClient({ baseUrl: service.url, apiKey: key });
+    const hash = head?.slice('sha256:'.length) ?? '';
+    await vi.waitFor(() => anchors.getAnchorByHash(hash), { timeout: 20_000 });
+    await service.kill('SIGTERM');
   });
 
   it('writes Acta receipts beside the session, and goes on with their chain', async () => {

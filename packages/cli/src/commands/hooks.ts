@@ -5,8 +5,9 @@ import { apiKeyOption, requireKey } from '../api-key.ts';
 import { AGENTS, type AgentName } from '../hooks/event.ts';
 import type { Issuance } from '../hooks/recorded-agent.ts';
 import { type HookTarget, settingsFile, withHooks, writeHooks } from '../hooks/settings.ts';
-import { describe, printJson, remark } from '../output.ts';
+import { printJson, remark } from '../output.ts';
 import { serviceUrl } from '../service.ts';
+import { anchoringAt } from '../session/anchoring.ts';
 
 interface RecorderCommand {
   readonly socket?: string;
@@ -26,8 +27,6 @@ const NAMES: Readonly<Record<AgentName, string>> = { 'claude-code': 'Claude Code
 
 /** How long the recorder that a hook has started waits for an event before it ends. */
 const IDLE_MS = 3_600_000;
-/** Time between two anchors of a session. */
-const ANCHOR_MS = 600_000;
 
 /** `tally hooks`: receipts of what a coding agent does, built-in tools too. */
 export function hookCommands(program: Command): void {
@@ -69,11 +68,9 @@ async function issuanceOf(
   if (signAt === undefined && anchorAt === undefined) return {};
   const key = requireKey(apiKey);
   const { createClient } = await import('@tallystick/sdk');
-  const clientAt = (baseUrl: string) => createClient({ baseUrl, apiKey: key });
-  const onError = (error: unknown): void => log(`Not anchored yet: ${describe(error).message}`);
   return {
-    ...(signAt !== undefined && { client: clientAt(signAt) }),
-    ...(anchorAt !== undefined && { anchor: { client: clientAt(anchorAt), everyMs: ANCHOR_MS, onError } }),
+    ...(signAt !== undefined && { client: createClient({ baseUrl: signAt, apiKey: key }) }),
+    ...(anchorAt !== undefined && { anchor: await anchoringAt(anchorAt, key, log) }),
   };
 }
 

@@ -25,6 +25,7 @@ export function mcpCommands(program: Command): void {
     .option('--session <file>', 'where to keep the session (a new file in $TALLY_HOME/sessions)')
     .option('--key <file>', 'the key file that signs ($TALLY_HOME/recorder.json, made on first use)')
     .option('--url <service>', 'the service that signs, instead of a key', serviceUrl)
+    .option('--anchor-at <service>', 'anchor the newest receipt there each ten minutes', serviceUrl)
     .addOption(apiKeyOption())
     .addOption(
       new Option('--format <format>', 'write receipts of another form beside the session’s').choices([

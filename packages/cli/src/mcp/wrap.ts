@@ -4,6 +4,7 @@ import { createClient, createSigner } from '@tallystick/sdk';
 import { openSessionFile, ownKey, type SessionFile } from '@tallystick/sdk/session-file';
 import { readSecretKey } from '../key-file.ts';
 import { asUsage, remark, UsageError } from '../output.ts';
+import { anchoringAt } from '../session/anchoring.ts';
 import { withActa } from './acta-file.ts';
 import { runBridge } from './bridge.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
@@ -16,6 +17,7 @@ export interface WrapOptions {
   readonly session?: string;
   readonly key?: string;
   readonly url?: string;
+  readonly anchorAt?: string;
   readonly apiKey?: string;
   readonly format?: 'acta';
   readonly server?: URL;
@@ -86,11 +88,12 @@ async function listenUntilToldToEnd(options: Parameters<typeof listenInFront>[0]
 }
 
 async function openSession(options: WrapOptions): Promise<SessionFile> {
-  const { session, url, apiKey } = options;
+  const { session, url, anchorAt, apiKey } = options;
   const issuer =
     url === undefined ? { key: await signerOf(options) } : { client: createClient({ baseUrl: url, apiKey }) };
   try {
-    return await openSessionFile(session ?? null, issuer);
+    const anchor = anchorAt === undefined ? undefined : await anchoringAt(anchorAt, apiKey, remark);
+    return await openSessionFile(session ?? null, { ...issuer, anchor });
   } catch (error) {
     throw asUsage(error);
   }
