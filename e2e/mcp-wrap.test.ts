@@ -114,6 +114,11 @@ describe('the reference servers behind the proxy', () => {
       const ids = new Map(verdict.entries.map(({ seq, receipt_id }) => [seq, receipt_id]));
       for (const { id, seq } of acknowledged) expect(ids.get(seq)).toBe(id);
     }
+    const last = await connect(['--session', file], [referenceServer('everything')]);
+    const slow = call(last.client, 'trigger-long-running-operation', { duration: 2, steps: 1 });
+    await vi.waitFor(() => expect(readFileSync(`${file}.journal`, 'utf8')).toContain('long-running'));
+    process.kill(last.pid, 'SIGKILL');
+    await expect(slow).rejects.toThrow('closed');
     const { client, stderr } = await connect(['--session', file], [referenceServer('everything')]);
     await call(client, 'echo', { message: 'x' });
     await client.close();
