@@ -156,7 +156,9 @@ desk.addEventListener('keydown', (event) => {
 });
 for (const input of [asOf, byId('pinned-key')]) on(input, 'change', refresh);
 on(byId('trust-add'), 'click', () => addTrust(utf8(trustBox.value)));
-onFile('receipt', take);
+onFile('receipt', (bytes, name) =>
+  (isSession(new TextDecoder().decode(bytes)) ? take : takeReceipt)(bytes, name),
+);
 onFile('session', take);
 for (const kind of kinds) onFile(kind, (bytes, name) => takeBeside(kind, bytes, name));
 onFile('trust', addTrust);
