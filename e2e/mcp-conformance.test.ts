@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { judge, run } from './mcp-wrapped.ts';
+import { judge, run, startProgram, stopPrograms } from './mcp-wrapped.ts';
 import { TALLY, temporaryFolder } from './process.ts';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
@@ -13,40 +12,14 @@ const OVER_HTTP = fileURLToPath(new URL('mcp-over-http.ts', import.meta.url));
 let folder: string;
 let wrapped: readonly string[];
 let env: Record<string, string>;
-const running: ChildProcess[] = [];
 beforeEach(() => {
   folder = temporaryFolder();
   wrapped = [TALLY, 'mcp', 'wrap'];
   env = { TALLY_HOME: folder };
 });
-afterEach(stopAll);
+afterEach(stopPrograms);
 
-async function stopAll(): Promise<void> {
-  await Promise.all(
-    running.splice(0).map((child) => {
-      const ended = new Promise((resolve) => void child.once('close', resolve));
-      child.kill('SIGTERM');
-      return ended;
-    }),
-  );
-}
-
-/** Starts a program that says a URL when it is ready. */
-function start(...args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.push(child);
-  let said = '';
-  return new Promise((resolve, reject) => {
-    const listen = (chunk: Buffer): void => {
-      said += chunk;
-      const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said)?.[0];
-      if (url !== undefined) resolve(url);
-    };
-    child.stdout.on('data', listen);
-    child.stderr.on('data', listen);
-    child.once('close', () => reject(new Error(said)));
-  });
-}
+const start = (...args: readonly string[]): Promise<string> => startProgram(args, env);
 
 /** What the official suite finds, line by line. */
 async function findings(url: string): Promise<readonly string[]> {
@@ -74,7 +47,7 @@ describe('the official conformance suite finds the same with the proxy as withou
     const expected = await findings(bare);
     expect(await findings(proxied)).toEqual(expected);
     expect(expected.join('\n')).toMatch(/Total: [4-9]\d passed, 0 failed/);
-    await stopAll();
+    await stopPrograms();
     expect(await recorded()).toBeGreaterThan(10);
   });
 
@@ -85,7 +58,7 @@ describe('the official conformance suite finds the same with the proxy as withou
     const expected = await findings(bare);
     expect(await findings(proxied)).toEqual(expected);
     expect(expected.join('\n')).toMatch(/Total: [4-9]\d passed, 0 failed/);
-    await stopAll();
+    await stopPrograms();
     expect(await recorded()).toBeGreaterThan(10);
   });
 
@@ -94,7 +67,7 @@ describe('the official conformance suite finds the same with the proxy as withou
     const bare = await start(OVER_HTTP, process.execPath, SERVER);
     const proxied = await start(OVER_HTTP, process.execPath, ...wrapped, '--server', server);
     expect(await findings(proxied)).toEqual(await findings(bare));
-    await stopAll();
+    await stopPrograms();
     expect(await recorded()).toBeGreaterThan(10);
   });
 });

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -6,14 +5,13 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectStdio, judge, receiptIn, textIn } from './mcp-wrapped.ts';
+import { connectStdio, judge, receiptIn, startProgram, stopPrograms, textIn } from './mcp-wrapped.ts';
 import { TALLY, temporaryFolder } from './process.ts';
 
 const FIXTURE = fileURLToPath(new URL('mcp-conformance-server.ts', import.meta.url));
 
 let file: string;
 let env: Record<string, string>;
-const running: ChildProcess[] = [];
 const servers: Server[] = [];
 beforeEach(() => {
   const folder = temporaryFolder();
@@ -21,37 +19,11 @@ beforeEach(() => {
   env = { TALLY_HOME: folder, TOKEN: 'Bearer secret' };
 });
 afterEach(async () => {
-  await stopAll();
+  await stopPrograms();
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** Ends the programs, so that their sessions are closed. */
-async function stopAll(): Promise<void> {
-  await Promise.all(
-    running.splice(0).map((child) => {
-      const ended = new Promise((resolve) => void child.once('close', resolve));
-      child.kill('SIGTERM');
-      return ended;
-    }),
-  );
-}
-
-/** Starts a program that says its URL when it is ready. */
-function start(...args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.push(child);
-  let said = '';
-  return new Promise((resolve, reject) => {
-    const listen = (chunk: Buffer): void => {
-      said += chunk;
-      const url = /http:\/\/127\.0\.0\.1:\d+\/\w+/.exec(said)?.[0];
-      if (url !== undefined) resolve(url);
-    };
-    child.stdout.on('data', listen);
-    child.stderr.on('data', listen);
-    child.once('close', () => reject(new Error(said)));
-  });
-}
+const start = (...args: readonly string[]): Promise<string> => startProgram(args, env);
 
 const wrap = (server: string, ...options: readonly string[]): Promise<string> =>
   start(TALLY, 'mcp', 'wrap', '--session', file, '--server', server, '--listen', '0', ...options);
@@ -126,7 +98,7 @@ describe('tally mcp wrap --server --listen', () => {
     expect((await ask(new URL('/else', url).href, { body: call(3), headers })).status).toBe(404);
     expect(seen[1]?.headers).toMatchObject({ ...headers, host: new URL(bare).host });
     expect(seen).toHaveLength(4);
-    await stopAll();
+    await stopPrograms();
     expect(await outcomes()).toEqual(['error', 'completed']);
   });
 
@@ -152,7 +124,7 @@ describe('tally mcp wrap --server --listen', () => {
     );
     expect(after).toBe('data: {"after":"7"}');
     expect(rest.text.endsWith('\n\nda')).toBe(true);
-    await stopAll();
+    await stopPrograms();
     expect(await outcomes()).toEqual(['completed']);
   });
 
@@ -171,7 +143,7 @@ describe('tally mcp wrap --server --listen', () => {
     await fetch(url, { method: 'POST', body: call(2), headers: { 'mcp-session-id': 's' } });
     await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': 's' } });
     await fetch(url, { method: 'POST', body: call(3), headers: { 'mcp-session-id': 't' } });
-    await stopAll();
+    await stopPrograms();
     expect((await outcomes()).toSorted()).toEqual(['cancelled', 'unknown', 'unknown']);
   });
 
@@ -211,14 +183,14 @@ describe('tally mcp wrap --server --listen', () => {
       'the user did not allow it',
     );
     await client.close();
-    await stopAll();
+    await stopPrograms();
     expect(await outcomes()).toEqual(['denied', 'completed', 'denied']);
   });
 
   it('answers 502 where nothing answers behind it', async () => {
     const url = await wrap('http://127.0.0.1:1/mcp');
     expect((await ask(url, { body: call(1) })).status).toBe(502);
-    await stopAll();
+    await stopPrograms();
     expect(await outcomes()).toEqual(['unknown']);
   });
 });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type CallToolResult, Client, type ClientOptions } from '@modelcontextprotocol/client';
@@ -86,5 +86,38 @@ export function run(
   if (input !== null) child.stdin.end(input);
   return new Promise(
     (resolve) => void child.once('close', (code, signal) => resolve({ code, signal, ...said })),
+  );
+}
+
+const programs: ChildProcess[] = [];
+
+/** Starts a program of Node that says its URL when it is ready. `stopPrograms` ends it. */
+export function startProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  programs.push(child);
+  let said = '';
+  return new Promise((resolve, reject) => {
+    const listen = (chunk: Buffer): void => {
+      said += chunk;
+      const url = /http:\/\/127\.0\.0\.1:\d+\/\w+/.exec(said)?.[0];
+      if (url !== undefined) resolve(url);
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    child.once('close', () => reject(new Error(said)));
+  });
+}
+
+/** Ends the programs, so that their sessions are closed. */
+export async function stopPrograms(): Promise<void> {
+  await Promise.all(
+    programs.splice(0).map((child) => {
+      const ended = new Promise((resolve) => void child.once('close', resolve));
+      child.kill('SIGTERM');
+      return ended;
+    }),
   );
 }
