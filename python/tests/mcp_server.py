@@ -37,7 +37,7 @@ def high_level(session: Session, on_wait: Callable[[], None] = lambda: None) -> 
 
     @server.tool()
     def refuse() -> str:
-        """Answers by an error of the protocol."""
+        """Answers with a JSON-RPC error, as MCP has it for a call that could not be made."""
         raise MCPError(code=-32050, message="not now", data={"again": "later"})
 
     @server.tool()

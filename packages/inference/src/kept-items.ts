@@ -17,7 +17,7 @@ const KEY = 'item';
 /**
  * Keeps items of answers for a day, for clients that refer to them by id in place of sending them again. An item is
  * stored under a hash of its id and encrypted with a key that follows from the id, which is stored nowhere: only who was
- * given the answer can read it again.
+ * given the answer can read it again. Both also follow from the caller's credential: ids that a provider chose may come twice.
  */
 export class KeptItems {
   readonly #store: Pick<CompressionStore, 'remember' | 'recall'>;
@@ -29,24 +29,28 @@ export class KeptItems {
     this.#clock = clock;
   }
 
-  /** Keeps each item that has an id; one of over 1 MiB is not kept. */
-  async keep(items: readonly JsonObject[]): Promise<void> {
+  /** Keeps each item that has an id; one of over 1 MiB is not kept. @param credential of the caller; empty if there is none */
+  async keep(items: readonly JsonObject[], credential: string): Promise<void> {
     const now = this.#now();
     for (const item of items) {
       const id = asText(item['id']) ?? '';
       const bytes = canonicalBytes(item);
       if (id.length < MIN_ID || bytes.length > MAX_ITEM_BYTES) continue;
-      const note = { key: KEY, value: seal(id, bytes), replaces: null };
-      await this.#store.remember(placeOf(id), KEY, [note], { now, expiresAt: now + KEPT_SECONDS });
+      const note = { key: KEY, value: seal(secretOf(id, credential), bytes), replaces: null };
+      await this.#store.remember(placeOf(secretOf(id, credential)), KEY, [note], {
+        now,
+        expiresAt: now + KEPT_SECONDS,
+      });
     }
   }
 
   /** The items that are still kept, by id; of the first thousand. */
-  async find(ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {
+  async find(ids: readonly string[], credential: string): Promise<ReadonlyMap<string, JsonObject>> {
     const found = new Map<string, JsonObject>();
     for (const id of new Set(ids.slice(0, MAX_REFERENCES))) {
-      const sealed = (await this.#store.recall(placeOf(id), KEY, this.#now())).get(KEY);
-      if (sealed !== undefined) found.set(id, open(id, sealed));
+      const secret = secretOf(id, credential);
+      const sealed = (await this.#store.recall(placeOf(secret), KEY, this.#now())).get(KEY);
+      if (sealed !== undefined) found.set(id, open(secret, sealed));
     }
     return found;
   }
@@ -56,24 +60,29 @@ export class KeptItems {
   }
 }
 
+/** What place and key of an item follow from. */
+function secretOf(id: string, credential: string): Buffer {
+  return createHmac('sha256', id).update(credential).digest();
+}
+
 /** Each item has an account of its own in the store, so that no caller's items make room for another's. */
-function placeOf(id: string): string {
-  return `kept:${createHmac('sha256', id).update('place').digest('hex')}`;
+function placeOf(secret: Buffer): string {
+  return `kept:${createHmac('sha256', secret).update('place').digest('hex')}`;
 }
 
-function keyOf(id: string): Buffer {
-  return createHmac('sha256', id).update('key').digest();
+function keyOf(secret: Buffer): Buffer {
+  return createHmac('sha256', secret).update('key').digest();
 }
 
-function seal(id: string, bytes: Uint8Array): string {
+function seal(secret: Buffer, bytes: Uint8Array): string {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyOf(id), nonce);
+  const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce);
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
-function open(id: string, sealed: string): JsonObject {
+function open(secret: Buffer, sealed: string): JsonObject {
   const bytes = Buffer.from(sealed, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', keyOf(id), bytes.subarray(0, NONCE_BYTES), {
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(secret), bytes.subarray(0, NONCE_BYTES), {
     authTagLength: TAG_BYTES,
   });
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));

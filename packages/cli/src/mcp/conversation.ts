@@ -59,7 +59,7 @@ export class Conversation {
   readonly #options: ConversationOptions;
   #server: ToolServer;
   #canAsk = false;
-  /** By id of the request. */
+  /** Calls of tools that have no answer yet, by the id of their request. */
   readonly #pending = new Map<string, Pending>();
   /** Ids of requests whose answer names the server. */
   readonly #greetings = new Set<string>();

@@ -32,7 +32,7 @@ export function membersOf(text: string, start = 0): readonly MemberSpan[] | null
   return members;
 }
 
-/** The elements of an array; null if the value is none. Parameters as of `membersOf`. */
+/** Where the elements of an array stand in the text; null if the value is no array. The parameters are those of `membersOf`. */
 export function elementsOf(text: string, start = 0): readonly Span[] | null {
   let at = afterSpace(text, start);
   if (text[at] !== '[') return null;

@@ -158,6 +158,8 @@ export interface ChatRequest {
   readonly compression: CompressionOptions;
   /** Whether the client will refer to the items of the answer, which are kept for that. */
   readonly keepsItems: boolean;
+  /** The caller's `Authorization`, which items are kept for; empty if there is none. */
+  readonly credential: string;
   /** How it is sent to a provider that speaks its protocol; null if it is translated for every provider. */
   readonly native: NativeRequest | null;
 }
@@ -222,6 +224,7 @@ export function readChatRequest(
           },
     raw,
     keepsItems: protocol.items?.expected(raw, header) ?? false,
+    credential: header('authorization') ?? '',
     body: compression.retrieve ? addRetrieveTool(body) : body,
     model,
     stream: body['stream'] === true,
@@ -239,10 +242,10 @@ export function readChatRequest(
 /** The kept items that a request refers to, by id. */
 export function referredItems(
   { items }: Pick<PipelineContext, 'items'>,
-  { items: references }: Protocol,
   parsed: CallMembers,
+  { protocol, header }: Pick<Arrival, 'protocol' | 'header'>,
 ): Promise<ReadonlyMap<string, JsonObject>> {
-  return items.find(references?.idsIn(parsed as JsonObject) ?? []);
+  return items.find(protocol.items?.idsIn(parsed as JsonObject) ?? [], header('authorization') ?? '');
 }
 
 /** The headers that are passed on, each of a plausible size. */

@@ -134,7 +134,7 @@ export async function keepItems(
   answer: JsonObject,
 ): Promise<void> {
   if (!request.keepsItems) return;
-  await items.keep(request.protocol.items?.of(answer) ?? []).catch((error: unknown) => {
+  await items.keep(request.protocol.items?.of(answer) ?? [], request.credential).catch((error: unknown) => {
     logger.warn({ requestId, err: error }, 'the items of an answer could not be kept');
   });
 }

@@ -94,7 +94,7 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
       const { pipeline } = services.compute;
       const { body: parsed, bodyText: text, incoming } = exchange;
       const header = (name: string): string | undefined => incoming.header(name);
-      const items = await referredItems(pipeline, protocol, parsed);
+      const items = await referredItems(pipeline, parsed, { protocol, header });
       const request = readChatRequest(parsed, pipeline.catalogue, { protocol, text, header, items });
       const { stream } = request;
       try {
