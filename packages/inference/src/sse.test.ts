@@ -31,6 +31,14 @@ describe('SseParser', () => {
     expect(read(encode(text))).toStrictEqual(events);
   });
 
+  it.each([
+    ['a carriage return that ends an event', 'data\n\r', 'data: x', [data('')]],
+    ['the two halves of an end of a line', 'data: a\r', '\ndata: b\r\n\r\n', [data('a\nb')]],
+    ['the two halves of a blank line', 'data: a\r\n\r', '\ndata: b\n\n', [data('a'), data('b')]],
+  ])('reads what is split at %s', (_, first, second, events) => {
+    expect(read(encode(first), encode(second))).toStrictEqual(events);
+  });
+
   it('reads the same events however the bytes are split', () => {
     const piece = fc.constantFrom(
       'data: ',

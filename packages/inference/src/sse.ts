@@ -21,6 +21,8 @@ export class SseParser {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #parser: EventSourceParser;
   #events: SseEvent[] = [];
+  /** Whether the bytes so far end with a carriage return, of which a line feed may be the other half. */
+  #afterReturn = false;
 
   /** @param maxLength of one event, in UTF-16 code units */
   constructor(maxLength: number) {
@@ -40,8 +42,19 @@ export class SseParser {
    */
   push(bytes: Uint8Array): SseEvent[] {
     this.#events = [];
-    this.#parser.feed(this.#decode(bytes));
+    this.#parser.feed(this.#withLineFeeds(this.#decode(bytes)));
     return this.#events;
+  }
+
+  /**
+   * Every end of a line as a line feed: after a carriage return that was its last byte, the parser would give the event
+   * only with the end of the next line.
+   */
+  #withLineFeeds(text: string): string {
+    if (text === '') return text;
+    const rest = this.#afterReturn && text.startsWith('\n') ? text.slice(1) : text;
+    this.#afterReturn = text.endsWith('\r');
+    return rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest;
   }
 
   #decode(bytes: Uint8Array): string {
